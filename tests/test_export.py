@@ -207,7 +207,7 @@ def test_the_command_refuses_in_one_sentence(capsys, tmp_path, monkeypatch):
         assert (status, out, err.count("\n")) == (2, "", 1)
         return err
 
-    assert "is read, too; give what is written another name" in refused(model, model)
+    assert "is also an input; write to another file" in refused(model, model)
     assert "There is no folder" in refused(model, tmp_path / "nowhere" / "model.onnx")
     assert "is a folder" in refused(model, tmp_path)
     assert "is not an intact model" in refused(__file__, tmp_path / "model.onnx")

@@ -13,7 +13,8 @@ import pytest
 import rosenblatt
 from rosenblatt import __version__
 from rosenblatt.cli.app import COMMANDS, app, spelling
-from rosenblatt.parameters import NAME_ONLY, TOKEN
+from rosenblatt.cli.panels import find_flag
+from rosenblatt.parameters import NAME_ONLY, SHELL_NAMES, TOKEN
 
 from .conftest import run
 
@@ -128,27 +129,43 @@ def test_help_fits_in_80_columns(capsys, monkeypatch, command):
     assert status == 0
     assert max(map(len, out.splitlines())) <= 80
     assert "\N{NO-BREAK SPACE}" not in out
-    assert len(out.splitlines()) <= 160
+    assert len(out.splitlines()) <= 100
 
 
-def test_the_help_of_training_has_panels_and_defaults(capsys, monkeypatch):
+def read_panels(out):
+    """The names of the panels of a help page."""
+    return [line[:-1] for line in out.splitlines() if line[:1].isupper() and line[-1] == ":"]
+
+
+def test_the_help_of_training_describes_the_common_options_and_names_the_others(
+    capsys, monkeypatch
+):
     monkeypatch.setenv("COLUMNS", "80")
     out = run(capsys, "train", "--help")[1]
-    panels = [line[:-1] for line in out.splitlines() if line[:1].isupper() and line[-1] == ":"]
-    assert panels == [
-        "Arguments",
-        "Output",
-        "Update rule",
-        "Training",
-        "Input",
-        "Features",
-        "Sequence tagging",
-        "Options",
-        "Examples",
-    ]
+    more = "More options (see --help-all)"
+    panels = ["Arguments", "Output", "Training", "Input", "Options", more, "Examples"]
+    assert read_panels(out) == panels
     words = " ".join(out.split())
     assert "--epochs N Largest number of epochs. [default: 10]" in words
+    assert "Sequence tagging --markov --search --templates" in words
+    everything = run(capsys, "train", "--help-all")[1]
+    further = ["Update rules", "Order and bias", "Features", "Large files", "Sequence tagging"]
+    assert sorted(read_panels(everything)) == sorted({*panels, *further} - {more})
+    assert max(map(len, everything.splitlines())) <= 80
+    words = " ".join(everything.split())
     assert "arow: regularization r > 0; larger means smaller updates. [default: 1]" in words
+    listed = {option for one in find_command("train").params for option in one.opts}
+    listed -= {also for one in find_command("train").params for also in getattr(one, "also", ())}
+    assert all(option in words for option in listed if option.startswith("--"))
+    assert read_panels(run(capsys, "train", "--help")[1]) == panels  # again
+
+
+@pytest.mark.parametrize("name", ["max_iter", "random_state", "calibrate", "intercept_step"])
+def test_options_also_have_the_name_of_the_parameter_in_python(name):
+    shell = SHELL_NAMES[name]
+    (option,) = (one for one in find_command("train").params if one.name == shell)
+    assert find_flag(name) in option.opts
+    assert find_flag(name) not in option.get_help_record(click.Context(find_command("train")))[0]
 
 
 def tokens():

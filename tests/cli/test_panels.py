@@ -81,7 +81,7 @@ Colours:
   --ink NAME    Colour of the ink. [default: none]
 
 Options:
-  -b, --bold      Whether lines are thick. [default: off]
+  -b, --bold      Whether lines are thick.
   --width NUMBER  Width of lines in mm. [default: 0.5]
   --target FILE   Write to FILE. [default: none]
   --help          Show this message and exit.

@@ -44,7 +44,7 @@ def test_prove_sets_one_class_against_the_others(capsys):
         (None, "There is no file "),
         ("", "bad.csv is empty."),
         ("a,b\n1,2\n3\n", "bad.csv, line 3, column 'a': the row has too few or too many cells."),
-        ("a,b\nx,1\ny,2\n", "columns of words; a proof needs numbers, so encode them."),
+        ("a,b\nx,1\ny,2\n", "columns of words, and a proof needs numbers; encode them."),
     ],
 )
 def test_bad_files_get_one_sentence(capsys, tmp_path, text, sentence):
@@ -139,7 +139,7 @@ def test_prove_logs_a_run(capsys, numbers, tmp_path):
     assert (tmp_path / "proof.txt").read_text().startswith("run 1.0 0 1 2 ")
     refusal = run(capsys, "prove", *given, "--certificate", tmp_path / "x.json")
     assert refusal[0] == 2
-    assert "--certificate has no log of a run" in refusal[2]
+    assert "--certificate cannot hold the log of --run" in refusal[2]
 
 
 @pytest.mark.slow
@@ -155,3 +155,21 @@ def test_verify_lets_coq_check(capsys, numbers, tmp_path):
         f"{proof} proves that {numbers} is separable, as Coq has checked.\n",
     )
     assert run(capsys, "verify", "xor", proof)[0] == 1
+
+
+def test_a_file_of_sentences_is_refused_by_name(capsys, tmp_path):
+    path = tmp_path / "s.conllu"
+    path.write_text("1\tthe\t_\tDET\t_\t_\t_\t_\t_\t_\n\n")
+    for command in (["prove"], ["plot", "-o", tmp_path / "s.png"]):
+        status, _, err = run(capsys, *command, path)
+        assert status == 2
+        assert "holds sentences" in err
+
+
+def test_one_class_is_noted(capsys, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("a,b,y\n1,2,x\n2,3,x\n")
+    status, out, err = run(capsys, "prove", path)
+    assert status == 0
+    assert "Separable" in out
+    assert err == f"Note: All rows of {path} have the label x, so there is nothing to separate.\n"

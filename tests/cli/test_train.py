@@ -93,8 +93,10 @@ def test_what_to_try_next_needs_no_extra(monkeypatch):
     from rosenblatt.cli import builtin_report as sets
 
     monkeypatch.setattr(sets, "find_spec", lambda name: None)
-    assert "plot" not in "".join(sets.what_next("iris", {"a": True, "b": None}))
-    assert "prove iris --positive b" not in "".join(sets.what_next("iris", {"a": False, "b": None}))
+    assert "plot" not in "".join(sets.list_next_steps("iris", {"a": True, "b": None}))
+    assert "prove iris --positive b" not in "".join(
+        sets.list_next_steps("iris", {"a": False, "b": None})
+    )
 
 
 def test_verbose_tells_of_every_epoch_of_any_run(capsys, folder):
@@ -235,9 +237,9 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
         ("x.svm", "1 1:1\n2 1:2\n", ("--pairs",), "svmlight has numbered columns only"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--bits", "99"), "--bits must be 1 to 31; got 99."),
         ("x.vw", "1 |a b\n2 |a c\n", ("--cross", "a"), "--cross a must be two names"),
-        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "two"), "--ngrams two must be a number or two"),
-        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "1-x"), "--ngrams 1-x must be a number or two"),
-        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "²"), "--ngrams ² must be a number or two"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "two"), "--ngrams two must be a number or a"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "1-x"), "--ngrams 1-x must be a number or a"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "²"), "--ngrams ² must be a number or a"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "3-2"), "--ngrams must be two whole numbers"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "0"), "--ngrams must be two whole numbers"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--test", "none.vw"), "There is no file none.vw."),
@@ -378,7 +380,7 @@ def test_only_what_was_trained_from_a_file_is_resumed(capsys, folder, kind):
     getattr(rosenblatt, kind)().fit([[2.0], [-1.0]], [1, 0]).save("model")
     before = Path("model").read_bytes()
     status, out, err = run(capsys, "train", "flowers.csv", "-o", "model", "--resume")
-    sentence = "rosenblatt: model was not trained from a file; there is nothing to resume.\n"
+    sentence = "rosenblatt: model was not trained from a file; leave --resume out.\n"
     assert (status, out, err) == (2, "", sentence)
     assert Path("model").read_bytes() == before
 
@@ -438,7 +440,7 @@ def test_what_is_written_is_not_what_is_read(capsys, folder):
     for options in (["-o", "flowers.csv"], ["--test", "flowers.svm", "-o", "flowers.svm"]):
         status, out, err = run(capsys, "train", "flowers.csv", *options)
         assert (status, out) == (2, "")
-        assert "is read, too; give what is written another name." in err
+        assert "is also an input; write to another file." in err
     assert Path("flowers.csv").read_bytes() == before
 
 
@@ -478,7 +480,7 @@ def test_going_on_with_a_model(capsys, folder):
     np.testing.assert_array_equal(whole.coefficients()[0], at_once.coefficients()[0])
     status, _, err = run(capsys, "train", "two.csv", "--initial", "half", "--solution", "average")
     assert status == 2
-    assert "begun with --solution last; go on with the same" in err
+    assert "begun with --solution last; continue with the same" in err
     assert run(capsys, "train", "two.csv", "--initial", "half", "--label", "kind")[0] == 2
 
 
@@ -580,13 +582,13 @@ def test_the_error_before_learning_is_written_and_drawn(capsys, folder):
     assert Path("log.png").stat().st_size > 1000
     status, _, err = run(capsys, "plot", "flowers.csv", "--what", "progressive", "-o", "log.png")
     assert status == 2
-    assert "flowers.csv is no progressive error: a table of rows, error, window_error." in err
+    assert "flowers.csv is not a log of the progressive error" in err
 
 
 def test_a_pass_is_told_as_a_whole(capsys, folder):
     status, _, err = run(capsys, "train", "flowers.csv", "-P", 9, "--checkpoint", 1, "-o", "m")
     assert status == 2
-    assert "--progress-every tells of a pass as a whole; leave --checkpoint out." in err
+    assert "--progress-every is about a whole pass; leave --checkpoint out." in err
     status, _, err = run(capsys, "train", "iris", "-P", 9)
     assert status == 2
     assert "options for files do not apply" in err
@@ -640,7 +642,7 @@ def test_the_bias_can_be_stated_or_left_out(capsys, folder):
         run(capsys, "train", "flowers.csv", "-q", "-o", "m", *options)
         assert load_model("m").facts["intercept_step"] == expected
     status, _, err = run(capsys, "train", "flowers.csv", "--no-bias", "--bias-step", 1)
-    assert (status, err) == (2, "rosenblatt: --no-bias has no --bias-step; leave one out.\n")
+    assert (status, err) == (2, "rosenblatt: --no-bias excludes --bias-step; leave one out.\n")
 
 
 def test_small_slips_in_options_are_told(capsys, tmp_path):
@@ -652,7 +654,7 @@ def test_small_slips_in_options_are_told(capsys, tmp_path):
     assert (status, err) == (2, "rosenblatt: --bias-step must be a number from 0 up; got -1.0.\n")
     assert run(capsys, "train", table, "--rule", "arow", "-q", "-o", begun)[0] == 0
     status, _, err = run(capsys, "train", table, "--initial", begun, "--rule", "pa")
-    said = "rosenblatt: The initial model is of --rule arow; go on with the same.\n"
+    said = "rosenblatt: The initial model has --rule arow; use the same rule.\n"
     assert (status, err) == (2, said)
 
 

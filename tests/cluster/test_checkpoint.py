@@ -6,6 +6,7 @@ import pytest
 import rosenblatt
 from rosenblatt import Perceptron
 from rosenblatt.cluster import fit
+from rosenblatt.parameters import ParameterError
 from rosenblatt.storage.file import load_model
 
 from ..conftest import FORMS, blobs, form_parameters
@@ -56,10 +57,12 @@ def test_what_cannot_be_resumed_is_refused(client, tmp_path):
     X, y = blobs(20, 3)
     path = tmp_path / "model"
     Perceptron().fit(X, y).save(path)
-    with pytest.raises(ValueError, match="no checkpoint of a cluster"):
+    with pytest.raises(ParameterError, match="not the checkpoint of a cluster") as refusal:
         fit(Perceptron(), *cut(X, y, [20]), client=client, checkpoint=path, resume=True)
-    with pytest.raises(ValueError, match="resume=True needs checkpoint"):
+    assert refusal.value.code == "resume-not-cluster"
+    with pytest.raises(ParameterError, match="resume=True needs checkpoint") as refusal:
         fit(Perceptron(), *cut(X, y, [20]), client=client, resume=True)
+    assert refusal.value.code == "resume-without-checkpoint"
 
 
 def test_what_changes_nothing_may_change_on_the_way(client, tmp_path):

@@ -86,7 +86,7 @@ def test_results_whose_workers_are_gone_are_not_waited_for_for_ever():
     with threads(1) as client:
         found = cluster.Cluster(client, patience=0.2)
         task = found.submit("add", sum, [1, 2])
-        assert found.results([task]) == [3]
+        assert found.get_results([task]) == [3]
 
         def lose_workers(futures):
             client.cluster.scale(0)
@@ -95,7 +95,7 @@ def test_results_whose_workers_are_gone_are_not_waited_for_for_ever():
 
         found.wait = lose_workers  # after the task is done, before its result is fetched
         with pytest.raises(WorkersLostError, match="no worker came back"):
-            found.results([task])
+            found.get_results([task])
 
 
 def test_there_must_be_a_client(monkeypatch):
@@ -149,7 +149,7 @@ def test_workers_that_never_come_are_told_before_the_first_epoch():
 def test_an_address_that_is_none_gets_a_sentence_at_once(where, monkeypatch):
     monkeypatch.setattr(cluster, "Client", None)  # nothing is connected to
     with pytest.raises(ParameterError, match=f'cluster="{where}" (must be|is not) local:N') as no:
-        cluster.connected(where)
+        cluster.connect(where)
     said = no.value.render(lambda name, value: f"--{name} {value}")
     assert said.startswith(f"--cluster {where} ")
 
@@ -159,7 +159,7 @@ def test_a_file_that_names_no_scheduler_gets_a_sentence(text, tmp_path):
     path = tmp_path / "scheduler.json"
     path.write_text(text)
     with pytest.raises(ParameterError, match=r"scheduler's file: .*[^.]\.$"):
-        cluster.connected(str(path))
+        cluster.connect(str(path))
 
 
 @pytest.mark.parametrize(
@@ -172,5 +172,5 @@ def test_addresses_of_all_kinds_are_known(where):
 def test_a_scheduler_is_found_by_its_file(client, tmp_path):
     path = tmp_path / "scheduler.json"
     path.write_text(json.dumps({"address": client.scheduler.address}))
-    with cluster.connected(str(path)) as found:
+    with cluster.connect(str(path)) as found:
         assert found.scheduler.address == client.scheduler.address

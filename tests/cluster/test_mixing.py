@@ -8,17 +8,17 @@ from hypothesis import given, settings, strategies as st
 
 from rosenblatt import ALMA, AROW, SCW, PassiveAggressive, Perceptron, SecondOrderPerceptron, radius
 from rosenblatt.cluster import fit
-from rosenblatt.cluster.job import without_weights
-from rosenblatt.cluster.mixing import SparseWeights, add_up, get_parts, mix_into
+from rosenblatt.cluster.mixing import SparseWeights, Sums, add_sums, add_up, mix_into, pack
 from rosenblatt.cluster.partitions import make_batch
-from rosenblatt.cluster.statistics import (
+from rosenblatt.cluster.rows import (
     begin_learner,
     collect_classes,
     find_target,
     prepare,
-    survey,
+    summarize_partition,
 )
 from rosenblatt.cluster.worker_tasks import learn
+from rosenblatt.training.history import Epoch
 
 from .. import reference
 from ..conftest import FORMS, blobs, csr, examples, form_parameters
@@ -37,6 +37,20 @@ def test_sums_of_parts_mix_as_the_twin_does(rows, data, mix):
     weights, bias = mixed_here(X, y, lengths, mix, settings).coefficients()
     np.testing.assert_allclose(weights, twin.coef_[0], atol=1e-12)
     np.testing.assert_allclose(bias, twin.intercept_, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [10, 0])
+def test_sums_add_up_by_key(size):
+    """By the numbers of weights, or by hashes (size 0); numbers without a key come first."""
+    kind = np.uint8 if size else np.uint64
+    epoch = Epoch(1, 5, 2, 2, 0.5)
+    one = SparseWeights(size, 2, np.array([2, 9], kind), np.array([[0.5, 3.0, 4.0, 1.0, 2.0]]))
+    other = SparseWeights(size, 2, np.array([2, 5], kind), np.array([[1.5, 1.0, 1.0, 7.0, 8.0]]))
+    both = add_sums([Sums(1.0, each, (epoch,), each.nbytes) for each in (one, other)])
+    assert both.share == 2
+    assert both.epochs == (epoch, epoch)
+    assert both.vectors.keys.tolist() == [2, 5, 9]
+    assert both.vectors.values.tolist() == [[2.0, 4.0, 5.0, 7.0, 8.0, 1.0, 2.0]]
 
 
 RULES = {
@@ -71,15 +85,15 @@ def mixed_here(X, y, lengths, mix, settings, kind=Perceptron):
     ends = [0, *cuts, len(y)]
     blocks = [(X[i:j], y[i:j]) for i, j in itertools.pairwise(ends)]
     batches = [make_batch(*block, None, number, False) for number, block in enumerate(blocks)]
-    found, parameters = list(map(survey, batches)), kind(**settings).get_params()
+    found, parameters = list(map(summarize_partition, batches)), kind(**settings).get_params()
     classes = collect_classes(found, None, from_files=False)
     learner = begin_learner(found, classes, parameters, kind._rule, may_widen=False)
-    empty, coder = without_weights(learner), find_target(found, classes, parameters)
+    empty, coder = learner.without_weights(), find_target(found, classes, parameters)
     parts = [prepare(batch, i, coder, empty, X.shape[1]) for i, batch in enumerate(batches)]
     (state,) = learner.states
     for epoch in range(1, settings["max_iter"] + 1):
-        weights = {0: SparseWeights.of(*get_parts(state))}
-        settings_of_all = weights, empty, epoch, mix, len(parts)
+        weights = {0: pack(state)}
+        settings_of_all = weights, epoch, mix, len(parts)
         reports = [learn(part, i, *settings_of_all) for i, part in enumerate(parts)]
         sums = add_up(*reports)[0]
         mix_into(state, sums)

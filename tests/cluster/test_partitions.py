@@ -13,6 +13,7 @@ from rosenblatt import Perceptron
 from rosenblatt.cluster import fit, predict, score
 from rosenblatt.jobs.files import FileRows, learn, train
 from rosenblatt.jobs.job import FileJob
+from rosenblatt.parameters import ParameterError
 from rosenblatt.reading.reader import read, read_matrix
 from rosenblatt.training.plan import Found, Request
 
@@ -74,12 +75,14 @@ def test_options_for_files_and_collections_do_not_mix(client):
     X, y = blobs(20, 3)
     with pytest.raises(TypeError, match=r"\['text'\] are options for files"):
         fit(Perceptron(), *cut(X, y, [20]), client=client, text=["a"])
-    with pytest.raises(ValueError, match="Files hold their labels"):
+    with pytest.raises(ParameterError) as refusal:
         fit(Perceptron(), "rows.svm", y, client=client)
+    assert refusal.value.code == "labels-of-files"
     frame = dd.from_pandas(pandas.DataFrame(X), npartitions=2)
     labels = dd.from_pandas(pandas.Series(y), npartitions=1)
-    with pytest.raises(ValueError, match="X has 2 partitions and y 1"):
+    with pytest.raises(ParameterError, match="X has 2 partitions and y 1") as refusal:
         fit(Perceptron(), frame, labels, client=client)
+    assert refusal.value.code == "other-partitions"
 
 
 def test_columns_in_several_blocks_and_unknown_lengths(client):

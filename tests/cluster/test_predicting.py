@@ -5,6 +5,7 @@ import pytest
 
 from rosenblatt import Perceptron
 from rosenblatt.cluster import fit, predict, score
+from rosenblatt.parameters import ParameterError
 
 from ..conftest import blobs
 from .conftest import cut
@@ -28,12 +29,16 @@ def test_several_labels_are_refused(client, tmp_path):
     X, y = blobs(30, 4, 3)
     model = Perceptron(max_iter=3).fit(X, np.column_stack([y == 0, y > 0]))
     dX, dy = cut(X, y, [10, 20])
-    for use in (predict, score):
-        with pytest.raises(ValueError, match="A cluster predicts one label of each row"):
-            use(model, dX, dy) if use is score else use(model, dX)
+    with pytest.raises(ParameterError) as refusal:
+        predict(model, dX)
+    assert refusal.value.code == "cluster-label-sets"
+    with pytest.raises(ParameterError) as refusal:
+        score(model, dX, dy)
+    assert refusal.value.code == "cluster-label-sets"
     (tmp_path / "rows.svm").write_text("1,2 1:1\n2 1:2\n")
-    with pytest.raises(ValueError, match="A cluster learns from rows of one label each"):
+    with pytest.raises(ParameterError) as refusal:
         fit(Perceptron(), tmp_path / "rows.svm", client=client)
+    assert refusal.value.code == "cluster-label-sets"
 
 
 def test_columns_that_the_model_has_not_met_are_passed_over(client, tmp_path):

@@ -7,6 +7,7 @@ from dask import bag
 import rosenblatt
 from rosenblatt import SequencePerceptron
 from rosenblatt.cluster import fit
+from rosenblatt.parameters import ParameterError
 
 from ..estimators.test_sequence import TEMPLATES, made, named_weights, twin_of
 from .conftest import threads
@@ -85,15 +86,63 @@ def test_files_are_partitions(two, tmp_path):
     assert model.mixing_.rows == (1, 1)
 
 
+class LeftError(Exception):
+    """A run that is left."""
+
+
+@pytest.mark.parametrize("solution", ["last", "average"])
+def test_a_run_that_was_left_resumes_exactly(two, tmp_path, solution):
+    X, y = made(5, n_sentences=30)
+    settings, path = {"max_iter": 5, "random_state": 3, "solution": solution}, tmp_path / "model"
+
+    def leave(done):
+        if done.epoch.epoch == 3:
+            raise LeftError
+
+    data = bags(X, y, 3)
+    with pytest.raises(LeftError):
+        fit(SequencePerceptron(**settings), *data, client=two, checkpoint=path, report=leave)
+    assert len(rosenblatt.load(path).history_) == 2
+    kept = {"client": two, "checkpoint": path, "resume": True}
+    resumed = fit(SequencePerceptron(**settings), *data, **kept)
+    whole = fit(SequencePerceptron(**settings), *data, client=two)
+    assert resumed.history_ == whole.history_
+    assert named_weights(resumed) == named_weights(whole)
+    assert named_weights(rosenblatt.load(path)) == named_weights(whole)
+    with pytest.raises(ParameterError) as refusal:
+        fit(SequencePerceptron(**settings | {"markov": 2}), *data, **kept)
+    assert refusal.value.code == "resume-changed"
+
+
+def test_partitions_may_count_by_their_mistakes(two):
+    X, y = made(4, n_sentences=12)
+    settings = {"solution": "last", "order": "fixed", "margin": 0, "features": TEMPLATES}
+    model = SequencePerceptron(max_iter=1, **settings)
+    found = fit(model, *bags(X, y, 3), mix="mistakes", client=two)
+    parts = [twin_of(X, y, 1, 0, [range(k, k + 4)]) for k in (0, 4, 8)]
+    mistakes = np.array([len(part.updates) for part in parts])
+    wanted = {
+        key: np.average([part.last.get(key, 0) for part in parts], weights=mistakes)
+        for key in {key for part in parts for key in part.last}
+    }
+    wanted = {key: weight for key, weight in wanted.items() if abs(weight) > 1e-6}
+    assert named_weights(found) == pytest.approx(wanted, abs=1e-5)
+
+
 def test_refusals(two):
     X, y = made(3)
-    with pytest.raises(ValueError, match="early_stopping=True needs all sentences in memory"):
-        fit(SequencePerceptron(early_stopping=True), *bags(X, y, 2), client=two)
-    with pytest.raises(ValueError, match="cut both at the same"):
-        fit(SequencePerceptron(), bags(X, y, 2)[0], bags(X, y, 3)[1], client=two)
-    with pytest.raises(TypeError, match="X, y, client, patience and report only"):
+    refused = {
+        "pieces-early-stopping": (SequencePerceptron(early_stopping=True), *bags(X, y, 2)),
+        "other-partitions": (SequencePerceptron(), bags(X, y, 2)[0], bags(X, y, 3)[1]),
+        "cluster-sentences": (SequencePerceptron(), X, y),
+    }
+    for code, given in refused.items():
+        with pytest.raises(ParameterError) as refusal:
+            fit(*given, client=two)
+        assert refusal.value.code == code
+    with pytest.raises(TypeError, match="neither sample_weight nor classes"):
         fit(SequencePerceptron(), *bags(X, y, 2), client=two, classes=["A"])
     with pytest.raises(ValueError, match=r"Partition [01]: X\[0\] has \d tokens and y\[0\]"):
         fit(SequencePerceptron(), *bags(X, [[]] * len(y), 2), client=two)
-    with pytest.raises(ValueError, match="dask bags of them and of their tags, or files"):
-        fit(SequencePerceptron(), X, y, client=two)
+    with pytest.raises(ValueError, match="cannot go from partition to partition"):
+        fit(SequencePerceptron(), *bags(X, y, 2), client=two, mode="sequential")

@@ -34,18 +34,18 @@ def test_nothing_is_held_out_unless_asked_for():
 def test_a_stratified_split_keeps_the_shares_of_the_classes():
     codes = np.arange(100) % 4
     known = np.flatnonzero(codes < 3).astype(np.uint32)
-    learnt, held = Split(0.2, 0).stratified(codes, known)
+    learnt, held = Split(0.2, 0).stratify(codes, known)
     assert learnt.dtype == held.dtype == np.uint32
     assert sorted([*learnt, *held]) == known.tolist()
     assert (np.diff(learnt.astype(int)) > 0).all()
     assert np.bincount(codes[held]).tolist() == [5, 5, 5]
     with refused("too-few-rows"):
-        Split(0.2, 0).stratified(codes, known[:2])
+        Split(0.2, 0).stratify(codes, known[:2])
 
 
 def test_the_smallest_coins_of_each_class_are_held_out():
     codes, split = np.arange(60) % 2, Split(0.25, 3)
-    _, held = split.stratified(codes, np.arange(60))
+    _, held = split.stratify(codes, np.arange(60))
     coins = split.coins(0, 60)
     for code in range(2):
         those = np.flatnonzero(codes == code)
@@ -69,7 +69,7 @@ def test_quotas_add_up_to_the_share_and_leave_a_row_of_each_class(counts, share)
 
 def test_rows_of_label_sets_are_held_out_as_one_class():
     sets = np.zeros((40, 3), bool)
-    learnt, held = Split(0.25, 1).stratified(sets, np.arange(40))
+    learnt, held = Split(0.25, 1).stratify(sets, np.arange(40))
     assert (len(learnt), len(held)) == (30, 10)
 
 
@@ -80,7 +80,7 @@ def test_rows_that_are_held_out_change_no_weight(model):
     y = (X[:, 0] + random.normal(size=200) > 0.8).astype(int)
     parameters = {"early_stopping": True, "max_iter": 1, "validation_fraction": 0.3}
     model.set_params(random_state=4, **parameters)
-    learnt, held = Split(0.3, 4).stratified(y, np.arange(200))
+    learnt, held = Split(0.3, 4).stratify(y, np.arange(200))
     changed = X.copy()
     changed[held] *= 1000
     one, other = model.fit(X, y).coef_, model.fit(changed, y).coef_

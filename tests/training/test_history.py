@@ -92,8 +92,8 @@ def test_the_best_state_is_a_copy():
     history.close(Count(), state, False, 0.5)
     state.weights[0] = 2
     history.close(Count(), state, False, 0.4)
-    assert history.chosen(state).weights == [1]
-    assert History().chosen(state) is state
+    assert history.choose_state(state).weights == [1]
+    assert History().choose_state(state) is state
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ COMMANDS = {
     "train": ("train", "Train a model on a file or a built-in data set."),
     "predict": ("predict", "Write the predicted label of every row of a file, one per line."),
     "score": ("predict", "Print the error of a model on a file, with F1 of each class."),
-    "inspect": ("predict", "Print what a model is, and its largest weights."),
+    "inspect": ("inspect", "Print what a model is, and its largest weights."),
     "prove": ("prove", "Prove that a plane separates two classes, or that no plane does."),
     "verify": ("prove", "Check a certificate against the data, in exact arithmetic."),
     "export": ("predict", "Write a model of columns of numbers as an ONNX file."),
@@ -62,6 +62,10 @@ def import_commands(name: str) -> Any:
         from . import predict
 
         return predict
+    if name == "inspect":
+        from . import inspect
+
+        return inspect
     if name == "prove":
         from . import prove
 
@@ -125,6 +129,10 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         print("rosenblatt: interrupted", file=sys.stderr)
         sys.exit(130)
+    except RuntimeError as error:
+        if not hasattr(error, "code"):  # of lost workers
+            raise
+        stop(str(error), error.code)
 
 
 def show_warning(

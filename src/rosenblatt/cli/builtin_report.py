@@ -37,7 +37,7 @@ class Study:
         self.separable = separable_classes(self.table)
         self.held_out: Score | None = None
 
-    def hold_out(self, request: "Request") -> None:
+    def cross_validate(self, request: "Request") -> None:
         """Count the errors on each fifth of the rows, unless there is but a handful of them."""
         import numpy as np
         from sklearn.model_selection import StratifiedKFold
@@ -72,11 +72,11 @@ class Study:
         lines.append(f"Training {errors(trained)} ({weights}).")
         return [*lines, about_separable(self.separable)]
 
-    def tell_what_next(self) -> None:
+    def print_next_steps(self) -> None:
         """Print two commands to try."""
         from .report import print_line
 
-        for line in what_next(self.data, self.separable):
+        for line in list_next_steps(self.data, self.separable):
             print_line(line)
 
 
@@ -133,7 +133,7 @@ def about_separable(separable: dict[str, bool | None]) -> str:
     return text + "."
 
 
-def what_next(data: str, separable: dict[str, bool | None]) -> list[str]:
+def list_next_steps(data: str, separable: dict[str, bool | None]) -> list[str]:
     """Two commands to try, with what they show; the first is on a class that is not separable."""
     name = min(separable, key=lambda name: separable[name] is not False)
     which = "which" if separable[name] else "why no"

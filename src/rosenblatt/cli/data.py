@@ -9,7 +9,7 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .panels import DescribedArgument, option
+from .panels import CommandError, DescribedArgument, option
 
 if TYPE_CHECKING:
     from ..reading.reader import Reader
@@ -20,18 +20,17 @@ DATA = DescribedArgument(
     "A file (svmlight, VW, CSV, TSV, Parquet, Arrow, CoNLL; also .gz, .zst, .zip), - for standard "
     "input, or a built-in set: iris, xor, digits, breast-cancer, wine.",
 )
-USUAL_LABEL = "label, class, target or y; else the last"
 input_option = partial(option, panel="Input")
 
 
 @dataclass
-class InputOptions:
+class FileOptions:
     """How a file is read."""
 
     label: str | None = input_option(
         help="Column with the label, by name or number.",
         metavar="COLUMN",
-        shown=USUAL_LABEL,
+        shown="label, class, target or y; else the last",
     )
     format: str | None = input_option(help=FORMAT_HELP, shown="by the name of the file")
     header: bool | None = input_option(
@@ -40,29 +39,16 @@ class InputOptions:
     first: int | None = input_option(
         help="Number of the first column in svmlight: 0 or 1.", shown="detected"
     )
-    threads: int | None = input_option(help="Number of threads that read.", shown="all cores")
 
 
 @dataclass
-class SetOptions:
-    """How rows are read that no model is kept of."""
+class SetOptions(FileOptions):
+    """How rows are read that are not learnt by a model."""
 
-    label: str | None = input_option(
-        help="Column with the label, by name or number.",
-        metavar="COLUMN",
-        shown=USUAL_LABEL,
-    )
     positive: str | None = input_option(
         help="Label of the positive class; all others are negative.",
         metavar="LABEL",
         shown="none; needed for more than two classes",
-    )
-    format: str | None = input_option(help=FORMAT_HELP, shown="by the name of the file")
-    header: bool | None = input_option(
-        "--header/--no-header", help="Whether the first row has names.", shown="detected"
-    )
-    first: int | None = input_option(
-        help="Number of the first column in svmlight: 0 or 1.", shown="detected"
     )
 
     def options(self) -> dict[str, Any]:
@@ -96,6 +82,15 @@ class BuiltIn(StrEnum):
 def is_builtin_set(data: str) -> bool:
     """Whether a name is that of a built-in set."""
     return data in set(BuiltIn)
+
+
+def has_sentences(data: str, kind: str | None) -> bool:
+    """Whether a file holds sentences, by its format or its name."""
+    if kind is None and "." not in data:
+        return False
+    from ..learners.sequence.file_formats import detect_format
+
+    return detect_format(data, kind) is not None
 
 
 def load_builtin(name: str) -> tuple[Any, Any]:
@@ -138,7 +133,7 @@ class Drawable(NamedTuple):
         known |= {str(label): label for label in called}
         if positive not in known:
             there = ", ".join(map(str, called))
-            raise ValueError(f"{data} has no label {positive}; it has {there}.")
+            raise CommandError(f"{data} has no label {positive}; it has {there}.", "unknown-label")
         return self.y == known[positive]
 
 
@@ -182,10 +177,19 @@ def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = Fa
     from ..learners.linear import refuse_too_many
     from ..reading.reader import read, read_matrix
 
+    given = given or SetOptions()
+    if has_sentences(data, given.format):
+        raise CommandError(
+            f"{data} holds sentences, and this command needs a table or an svmlight file; name "
+            "another file, or state its format with --format.",
+            "sentences",
+        )
     dtype = np.float64 if exact else np.float32
-    reader = read(data, **(given or SetOptions()).options(), dtype=dtype, scale="none")
+    reader = read(data, **given.options(), dtype=dtype, scale="none")
     if exact and reader.hashed and reader.format != "vw":
-        raise ValueError(f"{data} has columns of words; a proof needs numbers, so encode them.")
+        raise CommandError(
+            f"{data} has columns of words, and a proof needs numbers; encode them.", "proof-words"
+        )
     X, y = read_matrix(reader)
     refuse_too_many(X.shape[1], 2)
     tell_notices(data, reader, exact)
@@ -196,8 +200,16 @@ def tell_notices(data: str, reader: "Reader", exact: bool) -> None:
     """Print the notices of a reader; for a proof, refuse missing numbers."""
     for notice in reader.notices:
         if exact and notice.kind == "missing":
-            raise ValueError(f"{data} has missing numbers; a proof needs them all, so fill them.")
-        print(f"Note: {notice}", file=sys.stderr)
+            raise CommandError(
+                f"{data} has missing numbers, and a proof needs all of them; fill them in.",
+                "proof-missing",
+            )
+        print_note(notice)
+
+
+def print_note(sentence: object) -> None:
+    """Print a note on standard error."""
+    print(f"Note: {sentence}", file=sys.stderr)
 
 
 def two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
@@ -207,6 +219,8 @@ def two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
     if given.positive is not None:
         return X, rows.is_label(given.positive, data)
     refuse_many_classes(y, data)
+    if len(set(y.tolist())) == 1:
+        print_note(f"All rows of {data} have the label {y[0]}, so there is nothing to separate.")
     return X, y
 
 
@@ -215,9 +229,10 @@ def refuse_many_classes(y: Any, data: str) -> None:
     labels = sorted(set(y.tolist()))
     if len(labels) > 2:
         listed = ", ".join(map(str, labels[:10]))
-        raise ValueError(
-            f"{data} has {len(labels)} classes ({listed}); name one with --positive to set it "
-            "against the others."
+        raise CommandError(
+            f"{data} has {len(labels)} classes ({listed}); choose one with --positive to separate "
+            "it from the others.",
+            "many-classes",
         )
 
 
@@ -227,17 +242,17 @@ def check_output(output: Path | None, *inputs: Any) -> None:
         return
     folder = output.absolute().parent
     if not folder.is_dir():
-        raise ValueError(f"There is no folder {output.parent} to write to.")
+        raise CommandError(f"There is no folder {output.parent} to write to.", "output")
     if output.is_dir():
-        raise ValueError(f"{output} is a folder; name a file to write to.")
+        raise CommandError(f"{output} is a folder; name a file to write to.", "output")
     if not os.access(folder, os.W_OK):
-        raise ValueError(f"{output.parent} is a folder that cannot be written to.")
+        raise CommandError(f"The folder {output.parent} is not writable.", "output")
     for given in filter(None, inputs):
         if output.exists() and os.path.exists(given) and output.samefile(given):
-            raise ValueError(f"{output} is read, too; give what is written another name.")
+            raise CommandError(f"{output} is also an input; write to another file.", "output")
 
 
 def check_input(path: str | None) -> None:
     """Refuse before the work a file that will be read after it and is not there."""
     if path is not None and path != "-" and not (Path(path).exists() or glob(path)):
-        raise ValueError(f"There is no file {path}.")
+        raise CommandError(f"There is no file {path}.", "file")

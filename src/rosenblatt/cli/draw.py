@@ -18,7 +18,7 @@ from .data import (
     rows_and_labels,
 )
 from .options import training_option
-from .panels import DescribedArgument, command, option, sentence
+from .panels import CommandError, DescribedArgument, command, option, sentence
 
 if TYPE_CHECKING:
     from ..storage.model import Model
@@ -111,7 +111,10 @@ def plot(
         estimator = make_estimator(saved, source)
         save_plot(output, X, y, estimator=estimator, what=what, every=drawing.every, **names)
     elif rows is not None:
-        raise ValueError(f"{source} is no model (.safetensors), so {rows} has no place beside it.")
+        raise CommandError(
+            f"{source} is not a model (.safetensors); leave {rows} out, or name a model first.",
+            "not-a-model",
+        )
     else:
         X, y, names = rows_and_labels(source, given).against_others(given.positive, source)
         if what in ("projection", "certificate"):
@@ -150,7 +153,9 @@ def rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:
     labels = as_words(y, saved.classes).tolist()
     strange = sorted(set(labels) - set(words))
     if strange:
-        raise ValueError(f"{data} has the label {strange[0]}, which the model does not know.")
+        raise CommandError(
+            f"{data} has the label {strange[0]}, which the model does not know.", "unknown-label"
+        )
     if len(names.get("class_names", ())) != len(words):
         names.pop("class_names", None)
     return Drawable(X, np.array([words[value] for value in labels], saved.classes.dtype), names)

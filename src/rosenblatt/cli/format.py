@@ -4,11 +4,12 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..data.targets import Score
-    from ..jobs.evaluation import ClassScore, Evaluation, LabelSetEvaluation
+    from ..jobs.evaluation import ChunkScore, ClassScore, Evaluation
     from ..reading.recipe import FeatureRecipe
     from ..storage.model import Model
 
@@ -45,6 +46,20 @@ def errors(score: "Score") -> str:
     return f"{said} without exactly their labels; micro F1 {score.micro_f1:.4f}"
 
 
+def summarize_evaluation(found: Any) -> str:
+    """The errors of a model on a file in a line; of tags also unknown words and chunks."""
+    if not hasattr(found, "tokens"):
+        return errors(found.score)
+    wrong = found.tokens - found.right
+    text = f"accuracy {found.accuracy:.2%}: {wrong:,} of {count(found.tokens, 'token')} wrong"
+    if found.unknown:
+        share = found.unknown_right / found.unknown
+        text += f"; of {count(found.unknown, 'unknown word')} {share:.2%} right"
+    if found.chunks is not None:
+        text += f"; chunk F1 {100 * found.chunks[''].f1:.2f}"
+    return text
+
+
 def summarize_run(
     stop_reason: str, updates: int, last: int | None, epochs: int, seconds: float, made: str
 ) -> str:
@@ -70,35 +85,44 @@ def summarize_run(
     return done + reasons.get(stop_reason, f" Stopped: {stop_reason}.")
 
 
-def table(evaluation: "Evaluation", most: int = 20) -> list[str]:
-    """How well each class is found, and which are taken for which."""
-    classes = evaluation.by_class()
+def tabulate(found: Any, most: int = 20) -> list[str]:
+    """Precision, recall and F1 of each class, label, tag or chunk, and the confusion of classes."""
+    if hasattr(found, "tokens"):
+        lines = by_class(found.by_tag, "tag", "tokens")
+        return lines if found.chunks is None else [*lines, *tabulate_chunks(found.chunks)]
+    classes = found.by_class()
+    if hasattr(found, "hamming_loss"):
+        return [
+            *(by_class(classes, "label") if len(classes) <= most else []),
+            f"Micro F1 {found.micro_f1:.4f}, macro F1 {found.macro_f1:.4f} over "
+            f"{count(len(classes), 'label')}; Hamming loss {found.hamming_loss:.4f}.",
+        ]
     if len(classes) > most:
-        return [f"Macro F1 {evaluation.macro_f1:.4f} over {len(classes)} classes."]
-    area = evaluation.roc_auc
+        return [f"Macro F1 {found.macro_f1:.4f} over {len(classes)} classes."]
+    area = "." if found.roc_auc is None else f", ROC AUC {found.roc_auc:.4f}."
     return [
         *by_class(classes, "class"),
-        f"Macro F1 {evaluation.macro_f1:.4f}" + ("." if area is None else f", ROC AUC {area:.4f}."),
-        *confusion(evaluation, [str(one.label) for one in classes]),
+        f"Macro F1 {found.macro_f1:.4f}{area}",
+        *confusion(found, [str(one.label) for one in classes]),
     ]
 
 
-def table_of_labels(evaluation: "LabelSetEvaluation", most: int = 20) -> list[str]:
-    """How well each label is found, and all of them together."""
-    classes = evaluation.by_class()
-    lines = by_class(classes, "label") if len(classes) <= most else []
-    return [
-        *lines,
-        f"Micro F1 {evaluation.micro_f1:.4f}, macro F1 {evaluation.macro_f1:.4f} over "
-        f"{count(len(classes), 'label')}; Hamming loss {evaluation.hamming_loss:.4f}.",
+def tabulate_chunks(chunks: "dict[str, ChunkScore]") -> list[str]:
+    """Precision, recall and F1 of chunks by kind, and of all."""
+    from ..jobs.evaluation import ClassScore
+
+    scores = [
+        ClassScore(kind or "all", one.precision, one.recall, one.f1, one.wanted)
+        for kind, one in chunks.items()
     ]
+    return by_class(scores, "chunk", "chunks")
 
 
-def by_class(classes: list["ClassScore"], heading: str) -> list[str]:
-    """How well each class is found."""
+def by_class(classes: list["ClassScore"], heading: str, counted: str = "rows") -> list[str]:
+    """A table of precision, recall, F1 and the number of rows."""
     names = [str(one.label) for one in classes]
     wide = max(map(len, [*names, heading]))
-    lines = [f"{heading:<{wide}}  precision  recall      F1        rows"]
+    lines = [f"{heading:<{wide}}  precision  recall      F1{counted:>12}"]
     for name, one in zip(names, classes, strict=True):
         numbers = f"{one.precision:9.2%}{one.recall:8.2%}{one.f1:8.4f}{one.rows:12,d}"
         lines.append(f"{name:<{wide}}  {numbers}")
@@ -120,6 +144,73 @@ def confusion(evaluation: "Evaluation", names: list[str], most: int = 10) -> lis
         numbers = "  ".join(f"{n:>{size},d}" for n, size in zip(row, cells, strict=True))
         text.append(f"{name:<{wide}}  {numbers}")
     return text
+
+
+# Models
+
+
+def count_updates(model: "Model") -> tuple[int, str]:
+    """The updates of a training; they are mistakes unless some rows were right and too near."""
+    updates = sum(state.mistakes for state in model.states)
+    right = updates == sum(epoch.errors for epoch in model.history)
+    return updates, "mistake" if right else "update"
+
+
+def count_features(model: "Model") -> int:
+    """The number of features of a linear model or a tagger."""
+    state = model.states[0]
+    return len(state.emissions if "sentences" in model.facts else state.weights)
+
+
+def about_result(name: str, model: "Model", seconds: float) -> list[str]:
+    """How a training went, the size of its data, and its classes or tags."""
+    facts, features = model.facts, f"{count_features(model):,} features"
+    last = model.history[-1].mistakes if model.history else None
+    updates, made = count_updates(model)
+    epochs = len(model.history)
+    lines = [summarize_run(facts["stop_reason"], updates, last, epochs, seconds, made)]
+    if "sentences" in facts:
+        size = f"{count(facts['sentences'], 'sentence')}, {count(facts['tokens'], 'token')}"
+        tags, scheme = count(len(model.classes), "tag"), model.features["scheme"]
+        chunks = "" if scheme is None else f" (chunks in {scheme[0]})"
+        return [*lines, f"{name}: {size}, {tags}{chunks}, {features}"]
+    classes = f"{len(model.classes)} {list_kinds(model)}: {about_classes(model)}"
+    lines.append(f"{name}: {count(facts['rows'], 'row')}, {features}, {classes}")
+    if model.estimator != "Perceptron":
+        lines.append(f"Rule {model.estimator}, solution {model.parameters['solution']}.")
+    return lines
+
+
+def as_result(
+    name: str, model: "Model", seconds: float, tested: Any, output: Path | None
+) -> dict[str, Any]:
+    """The result of a training as an object."""
+    from ..reading.recipe import FeatureRecipe
+
+    facts = model.facts
+    found: dict[str, Any] = {
+        "data": name,
+        "model": None if output is None else str(output),
+        "features": count_features(model),
+        "classes": model.classes.tolist(),
+        "stop_reason": facts["stop_reason"],
+        "epochs": len(model.history),
+        "mistakes": count_updates(model)[0],
+        "seconds": round(seconds, 6),
+    }
+    if "sentences" in facts:
+        scheme = model.features["scheme"]
+        found |= {name: facts[name] for name in ("sentences", "tokens")}
+        return found | {"scheme": scheme and scheme[0], "test": tested and tested.as_dict()}
+    recipe = FeatureRecipe(**model.features.get("recipe", {}))
+    return found | {
+        "rows": facts["rows"],
+        "label": recipe.label,
+        "class_rows": facts.get("class_rows"),
+        "columns": list_columns(recipe),
+        "held_out": facts.get("held_out"),
+        "test": tested and tested.score.as_dict(),
+    }
 
 
 def listed(names: Iterable[Any], most: int | None = LISTED) -> str:

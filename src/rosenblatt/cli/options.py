@@ -1,16 +1,17 @@
 """The options of training, in groups, and their translation for the library."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..parameters import ANY_RULE, FILES, RULE_NAMES, RULE_TABLE
-from .data import InputOptions, check_input, check_output, input_option
+from ..parameters import ANY_RULE, FILES, RULE_NAMES, RULE_TABLE, SEQUENCE
+from .data import FileOptions, check_input, check_output, input_option
 from .panels import (
+    CommandError,
     PanelOption,
     option,
     options_by_name,
@@ -22,10 +23,13 @@ from .panels import (
 if TYPE_CHECKING:
     from ..storage.model import Model
 
+RULES_PANEL, ORDER_PANEL, STREAM_PANEL = "Update rules", "Order and bias", "Large files"
+FEATURE_PANEL, TAGGING_PANEL = "Features", "Sequence tagging"
 output_option = partial(option, panel="Output")
-rule_option = partial(option, panel="Update rule")
 training_option = partial(option, panel="Training")
-feature_option = partial(option, panel="Features")
+stream_option = partial(option, panel=STREAM_PANEL)
+feature_option = partial(option, panel=FEATURE_PANEL)
+tagging_option = partial(option, panel=TAGGING_PANEL)
 
 FOR_FILES_SHOWN = {
     "margin": "0; text and tags: 1",
@@ -45,7 +49,7 @@ def rule_options(shown: Mapping[str, str]) -> list[PanelOption]:
             users.setdefault(name, []).append(rule)
     return [
         parameter_option(
-            name, RULE_TABLE[rules[0]].own[name], "Update rule", help=describe(name, rules, shown)
+            name, RULE_TABLE[rules[0]].own[name], RULES_PANEL, help=describe(name, rules, shown)
         )
         for name, rules in users.items()
     ]
@@ -62,11 +66,11 @@ def describe(name: str, rules: list[str], shown: Mapping[str, str]) -> str:
     return " ".join(f"{', '.join(users)}: {text}" for text, users in sentences.items())
 
 
-def shared_option(name: str, shown: str, default: Any = None) -> Any:
+def shared_option(name: str, shown: str, default: Any = None, panel: str = "Training") -> Any:
     """Declare the option of a parameter that all rules share, with its default for files."""
     parameter = {**ANY_RULE, **FILES}[name]
     given = {"type": click.Choice(parameter.choices)} if parameter.choices else {}
-    return training_option(help=sentence(parameter), default=default, shown=shown, **given)
+    return option(help=sentence(parameter), default=default, shown=shown, panel=panel, **given)
 
 
 @dataclass
@@ -76,15 +80,6 @@ class OutputOptions:
     output: Path | None = output_option("-o", "--output", help="Write the model to FILE.")
     test: str | None = output_option(help="Print the error on the rows of FILE.", metavar="FILE")
     holdout: float = output_option(help=FILES["holdout"].help + ".", default=0.0, metavar="SHARE")
-    progressive: Path | None = output_option(
-        help="Write the progressive error, of rows before they are learnt, to FILE as CSV."
-    )
-    progress_every: int | None = output_option(
-        "-P",
-        "--progress-every",
-        help="Print the progressive error every N rows.",
-        shown="1000 with --progressive, else off",
-    )
     checkpoint: float | None = output_option(
         help="Save the model every N seconds during training.", metavar="N", shown="off"
     )
@@ -93,6 +88,15 @@ class OutputOptions:
     verbose: bool = output_option("-v", "--verbose", help="Print every epoch.", default=False)
     quiet: bool = output_option("-q", "--quiet", help="Print only the result.", default=False)
     json: bool = output_option(help="Print one JSON object per line.", default=False)
+    progressive: Path | None = stream_option(
+        help="Write the progressive error, of rows before they are learnt, to FILE as CSV."
+    )
+    progress_every: int | None = stream_option(
+        "-P",
+        "--progress-every",
+        help="Print the progressive error every N rows.",
+        shown="1000 with --progressive, else off",
+    )
 
     def check(self, data: str) -> None:
         """Refuse before training what would fail after it."""
@@ -100,20 +104,27 @@ class OutputOptions:
         if self.progressive is not None and self.progress_every is None:
             self.progress_every = 1000
         if self.progress_every is not None and self.progress_every < 1:
-            raise ValueError(f"--progress-every {self.progress_every} must be 1 row or more.")
+            raise CommandError(
+                f"--progress-every {self.progress_every} must be 1 row or more.", "out-of-range"
+            )
         check_output(self.output, data, self.test)
         check_output(self.progressive, data, self.test, self.output)
         if self.output is None and (self.checkpoint is not None or self.resume):
-            raise ValueError("--checkpoint and --resume need a model file: name it with -o.")
+            raise CommandError(
+                "--checkpoint and --resume need a model file: name it with -o.", "no-output"
+            )
         if self.checkpoint is not None and not self.checkpoint >= 0:
-            raise ValueError(f"--checkpoint {self.checkpoint} must be 0 seconds or more.")
+            raise CommandError(
+                f"--checkpoint {self.checkpoint} must be 0 seconds or more.", "out-of-range"
+            )
         if self.plot is not None:
             from ..plots import MOVING, STILL, get_ending
 
             check_output(self.plot, data, self.test)
             if self.output is not None and self.plot.resolve() == self.output.resolve():
-                raise ValueError(
-                    f"The model and the figure need different names; both are {self.output}."
+                raise CommandError(
+                    f"The model and the figure need different names; both are {self.output}.",
+                    "output",
                 )
             get_ending(self.plot, (*STILL, *MOVING))
 
@@ -122,7 +133,7 @@ class OutputOptions:
 class RuleOptions:
     """The update rule, and the parameters that only some rules have."""
 
-    rule: str | None = rule_option(
+    rule: str | None = training_option(
         help=f"Update rule: {', '.join(RULE_TABLE)}.",
         type=click.Choice(list(RULE_TABLE)),
         shown="pa; text: perceptron; --epochs 1: arow",
@@ -133,70 +144,100 @@ class RuleOptions:
         """Take over from a model what was not given."""
         rule = RULE_NAMES[initial.estimator]
         if self.rule not in (None, rule):
-            raise ValueError(f"The initial model is of --rule {rule}; go on with the same.")
+            raise CommandError(
+                f"The initial model has --rule {rule}; use the same rule.", "initial-rule"
+            )
         self.rule = rule
         for name in RULE_TABLE[rule].own:
             value = initial.parameters.get(name)
             if value is not None:
                 self.own.setdefault(name, value)
 
-    def of_rule(self) -> dict[str, Any]:
-        """The parameters of the rule that were given."""
-        return dict(self.own)
-
 
 @dataclass
 class LearningOptions(RuleOptions):
     """The parameters that all rules share, and how a file is gone through."""
 
-    solution: str | None = shared_option("solution", "average; last with --epochs 1")
-    average_decay: float | None = shared_option("average_decay", "0")
-    order: str | None = shared_option("order", "each; fixed for streams")
     epochs: int | None = shared_option("max_iter", "10")
+    solution: str | None = shared_option("solution", "average; last with --epochs 1")
     early_stopping: bool = shared_option("early_stopping", "off", False)
     probabilities: bool = shared_option("calibrate", "off", False)
-    bias_step: float | None = shared_option("intercept_step", "by the size of the rows")
-    no_bias: bool = training_option(help="Learn no bias.", default=False)
     class_weight: str | None = training_option(
         help="Weights of the classes: balanced weighs rare classes more.",
         type=click.Choice(["balanced"]),
         shown="equal; balanced for text",
     )
-    window: int = training_option(
-        help="Shuffle a stream within N rows.", default=0, shown="no shuffling"
-    )
-    seed: int = training_option(help="Seed of the random orders, from 0 to 2³² − 1.", default=0)
-    classes: str | None = training_option(
-        help="All labels, separated by commas.", metavar="A,B,…", shown="labels of the first rows"
-    )
-    initial: Path | None = training_option(help="Start from the weights of a model file.")
     tune: bool = training_option(
         help="Choose unspecified settings by error on held-out rows.", default=False
     )
+    seed: int = training_option(help="Seed of the random orders, from 0 to 2³² − 1.", default=0)
+    initial: Path | None = training_option(help="Start from the weights of a model file.")
     cluster: str | None = training_option(
         help="Train on a Dask cluster: local:N, an address, or a scheduler file.", metavar="WHERE"
+    )
+    order: str | None = shared_option("order", "each; fixed for streams", panel=ORDER_PANEL)
+    average_decay: float | None = shared_option("average_decay", "0", panel=ORDER_PANEL)
+    bias_step: float | None = shared_option(
+        "intercept_step", "by the size of the rows", panel=ORDER_PANEL
+    )
+    no_bias: bool = option(
+        help="Learn no bias.", default=False, panel=ORDER_PANEL, also=["--no-fit-intercept"]
+    )
+    window: int = stream_option(
+        help="Shuffle a stream within N rows.", default=0, shown="no shuffling"
+    )
+    classes: str | None = stream_option(
+        help="All labels, separated by commas.", metavar="A,B,…", shown="labels of the first rows"
+    )
+
+    markov: int | None = tagging_option(
+        help=SEQUENCE["markov"].help + ".", metavar="0|1|2", shown="1"
+    )
+    search: str | None = tagging_option(
+        help="Search for the best tags of a sentence: viterbi, greedy.",
+        type=click.Choice(SEQUENCE["search"].choices),
+        shown="viterbi",
+    )
+    templates: Path | None = tagging_option(
+        help="File of feature templates, one per line, or of CRF++.", shown="built-in templates"
     )
 
     def stated(self, once: bool) -> tuple[str | None, dict[str, Any]]:
         """The rule and the parameters that were given; ``once``: the source is read only once."""
         if self.no_bias and self.bias_step is not None:
-            raise ValueError("--no-bias has no --bias-step; leave one out.")
-        open_ones = {
+            raise CommandError("--no-bias excludes --bias-step; leave one out.", "conflict")
+        given: dict[str, Any] = {
             "solution": self.solution,
             "average_decay": self.average_decay,
             "order": self.order,
             "class_weight": self.class_weight,
             "max_iter": 1 if self.epochs is None and once else self.epochs,
-        }
-        given: dict[str, Any] = {
-            "early_stopping": self.early_stopping,
-            "random_state": self.seed,
-            "calibrate": self.probabilities,
+            "early_stopping": self.early_stopping or None,
+            "calibrate": self.probabilities or None,
             "intercept_step": self.bias_step,
-            "fit_intercept": not self.no_bias,
+            "fit_intercept": False if self.no_bias else None,
+            "random_state": self.seed,
+            "markov": self.markov,
+            "search": self.search,
+            "features": None if self.templates is None else read_templates(self.templates),
         }
-        given |= {name: value for name, value in open_ones.items() if value is not None}
-        return self.rule, given | self.of_rule()
+        stated = {name: value for name, value in given.items() if value is not None}
+        return self.rule, stated | self.own
+
+    def refuse_tagging(self, data: str) -> None:
+        """Refuse the options of taggers for a file of rows."""
+        given = {
+            "--markov": self.markov,
+            "--search": self.search,
+            "--templates": self.templates,
+        }
+        for name, value in given.items():
+            if value is not None:
+                raise CommandError(
+                    f"{name} is for files of sentences, and {data} is not one; if it is, state "
+                    "its format: --format conllu, conll or tagged.",
+                    "rows-option",
+                )
 
     def names(self) -> tuple[str, ...] | None:
         """The labels that were named."""
@@ -204,11 +245,16 @@ class LearningOptions(RuleOptions):
 
 
 @dataclass
-class ReadingOptions(InputOptions):
+class ReadingOptions(FileOptions):
     """How a file becomes rows."""
 
-    labels_separator: str | None = input_option(
-        help="Separator of several labels in one cell, such as ;.", metavar="TEXT"
+    text: list[str] | None = input_option(
+        help="Column of text; repeatable.", metavar="COLUMN", shown="detected"
+    )
+    category: list[str] | None = input_option(
+        help="Column of categories, even if they are numbers; repeatable.",
+        metavar="COLUMN",
+        shown="detected",
     )
     ignore: list[str] | None = input_option(
         help="Column to leave out; repeatable.", metavar="COLUMN"
@@ -216,19 +262,15 @@ class ReadingOptions(InputOptions):
     id: str | None = input_option(
         help="Column that names the rows in predictions.", metavar="COLUMN"
     )
+    labels_separator: str | None = input_option(
+        help="Separator of several labels in one cell, such as ;.", metavar="TEXT"
+    )
     encoding: str | None = input_option(
         help="Encoding of the text, such as latin-1.", shown="utf-8"
     )
-    skip_bad: int = input_option(help="Skip up to N malformed rows.", default=0)
-    cache: bool = input_option(help="Keep the parsed rows beside the file.", default=False)
-    text: list[str] | None = feature_option(
-        help="Column of text; repeatable.", metavar="COLUMN", shown="detected"
-    )
-    category: list[str] | None = feature_option(
-        help="Column of categories, even if they are numbers; repeatable.",
-        metavar="COLUMN",
-        shown="detected",
-    )
+    threads: int | None = stream_option(help="Number of threads that read.", shown="all cores")
+    skip_bad: int = stream_option(help="Skip up to N malformed rows.", default=0)
+    cache: bool = stream_option(help="Keep the parsed rows beside the file.", default=False)
     ngrams: str | None = feature_option(
         help="Words per n-gram: a number or a range.", metavar="N-M", shown="1-2"
     )
@@ -260,33 +302,27 @@ class ReadingOptions(InputOptions):
 
     def options(self) -> dict[str, Any]:
         """The options of ``read``."""
-        return {
-            "format": self.format,
-            "label": self.label,
-            "labels_separator": self.labels_separator,
-            "text": tuple(self.text or ()),
-            "category": tuple(self.category or ()),
-            "ngrams": None if self.ngrams is None else parse_ngrams(self.ngrams),
-            "characters": self.characters,
-            "counts": self.counts or "binary",
-            "tfidf": self.tfidf,
-            "bits": self.bits,
-            "cross": tuple(self.cross or ()),
-            "pairs": self.pairs,
-            "scale": self.scale,
-            "ignore": tuple(self.ignore or ()),
-            "id": self.id,
-            "header": self.header,
-            "encoding": self.encoding,
-            "first": self.first,
-            "skip_bad": self.skip_bad,
-            "threads": self.threads,
-        }
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        del given["cache"]
+        for name in ("text", "category", "cross", "ignore"):
+            given[name] = tuple(given[name] or ())
+        ngrams = None if self.ngrams is None else parse_ngrams(self.ngrams)
+        return given | {"ngrams": ngrams, "counts": self.counts or "binary"}
+
+
+def read_templates(path: Path) -> Any:
+    """The templates of a file, one per line; of CRF++, the path itself."""
+    check_input(str(path))
+    lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    lines = [line for line in lines if line and not line.startswith("#")]
+    return str(path) if any("%x[" in line for line in lines) else lines
 
 
 def parse_ngrams(text: str) -> tuple[int, int]:
     """The least and the most words of an n-gram: "1-2" or "2"."""
     least, _, most = text.partition("-")
     if not least.isdecimal() or not (most or least).isdecimal():
-        raise ValueError(f"--ngrams {text} must be a number or two with a dash between, as 1-2.")
+        raise CommandError(
+            f"--ngrams {text} must be a number or a range such as 1-2.", "out-of-range"
+        )
     return int(least), int(most or least)

@@ -13,19 +13,47 @@ from typing import Any, get_args, get_origin, get_type_hints
 import click
 from click.core import ParameterSource
 
-from ..parameters import SHELL_NAMES, Parameter
+from ..parameters import ANY_RULE, SHELL_NAMES, Parameter
 
 TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT, str: click.STRING}
 NO_BREAK, NO_BREAK_HYPHEN = "\N{NO-BREAK SPACE}", "\N{NON-BREAKING HYPHEN}"
+EVERYTHING = "rosenblatt.help_all"  # set in a context that lists all options
 METAVARS: dict[type, str] = {int: "N", float: "NUMBER", str: "NAME"}
 
 
-class PanelOption(click.Option):
-    """An option that is listed in a panel of the help."""
+class CommandError(ValueError):
+    """A command cannot do what its options ask for; ``code`` is a short name of the reason."""
 
-    def __init__(self, *arguments: Any, panel: str = "Options", **given: Any) -> None:
-        super().__init__(*arguments, **given)
-        self.panel = panel
+    def __init__(self, sentence: str, code: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class PanelOption(click.Option):
+    """An option that is listed in a panel of the help.
+
+    ``also`` are spellings that are accepted and not listed, such as a parameter's name in Python.
+    """
+
+    def __init__(
+        self,
+        flags: Sequence[str],
+        *arguments: Any,
+        panel: str = "Options",
+        also: Sequence[str] = (),
+        **given: Any,
+    ) -> None:
+        super().__init__([*flags, *also], *arguments, **given)
+        self.panel, self.also = panel, also
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the spellings to list, and the help; a flag is off unless its help says more."""
+        listed, self.opts = self.opts, [each for each in self.opts if each not in self.also]
+        try:
+            record = super().get_help_record(ctx)
+        finally:
+            self.opts = listed
+        return record and (record[0], record[1].removesuffix(f" [default:{NO_BREAK}off]"))
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Nothing: the help itself has the range and the default."""
@@ -45,9 +73,36 @@ class DescribedArgument(click.Argument):
 
 
 class PanelCommand(click.Command):
-    """A command whose help lists arguments, options by panel, and examples."""
+    """A command whose help lists arguments, options by panel, and examples.
+
+    The options of ``further`` panels are only named, unless ``--help-all`` asks for them.
+    """
 
     examples: Sequence[str] = ()
+    further: Sequence[str] = ()
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the arguments and options, with ``--help-all`` if it has something to add."""
+        found = super().get_params(ctx)
+        if not self.further:
+            return found
+        *others, help_option = found
+        described = click.Option(
+            ["--help-all"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            help="Show all options and exit.",
+            callback=self.show_everything,
+        )
+        return [*others, help_option, described]
+
+    def show_everything(self, ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+        """Print the help with the options of all panels, and stop."""
+        if wanted:
+            ctx.meta[EVERYTHING] = True
+            click.echo(ctx.get_help())
+            ctx.exit()
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments and the panels of options."""
@@ -58,6 +113,15 @@ class PanelCommand(click.Command):
             if name:
                 unbroken = text.replace("-", NO_BREAK_HYPHEN)
                 panels.setdefault(getattr(parameter, "panel", kind), []).append((name, unbroken))
+        if self.further and EVERYTHING not in ctx.meta:
+            named = {panel: panels.pop(panel) for panel in self.further}
+            flags = {
+                panel: [next(word for word in name.split() if word[:2] == "--") for name, _ in own]
+                for panel, own in named.items()
+            }
+            panels["More options (see --help-all)"] = [
+                (panel, " ".join(own).replace("-", NO_BREAK_HYPHEN)) for panel, own in flags.items()
+            ]
         for panel, records in panels.items():
             if records:
                 with formatter.section(panel):
@@ -122,7 +186,7 @@ def parameter_option(
 ) -> PanelOption:
     """Make the option of a parameter of the tables; its help is the table's unless given."""
     shell = SHELL_NAMES.get(name, name)
-    flag = "--" + shell.replace("_", "-")
+    flag = find_flag(shell)
     text = help or with_default(sentence(parameter), parameter.default, shown)
     if parameter.type is bool:
         flags = f"{flag}/--no-{flag[2:]}" if parameter.default else flag
@@ -132,6 +196,15 @@ def parameter_option(
     return PanelOption([flag, shell], panel=panel, help=text, type=kind, metavar=metavar)
 
 
+def find_flag(name: str) -> str:
+    """The option of a name.
+
+    >>> find_flag("max_iter")
+    '--max-iter'
+    """
+    return "--" + name.replace("_", "-")
+
+
 def sentence(parameter: Parameter) -> str:
     """The help of a parameter as a sentence that names its choices."""
     named = all(word in parameter.help for word in parameter.choices)
@@ -139,7 +212,7 @@ def sentence(parameter: Parameter) -> str:
 
 
 def command(
-    *arguments: click.Argument, examples: Sequence[str] = ()
+    *arguments: click.Argument, examples: Sequence[str] = (), further: Sequence[str] = ()
 ) -> Callable[[Callable[..., None]], PanelCommand]:
     """Make a command of a function, its arguments and the dataclasses that it takes."""
 
@@ -157,7 +230,7 @@ def command(
         made = PanelCommand(
             name, callback=callback, params=[*arguments, *options], help=function.__doc__
         )
-        made.examples = examples
+        made.examples, made.further = examples, further
         return made
 
     return make
@@ -176,7 +249,9 @@ def make_options(kind: Any) -> Iterable[PanelOption]:
 def make_option(name: str, hint: Any, default: Any, about: dict[str, Any]) -> PanelOption:
     """The option of a field, by its type."""
     given = dict(about)
-    flags = given.pop("flags") or ("--" + name.replace("_", "-"),)
+    flags = given.pop("flags") or (find_flag(name),)
+    python = {shell: name for name, shell in SHELL_NAMES.items() if shell not in ANY_RULE}
+    given.setdefault("also", [find_flag(python[name])] if name in python else [])
     text, shown = given.pop("help"), given.pop("shown")
     required = given.get("required", False)
     given["help"] = f"{text} [required]" if required else with_default(text, default, shown)

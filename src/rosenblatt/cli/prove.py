@@ -10,7 +10,7 @@ import click
 
 from .data import DATA, SetOptions, check_output, two_classes
 from .format import count
-from .panels import DescribedArgument, command, option
+from .panels import CommandError, DescribedArgument, command, option
 
 if TYPE_CHECKING:
     from ..theory.certificates import Inseparable, Separable
@@ -43,9 +43,13 @@ class ProofOptions:
         for output in (self.certificate, self.coq):
             check_output(output, data)
         if self.plain is not None and self.plain.exists() and not self.plain.is_dir():
-            raise ValueError(f"{self.plain} is a file; name a folder for rows.txt and proof.txt.")
+            raise CommandError(
+                f"{self.plain} is a file; name a folder for rows.txt and proof.txt.", "output"
+            )
         if self.run and self.certificate is not None:
-            raise ValueError("--certificate has no log of a run; write it with --coq or --plain.")
+            raise CommandError(
+                "--certificate cannot hold the log of --run; use --coq or --plain.", "conflict"
+            )
 
     def write(self, proof: "Proof", X: Any, y: Any) -> None:
         """Write a proof to the files that were named."""

@@ -9,8 +9,8 @@ import click
 
 from ..parameters import ANY_RULE, FOR_ONE_PASS, RULE_TABLE, SOLUTIONS
 from .data import check_output
-from .options import RuleOptions, rule_option, rule_options
-from .panels import DescribedArgument, command, option, options_by_name
+from .options import RULES_PANEL, RuleOptions, rule_options
+from .panels import CommandError, DescribedArgument, command, option, options_by_name
 from .predict import MODEL
 
 if TYPE_CHECKING:
@@ -90,11 +90,14 @@ class AccessOptions:
         }
         files = {role: path for role, path in named.items() if path is not None}
         if files and self.no_token:
-            raise ValueError("--token-file and --no-token exclude each other; leave one out.")
+            raise CommandError(
+                "--token-file and --no-token exclude each other; leave one out.", "conflict"
+            )
         if not files and not is_loopback(self.host) and not self.no_token:
-            raise ValueError(
+            raise CommandError(
                 f"Others can reach {self.host}; name a file with tokens (--token-file), or accept "
-                "requests without a token (--no-token)."
+                "requests without a token (--no-token).",
+                "no-token",
             )
         return Tokens(files)
 
@@ -124,7 +127,7 @@ class StorageOptions:
 class NewModelOptions(RuleOptions):
     """The model to start with if there is no model file."""
 
-    rule: str | None = rule_option(
+    rule: str | None = new_option(
         help=f"Update rule: {', '.join(RULE_TABLE)}.",
         type=click.Choice(list(RULE_TABLE)),
         shown=FOR_ONE_PASS["rule"],
@@ -157,10 +160,14 @@ class NewModelOptions(RuleOptions):
 
         if self.new is None:
             if self != NewModelOptions():
-                raise ValueError("--features, --rule and other options of a new model need --new.")
+                raise CommandError(
+                    "--features, --rule and other options of a new model need --new.", "no-new"
+                )
             return None
         if not self.features:
-            raise ValueError("--new needs the columns of the examples: name them with --features.")
+            raise CommandError(
+                "--new needs the columns of the examples: name them with --features.", "no-features"
+            )
         own = {name: getattr(self, name) for name in ("label", "bits", "solution", "average_decay")}
         given = {name: value for name, value in own.items() if value is not None}
         labels, features = self.new.split(","), self.features.split(",")
@@ -175,6 +182,7 @@ class NewModelOptions(RuleOptions):
         "rosenblatt serve spam.safetensors --learn --new spam,ham \\\n"
         "    --features subject:text,hour",
     ],
+    further=[RULES_PANEL],
 )
 def serve(
     model: Path,
@@ -186,9 +194,9 @@ def serve(
     """Answer predictions over HTTP, and with --learn train on examples that are sent."""
     new = begin.model()
     if service.grow and not service.learn:
-        raise ValueError("--grow needs --learn; add it.")
+        raise CommandError("--grow needs --learn; add it.", "no-learn")
     if service.shadow is not None and not service.learn:
-        raise ValueError("--shadow needs --learn; add it.")
+        raise CommandError("--shadow needs --learn; add it.", "no-learn")
     from ..access import is_loopback
     from ..service.app import Limits
     from ..service.learning import Keeping
@@ -248,7 +256,9 @@ def replay(log: Path, given: ReplayOptions) -> None:
     check_output(given.output, log, given.check)
     others = (given.to, given.without, given.output)
     if given.check is not None and any(one is not None for one in others):
-        raise ValueError("--check cannot be combined with --to, --without or -o; leave them out.")
+        raise CommandError(
+            "--check cannot be combined with --to, --without or -o; leave them out.", "conflict"
+        )
     with read_log(log) as reading:
         if given.check is not None:
             compare(reading, given.check)

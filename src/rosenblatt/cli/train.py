@@ -8,25 +8,31 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .data import DATA, SetOptions, is_builtin_set, open_source
+from .data import DATA, SetOptions, has_sentences, is_builtin_set, open_source, print_note
 from .format import (
-    about_classes,
     about_columns,
     about_margin,
+    about_result,
     about_tuning,
+    as_result,
     count,
     errors,
     fold,
-    list_columns,
-    list_kinds,
-    summarize_run,
+    summarize_evaluation,
 )
-from .options import LearningOptions, OutputOptions, ReadingOptions
-from .panels import command
-from .sequences import SequenceOptions, is_of_sentences, train_sequences
+from .options import (
+    FEATURE_PANEL,
+    ORDER_PANEL,
+    RULES_PANEL,
+    STREAM_PANEL,
+    TAGGING_PANEL,
+    LearningOptions,
+    OutputOptions,
+    ReadingOptions,
+)
+from .panels import CommandError, command
 
 if TYPE_CHECKING:
-    from ..data.targets import Score
     from ..jobs.job import FileJob
     from ..reading.reader import Reader
     from ..storage.model import Model
@@ -44,24 +50,15 @@ NAMES = 100_000  # of features, that a model may show
         "rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model",
         "rosenblatt train train.conllu --label upos --test test.conllu -o tagger",
     ],
+    further=(RULES_PANEL, ORDER_PANEL, FEATURE_PANEL, STREAM_PANEL, TAGGING_PANEL),
 )
 def train(
-    data: str,
-    result: OutputOptions,
-    learning: LearningOptions,
-    reading: ReadingOptions,
-    sequence: SequenceOptions,
+    data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> None:
     """Train a model on a file or a built-in data set."""
     result.check(data)
-    if is_of_sentences(data, reading.format):
-        train_sequences(data, result, learning, reading, sequence)
-        return
-    if sequence != SequenceOptions():
-        raise ValueError(
-            f"--markov, --search and --templates are for files of sentences, and {data} is none; "
-            "say which with --format conllu, conll or tagged."
-        )
+    if not has_sentences(data, reading.format):
+        learning.refuse_tagging(data)
     study = make_report(data, result, learning, reading) if is_builtin_set(data) else None
     make = train_on_cluster if learning.cluster is not None else train_on_file
     started = time.perf_counter()
@@ -70,36 +67,38 @@ def train(
     if study is not None and result.json:
         study.say(model)
     report = study.lines(model) if study is not None and not result.json else []
-    tell(data, model, seconds, result, reading.threads, report)
+    print_result(data, model, seconds, result, report)
     if result.plot is not None:
         draw(result.plot, model, data)
         if not result.json:
             print(f"Wrote the figure to {result.plot}.")
     if study is not None and not (result.json or result.quiet):
-        study.tell_what_next()
+        study.print_next_steps()
 
 
 def make_report(
     data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Study":
-    """What there is to say of a built-in set, found out before it is learnt and timed."""
+    """The results about a built-in set that are found before it is learnt and timed."""
     from ..training.plan import Request
     from .builtin_report import Study
 
     files = reading.cache, reading.skip_bad, reading.format, learning.window, learning.cluster
     others = learning.classes, learning.initial, result.checkpoint, result.progress_every
     if any(files) or any(others) or result.resume or result.test:
-        raise ValueError(f"{data} is a built-in set; options for files do not apply to it.")
+        raise CommandError(
+            f"{data} is a built-in set; options for files do not apply to it.", "builtin-option"
+        )
     study = Study(data, reading.options())
     chosen = learning.tune or learning.early_stopping or learning.probabilities
     if not (result.holdout or chosen):
         rule, stated = learning.stated(once=False)
-        study.hold_out(Request(rule, stated))
+        study.cross_validate(Request(rule, stated))
     return study
 
 
 def make_job(
-    result: OutputOptions, learning: LearningOptions, cache: bool, once: bool
+    result: OutputOptions, learning: LearningOptions, cache: bool = False, once: bool = False
 ) -> "FileJob":
     """The training that the options ask for, and what reports it."""
     from ..jobs.job import Checkpointer, FileJob
@@ -126,71 +125,81 @@ def make_job(
 
 
 def make_listener(result: OutputOptions) -> "Quiet":
-    """Who tells how it goes: JSON if asked for, a bar for a person, lines for a file."""
-    from . import report as progress
+    """The reporter: JSON if asked for, a bar at a terminal, else lines."""
+    from . import report
 
     if result.quiet:
-        return progress.Quiet()
+        return report.Quiet()
     if result.json:
-        return progress.AsJson()
+        return report.AsJson()
     every = result.verbose
-    return progress.Bar(every) if sys.stdout.isatty() else progress.Printed(every)
+    return report.Bar(every) if sys.stdout.isatty() else report.Printed(every)
 
 
 def train_on_file(
     data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Model":
-    """Train on a file and keep the model."""
+    """Train on a file and save the model."""
+    from ..jobs.data import SentenceFile
     from ..jobs.files import train as train_file
 
-    initial = None if learning.initial is None else initial_model(learning, reading)
     options = reading.options()
-    if initial is not None:
+    initial = None if learning.initial is None else load_initial(data, learning, reading)
+    if initial is not None and "recipe" in initial.features:
         same = {name: options[name] for name in ("skip_bad", "threads")}
         options = {"features": initial.features["recipe"], **same}
     source = open_source(data)
-    reader = read_otherwise(source, options)
-    if result.plot is not None and reader.multilabel:
-        raise ValueError("--plot draws rows of one label each, and these may have several.")
-    job = make_job(result, learning, reading.cache, not reader.rereadable)
-    begun = begun_model(result.output) if result.resume else None
+    opened = open_again(source, options)
+    sentences = isinstance(opened, SentenceFile)
+    if result.plot is not None and (sentences or opened.multilabel):
+        raise CommandError(
+            f"--plot draws rows of one label each, and those of {data} are others; leave it out.",
+            "plot-labels",
+        )
+    once = not sentences and not opened.rereadable
+    begun = load_begun(result.output) if result.resume else None
+    job = make_job(result, learning, reading.cache, once)
     job = replace(job, initial=initial, begun=begun)
     try:
-        if learning.tune:
-            from ..jobs.tuning import tune
-
-            again = partial(read_otherwise, source, options)
-            reader, job = tune(reader, again, job, reading.stated())
-            tell_tuning(job.facts["tuning"], result)
-        if not result.json:
-            job.reporter.opening = opening_lines(reader, job)
-        model = train_file(reader, job)
+        if not sentences:
+            opened, job = tune_and_open(source, opened, job, result, reading)
+        model = train_file(opened, job)
     finally:
         job.reporter.close()
-    keep(model, None if model is begun else result.output)
+    save(model, None if model is begun else result.output)
     return model
 
 
-def opening_lines(reader: "Reader", job: "FileJob") -> list[str]:
-    """The notes on columns before training, and on a margin that was not stated."""
+def tune_and_open(
+    source: Any, reader: "Reader", job: "FileJob", result: OutputOptions, reading: ReadingOptions
+) -> "tuple[Reader, FileJob]":
+    """Choose settings if asked to, and have the reporter begin with what is done to the columns."""
     from ..jobs.files import look
 
-    lines = [*map(fold, about_columns(reader.parser.recipe))]
-    if job.initial is None and job.request.parameters.get("margin") is None:
-        parameters = job.plan(look(reader)).parameters
-        lines += about_margin(parameters) if "margin" in parameters else []
-    return lines
+    if job.request.tune:
+        from ..jobs.tuning import tune
+
+        again = partial(open_again, source, reading.options())
+        reader, job = tune(reader, again, job, reading.stated())
+        print_tuning(job.facts["tuning"], result)
+    if not result.json:
+        lines = [*map(fold, about_columns(reader.parser.recipe))]
+        if job.initial is None and job.request.parameters.get("margin") is None:
+            parameters = job.plan(look(reader)).parameters
+            lines += about_margin(parameters) if "margin" in parameters else []
+        job.reporter.opening = lines
+    return reader, job
 
 
-def read_otherwise(data: Any, options: dict[str, Any], **others: Any) -> "Reader":
-    """A reader of a file with some other options."""
-    from ..reading.reader import read
+def open_again(data: Any, options: dict[str, Any], **others: Any) -> Any:
+    """Open data to learn from with some other options."""
+    from ..jobs.data import open_file
 
-    return read(data, **options | others, names=NAMES)
+    return open_file(data, **options | others, names=NAMES)
 
 
-def tell_tuning(facts: dict[str, Any], result: OutputOptions) -> None:
-    """Say what was tried and what was taken."""
+def print_tuning(facts: dict[str, Any], result: OutputOptions) -> None:
+    """Print the settings that were tried and chosen."""
     from .app import in_shell
     from .report import print_event, print_line
 
@@ -201,16 +210,33 @@ def tell_tuning(facts: dict[str, Any], result: OutputOptions) -> None:
             print_line(line)
 
 
-def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model":
-    """The model to go on with, whose features and solution are kept."""
-    from .predict import linear_model
+def load_initial(data: str, learning: LearningOptions, reading: ReadingOptions) -> "Model":
+    """The model to start from; it keeps its features and its solution."""
+    from ..learners import load_model
+    from ..learners.kinds import learner_class
 
-    assert learning.initial is not None
-    initial = linear_model(learning.initial)
+    path = learning.initial
+    assert path is not None
+    initial = load_model(path)
+    reads = learner_class(initial.estimator).reads
+    wanted = "sentences" if has_sentences(data, reading.format) else "rows"
+    if reads != wanted:
+        raise CommandError(
+            f"{path} is a {initial.estimator}, which learns from {reads}, and {data} has "
+            f"{wanted}; start from another model.",
+            "initial-kind",
+        )
+    if reads == "sentences":
+        return initial
     if "recipe" not in initial.features:
-        raise ValueError(f"{learning.initial} was not trained from a file; go on in Python.")
+        raise CommandError(
+            f"{path} was not trained from a file; use its partial_fit in Python.", "no-recipe"
+        )
     if replace(reading, cache=False, skip_bad=0, threads=None) != ReadingOptions():
-        raise ValueError("--initial has its way of reading; leave out what says another.")
+        raise CommandError(
+            "--initial reads the file as the model's own; leave other options of reading out.",
+            "initial-reading",
+        )
     if learning.solution is None:
         learning.solution = initial.parameters["solution"]
     if learning.average_decay is None:
@@ -219,24 +245,23 @@ def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model"
     return initial
 
 
-def begun_model(path: Path | None) -> "Model | None":
-    """The model of a run to go on with, if there is one."""
+def load_begun(path: Path | None) -> "Model | None":
+    """The model of a run to resume, if there is one."""
     from ..learners import load_model
 
     if path is None or not path.exists():
-        print(
-            f"Note: There is no {path} to resume; the run starts from the beginning.",
-            file=sys.stderr,
-        )
+        print_note(f"There is no {path} to resume; the run starts from the beginning.")
         return None
     begun = load_model(path)
     if "training" not in begun.facts or "origin" not in begun.facts:
-        raise ValueError(f"{path} was not trained from a file; there is nothing to resume.")
+        raise CommandError(
+            f"{path} was not trained from a file; leave --resume out.", "resume-not-file"
+        )
     return begun
 
 
-def keep(model: "Model", output: Path | None) -> None:
-    """Write a model, if a place for it was named."""
+def save(model: "Model", output: Path | None) -> None:
+    """Write a model, if a file for it was named."""
     from ..storage.file import save_model
 
     if output is not None:
@@ -246,7 +271,7 @@ def keep(model: "Model", output: Path | None) -> None:
 def train_on_cluster(
     data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Model":
-    """Train on files with Dask and keep the model."""
+    """Train on files with Dask and save the model."""
     from ..cluster.from_files import train as train_files
     from .report import print_event
 
@@ -258,7 +283,9 @@ def train_on_cluster(
     }
     for option, wanted in alone.items():
         if wanted:
-            raise ValueError(f"{option} does not go with --cluster; leave one out.")
+            raise CommandError(
+                f"{option} does not go with --cluster; leave one out.", "cluster-option"
+            )
 
     def as_object(done: Any) -> None:
         epoch, shards, *_ = done
@@ -269,102 +296,42 @@ def train_on_cluster(
     model = train_files(
         data,
         reading.options(),
-        make_job(result, learning, cache=False, once=False),
+        make_job(result, learning),
         str(learning.cluster),
         (lambda _: None) if result.quiet else report,
         (kept, result.resume),
     )
-    keep(model, result.output)
+    save(model, result.output)
     return model
 
 
-def tell(
-    name: str,
-    model: "Model",
-    seconds: float,
-    result: OutputOptions,
-    threads: int | None,
-    report: Sequence[str],
+def print_result(
+    name: str, model: "Model", seconds: float, result: OutputOptions, report: Sequence[str]
 ) -> None:
-    """Evaluate a model on the test file, if there is one, and print the result of the training."""
-    from ..jobs.evaluate import evaluate
-    from ..learners.linear import LinearLearner
-    from ..reading.reader import read
-
-    tested = None
-    if result.test is not None:
-        reader = read(result.test, features=model.features["recipe"], threads=threads)
-        found = evaluate(LinearLearner.from_model(model), reader)
-        tested, unknown = found.score, found.unknown
-        if unknown:
-            those = f"{count(unknown, 'row')} of {result.test}"
-            sentence = f"{those} with labels that the model does not know count as errors."
-            print(f"Note: {sentence}", file=sys.stderr)
-    if result.json:
-        tell_json(name, model, seconds, tested, result.output)
-    else:
-        tell_words(name, model, seconds, tested, result.output, report)
-
-
-def tell_words(
-    name: str,
-    model: "Model",
-    seconds: float,
-    tested: "Score | None",
-    output: Path | None,
-    report: Sequence[str] = (),
-) -> None:
-    """Print the result of a training, the errors on new rows first."""
+    """Test a model if a file for that was named, and print the result of the training."""
     from ..data.targets import Score
-    from .report import print_line
+    from ..jobs.data import open_like
+    from ..jobs.evaluate import evaluate
+    from ..learners.kinds import make_learner
+    from .report import print_event, print_line
 
-    lines = []
-    if tested is not None:
-        lines.append(f"Test {errors(tested)}.")
+    found = None
+    if result.test is not None:
+        found = evaluate(make_learner(model, name), open_like(model, result.test, labels=True))
+        if getattr(found, "score", None) and found.unknown:
+            those = f"{count(found.unknown, 'row')} of {result.test}"
+            print_note(f"{those} with labels that the model does not know count as errors.")
+    if result.json:
+        print_event("done", **as_result(name, model, seconds, found, result.output))
+        return
+    lines = [] if found is None else [f"Test {summarize_evaluation(found)}."]
     if "held_out" in model.facts:
         lines.append(f"Held-out {errors(Score(**model.facts['held_out']))}.")
-    lines += report
-    updates = sum(state.mistakes for state in model.states)
-    made = "mistake" if updates == sum(epoch.errors for epoch in model.history) else "update"
-    last = model.history[-1].mistakes if model.history else None
-    run = model.facts["stop_reason"], updates, last, len(model.history), seconds, made
-    lines.append(summarize_run(*run))
-    rows, features = count(model.facts["rows"], "row"), len(model.states[0].weights)
-    classes = f"{len(model.classes)} {list_kinds(model)}: {about_classes(model)}"
-    lines.append(f"{name}: {rows}, {features:,} features, {classes}")
-    if model.estimator != "Perceptron":
-        lines.append(f"Rule {model.estimator}, solution {model.parameters['solution']}.")
-    if output is not None:
-        lines.append(f"Wrote the model to {output}.")
+    lines += [*report, *about_result(name, model, seconds)]
+    if result.output is not None:
+        lines.append(f"Wrote the model to {result.output}.")
     for line in lines:
         print_line(fold(line))
-
-
-def tell_json(
-    name: str, model: "Model", seconds: float, tested: "Score | None", output: Path | None
-) -> None:
-    """Print the result of a training as an object."""
-    from ..reading.recipe import FeatureRecipe
-    from .report import print_event
-
-    recipe = FeatureRecipe(**model.features.get("recipe", {}))
-    print_event(
-        "done",
-        data=name,
-        model=None if output is None else str(output),
-        rows=model.facts["rows"],
-        features=len(model.states[0].weights),
-        label=recipe.label,
-        classes=model.classes.tolist(),
-        class_rows=model.facts.get("class_rows"),
-        columns=list_columns(recipe),
-        stop_reason=model.facts["stop_reason"],
-        epochs=len(model.history),
-        mistakes=sum(state.mistakes for state in model.states),
-        seconds=round(seconds, 6),
-        held_out=model.facts.get("held_out"),
-        test=tested and tested.as_dict(),
-    )
 
 
 def draw(figure: Path, model: "Model", data: str) -> None:

@@ -1,99 +1,121 @@
-"""The model of a job as a file, after each epoch, and a job as such a file left it."""
+"""The model of a run on a cluster as a file, after each epoch, and a run that resumes from it."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..learners import load_model
 from ..parameters import ParameterError
+from ..storage.file import save_model
 from ..storage.model import Model
-from ..training.history import Checkpoint, Epoch, Standing, merge_epochs, stop_reason
-from .job import Job
+from ..training.history import Epoch, Standing
 from .rounds import Round
+from .run import ClusterRun
 
 OUTSIDE = ("verbose", "n_jobs")  # parameters that change nothing in the model
 
 
-def begun_model(path: str | PathLike[str] | None, resume: bool) -> Model | None:
-    """The model of an earlier run to go on with, if there is one."""
-    if resume and path is None:
-        raise ParameterError(
-            "{resume} needs {checkpoint?}, the file to go on from.",
-            code="resume-without-checkpoint",
-            resume=True,
-        )
-    if not resume or path is None or not Path(path).exists():
-        return None
-    begun = load_model(path)
-    if "cluster" not in begun.facts:
-        raise ValueError(f"{path} is no checkpoint of a cluster; begin the run anew.")
-    return begun
-
-
-def build_model(job: Job) -> Model:
-    """All that predicting and going on need."""
-    histories, learner, checkpoint = job.histories, job.learner, None
-    about = identity(job) | {
+def build_model(run: ClusterRun, learner: Any) -> Model:
+    """The model of a run, finished or not."""
+    histories = [problem.history for problem in run.problems]
+    about = identify(run) | {
         "histories": [history.epochs for history in histories],
         "stop_reasons": [history.stop_reason for history in histories],
-        "rounds": job.rounds,
-        "rows": job.rows,
+        "rounds": run.rounds,
+        "rows": run.rows,
     }
     facts = {
-        "stop_reason": stop_reason(histories) or "unfinished",
-        "rows": sum(job.rows),
+        "stop_reason": run.stop_reason or "unfinished",
+        "rows": sum(run.rows),
         "plain": False,
         "cluster": about,
+        **run.prepared.facts,
     }
-    if job.unfinished():
-        standings = [problem.standing() for problem in job.problems]
-        checkpoint = Checkpoint(len(job.rounds), 0, standings)
-        learner = replace(learner, states=[problem.state for problem in job.problems])
-    else:
-        learner = replace(learner, states=job.outcomes())
-    epochs = merge_epochs([history.epochs for history in histories])
-    return learner.to_model(facts, epochs, checkpoint)
+    model: Model = learner.to_model(
+        facts, run.epochs, None if run.stop_reason else run.checkpoint()
+    )
+    return model
 
 
-def identity(job: Job) -> dict[str, Any]:
-    """What a run must share with one that it goes on from, besides the parameters."""
-    partitions = [one.n_rows for one in job.found]
-    return {"mode": job.mode, "mix": job.mix, "partitions": partitions}
+def identify(run: ClusterRun) -> dict[str, Any]:
+    """What a run must share with one that it resumes, besides the parameters."""
+    return {"mode": run.mode, "mix": run.mix, "partitions": run.prepared.sizes}
 
 
-def restore(job: Job, begun: Model, path: Any) -> None:
-    """Take a job to where an earlier run stood."""
-    about = begun.facts["cluster"]
-    refuse_others(path, identity(job), about, "{}")
-    refuse_others(path, job.learner.parameters, begun.parameters, "{{{}?}}")
-    if not np.array_equal(begun.classes, job.learner.classes):
-        raise ValueError(f"The run in {path} began with other labels.")
-    job.rounds = [load_round(values) for values in about["rounds"]]
-    job.rows, left = tuple(about["rows"]), begun.checkpoint
-    for number, (problem, state) in enumerate(zip(job.problems, begun.states, strict=True)):
-        epochs = tuple(Epoch(*values) for values in about["histories"][number])
-        several = left is not None and len(left.problems) == len(job.problems)
-        standing = left.problems[number] if left is not None and several else Standing()
-        reason = about["stop_reasons"][number]
-        problem.resume(standing._replace(epochs=epochs, stop_reason=reason))
-        problem.state = state
+class ClusterCheckpoint(NamedTuple):
+    """The file that the model is written to after each epoch, and whether to resume from it."""
 
+    path: str | PathLike[str] | None = None
+    resume: bool = False
 
-def refuse_others(
-    path: Any, now: Mapping[str, Any], before: Mapping[str, Any], spelling: str
-) -> None:
-    """Refuse to go on with other values than a run began with."""
-    for name, value in now.items():
-        if name not in OUTSIDE and before[name] != value:
+    def load(self) -> Model | None:
+        """The model of an earlier run to resume, if there is one."""
+        if self.resume and self.path is None:
             raise ParameterError(
-                f"The run in {path} began with {spelling.format(name)} = {before[name]}, not "
-                f"{value}; resume it with the same data and parameters.",
+                "{resume} needs {checkpoint?}, the file to resume from.",
+                code="resume-without-checkpoint",
+                resume=True,
+            )
+        if not self.resume or self.path is None or not Path(self.path).exists():
+            return None
+        begun = load_model(self.path)
+        if "cluster" not in begun.facts:
+            raise ParameterError(
+                f"{self.path} is not the checkpoint of a cluster; leave {{resume?}} out to start "
+                "a new run.",
+                code="resume-not-cluster",
+            )
+        return begun
+
+    def save(self, run: ClusterRun, finish: Any) -> None:
+        """Write the model so far, if there is a file for it."""
+        if self.path is not None:
+            save_model(self.path, build_model(run, finish(run)))
+
+    def describe(self, run: ClusterRun) -> str:
+        """What to do when all workers are lost."""
+        done = len(run.rounds)
+        if self.path is None:
+            return "With a checkpoint file a run can resume from its last epoch."
+        if done:
+            return f"The model after epoch {done} is in {self.path}; resume from there."
+        return "No epoch was complete."
+
+    def restore(self, run: ClusterRun, begun: Model) -> None:
+        """Set a run to where an earlier one was left."""
+        about, learner = begun.facts["cluster"], run.prepared.learner
+        self.check_unchanged(identify(run), about, "{}")
+        self.check_unchanged(learner.parameters, begun.parameters, "{{{}?}}")
+        if not np.array_equal(begun.classes, learner.classes):
+            raise ParameterError(
+                f"The run in {self.path} began with other labels; resume it with the same data.",
                 code="resume-changed",
             )
+        run.rounds = [load_round(values) for values in about["rounds"]]
+        run.rows, run.epoch, left = tuple(about["rows"]), len(run.rounds), begun.checkpoint
+        saved = type(learner).from_model(begun).mixable_states()
+        several = left is not None and len(left.problems) == len(run.problems)
+        for number, (problem, state) in enumerate(zip(run.problems, saved, strict=True)):
+            epochs = tuple(Epoch(*values) for values in about["histories"][number])
+            standing = left.problems[number] if left is not None and several else Standing()
+            reason = about["stop_reasons"][number]
+            problem.resume(standing._replace(epochs=epochs, stop_reason=reason))
+            problem.state = state
+
+    def check_unchanged(
+        self, now: Mapping[str, Any], before: Mapping[str, Any], spelling: str
+    ) -> None:
+        """Refuse other values than a run began with."""
+        for name, value in now.items():
+            if name not in OUTSIDE and before[name] != value:
+                raise ParameterError(
+                    f"The run in {self.path} began with {spelling.format(name)} = {before[name]}, "
+                    f"not {value}; resume it with the same data and parameters.",
+                    code="resume-changed",
+                )
 
 
 def load_round(values: list[Any]) -> Round:

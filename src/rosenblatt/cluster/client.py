@@ -1,4 +1,4 @@
-"""The cluster: named tasks, and results that are waited for only while somebody works on them."""
+"""A Dask cluster: named tasks, and waiting for results only while there are workers."""
 
 import json
 import os
@@ -19,17 +19,17 @@ from ..parameters import ParameterError
 ADDRESS = re.compile(
     r"((tcp|tls|ws|wss|ucx|ucxx)://)?(\[[^\s\]]+\]|[^\s/:]+):\d{1,5}(/\S*)?|inproc://\S+"
 )
-LOST_AT_MOST = 10  # times that an epoch is begun again because workers took its weights with them
+LOST_AT_MOST = 10  # times that work is repeated because workers were lost with their data
 
 T = TypeVar("T")
 
 
 class WorkersLostError(RuntimeError):
-    """There is nobody left to learn.
+    """No worker is left to continue.
 
     See Also
     --------
-    fit : Raises it when ``patience`` seconds have gone by without a worker.
+    fit : Raises it when ``patience`` seconds have passed without a worker.
 
     Examples
     --------
@@ -37,9 +37,11 @@ class WorkersLostError(RuntimeError):
     True
     """
 
+    code = "workers-lost"
 
-def connected(address: str) -> Client:
-    """A client for ``local:N``, an address such as ``tcp://…``, or a scheduler's file.
+
+def connect(address: str) -> Client:
+    """Connect to ``local:N``, to an address such as ``tcp://…``, or to a scheduler's file.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ def connected(address: str) -> Client:
 
 
 def scheduler_address(given: str) -> str:
-    """The address of a scheduler, which may be stated or stand in the scheduler's file."""
+    """Return the address of a scheduler, given as such or by the scheduler's file."""
     if not os.path.exists(given):
         if ADDRESS.fullmatch(given) is None:
             raise ValueError("there is no such file, and an address has a host and a port")
@@ -81,62 +83,79 @@ def scheduler_address(given: str) -> str:
         about = json.load(file)
     found = about.get("address") if isinstance(about, dict) else None
     if not isinstance(found, str) or ADDRESS.fullmatch(found) is None:
-        raise ValueError("the file names no scheduler")
+        raise ValueError("the file has no address of a scheduler")
     return found
 
 
 class Cluster:
-    """A client, by default the one made last, that names its tasks and notices who is left."""
+    """A Dask client, by default the one made last.
+
+    Attributes
+    ----------
+    client
+        The client.
+    patience
+        How many seconds to wait for a worker when there are none.
+    """
 
     def __init__(self, client: Client | None = None, patience: float = 30.0) -> None:
         try:
             self.client = client or get_client()
         except ValueError:
-            raise ValueError(
-                "There is no Dask client; make one first, such as distributed.Client(), or give "
-                "client=."
+            raise ParameterError(
+                "There is no Dask client; make one first, such as distributed.Client(), or pass "
+                "{client?}.",
+                code="no-client",
             ) from None
         self.patience, self.token, self.count = patience, token_hex(6), 0
 
     def submit(
         self, what: str, function: Callable[..., Any], *arguments: Any, where: Any = None
     ) -> Any:
-        """A task on some worker, or on one of those where its rows are, while they live.
+        """Submit a task, if possible to one of the workers given by ``where``.
 
-        Dask's dashboard shows it under the words before the number.
+        Dask's dashboard shows it as ``what``.
         """
         self.count += 1
         key = f"perceptron-{what}-{self.count}-{self.token}"
         pinned = {"workers": where, "allow_other_workers": True} if where else {}
         return self.client.submit(function, *arguments, key=key, pure=False, **pinned)
 
-    def on_each(
+    def submit_each(
         self, what: str, function: Callable[..., Any], parts: list[Any], *arguments: Any
     ) -> list[Any]:
-        """A task per partition, where it lies: function(part, its number, …)."""
-        holders = self.holders(parts)
+        """Submit a task per partition, where it is: function(part, its number, …)."""
+        holders = self.find_holders(parts)
         return [
             self.submit(what, function, part, number, *arguments, where=holders[number])
             for number, part in enumerate(parts)
         ]
 
-    def holders(self, parts: list[Any]) -> list[Any]:
-        """The workers that hold each partition."""
+    def ask_each(
+        self, what: str, function: Callable[..., Any], parts: list[Any], *arguments: Any
+    ) -> list[Any]:
+        """Return what a function of a partition and its number finds in each."""
+        return self.retry_when_lost(
+            lambda: self.get_results(self.submit_each(what, function, parts, *arguments))
+        )
+
+    def find_holders(self, parts: list[Any]) -> list[Any]:
+        """Return the workers that hold each partition."""
         if not isinstance(parts[0], Future):
             return [None] * len(parts)
         found = self.client.who_has(parts)
         return [list(found.get(part.key, ())) for part in parts]
 
     def share(self, value: Any, everywhere: bool = True) -> Any:
-        """Send a value to the workers."""
+        """Send a value to one worker, or to all."""
         sent = self.client.scatter([value], broadcast=everywhere, hash=False, timeout=self.patience)
         return sent[0]
 
-    def workers(self) -> int:
-        """How many there are."""
+    def count_workers(self) -> int:
+        """Return the number of workers."""
         return len(self.client.nthreads())
 
-    def results(self, futures: list[Any]) -> list[Any]:
+    def get_results(self, futures: list[Any]) -> list[Any]:
         """Wait for tasks and fetch their results.
 
         Fetching waits, too: the workers that hold results may be lost after the tasks are done.
@@ -146,39 +165,39 @@ class Cluster:
         gathered = self.client.gather(futures, asynchronous=True)
         fetching = run_coroutine_threadsafe(gathered, loop.asyncio_loop)
         try:
-            return list(self.while_workers_last(fetching.result))
+            return list(self.wait_while_workers_last(fetching.result))
         finally:
             fetching.cancel()
 
     def wait(self, futures: list[Any]) -> None:
         """Wait for tasks."""
         with self.client.as_current():  # or Dask would ask for a default one
-            self.while_workers_last(lambda seconds: wait(futures, timeout=seconds))
+            self.wait_while_workers_last(lambda seconds: wait(futures, timeout=seconds))
 
-    def while_workers_last(self, waiting: Callable[[float], T]) -> T:
-        """Return what a wait of some seconds returns; raise if there are no workers for too long.
+    def wait_while_workers_last(self, waiting: Callable[[float], T]) -> T:
+        """Return the result of ``waiting``; raise if there are no workers for ``patience`` seconds.
 
-        ``waiting`` raises TimeoutError when the seconds are over.
+        ``waiting`` takes a number of seconds and raises TimeoutError after them.
         """
         idle_since = None
         while True:
             try:
                 return waiting(1.0)
             except TimeoutError:
-                if self.workers():
+                if self.count_workers():
                     idle_since = None
                     continue
             now = time.monotonic()
             idle_since = idle_since or now
             if now - idle_since >= self.patience:
-                raise self.nobody()
+                raise self.make_lost_error()
 
-    def nobody(self) -> WorkersLostError:
-        """What to raise when there are no workers."""
+    def make_lost_error(self) -> WorkersLostError:
+        """Make the error to raise when there are no workers."""
         return WorkersLostError(f"no worker came back within {self.patience:g} seconds")
 
-    def again_when_lost(self, work: Callable[[], T]) -> T:
-        """Do something, and again when workers took what was shared with them."""
+    def retry_when_lost(self, work: Callable[[], T]) -> T:
+        """Return the result of ``work``; repeat it if workers were lost with their data."""
         for _ in range(LOST_AT_MOST):
             try:
                 return work()
@@ -188,5 +207,5 @@ class Cluster:
                 try:
                     self.client.wait_for_workers(1, timeout=self.patience)
                 except (TimeoutError, OSError, RuntimeError):
-                    raise self.nobody() from lost
+                    raise self.make_lost_error() from lost
         raise WorkersLostError(f"workers were lost {LOST_AT_MOST} times in one epoch")

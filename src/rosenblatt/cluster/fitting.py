@@ -1,42 +1,40 @@
-"""Training: what was asked for and what is found become a job, and a job becomes a model."""
+"""Training on a cluster: an estimator and its data become a run, and the run a model."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from functools import partial
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from distributed import Client
 
 from ..data.labels import UnknownLabelError
-from ..estimators.base import make_seed
+from ..estimators.base import OnlineClassifier, make_seed, unchanged_by_errors
 from ..estimators.linear import LinearClassifier
 from ..estimators.sequence import SequencePerceptron
-from ..parameters import CLUSTER, Parameter, ParameterError, check_parameters
-from ..storage.file import save_model
-from ..storage.model import Model
-from ..training.history import merge_epochs, stop_reason
-from ..training.rules import UpdateRule
-from .checkpoint import begun_model, build_model, restore
-from .client import Cluster, WorkersLostError
-from .job import Job, without_weights
-from .partitions import FilePartition, Partitions, make_partitions
-from .rounds import Round, printing
-from .sentences import fit_sentences
-from .statistics import (
-    begin_learner,
-    collect_classes,
-    find_target,
-    make_split,
-    prepare,
-    refuse_weightless,
-    surveyed,
+from ..parameters import (
+    CLUSTER,
+    RULE_NAMES,
+    RULE_TABLE,
+    SEQUENCE,
+    Parameter,
+    ParameterError,
+    check_parameters,
 )
+from ..training.rules import PERCEPTRON, RULES, UpdateRule
+from .checkpoint import ClusterCheckpoint
+from .client import Cluster, WorkersLostError
+from .partitions import make_partitions
+from .rounds import Round, print_rounds
+from .rows import RowSource
+from .run import ClusterRun
+from .sentences import SentenceSource
+
+E = TypeVar("E", bound=OnlineClassifier[Any])
 
 
 def fit(
-    estimator: LinearClassifier | SequencePerceptron,
+    estimator: E,
     X: Any,
     y: Any = None,
     *,
@@ -50,57 +48,57 @@ def fit(
     patience: float = 30.0,
     report: Callable[[Round], None] | None = None,
     **reading: Any,
-) -> LinearClassifier | SequencePerceptron:
-    """Fit a linear classifier to data on a Dask cluster by iterative parameter mixing.
+) -> E:
+    """Fit a classifier or a tagger to data on a Dask cluster by iterative parameter mixing.
 
     After McDonald, Hall & Mann (2010). The model depends on the data, their partitions and
-    ``random_state`` only, not on how many workers there are or which of them die. One partition
-    gives exactly what ``estimator.fit`` does.
+    ``random_state`` only, not on the number of workers or on workers that die. One partition gives
+    exactly the result of ``estimator.fit``.
 
     Parameters
     ----------
     estimator : Perceptron or one of the family, or SequencePerceptron
         What to fit, with ``solution`` "last" or "average" and ``order`` "each", "once" or "fixed".
-        A tagger takes dask bags of sentences and of their tags as X and y, or files of sentences,
-        and besides only ``client``, ``patience`` and ``report``.
     X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
-        The rows. Arrays may have dense or CSR blocks; a file is a partition.
+        The rows. Arrays may have dense or CSR blocks; a file is a partition. For a tagger, a dask
+        bag of sentences or files of sentences.
     y : dask array or series, array or str, default=None
-        Their labels, or the name of a column of a data frame; None for files.
+        Their labels, or the name of a column of a data frame; None for files. For a tagger, a
+        dask bag of the tags.
     sample_weight : dask array, default=None
-        Weights of the rows.
+        Weights of the rows; not for taggers.
     classes : iterable, default=None
-        All labels; without them they are looked up first.
+        All labels; without them they are collected first. Not for taggers.
     mode : {"mixing", "sequential"}, default="mixing"
         "sequential" passes the model from partition to partition: exactly what one machine does
-        with ``order="fixed"``, and no faster.
+        with ``order="fixed"``, and no faster. Not for taggers.
     mix : {"uniform", "mistakes", "confidence"}, default=None
-        Whether each partition's weights count alike, as much as it made mistakes, or each as much
-        as it is sure of it; the last where there are variances (``AROW``, ``SCW``, the diagonal
-        ``SecondOrderPerceptron``), and there by default.
+        How the weights of partitions are averaged: all alike, by the mistakes of each partition,
+        or each weight by its precision. The default is "confidence" for rules with variances
+        (``AROW``, ``SCW``, the diagonal ``SecondOrderPerceptron``) and "uniform" for others.
     client : distributed.Client, default=None
         The cluster; without one, the client made last.
     checkpoint : path-like, default=None
         Write the mixed model here after each epoch.
     resume : bool, default=False
-        Whether to go on from the checkpoint, if there is one.
+        Whether to resume from the checkpoint, if there is one.
     patience : float, default=30.0
         How many seconds to wait for a worker when there are none.
     report : callable, default=None
         Called with a Round after each epoch; without it, ``verbose`` prints a line.
     **reading
-        Of files: the options of ``read``, such as ``label`` and ``text``; of files of sentences
+        For files: the options of ``read``, such as ``label`` and ``text``; for files of sentences
         ``label`` and ``format``.
 
     Returns
     -------
     LinearClassifier or SequencePerceptron
-        The estimator, with ``mixing_`` besides its usual attributes.
+        The estimator, with the attribute ``mixing_`` besides its usual ones.
 
     See Also
     --------
     predict : Labels on the cluster.
-    Mixing : What ``mixing_`` tells.
+    Mixing : The attributes of ``mixing_``.
     rosenblatt.train : The same on one machine, in a stream.
 
     References
@@ -120,46 +118,91 @@ def fit(
     >>> model.stop_reason_, model.mixing_.rows
     ('separated', (2, 2))
     """
-    lines = report is None and estimator.verbose
-    told = printing(estimator.max_iter) if lines else nullcontext(report or (lambda _: None))
-    if isinstance(estimator, SequencePerceptron):
-        others = sample_weight, classes, mix, checkpoint, mode, resume
-        if others != (None, None, None, None, "mixing", False):
-            raise TypeError("A SequencePerceptron takes X, y, client, patience and report only.")
-        with told as tell:
-            return fit_sentences(estimator, X, y, Cluster(client, patience), tell, **reading)
-    if not isinstance(estimator, LinearClassifier):
+    make = next((each for kind, each in SOURCES.items() if isinstance(estimator, kind)), None)
+    if make is None:
         raise TypeError(f"{type(estimator).__name__} cannot be trained on a cluster.")
-    parameters, rule = estimator.get_params(deep=False), estimator._rule
-    mix = usual_mix(rule) if mix is None else mix
-    check_supported(parameters | {"mode": mode, "mix": mix}, estimator._parameters, rule)
+    parameters = estimator.get_params(deep=False)
+    rule = find_rule(estimator)
+    mix = default_mix(rule) if mix is None else mix
+    source = make(
+        parameters | {"mode": mode, "mix": mix}, rule, X, y, sample_weight, classes, reading
+    )
+    training = Training(source, parameters, mode, mix, ClusterCheckpoint(checkpoint, resume))
     cluster = Cluster(client, patience)
-    data = make_partitions(X, y, sample_weight, parameters["intercept_step"] == "radius", reading)
-    kept = Kept(checkpoint, resume)
-    training = Training(parameters, rule, data, mode, mix, classes, kept)
-    with estimator._unchanged_by_errors(), told as tell:
-        take_over(estimator, training.run(cluster, tell))
-    for note in data.notes(cluster):
+    lines = report is None and parameters["verbose"]
+    shown = print_rounds(parameters["max_iter"]) if lines else nullcontext(report)
+    with unchanged_by_errors(estimator), shown as tell:
+        run = training.run(cluster, tell)
+        learner = training.finish(run)
+        learner.parameters = parameters
+        plain = run.prepared.plain and run.relays  # mixed weights are no sum of mistakes
+        facts = {**run.prepared.facts, "plain": plain}
+        estimator.take_over(learner, run.epochs, run.stop_reason, facts)
+        estimator.mixing_ = run.summarize()
+    for note in source.list_notes(cluster):
         warnings.warn(note, stacklevel=2)
     return estimator
 
 
+def find_rule(estimator: Any) -> UpdateRule:
+    """The update rule of an estimator; that of the perceptron if it has no choice."""
+    names = (RULE_NAMES.get(kind.__name__) for kind in type(estimator).__mro__)
+    return RULES[next(filter(None, names), PERCEPTRON.name)]
+
+
+def make_row_source(
+    values: dict[str, Any],
+    rule: UpdateRule,
+    X: Any,
+    y: Any,
+    weights: Any,
+    classes: Any,
+    reading: Any,
+) -> RowSource:
+    """Check the parameters of a linear classifier, and find its partitions."""
+    check_supported(values, RULE_TABLE[rule.family].parameters, rule)
+    exact = values["intercept_step"] == "radius"
+    return RowSource(make_partitions(X, y, weights, exact, reading), rule, classes)
+
+
+def make_sentence_source(
+    values: dict[str, Any],
+    rule: UpdateRule,
+    X: Any,
+    y: Any,
+    weights: Any,
+    classes: Any,
+    reading: Any,
+) -> SentenceSource:
+    """Check the parameters of a tagger, and find its partitions."""
+    if weights is not None or classes is not None:
+        raise TypeError("A tagger takes neither sample_weight nor classes; leave them out.")
+    check_supported(values, SEQUENCE, rule, "pieces")
+    return SentenceSource(X, y, **reading)
+
+
+SOURCES: dict[type, Callable[..., Any]] = {
+    LinearClassifier: make_row_source,
+    SequencePerceptron: make_sentence_source,
+}
+
+
 def check_supported(
-    values: dict[str, Any], table: Mapping[str, Parameter], rule: UpdateRule
+    values: dict[str, Any], table: Mapping[str, Parameter], rule: UpdateRule, where: str = "cluster"
 ) -> None:
-    """Refuse what is out of range or cannot be mixed."""
-    check_parameters(values, {**table, **CLUSTER}, "cluster")
+    """Refuse parameters that are out of range or that a cluster does not support."""
+    check_parameters(values, {**table, **CLUSTER}, where)
     if values["mode"] == "mixing":
         refuse_unmixable(rule, values)
 
 
-def usual_mix(rule: UpdateRule) -> str:
-    """How the partitions of a rule are mixed unless somebody says."""
+def default_mix(rule: UpdateRule) -> str:
+    """How the partitions of a rule are mixed by default."""
     return "confidence" if rule.has_variances else "uniform"
 
 
 def refuse_unmixable(rule: UpdateRule, values: Mapping[str, Any]) -> None:
-    """Refuse to mix what is more than weights, or otherwise than it can be."""
+    """Refuse a rule that keeps more than weights, and a way of mixing that it does not have."""
     if rule.arrays and not rule.has_variances:
         raise ParameterError(
             f"Partitions cannot be mixed by {rule.name}, which keeps more than weights; use "
@@ -168,104 +211,60 @@ def refuse_unmixable(rule: UpdateRule, values: Mapping[str, Any]) -> None:
         )
     if rule.has_variances != (values["mix"] == "confidence"):
         raise ParameterError(
-            f'{{mix}} does not go with {rule.name}; use {{mix="{usual_mix(rule)}"}}.',
+            f'{{mix}} does not go with {rule.name}; use {{mix="{default_mix(rule)}"}}.',
             code="mix-of-rule",
             **values,
         )
 
 
-def take_over(estimator: LinearClassifier, job: Job) -> None:
-    """Give an estimator what was learnt."""
-    learner = job.learner
-    learner.states, learner.parameters = job.outcomes(), estimator.get_params(deep=False)
-    histories = [history.epochs for history in job.histories]
-    estimator.__dict__.pop("feature_names_in_", None)
-    facts = {"plain": job.plain and job.relays}  # mixed weights are no sum of mistakes
-    estimator.take_over(learner, merge_epochs(histories), stop_reason(job.histories), facts)
-    estimator.mixing_ = job.mixing
-
-
-class Kept(NamedTuple):
-    """Where the model is kept after each epoch, and whether to go on from there."""
-
-    path: str | PathLike[str] | None = None
-    resume: bool = False
-
-    def save(self, job: Job) -> None:
-        """Write the model so far, if there is a place for it."""
-        if self.path is not None:
-            save_model(self.path, build_model(job))
-
-    def hope(self, job: Job) -> str:
-        """What to say when all workers are lost."""
-        done = len(job.rounds)
-        if self.path is None:
-            return "With a checkpoint file one can go on from the last epoch."
-        if done:
-            return f"The model after epoch {done} is in {self.path}; resume from there."
-        return "No epoch was complete."
-
-
 class Training(NamedTuple):
-    """All that a training is given; ``run`` makes it a job and does it."""
+    """Everything that a training on a cluster needs."""
 
+    source: RowSource | SentenceSource
     parameters: dict[str, Any]
-    rule: UpdateRule
-    data: Partitions
     mode: str
     mix: str
-    classes: Iterable[Any] | None
-    kept: Kept
+    checkpoint: ClusterCheckpoint
 
-    def run(self, cluster: Cluster, tell: Callable[[Round], None]) -> Job:
-        """Learn from files in one pass if that will do, else from rows that the workers keep."""
-        if self.data.can_stream(self.parameters):
+    def run(self, cluster: Cluster, report: Callable[[Round], None] | None) -> ClusterRun:
+        """Train in one pass over files if that is enough, else on rows that the workers keep."""
+        if self.source.can_stream(self.parameters):
             try:
-                return self.run_on(self.data.parts, cluster, tell)
+                return self.run_once(cluster, report, streams=True)
             except UnknownLabelError:
-                if self.classes is not None:
+                if self.source.classes is not None:
                     raise
-        return self.run_on(self.data.loaded(cluster), cluster, tell)
+        return self.run_once(cluster, report, streams=False)
 
-    def run_on(self, parts: list[Any], cluster: Cluster, tell: Callable[[Round], None]) -> Job:
-        """Learn from partitions until there is nothing left to do."""
-        begun = begun_model(self.kept.path, self.kept.resume)
-        job = self.job(parts, cluster, begun)
+    def run_once(
+        self, cluster: Cluster, report: Callable[[Round], None] | None, streams: bool
+    ) -> ClusterRun:
+        """Train until all problems have stopped."""
+        begun, seed = self.checkpoint.load(), self.parameters["random_state"]
+        if begun is not None and seed is None:
+            seed = begun.parameters["random_state"]
+        parameters = self.parameters | {"random_state": make_seed(seed)}
+        prepared = self.source.prepare(cluster, parameters, streams)
+        run = ClusterRun(cluster, prepared, self.mode, self.mix)
+        if not run.relays and isinstance(self.source, RowSource):
+            refuse_unmixable(prepared.learner.rule, parameters | {"mix": self.mix})
         if begun is not None:
-            restore(job, begun, self.kept.path)
+            self.checkpoint.restore(run, begun)
 
-        def after(job: Job) -> None:
-            tell(job.rounds[-1])
-            self.kept.save(job)
+        def after(done: Round) -> None:
+            if report is not None:
+                report(done)
+            self.checkpoint.save(run, self.finish)
 
+        run.after_round = after
         try:
-            job.train(after)
+            run.train()
         except WorkersLostError as lost:
-            hope = self.kept.hope(job)
-            raise WorkersLostError(f"The workers are lost: {lost}. {hope}") from lost.__cause__
-        return job
+            advice = self.checkpoint.describe(run)
+            raise WorkersLostError(f"The workers are lost: {lost}. {advice}") from lost.__cause__
+        return run
 
-    def job(self, parts: list[Any], cluster: Cluster, begun: Model | None) -> Job:
-        """The job for what is found in the partitions."""
-        streams = isinstance(parts[0], FilePartition)
-        parameters = self.parameters | {"random_state": self.seed(begun)}
-        found, parts = surveyed(cluster, parts, make_split(parameters))
-        classes = collect_classes(found, self.classes, self.data.from_files)
-        target = find_target(found, classes, parameters)
-        learner = begin_learner(found, classes, parameters, self.rule, self.data.from_files)
-        if self.mode == "mixing" and len(parts) > 1:
-            refuse_unmixable(learner.rule, parameters | {"mix": self.mix})
-        learner.features = self.data.features
-        if streams:
-            parts = [part._replace(target=target) for part in parts]
-        else:
-            refuse_weightless(found, target)
-            settings = target, without_weights(learner), learner.width
-            parts = cluster.on_each("prepare", prepare, parts, *settings)
-            cluster.again_when_lost(partial(cluster.wait, parts))  # to know where they are
-        return Job(cluster, parts, found, learner, self.mode, self.mix)
-
-    def seed(self, begun: Model | None) -> int:
-        """What decides the permutations: that of the run to go on with, unless one is given."""
-        given = self.parameters["random_state"]
-        return make_seed(begun.parameters["random_state"] if begun and given is None else given)
+    def finish(self, run: ClusterRun) -> Any:
+        """The learner with what was learnt so far."""
+        states = run.outcomes if run.stop_reason else [one.state for one in run.problems]
+        return self.source.finish(run.cluster, run.prepared, states)

@@ -1,4 +1,4 @@
-"""Training as the shell asks for it: from files, on a cluster with an address, to a model."""
+"""The shell's training on a cluster: from files and an address to a model."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -6,17 +6,22 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+from ..jobs.data import refuse_options_of_rows
 from ..jobs.job import FileJob
-from ..parameters import FILES, RULE_TABLE
+from ..learners.sequence.file_formats import detect_format
+from ..learners.sequence.training import make_sequence_plan
+from ..parameters import FILES, RULE_TABLE, SEQUENCE
 from ..reading.reader import read
 from ..storage.model import Model
-from ..training.plan import IN_MEMORY_ROWS, make_plan
-from ..training.rules import RULES
-from .checkpoint import build_model
-from .client import Cluster, connected
-from .fitting import Kept, Training, check_supported, usual_mix
+from ..training.plan import IN_MEMORY_ROWS, Request, make_plan
+from ..training.rules import PERCEPTRON, RULES
+from .checkpoint import ClusterCheckpoint, build_model
+from .client import Cluster, connect
+from .fitting import Training, check_supported, default_mix
 from .partitions import partition_files
-from .rounds import Round, printing
+from .rounds import Round, print_rounds
+from .rows import RowSource
+from .sentences import SentenceSource
 
 
 def train(
@@ -27,7 +32,7 @@ def train(
     report: Callable[[Round], None] | None = None,
     kept: tuple[str | PathLike[str] | None, bool] = (None, False),
 ) -> Model:
-    """What ``files.train`` does, on a cluster.
+    """Train a model from files on a cluster, as ``jobs.files.train`` does on one machine.
 
     Parameters
     ----------
@@ -37,31 +42,52 @@ def train(
         The request, and what reports the notes; a cluster takes neither windows nor rows to test
         with.
     address
-        As for ``connected``.
+        As for ``connect``.
     report
         As for ``fit``; without it, lines are printed.
     kept
-        Where to write the model after each epoch, and whether to go on from there.
+        The file to write the model to after each epoch, and whether to resume from it.
     """
-    request = asked.request
+    rows = detect_format(data, reading.get("format")) is None
+    make = plan_rows if rows else plan_sentences
+    source, parameters, mix = make(data, reading, asked.request)
+    training = Training(source, parameters, "mixing", mix, ClusterCheckpoint(*kept))
+    shown = print_rounds(parameters["max_iter"]) if report is None else nullcontext(report)
+    with connect(address) as client, shown as tell:
+        cluster = Cluster(client)
+        run = training.run(cluster, tell)
+        for note in source.list_notes(cluster):
+            asked.reporter.note(note)
+        return build_model(run, training.finish(run))
+
+
+def plan_rows(
+    data: str, reading: dict[str, Any], request: Request
+) -> tuple[RowSource, dict[str, Any], str]:
+    """The partitions, the parameters and the mixing of a linear model, checked."""
     alone = replace(request, window=0, holdout=0.0, progress_every=0)
-    plan = make_plan(alone, IN_MEMORY_ROWS)
-    rule = RULES[plan.rule]
-    modes = {"mode": "mixing", "mix": usual_mix(rule)}
+    plan = make_plan(alone, replace(IN_MEMORY_ROWS, mean_square=1.0))
+    modes = {"mode": "mixing", "mix": default_mix(RULES[plan.rule])}
     values = {**plan.parameters, **request.options, **modes}
     table = {**RULE_TABLE[plan.rule].parameters, **FILES}
-    check_supported(values, table, rule)  # before a cluster is started
-    files, keep = partition_files(data, reading), Kept(*kept)
+    check_supported(values, table, RULES[plan.rule])  # before files are read
+    files = partition_files(data, reading)
     found = replace(IN_MEMORY_ROWS, texts=len(files.features["recipe"]["text"]))
     if make_plan(alone, found).unresolved:
         (first, *_), alike, *_ = files.parts[0]
         found = replace(found, mean_square=read(first, **alike).mean_square())
-    parameters = dict(make_plan(alone, found).parameters)
-    training = Training(parameters, rule, files, **modes, classes=request.classes, kept=keep)
-    told = printing(parameters["max_iter"]) if report is None else nullcontext(report)
-    with connected(address) as client, told as tell:
-        cluster = Cluster(client)
-        job = training.run(cluster, tell)
-        for note in files.notes(cluster):
-            asked.reporter.note(note)
-        return build_model(job)
+    plan = make_plan(alone, found)
+    rule = RULES[plan.rule]
+    return RowSource(files, rule, request.classes), dict(plan.parameters), default_mix(rule)
+
+
+def plan_sentences(
+    data: str, reading: dict[str, Any], request: Request
+) -> tuple[SentenceSource, dict[str, Any], str]:
+    """The partitions, the parameters and the mixing of a tagger, checked."""
+    refuse_options_of_rows(reading)
+    parameters = dict(make_sequence_plan(request).parameters)
+    modes = {"mode": "mixing", "mix": default_mix(PERCEPTRON)}
+    check_supported(parameters | modes, SEQUENCE, PERCEPTRON, "pieces")
+    source = SentenceSource(data, label=reading.get("label"), format=reading.get("format"))
+    return source, parameters, modes["mix"]

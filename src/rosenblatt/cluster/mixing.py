@@ -1,93 +1,99 @@
-"""How partitions are mixed: the weights that go out, and the sums that come back.
+"""How the partitions of a cluster are mixed: the weights sent out, and the sums that come back.
 
-A rule that knows how sure it is of each weight has variances S, and 1/S - 1 is the evidence for a
-weight: 0 before the first row. It is mixed by confidence: of n partitions each begins with its
-share 1/(nS) of what was known, and their weights are weighed by their precisions, which add up
-(the weighted average of Scott et al. 2016, "Bayes and big data: the consensus Monte Carlo
+A state gives its numbers in layers: the weights, the variances of rules that have some, and the
+sums of an average (``training.state.Layer``). For a variance S, 1/S - 1 is the evidence for a
+weight, which is 0 before the first row. With variances, partitions are mixed by confidence: each of
+n partitions begins with its share 1/(nS) of the precision, and their weights are averaged with
+their precisions as weights (Scott et al. 2016, "Bayes and big data: the consensus Monte Carlo
 algorithm").
 """
 
+import copy
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.rows import Array
 from ..training.history import Epoch
-from ..training.solutions import Average, Last
-
-Pair = tuple[Array, Array]
-"""Something of each weight, and of each bias."""
 
 
 class SparseWeights(NamedTuple):
-    """Weights, or what is to be added to them, as they travel: at some places, and 0 elsewhere.
+    """Layers of numbers as they travel: those that have a key, only where they are not zero.
 
-    ``values`` has a row for the weights, and one for the evidence for them if there is any; each
-    begins with the biases. ``size`` is that of all weights.
+    Attributes
+    ----------
+    size
+        How many weights the sender has; 0 where keys are hashes.
+    width
+        How many numbers a key has in a layer.
+    keys
+        Sorted.
+    values
+        One row per layer: first the numbers without a key, then those of the keys.
     """
 
     size: int
-    places: Array
+    width: int
+    keys: Array
     values: Array
 
     @classmethod
-    def at(cls, places: Array, size: int, values: Array) -> "SparseWeights":
-        """Values at places, whose numbers are kept as small as they can be."""
-        return cls(size, places.astype(np.min_scalar_type(size), copy=False), values)
-
-    @classmethod
-    def of(cls, *pairs: Pair) -> "SparseWeights":
-        """All weights and evidence that are not zero."""
-        weights, _ = pairs[0]
-        places = np.flatnonzero(np.any([one != 0 for one, _ in pairs], axis=0))
-        values = np.array([taken(places, *pair) for pair in pairs], weights.dtype)
-        return cls.at(places, weights.size, values)
+    def of(cls, state: Any, keys: Array, layers: list[Array]) -> "SparseWeights":
+        """Numbers for some keys of a state, in the precision of its weights."""
+        rows = state.layers()["weights"].rows
+        size = 0 if keys.dtype == np.uint64 else rows.size
+        return cls(size, rows[:1].size, keys, np.array(layers, rows.dtype))
 
     @property
     def nbytes(self) -> int:
-        """What it takes to send them."""
-        return self.places.nbytes + self.values.nbytes
+        """The number of bytes that travel."""
+        return self.keys.nbytes + self.values.nbytes
 
-    def state(self, like: Last, kind: type[Last], partitions: int = 1) -> Last:
-        """A state of a kind that starts from here, for the problem of another state.
-
-        With one of several partitions it has its share of the precision.
-        """
-        outputs, pairs = len(like.bias), list[Pair]()
-        for row in self.values:
-            weights = np.zeros(self.size, row.dtype)
-            weights[self.places] = row[outputs:]
-            pairs.append((weights.reshape(-1, *like.weights.shape[1:]), row[:outputs].copy()))
-        state = kind(*pairs[0], rule=like.rule)
-        for pair, variances in zip(pairs[1:], get_variances(state), strict=False):
-            for evidence, kept in zip(pair, variances, strict=True):
-                kept[...] = partitions / (1 + evidence.astype(np.float64))
-        return state
+    def split(self) -> tuple[Array, Array]:
+        """The numbers without a key, and those of the keys, one row each."""
+        count = len(self.keys) * self.width
+        shared, rows = np.split(self.values, [self.values.shape[1] - count], axis=1)
+        return shared, rows.reshape(len(rows), -1, self.width)
 
 
-def get_variances(state: Last) -> list[Pair]:
-    """The variances of weights and biases, if a state has some."""
-    further = state.further
-    has = "variances" in further
-    return [(further["variances"], further["variance_of_bias"])] if has else []
+def find_nonzero(rows: Array) -> Array:
+    """Which rows have a number that is not zero."""
+    found: Array = rows != 0
+    return found if rows.ndim == 1 else np.asarray(found.any(axis=1))
 
 
-def get_parts(state: Last) -> list[Pair]:
-    """The weights and biases of a state, and the evidence for them."""
-    evidence = [(1 / weights - 1, 1 / biases - 1) for weights, biases in get_variances(state)]
-    return [(state.weights, state.bias), *evidence]
+def pack(state: Any) -> SparseWeights:
+    """The weights of a state and the evidence for them, where one of them is not zero."""
+    layers = state.layers()
+    weights, variances = layers["weights"], layers.get("variances")
+    used = find_nonzero(weights.rows)
+    if variances is not None:
+        used |= variances.rows != 1
+    keys, rows = state.find_keys(np.flatnonzero(used))
+    evidence = [] if variances is None else [1 / variances.take(rows) - 1]
+    return SparseWeights.of(state, keys, [weights.take(rows), *evidence])
 
 
-def taken(places: Array, weights: Array, bias: Array) -> Array:
-    """The biases, and the weights at some places."""
-    return np.concatenate([bias, weights.reshape(-1)[places]])
+def unpack(like: Any, sparse: SparseWeights, partitions: int = 1) -> Any:
+    """A copy of a state without weights, with those that were sent.
 
-
-def put(values: Array, places: Array, weights: Array, bias: Array) -> None:
-    """Set the biases, and the weights at some places."""
-    bias[...] = values[: len(bias)]
-    weights.reshape(-1)[places] = values[len(bias) :]
+    With one of several partitions it has its share of the precision.
+    """
+    state = copy.deepcopy(like)
+    known, rows = state.find_rows(sparse.keys, sparse.size, add=False)
+    layers, values = (
+        state.layers(),
+        [
+            np.concatenate([shared, own[known].ravel()])
+            for shared, own in zip(*sparse.split(), strict=True)
+        ],
+    )
+    layers["weights"].put(rows, values[0])
+    if len(values) > 1:
+        layers["variances"].rows[...] = partitions
+        layers["variances"].put(rows, partitions / (1 + values[1].astype(np.float64)))
+    return state
 
 
 class Sums(NamedTuple):
@@ -106,56 +112,69 @@ class Sums(NamedTuple):
     sent: int
 
 
-def compute_sums(state: Last, start: Last, epoch: Epoch, mix: str) -> Sums:
+def compute_sums(state: Any, start: Any, epoch: Epoch, mix: str) -> Sums:
     """How far a state is from the one that it started from."""
     share = float(epoch.mistakes if mix == "mistakes" else epoch.rows > 0)
-    start.widen(len(state.weights))
-    touched = state.weights != start.weights
-    for (now, _), (before, _) in zip(get_variances(state), get_variances(start), strict=True):
-        touched |= now != before
-    if isinstance(state, Average):
-        touched |= state.missing != 0
-    places = np.flatnonzero(touched)
-    moves = taken(places, state.weights, state.bias).astype(np.float64)
-    moves -= taken(places, start.weights, start.bias)
+    start.match(state)
+    now, before = state.layers(), start.layers()
+    sums = now.pop("sums", None)
+    changed = [now[name].rows != before[name].rows for name in now]
+    changed += [] if sums is None else [sums.rows != 0]
+    keys, rows = state.find_keys(np.flatnonzero(find_nonzero(np.logical_or.reduce(changed))))
+    moves = now["weights"].take(rows).astype(np.float64)
+    moves -= before["weights"].take(rows)
     values = [share * moves]
     if mix == "confidence":
-        now, before = (1 / taken(places, *get_variances(one)[0]) for one in (state, start))
-        values = [now * moves, now - before]
-    if isinstance(state, Average):
-        missing = taken(places, state.missing, state.missing_bias)
-        values.append(state.seen * moves - missing)
-    told = np.array(values, state.weights.dtype)
-    vectors = SparseWeights.at(places, state.weights.size, told)
+        precision, earlier = (1 / one["variances"].take(rows) for one in (now, before))
+        values = [precision * moves, precision - earlier]
+    if sums is not None:
+        values.append(state.seen * moves - sums.take(rows))
+    vectors = SparseWeights.of(state, keys, values)
     return Sums(share, vectors, (epoch,), vectors.nbytes)
 
 
 def add_up(*reports: dict[int, Sums]) -> dict[int, Sums]:
-    """Several reports by problem as one, added in their order whoever was first."""
-    return {problem: total([report[problem] for report in reports]) for problem in reports[0]}
+    """Several reports by problem as one, added in the order of the partitions."""
+    return {problem: add_sums([report[problem] for report in reports]) for problem in reports[0]}
 
 
-@np.errstate(over="ignore", invalid="ignore")  # the next epoch will tell
-def total(parts: list[Sums]) -> Sums:
-    """The sums of several, of which some may know fewer columns."""
+@np.errstate(over="ignore", invalid="ignore")  # the next epoch refuses what is not finite
+def add_sums(parts: list[Sums]) -> Sums:
+    """The sums of several parts; some may know fewer columns."""
     shares, vectors, epochs, sent = zip(*parts, strict=True)
-    size, first = max(one.size for one in vectors), vectors[0]
-    outputs, dtype = first.values.shape[1] - len(first.places), first.values.dtype
-    biases, touched = np.zeros((len(first.values), outputs)), np.zeros(size, bool)
-    weights = np.zeros((len(biases), size))
-    for one in vectors:
-        touched[one.places] = True
-        biases += one.values[:, :outputs]
-        for row, more in zip(weights, one.values[:, outputs:], strict=True):
-            row[one.places] += more
-    places = np.flatnonzero(touched)
-    values = np.hstack([biases, weights[:, places]]).astype(dtype, copy=False)
-    result = SparseWeights.at(places, size, values)
+    first, size = vectors[0], max(one.size for one in vectors)
+    keys, places = unite_keys([one.keys for one in vectors], size)
+    shared, _ = first.split()
+    total, rows = np.zeros(shared.shape), np.zeros((len(shared), len(keys), first.width))
+    for one, where in zip(vectors, places, strict=True):
+        own, by_key = one.split()
+        total += own
+        for layer, more in zip(rows, by_key, strict=True):
+            layer[where] += more
+    values = np.hstack([total, rows.reshape(len(rows), -1)]).astype(first.values.dtype, copy=False)
+    kind = np.uint64 if not size else np.min_scalar_type(size)
+    result = SparseWeights(size, first.width, keys.astype(kind, copy=False), values)
     return Sums(sum(shares), result, sum(epochs, ()), sum(sent) + result.nbytes)
 
 
+def unite_keys(lists: list[Array], size: int) -> tuple[Array, list[Array]]:
+    """All keys of some sorted lists, and where each list has its place among them.
+
+    >>> unite_keys([np.array([1, 5]), np.array([0, 5])], 6)
+    (array([0, 1, 5]), [array([1, 2]), array([0, 2])])
+    """
+    if not size:  # hashes
+        keys = np.unique(np.concatenate(lists))
+        return keys, [np.searchsorted(keys, one) for one in lists]
+    used = np.zeros(size, bool)
+    for one in lists:
+        used[one] = True
+    numbers = np.cumsum(used) - 1
+    return np.flatnonzero(used), [numbers[one] for one in lists]
+
+
 @np.errstate(over="ignore", invalid="ignore")
-def mix_into(state: Last, sums: Sums) -> None:
+def mix_into(state: Any, sums: Sums) -> None:
     """Move a state to the mixed weights.
 
     With c rows seen before the epoch, m in it, and D = Σ a·Δ / Σ a, the weights become w + D. By
@@ -165,33 +184,31 @@ def mix_into(state: Last, sums: Sums) -> None:
     get only an n-th as far in an epoch, and those of the first ones would hold the average back:
     rows of the epochs before count an n-th of what they did, k together instead of c.
     """
-    size, places, (moves, *others) = sums.vectors
-    state.widen(size // int(np.prod(state.weights.shape[1:])))
-    total = np.asarray(sums.share or 1.0)
-    for variances in get_variances(state):
-        total = 1 / taken(places, *variances) + others.pop(0)
-        put(1 / total, places, *variances)
+    (moves, *others), keys, size = sums.vectors.values, sums.vectors.keys, sums.vectors.size
+    _, rows = state.find_rows(keys, size)
+    layers, total = state.layers(), np.asarray(sums.share or 1.0)
+    if "variances" in layers:
+        total = 1 / layers["variances"].take(rows) + others.pop(0)
+        layers["variances"].put(rows, 1 / total)
     seen, n_rows = state.seen, sum(epoch.rows for epoch in sums.epochs)
     state.seen += n_rows
     state.mistakes += sum(epoch.mistakes for epoch in sums.epochs)
-    before = taken(places, state.weights, state.bias).astype(np.float64)
-    put(before + moves / total, places, state.weights, state.bias)
-    if isinstance(state, Average):
-        moved = taken(places, state.weights, state.bias) - before  # in the weights' precision
-        k = counted(seen, n_rows, len(sums.epochs))
-        share = state.seen / max(k + n_rows, 1)
-        for each in (state.missing, state.missing_bias):
+    before = layers["weights"].take(rows).astype(np.float64)
+    layers["weights"].put(rows, before + moves / total)
+    if "sums" in layers:
+        moved = layers["weights"].take(rows) - before  # in the weights' precision
+        k = count_earlier_rows(seen, n_rows, len(sums.epochs))
+        share, sums_of = state.seen / max(k + n_rows, 1), layers["sums"]
+        for each in (sums_of.rows, *sums_of.shared):
             each *= share * k / max(seen, 1)
-        missing = taken(places, state.missing, state.missing_bias)
-        missing += state.seen * moved - share * others[0]
-        put(missing, places, state.missing, state.missing_bias)
+        sums_of.put(rows, sums_of.take(rows) + state.seen * moved - share * others[0])
 
 
-def counted(seen: int, n_rows: int, partitions: int) -> float:
-    """What the rows of earlier epochs count together, if each epoch makes them an n-th of that.
+def count_earlier_rows(seen: int, n_rows: int, partitions: int) -> float:
+    """How much the rows of earlier epochs count together, if each epoch divides it by partitions.
 
-    >>> counted(200, 100, 1), counted(200, 100, 10), counted(0, 100, 10)
-    (200.0, 11.0, 0.0)
+    >>> [count_earlier_rows(*given) for given in [(200, 100, 1), (200, 100, 10), (0, 100, 10)]]
+    [200.0, 11.0, 0.0]
     """
     if partitions == 1:
         return float(seen)

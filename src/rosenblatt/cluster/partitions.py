@@ -1,7 +1,7 @@
-"""What comes in: partitions of arrays, data frames or files become batches of rows."""
+"""Partitions of arrays, data frames or files as batches of rows."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from secrets import token_hex
@@ -21,34 +21,51 @@ from ..data.weights import row_weights
 from ..estimators.base import to_canonical
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import CodedError
-from ..reading.batches import Batch, get_labels, one_batch
+from ..parameters import CodedError, ParameterError
+from ..reading.batches import Batch, get_labels, join_batches
 from ..reading.notices import left_out
-from ..reading.reader import read
+from ..reading.reader import Reader, read
 from ..reading.sources import Source
+from ..training.report import Note
 from ..training.tasks import Part
 from .client import Cluster
 
 
 class LoadedPartition(NamedTuple):
-    """Rows in the memory of a worker, and those of them that are held out."""
+    """Rows in the memory of a worker, with a learner without weights.
 
+    ``held_out`` numbers the rows that early stopping tests on.
+    """
+
+    learner: LinearLearner
     given: TrainingRows
     held_out: Any = None
 
-    def parts(self, learner: LinearLearner) -> Iterator[Part]:
-        """What there is to learn, all at once."""
-        yield learner.part(self.given._replace(rows=seen_read_only(self.given.rows)))
+    def parts(self) -> Iterator[Part]:
+        """All rows as one part of a run."""
+        yield self.learner.part(self.given._replace(rows=view_read_only(self.given.rows)))
 
 
 class FilePartition(NamedTuple):
-    """Files that are read batch by batch whenever they are needed."""
+    """Files that are read batch by batch in every pass.
+
+    Attributes
+    ----------
+    paths
+        The files.
+    reading
+        The options of ``read``.
+    topic
+        The topic of Dask events under which workers send notices to the driver.
+    target, learner
+        What labels mean, and a learner without weights, once they are known.
+    """
 
     paths: tuple[str, ...]
     reading: dict[str, Any]
+    topic: str
     target: ClassTarget | None = None
-    topic: str = ""
-    """Under which the driver hears what was read otherwise than one might think."""
+    learner: LinearLearner | None = None
 
     def batches(self) -> Iterator[tuple[Batch, int]]:
         """The batches, and how many rows of its file are before each."""
@@ -57,13 +74,15 @@ class FilePartition(NamedTuple):
             for batch in reader:
                 yield batch, first_row
                 first_row += n_rows(batch.rows)
-            tell_driver(self.topic, path, [str(one) for one in reader.notices], reader.bad)
+            send_notices(self.topic, path, reader)
 
-    def parts(self, learner: LinearLearner) -> Iterator[Part]:
-        """What there is to learn, batch by batch."""
+    def parts(self) -> Iterator[Part]:
+        """The rows of each batch as a part of a run."""
         assert self.target is not None
+        assert self.learner is not None
         for batch, first_row in self.batches():
-            yield learner.part(TrainingRows.encode(batch, self.target, first_row=first_row))
+            rows = TrainingRows.encode(batch, self.target, first_row=first_row)
+            yield self.learner.part(rows)
 
     def load(self, most: int | None = None) -> Batch:
         """All rows, or those of the first batches."""
@@ -72,62 +91,55 @@ class FilePartition(NamedTuple):
             nothing = np.zeros(0, np.float32)
             rows = Rows(nothing, np.zeros(0, np.uint32), np.zeros(1, np.uint64))
             return Batch(rows, nothing, None, 0, 0, 0)
-        whole = one_batch(batches)
+        whole = join_batches(batches)
         return whole._replace(labels=tidy(get_labels(whole)))
 
 
-Partition = LoadedPartition | FilePartition
-
-
-def seen_read_only(rows: Rows) -> Rows:
+def view_read_only(rows: Rows) -> Rows:
     """Rows as kernels want them, which is not how they arrive from another worker."""
     indices = None if rows.indices is None else read_only(rows.indices)
     return Rows(read_only(rows.values), indices, read_only(rows.starts))
 
 
 class Partitions(NamedTuple):
-    """Where the rows are, as delayed batches or as files, and how they are made."""
+    """Rows on a cluster: delayed batches or descriptions of files, and how they become features."""
 
     parts: list[Any]
     features: dict[str, Any]
-    notices: tuple[str, ...] = ()
-
-    def notes(self, cluster: Cluster) -> list[str]:
-        """What was read otherwise than one might think, here or by the workers."""
-        if not self.from_files:
-            return []
-        heard = [said for _, said in cluster.client.get_events(self.parts[0].topic)]
-        notices = [*self.notices, *(each for said in heard for each in said["notices"])]
-        bad = sum({said["path"]: said["bad"] for said in heard}.values())  # a task may run twice
-        return [*dict.fromkeys(notices), *([left_out(bad)] if bad else [])]
+    notices: tuple[Note, ...] = ()
 
     @property
     def from_files(self) -> bool:
         """Whether the parts are files."""
         return "recipe" in self.features
 
-    def can_stream(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether one pass over files will do, so that the rows need not be kept."""
-        one_pass = parameters["max_iter"] == 1 and parameters["order"] == "fixed"
-        looks_again = parameters["measure"] or parameters["early_stopping"]
-        looks_again = looks_again or parameters["class_weight"] == "balanced"
-        looks_again = looks_again or parameters["intercept_step"] == "radius"
-        return self.from_files and one_pass and not looks_again
-
-    def loaded(self, cluster: Cluster) -> list[Any]:
-        """Batches in the memory of the workers."""
+    def load(self, cluster: Cluster) -> list[Any]:
+        """Load the batches into the memory of the workers."""
         if self.from_files:
             return [cluster.submit("load", FilePartition.load, part) for part in self.parts]
         return list(cluster.client.compute(self.parts))
+
+    def list_notes(self, cluster: Cluster) -> list[Note]:
+        """The notices of the driver and of all workers, each once."""
+        if not self.from_files:
+            return []
+        sent = [event for _, event in cluster.client.get_events(self.parts[0].topic)]
+        notes = [*self.notices, *(Note(*pair) for event in sent for pair in event["notices"])]
+        bad = sum({event["path"]: event["bad"] for event in sent}.values())  # a task may run twice
+        skipped = [Note(left_out(bad), "skipped-rows")] if bad else []
+        return [*dict.fromkeys(notes), *skipped]
 
 
 def make_partitions(
     X: Any, y: Any, weights: Any, without_duplicates: bool, reading: dict[str, Any]
 ) -> Partitions:
-    """The partitions of whatever the caller has."""
+    """The partitions of a Dask collection or of files."""
     if not is_collection(X):
         if y is not None or weights is not None:
-            raise ValueError("Files hold their labels and weights; leave y and sample_weight out.")
+            raise ParameterError(
+                "Files have labels and weights in them; leave {y?} and {sample_weight?} out.",
+                code="labels-of-files",
+            )
         return partition_files(X, reading)
     if reading:
         raise TypeError(f"{sorted(reading)} are options for files, and X is a dask collection.")
@@ -138,7 +150,10 @@ def make_partitions(
         if all(isinstance(name, str) for name in X.columns):
             features["names"] = list(X.columns)
     if y is None:
-        raise ValueError("y is missing: the labels, or the name of a data frame's column.")
+        raise ParameterError(
+            "{y?} is missing: pass the labels, or the name of a data frame's column.",
+            code="no-labels",
+        )
     blocks = list_blocks(X)
     labels = blocks_like(y, X, len(blocks), "y")
     scales = [None] * len(blocks)
@@ -171,19 +186,22 @@ def blocks_like(y: Any, X: Any, count: int, name: str) -> list[Any]:
     if isinstance(X, da.Array) and isinstance(y, da.Array):
         known = not np.isnan([*X.chunks[0], *y.chunks[0]]).any()
         if known and len(y) != len(X):
-            raise ValueError(f"X has {len(X)} rows and {name} {len(y)}; each row needs one.")
+            raise ParameterError(
+                f"X has {len(X)} rows and {name} {len(y)}; each row needs one.", code="other-length"
+            )
         if known:
             y = y.rechunk((X.chunks[0], *y.chunks[1:]))
     blocks = list_blocks(y)
     if len(blocks) != count:
-        raise ValueError(
-            f"X has {count} partitions and {name} {len(blocks)}; cut both at the same rows."
+        raise ParameterError(
+            f"X has {count} partitions and {name} {len(blocks)}; cut both at the same rows.",
+            code="other-partitions",
         )
     return blocks
 
 
 def partition_files(X: Any, reading: dict[str, Any]) -> Partitions:
-    """A partition per file, or per partition of a bag; all read as the first file asks for."""
+    """A partition per file, or per partition of a bag; all are read as the first file is."""
     if hasattr(X, "dask"):
         groups = X.map_partitions(lambda paths: [tuple(paths)]).compute(scheduler="synchronous")
     else:
@@ -191,12 +209,13 @@ def partition_files(X: Any, reading: dict[str, Any]) -> Partitions:
         groups = [(file,) for path in given for file in Source(path).files]
     groups = [tuple(map(str, group)) for group in groups if group]
     if not groups:
-        raise ValueError("There are no files to learn from.")
+        raise ParameterError("There are no files to learn from.", code="no-files")
     reader = read(groups[0][0], **reading)
     if reader.multilabel:
-        raise ValueError(
-            "A cluster learns from rows of one label each, and these may have several; train on "
-            "one machine."
+        raise ParameterError(
+            "A cluster trains on rows with one label each, and these may have several; train on "
+            "one machine.",
+            code="cluster-label-sets",
         )
     kept = "skip_bad", "dtype", "batch_bytes", "threads"
     same: dict[str, Any] = {"threads": 1}  # other parts have the other cores
@@ -204,20 +223,26 @@ def partition_files(X: Any, reading: dict[str, Any]) -> Partitions:
     recipe = reader.features()
     alike = {"features": recipe, "label": recipe["label"], "format": reader.format, **same}
     topic = f"rosenblatt-{token_hex(6)}"
-    parts = [FilePartition(group, alike, topic=topic) for group in groups]
+    parts = [FilePartition(group, alike, topic) for group in groups]
     features = {"recipe": recipe, "format": reader.format, "largest": []}
-    return Partitions(parts, features, tuple(map(str, reader.notices)))
+    return Partitions(parts, features, tuple(Note(*pair) for pair in list_notices(reader)))
 
 
-def tell_driver(topic: str, path: str, notices: list[str], bad: int) -> None:
-    """Let the driver know what a worker read otherwise than one might think."""
+def list_notices(reader: Reader) -> list[tuple[str, str]]:
+    """The sentences and codes of a reader's notices."""
+    return [(notice.sentence, notice.code) for notice in reader.notices]
+
+
+def send_notices(topic: str, path: str, reader: Reader) -> None:
+    """Send the notices about a file from a worker to the driver."""
     with suppress(ValueError):  # the driver itself is no worker
-        get_worker().log_event(topic, {"path": path, "notices": notices, "bad": bad})
+        event = {"path": path, "notices": list_notices(reader), "bad": reader.bad}
+        get_worker().log_event(topic, event)
 
 
 def make_batch(X: Any, y: Any, weights: Any, number: int, without_duplicates: bool) -> Batch:
     """A block of a collection as a batch."""
-    with in_partition(number):
+    with name_partition(number):
         X = check_array(
             X,
             accept_sparse="csr",
@@ -229,14 +254,16 @@ def make_batch(X: Any, y: Any, weights: Any, number: int, without_duplicates: bo
         X = to_canonical(X) if without_duplicates else X  # or the norms would be wrong
         y = np.asarray(column_or_1d(y))
         if y.shape != (X.shape[0],):
-            raise ValueError(f"X has {X.shape[0]} rows and y {len(y)}.")
+            raise ParameterError(
+                f"X has {X.shape[0]} rows and y {len(y)}; each row needs one.", code="other-length"
+            )
         refuse_missing(y)
         return Batch(view_rows(X), y, row_weights(y, weights, None), X.shape[1], 0, 0)
 
 
 @contextmanager
-def in_partition(number: int) -> Iterator[None]:
-    """Say in which partition something is wrong."""
+def name_partition(number: int) -> Iterator[None]:
+    """Put the number of the partition before the message of an error."""
     try:
         yield
     except CodedError as error:

@@ -1,4 +1,4 @@
-"""Proving: whether a hyperplane separates two classes, while only hard rows travel."""
+"""Proofs on a cluster that a hyperplane separates two classes; only hard rows travel."""
 
 from typing import Any
 
@@ -6,12 +6,13 @@ import numpy as np
 from distributed import Client
 
 from ..data.rows import to_matrix
+from ..parameters import ParameterError
 from ..reading.batches import Batch
 from ..theory.certificates import Inseparable, Separable, Undecided
 from ..theory.separability import Judged, judge, separability_of_partitions
 from .client import Cluster
 from .partitions import is_collection, make_partitions
-from .statistics import collect_classes, surveyed
+from .rows import collect_classes, summarize_partitions
 
 HARD_ROWS = 200  # of each partition that join the proof in a round
 
@@ -26,9 +27,9 @@ def separability(
 ) -> Separable | Inseparable | Undecided:
     """Decide whether a hyperplane separates two classes on a cluster, with an exact proof.
 
-    A few rows are judged here, as ``rosenblatt.separability`` judges all. Rows that clash among
-    themselves settle it. Else the hyperplane found is checked exactly on every partition, and the
-    rows nearest to it join the few; so only hard rows travel.
+    The driver decides about a few rows, as ``rosenblatt.separability`` does about all. If they are
+    inseparable, so are all rows. Otherwise every partition checks the hyperplane exactly and sends
+    the rows nearest to it, and the driver tries again.
 
     Parameters
     ----------
@@ -65,19 +66,20 @@ def separability(
     """
     cluster = Cluster(client)
     reading = reading if is_collection(X) else {"dtype": np.float64, **reading}
-    found, parts = surveyed(cluster, make_partitions(X, y, None, True, reading).loaded(cluster))
+    data = make_partitions(X, y, None, True, reading)
+    found, parts = summarize_partitions(cluster, data.load(cluster))
     classes = collect_classes(found, None, from_files=False)
     if len(classes) > 2:
-        raise ValueError(
-            f"y has {len(classes)} classes, and this is about two; give y == label for one of them."
+        raise ParameterError(
+            f"y has {len(classes)} classes, and a proof is about two; pass y == label for one of "
+            "them.",
+            code="many-classes",
         )
     width, firsts = max(one.width for one in found), np.cumsum([0, *(one.n_rows for one in found)])
 
     def ask(plane: Separable | None) -> list[Judged]:
         about = plane, classes[1], width, firsts.tolist(), HARD_ROWS
-        return cluster.again_when_lost(
-            lambda: cluster.results(cluster.on_each("judge", judge_batch, parts, *about))
-        )
+        return cluster.ask_each("judge", judge_batch, parts, *about)
 
     return separability_of_partitions(ask, fit_intercept=fit_intercept)
 

@@ -1,4 +1,4 @@
-"""What is told of the epochs: to the caller, in a line, or at a terminal."""
+"""Records of the epochs of a cluster, and the lines that are printed about them."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -22,9 +22,9 @@ class Round(NamedTuple):
     weighted_mistakes : float
         Σ μ k: the mistakes as the mixing weighs them.
     bytes_moved : int
-        What was sent between tasks: weights to the workers, sums up the tree.
+        Bytes sent between tasks: weights to the workers, sums up the tree.
     seconds : float
-        How long it took.
+        Duration of the epoch.
 
     See Also
     --------
@@ -45,14 +45,14 @@ class Round(NamedTuple):
 
 
 class Mixing(NamedTuple):
-    """How a model was made on a cluster; ``fit`` leaves it in ``mixing_``.
+    """How a model was trained on a cluster: the attribute ``mixing_`` after ``fit``.
 
     Attributes
     ----------
     mode, mix : str
         As given to ``fit``.
     rows : tuple of int
-        Gone through in an epoch, of each partition that has any.
+        Rows of each partition that has any, in an epoch.
     rounds : tuple of Round
         One per epoch.
     weighted_mistakes : float
@@ -64,7 +64,7 @@ class Mixing(NamedTuple):
 
     See Also
     --------
-    fit : Leaves it in ``mixing_``.
+    fit : Sets the attribute ``mixing_``.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def weighted_mistakes(mistakes: tuple[int, ...], mix: str) -> float:
 
 
 @contextmanager
-def printing(max_iter: int) -> Iterator[Callable[[Round], None]]:
+def print_rounds(max_iter: int) -> Iterator[Callable[[Round], None]]:
     """Print a line per epoch, with a bar below them at a terminal."""
     if not sys.stdout.isatty():
         yield lambda done: print(format_line(done), flush=True)
@@ -122,7 +122,7 @@ def printing(max_iter: int) -> Iterator[Callable[[Round], None]]:
 
 
 def format_line(done: Round) -> str:
-    """What happened in an epoch, in one line.
+    """Write what happened in an epoch in one line.
 
     >>> format_line(Round(Epoch(3, 200, 10, 8, 2.5), (4, 6), 5.0, 2_500_000, 0.5))
     'epoch    3          10 mistakes (4-6 per shard)    4.00% error     2.5 MB moved    0.50 s'

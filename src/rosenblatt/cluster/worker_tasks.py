@@ -1,77 +1,73 @@
 """What a worker does with a partition: learn from it, or evaluate weights on it.
 
-A task gets the model without its weights, which travel by themselves, packed and by problem.
+A partition has a learner without weights; the weights of each problem travel separately.
 """
 
-from typing import NamedTuple
+import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.rows import to_matrix
-from ..learners.linear import LinearLearner
 from ..training.history import Epoch, History
 from ..training.run import Problem, Run, losses
-from ..training.solutions import Last
-from .mixing import SparseWeights, Sums, compute_sums
-from .partitions import LoadedPartition, Partition, in_partition
+from .mixing import SparseWeights, Sums, compute_sums, unpack
+from .partitions import name_partition
 
 Weights = dict[int, SparseWeights]
 
 
-def learn_epoch(
-    part: Partition, number: int, learner: LinearLearner, states: dict[int, Last], epoch: int
-) -> dict[int, Epoch]:
+def learn_epoch(part: Any, number: int, states: dict[int, Any], epoch: int) -> dict[int, Epoch]:
     """Change the states of some problems by one epoch over a partition; the others rest."""
-    reasons = ["" if k in states else "max_iter" for k in range(len(learner.states))]
+    given, count = part.learner.parameters, len(part.learner.states)
     run = Run(
-        lambda: part.parts(learner),
+        part.parts,
         [
-            Problem(states.get(k), History(max_iter=1, stop_reason=reason))
-            for k, reason in enumerate(reasons)
+            Problem(states.get(k), History(1, stop_reason="" if k in states else "max_iter"))
+            for k in range(count)
         ],
-        order=learner.parameters["order"],
-        seed=learner.parameters["random_state"],
+        order=given["order"],
+        seed=given["random_state"],
         first_part=number,
     )
-    run.epoch = epoch - 1  # which its permutations depend on
-    with in_partition(number), np.errstate(over="ignore", invalid="ignore"):
+    run.epoch = epoch - 1  # its permutations depend on it
+    with name_partition(number), np.errstate(over="ignore", invalid="ignore"):
         run.train()
     return {problem: run.problems[problem].history.epochs[0] for problem in states}
 
 
+def unpack_all(part: Any, weights: Weights, partitions: int = 1) -> dict[int, Any]:
+    """The states of some problems with the weights that were sent."""
+    empty = part.learner.states
+    return {k: unpack(empty[k], sparse, partitions) for k, sparse in weights.items()}
+
+
 def learn(
-    part: Partition,
-    number: int,
-    weights: Weights,
-    learner: LinearLearner,
-    epoch: int,
-    mix: str,
-    partitions: int,
+    part: Any, number: int, weights: Weights, epoch: int, mix: str, partitions: int
 ) -> dict[int, Sums]:
-    """Go through a partition once, from the mixed weights, and tell how far they moved."""
-    like = learner.states
-    starts = {k: sparse.state(like[k], Last, partitions) for k, sparse in weights.items()}
-    states = {k: sparse.state(like[k], type(like[k]), partitions) for k, sparse in weights.items()}
-    records = learn_epoch(part, number, learner, states, epoch)
+    """Learn from a partition once, from the mixed weights; return how far they moved."""
+    states = unpack_all(part, weights, partitions)
+    starts = copy.deepcopy(states)
+    records = learn_epoch(part, number, states, epoch)
     return {k: compute_sums(states[k], starts[k], records[k], mix) for k in weights}
 
 
-class Baton(NamedTuple):
-    """What goes from partition to partition: states by problem, and what each epoch counted."""
+class Handover(NamedTuple):
+    """What one partition passes to the next: states by problem, and the counts of each epoch."""
 
-    states: dict[int, Last]
+    states: dict[int, Any]
     epochs: dict[int, tuple[Epoch, ...]]
 
 
-def relay(part: Partition, number: int, baton: Baton, learner: LinearLearner, epoch: int) -> Baton:
-    """Go through a partition from where the one before it left off."""
-    states = {k: left.renew() for k, left in baton.states.items()}  # what arrives is read-only
-    records = learn_epoch(part, number, learner, states, epoch)
-    return Baton(states, {k: (*baton.epochs[k], records[k]) for k in states})
+def relay(part: Any, number: int, before: Handover, epoch: int) -> Handover:
+    """Learn from a partition with the states that the one before it left."""
+    states = {k: left.renew() for k, left in before.states.items()}  # what arrives is read-only
+    records = learn_epoch(part, number, states, epoch)
+    return Handover(states, {k: (*before.epochs[k], records[k]) for k in states})
 
 
 class Losses(NamedTuple):
-    """What weights are worth on rows to learn from."""
+    """Errors and loss of weights on training rows, and their least margin."""
 
     errors: int
     loss: float
@@ -79,33 +75,28 @@ class Losses(NamedTuple):
     least_margin: float
 
     @classmethod
-    def together(cls, parts: list["Losses"]) -> "Losses":
-        """What they are worth on several partitions."""
+    def combine(cls, parts: list["Losses"]) -> "Losses":
+        """The losses on several partitions together."""
         errors, loss, separated, least = zip(*parts, strict=True)
         return cls(sum(errors), sum(loss), all(separated), min(least))
 
 
-def measure(
-    part: LoadedPartition, number: int, weights: Weights, learner: LinearLearner
-) -> dict[int, Losses]:
+def measure(part: Any, number: int, weights: Weights) -> dict[int, Losses]:
     """The losses of weights on a partition."""
-    found, (rows,) = {}, part.parts(learner)
-    for problem, sparse in weights.items():
-        state, task = sparse.state(learner.states[problem], Last), rows.task(problem)
-        with in_partition(number), np.errstate(over="ignore", invalid="ignore"):
+    found, (rows,) = {}, part.parts()
+    for problem, state in unpack_all(part, weights).items():
+        task = rows.task(problem)
+        with name_partition(number), np.errstate(over="ignore", invalid="ignore"):
             least = float(task.margins(state).min(initial=np.inf))
             found[problem] = Losses(*losses(task, state), least)
     return found
 
 
-def count_right(
-    part: LoadedPartition, number: int, weights: Weights, learner: LinearLearner
-) -> dict[int, tuple[int, int]]:
-    """How many of the rows held out come out right, of how many."""
-    counts, (given, held) = {}, part
+def count_right(part: Any, number: int, weights: Weights) -> dict[int, tuple[int, int]]:
+    """How many held-out rows of a partition are predicted correctly, and how many there are."""
+    counts, (learner, given, held) = {}, part
     rows = to_matrix(given.rows, len(given.codes), given.width)[held]
-    for problem, sparse in weights.items():
-        state = sparse.state(learner.states[problem], Last)
+    for problem, state in unpack_all(part, weights).items():
         accuracy = learner.accuracy(problem, state, rows, given.codes[held])
         counts[problem] = round(accuracy * len(held)), len(held)
     return counts

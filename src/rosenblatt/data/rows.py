@@ -39,8 +39,8 @@ def view_rows(X: Any) -> Rows:
             "fewer.",
             code="too-many-columns",
         )
-    indices = unsigned(X.indices).astype(np.uint32, copy=False)
-    starts = unsigned(X.indptr).astype(np.uint64, copy=False)
+    indices = view_unsigned(X.indices).astype(np.uint32, copy=False)
+    starts = view_unsigned(X.indptr).astype(np.uint64, copy=False)
     return Rows(read_only(X.data), read_only(indices), read_only(starts))
 
 
@@ -51,7 +51,7 @@ def check_structure(X: Any) -> None:
         fault = "row pointers (indptr) that are not in order"
     elif starts[-1] > len(X.data):
         fault = "fewer values than its row pointers (indptr) need"
-    elif len(indices) and unsigned(indices).max() >= X.shape[1]:
+    elif len(indices) and view_unsigned(indices).max() >= X.shape[1]:
         fault = f"a column index outside of its {X.shape[1]} columns"
     if fault:
         raise InputError(f"The sparse X has {fault}; build it again.", code="broken-csr")
@@ -64,7 +64,7 @@ def read_only(array: Array) -> Array:
     return view
 
 
-def unsigned(array: Array) -> Array:
+def view_unsigned(array: Array) -> Array:
     """View signed integers as unsigned ones; a negative number becomes a huge one."""
     return array.view(np.dtype(f"u{array.dtype.itemsize}"))
 

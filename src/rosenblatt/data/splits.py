@@ -13,7 +13,7 @@ class Split(NamedTuple):
     """Which rows are held out: a share of them, chosen by a seed.
 
     A stream compares a hash of each row number with the share, so that the same rows are held out
-    however a file is read. Where all rows and labels are known, ``stratified`` takes the same share
+    however a file is read. Where all rows and labels are known, ``stratify`` takes the same share
     of each class.
     """
 
@@ -33,7 +33,7 @@ class Split(NamedTuple):
         """Flag the held-out rows of a stream, from row ``first_row`` on."""
         return np.asarray(self.coins(first_row, n_rows) < np.uint64(self.share * 2.0**64))
 
-    def stratified(self, codes: Array, rows: Array) -> tuple[Array, Array]:
+    def stratify(self, codes: Array, rows: Array) -> tuple[Array, Array]:
         """Divide rows into those to learn from and those held out, with the share of each class.
 
         Of each class, the rows with the smallest hashes are held out; at least one row stays to

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from functools import update_wrapper
 from numbers import Integral
 from os import PathLike
@@ -423,3 +424,24 @@ def print_epoch(run: Run, measured: int, epoch: Epoch) -> None:
         "" if score is None else f" {score:7.2%} held-out accuracy",
         flush=True,
     )
+
+
+# For trainings elsewhere, such as on a cluster
+
+
+def get_learner(estimator: Any) -> Any:
+    """The learner of a fitted estimator."""
+    check_is_fitted(estimator)
+    return estimator._learner
+
+
+def to_predictor(estimator: Any) -> Any:
+    """A copy of a fitted estimator that predicts the same, without what only training needs."""
+    light = copy(estimator)
+    light._learner = get_learner(estimator).predictor()
+    return light
+
+
+def unchanged_by_errors(estimator: Any) -> Any:
+    """A context that leaves the attributes of an estimator as they were after an error."""
+    return estimator._unchanged_by_errors()

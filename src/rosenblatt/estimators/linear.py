@@ -25,7 +25,7 @@ from ..training.run import Run
 from ..training.solutions import SOLUTIONS
 from .base import RowClassifier, make_seed, print_epoch, to_canonical, when_calibrated
 from .constructors import estimator
-from .one_row import check_label, make_first_row, make_row, refuse_to_grow
+from .one_row import NamedColumns, check_label, make_first_row, make_row, refuse_to_grow
 
 
 class Prepared(NamedTuple):
@@ -50,6 +50,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
     _rule = PERCEPTRON
     _plain = False  # whether the convergence theorem applies to the run
     _batches = False  # whether partial_fit was called last, so that the parameters are checked
+    _columns = cast("NamedColumns | None", None)
     _recent = cast("RecentScores | None", None)
     _calibrated_on = cast("RecentScores | None", None)
     _grows = False  # whether learn_one began the model, so that it adds labels and names
@@ -391,7 +392,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         seed, learnt, held = make_seed(self.random_state), None, None
         if self.early_stopping:
             known = rows_that_count(codes, row_weights(codes, sample_weight, None))
-            learnt, held = Split(self.validation_fraction, seed).stratified(codes, known)
+            learnt, held = Split(self.validation_fraction, seed).stratify(codes, known)
         weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:

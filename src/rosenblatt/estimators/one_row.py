@@ -89,7 +89,7 @@ def make_row_by_name(model: Any, x: Mapping[Any, Any], grows: bool) -> Rows:
             "x is a dict, but the columns of this model have no names: pass the numbers of a row, "
             "or start a new model with a dict or a data frame."
         )
-    kept = getattr(model, "_columns", None)
+    kept = model._columns
     columns = kept if kept is not None and kept.names is names else NamedColumns(names)
     entries = name_entries(x)
     if grows and columns.add(entries):

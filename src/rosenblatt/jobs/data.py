@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..learners.kinds import learner_class
 from ..learners.sequence.file_formats import detect_format
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 from ..reading.reader import Reader, read
 from ..storage.model import Model
 
@@ -60,9 +60,10 @@ def open_like(model: Model, data: str, labels: bool, **options: Any) -> Reader |
         return SentenceFile(data, options.get("format"))
     recipe = model.features.get("recipe")
     if recipe is None:
-        raise ValueError(
+        raise InputError(
             f"A {model.estimator} that was not trained from a file does not say how rows are read; "
-            "use rosenblatt.load in Python."
+            "use rosenblatt.load in Python.",
+            code="not-from-a-file",
         )
     return read(data, features=recipe, **options | ({} if labels else {"label": False}))
 
@@ -73,6 +74,5 @@ def refuse_options_of_rows(options: dict[str, Any]) -> None:
     for name, value in options.items():
         if name not in known and value != USUAL.get(name):
             raise ParameterError(
-                f"{{{name}?}} is not for files of sentences; leave it out.",
-                code="sentences-option",
+                f"{{{name}?}} is not for files of sentences; leave it out.", code="sentences-option"
             )

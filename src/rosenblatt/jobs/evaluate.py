@@ -20,7 +20,7 @@ from .evaluation import Evaluation, LabelSetEvaluation, SequenceEvaluation, eval
 if TYPE_CHECKING:
     from ..learners.sequence.learner import SequenceLearner
 
-MOST_CALIBRATING = 100_000  # rows: more say nothing new of so few numbers
+MOST_CALIBRATING = 100_000  # rows; more would hardly change the calibration
 
 
 class HeldOut(NamedTuple):
@@ -31,7 +31,7 @@ class HeldOut(NamedTuple):
     split: Split
 
     def scores(self, learner: LinearLearner) -> Iterator[tuple[Array, Array]]:
-        """The scores of the rows and the codes of their labels, batch by batch."""
+        """Yield the scores of the rows and the codes of their labels, batch by batch."""
         row, count = 0, 0
         for batch in self.batches:
             held = self.split.held_out(row, n_rows(batch.rows))
@@ -46,7 +46,7 @@ class HeldOut(NamedTuple):
             )
 
     def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
-        """The share of the rows that some problems of a learner get right, by number."""
+        """Return the share of the rows that some problems get right, by their numbers."""
         right, count = np.zeros(len(learner.states)), 0
         for scores, codes in self.scores(learner):
             right += learner.right(scores, codes).sum(axis=0)

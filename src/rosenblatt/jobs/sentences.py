@@ -22,8 +22,8 @@ from ..learners.sequence.formats import (
 from ..learners.sequence.learner import SequenceLearner
 from ..learners.sequence.tagset import Tagged
 from ..learners.sequence.training import SentenceSource, SequencePlan, make_sequence_plan
-from ..parameters import ParameterError
-from ..reading.formats import format_told_by
+from ..parameters import InputError, ParameterError
+from ..reading.formats import format_from_name
 from ..reading.sources import Source
 from ..storage.model import Model
 from ..training.fit import fit, make_model
@@ -87,7 +87,7 @@ def read_first_pieces(pieces: Iterator[Piece], name: str) -> tuple[list[Piece], 
         if size > IN_MEMORY:
             return first, False
     if not size:
-        raise ValueError(f"{name} is empty.")
+        raise InputError(f"{name} is empty.", code="empty-file", file=name)
     return first, True
 
 
@@ -191,7 +191,7 @@ def choose_layout(learner: SequenceLearner, file: SentenceFile) -> Layout:
 
 def refuse_rows(path: str) -> None:
     """Refuse to read a file as sentences whose name says that it has rows."""
-    rows = format_told_by(path)
+    rows = format_from_name(path)
     if rows is not None:
         raise ParameterError(
             f"{path} has rows by its name ({rows}), and a tagger reads sentences; if it has some, "
@@ -211,7 +211,7 @@ def read_to_tag(
         tokens += read.sentences.n_tokens
         yield read
     if not tokens:
-        raise ValueError(f"{source.name} has no tokens.")
+        raise InputError(f"{source.name} has no tokens.", code="no-tokens", file=source.name)
 
 
 def fill_in_tags(learner: SequenceLearner, file: SentenceFile) -> Iterator[bytes]:

@@ -13,10 +13,11 @@ from ..training.history import Checkpoint, Count, Epoch, History
 from ..training.run import Problem, Run
 from ..training.tasks import Part
 
-Use = Literal["learn", "stream", "resume", "mix", "serve", "step", "tune", "add_class"]
+Use = Literal["learn", "stream", "resume", "mix", "relay", "serve", "step", "tune", "add_class"]
 """What a learner may be asked for: ``learn`` from a batch; ``stream``, learn from data that are not
-kept in memory; ``resume`` an unfinished run; ``mix`` the states of several partitions; ``serve``
-predictions; ``step`` from update to update; ``tune`` its parameters; ``add_class``, a label more.
+kept in memory; ``resume`` an unfinished run; ``mix`` the states of several partitions; ``relay``,
+pass the state from partition to partition; ``serve`` predictions; ``step`` from update to update;
+``tune`` its parameters; ``add_class``, a label more.
 """
 
 
@@ -98,6 +99,11 @@ class Learner:
         patience = self.parameters.get("n_iter_no_change", 5)
         problems = [Problem(state, History(max_iter, patience)) for state in self.states]
         return Run(parts, problems, **options)
+
+    def mixable_states(self) -> list[Any]:
+        """Return the states, with keys that mean the same on all partitions of a cluster."""
+        states: list[Any] = self.states
+        return states
 
     def finish(self, states: list[Any]) -> None:
         """Take the states that a run ended with."""

@@ -272,7 +272,7 @@ class LinearLearner(Learner):
                     for learnt in state.sweep(task, task.row_order, None):
                         count.tally(learnt)
                         if wrong is not None:
-                            wrong[task.row_order[task.mistaken(learnt.updates)]] = True
+                            wrong[task.row_order[task.find_mistaken(learnt.updates)]] = True
                     state.refuse_overflow(given.rows)
                     task.close(state)
         except BaseException:
@@ -441,6 +441,13 @@ class LinearLearner(Learner):
             return replace(self, states=copy.deepcopy(self.states))
         pairs = [state.coefficients() for state in self.states]
         return replace(self, states=[Last(w.copy(), b.copy()) for w, b in pairs])
+
+    def without_weights(self) -> "LinearLearner":
+        """Return an untrained learner with the same settings and no columns."""
+        shape, rule = (0, self.dtype), self.rule
+        return LinearLearner.begin(
+            self.parameters, self.classes, shape, self.intercept_step, rule=rule
+        )
 
     def with_class(self, label: Any) -> "LinearLearner":
         """Return a learner with one class more, as if it had always known the label."""

@@ -38,7 +38,7 @@ class BatchTask:
         self.task.add_missing(order, updates, FIRST_ROW_ONLY, self.total, self.total_of_bias)
         state.weights += self.total
         state.bias += self.total_of_bias
-        errors = len(self.task.mistaken(updates))
+        errors = len(self.task.find_mistaken(updates))
         loss = float(np.maximum(-updates["margin"], 0.0).sum())
         return Learnt(len(order), updates, errors, loss, len(order))
 

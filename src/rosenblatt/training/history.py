@@ -178,7 +178,7 @@ class History:
         elif number >= self.max_iter:
             self.stop_reason = "max_iter"
 
-    def chosen(self, state: Any) -> Any:
+    def choose_state(self, state: Any) -> Any:
         """The state to keep: the best on held-out rows if there are any, else the last."""
         return state if self.best is None else self.best.state
 

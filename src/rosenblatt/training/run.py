@@ -163,7 +163,7 @@ class Run:
     @property
     def outcomes(self) -> list[Any]:
         """The final state of each problem."""
-        return [problem.history.chosen(problem.state) for problem in self.problems]
+        return [problem.history.choose_state(problem.state) for problem in self.problems]
 
     def updates(self) -> Sweep:
         """Train; yield the order of each sweep with what was learned from a piece of it."""
@@ -233,7 +233,7 @@ class Run:
             problem = self.problems[number]
             separated, draws = problem.count.mistakes == 0, self.order == "replacement"
             if self.measure or (separated and draws):  # which may have missed rows
-                errors, loss, separated = losses(self.part.task(number), problem.state)
+                errors, loss, separated = self.measure_losses(number)
             if self.measure:
                 problem.count.errors, problem.count.loss = errors, loss
             score = scores.get(number)
@@ -242,6 +242,10 @@ class Run:
         self.done = 0
         if self.after_epoch is not None:
             self.after_epoch(sum_epochs([self.problems[k].history.epochs[-1] for k in active]))
+
+    def measure_losses(self, number: int) -> tuple[int, float, bool]:
+        """The errors and the loss of a problem, and whether every row is right."""
+        return losses(self.part.task(number), self.problems[number].state)
 
     def close(self) -> None:
         """Make the tasks write into the states what they still hold."""

@@ -25,7 +25,16 @@ from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import Clock, Updates, count_weight
 from .rules import PERCEPTRON, UpdateRule
-from .state import array, check_updates, counter, join_updates, require, row_list, update_list
+from .state import (
+    Layer,
+    array,
+    check_updates,
+    counter,
+    join_updates,
+    require,
+    row_list,
+    update_list,
+)
 from .tasks import Learnt, LinearTask, scores
 
 
@@ -126,7 +135,7 @@ class Last:
         """
         return scores(rows, len(places), *self.coefficients())
 
-    def changed(self, rows: Rows) -> list[tuple[Array, Any]]:
+    def changing_places(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that an update by some rows can change."""
         wide = {id(each) for each in self.by_column().values()}
         kept = [one.name for one in self.rule.arrays if one.like == "weights"]
@@ -144,7 +153,9 @@ class Last:
 
     def snapshot(self, rows: Rows) -> Callable[[], None]:
         """Return a function that undoes all changes by learning from some rows."""
-        before = [(each, places, each[places].copy()) for each, places in self.changed(rows)]
+        before = [
+            (each, places, each[places].copy()) for each, places in self.changing_places(rows)
+        ]
         attributes = {
             name: value.copy() if isinstance(value, list | dict) else value
             for name, value in vars(self).items()
@@ -157,9 +168,32 @@ class Last:
 
         return restore
 
+    # On a cluster: a key is the number of a weight
+
+    def layers(self) -> dict[str, Layer]:
+        """What the partitions of a cluster mix: weights, and their variances if there are any."""
+        layers = {"weights": Layer(self.weights.reshape(-1), [self.bias])}
+        if "variances" in self.further:
+            variances = self.further["variances"].reshape(-1)
+            layers["variances"] = Layer(variances, [self.further["variance_of_bias"]])
+        return layers
+
+    def find_keys(self, rows: Array) -> tuple[Array, Array]:
+        """The keys of some rows of the layers, sorted, and these rows."""
+        return rows.astype(np.min_scalar_type(self.weights.size), copy=False), rows
+
+    def find_rows(self, keys: Array, size: int, add: bool = True) -> tuple[Any, Array]:
+        """Make room for ``size`` weights; return which keys have rows, and the rows of these."""
+        self.widen(size // int(np.prod(self.weights.shape[1:])))
+        return slice(None), keys
+
+    def match(self, later: "Last") -> None:
+        """Make room for the rows of a state that learnt more."""
+        self.widen(len(later.weights))
+
     def refuse_overflow(self, rows: Rows) -> None:
         """Raise if the weights that some rows changed are not finite, or too small to count."""
-        if not all(np.isfinite(each[places]).all() for each, places in self.changed(rows)):
+        if not all(np.isfinite(each[places]).all() for each, places in self.changing_places(rows)):
             raise overflow(self.weights.dtype)
         refuse_lost(self.weights[find_columns(rows, len(self.weights))], self.mistakes, [rows])
 
@@ -207,6 +241,10 @@ class Average(Last):
 
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "missing": self.missing}
+
+    def layers(self) -> dict[str, Layer]:
+        sums = Layer(self.missing.reshape(-1), [self.missing_bias])
+        return {**super().layers(), "sums": sums}
 
     def check(self) -> None:
         require(self.decay < 1, "decay is out of range")

@@ -6,7 +6,7 @@ size is that of the first array that has it.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,33 @@ CSR = ("data", "indices", "indptr")
 EMPTY_SUMS = ("further.missing", "further.missing_bias")
 """What version 0.2 also wrote of rules whose kernels sum for an average, where there was none."""
 UPDATE_TYPES = (np.intp, np.intp, np.float64, np.float64, np.intp, np.intp)
+
+
+class Layer(NamedTuple):
+    """One number for each weight of a state: the weights, their variances, or sums of them.
+
+    Attributes
+    ----------
+    rows
+        A view with a row for each key of ``State.find_keys``.
+    shared
+        Views of the numbers that have no key, such as biases and transitions.
+    """
+
+    rows: Array
+    shared: list[Array]
+
+    def take(self, rows: Array) -> Array:
+        """The shared numbers, and those of some rows."""
+        return np.concatenate([*(each.ravel() for each in self.shared), self.rows[rows].ravel()])
+
+    def put(self, rows: Array, values: Array) -> None:
+        """Set the shared numbers, and those of some rows."""
+        first = 0
+        for each in self.shared:
+            each[...] = values[first : first + each.size].reshape(each.shape)
+            first += each.size
+        self.rows[rows] = values[first:].reshape(-1, *self.rows.shape[1:])
 
 
 def require(condition: Any, otherwise: str) -> None:

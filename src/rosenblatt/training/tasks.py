@@ -124,10 +124,10 @@ class LinearTask:
         if n_updates < len(log) and position < len(order):
             raise not_finite(self.examples.rows, int(order[position]))
         updates = log[:n_updates]
-        errors = len(self.mistaken(updates)) if self.demanding else n_updates
+        errors = len(self.find_mistaken(updates)) if self.demanding else n_updates
         return Learnt(position, updates, errors, loss, position - start)
 
-    def mistaken(self, updates: Array) -> Array:
+    def find_mistaken(self, updates: Array) -> Array:
         """The places in the order of the rows on the wrong side."""
         if self.demanding:
             updates = updates[updates["margin"] <= 0]

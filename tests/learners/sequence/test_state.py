@@ -1,45 +1,49 @@
 """Weights travel by the lasting keys of features, and come back as they were."""
 
-import copy
-
 import numpy as np
 import pytest
 
 from rosenblatt import SequencePerceptron
-from rosenblatt.learners.sequence.state import PathState, Shape, Table, refuse_too_many_tags
+from rosenblatt.learners.sequence.state import PathState, Shape, refuse_too_many_tags
 from rosenblatt.parameters import ParameterError
 
 from . import taggers
 
 
+def copy_by_keys(state, other):
+    """Give a state the numbers of another by the keys of features; return which keys it knew."""
+    keys, rows = state.find_keys(np.arange(1, state.used))
+    known, places = other.find_rows(keys, add=len(other.keys) == 0)
+    for name, layer in state.layers().items():
+        other.layers()[name].put(places, layer.take(rows[known]))
+    return known
+
+
 @pytest.mark.parametrize("name", ["average", "last", "markov2", "greedy", "chunks", "features"])
-def test_tables_hold_all_weights_and_sums(name):
+def test_layers_hold_all_weights_and_sums(name):
     learner = taggers.fitted(name)._learner
-    keys, state = learner.dictionary.lasting_keys(), learner.state
-    tables = state.tables(keys)
-    assert len(tables) == 1 + state.averaged
-    order = np.random.default_rng(0).permutation(len(keys))
+    (state,) = learner.mixable_states()
+    assert list(state.layers()) == ["weights", "sums"][: 1 + state.averaged]
     other = PathState.zeros(state.shape, state.averaged, learner.tags.forbidden)
-    other.take(keys[order], *tables)
-    for one, again in zip(tables, other.tables(keys[order]), strict=True):
-        assert np.array_equal(one.keys, again.keys)
-        assert np.array_equal(one.rows, again.rows)
+    assert copy_by_keys(state, other).all()
     other.seen = state.seen
-    places = np.argsort(order)
     wanted, found = state.coefficients(), other.coefficients()
     assert np.array_equal(wanted.transitions, found.transitions)
     assert np.array_equal(wanted.pairs, found.pairs)
-    rows = found.emissions.reshape(-1, state.shape.width)[1:][places]
-    assert np.array_equal(wanted.emissions.reshape(-1, state.shape.width)[1:], rows)
+    width = state.shape.width
+    for key, row in zip(*state.find_keys(np.arange(1, state.used)), strict=True):
+        _, (same,) = other.find_rows(np.array([key]))
+        rows = slice(row * width, row * width + width), slice(same * width, same * width + width)
+        assert np.array_equal(wanted.emissions[rows[0]], found.emissions[rows[1]])
 
 
-def test_features_that_a_table_lacks_have_no_weights():
+def test_features_that_are_not_sent_have_no_weights():
     learner = taggers.fitted("average")._learner
-    keys, state = learner.dictionary.lasting_keys(), copy.deepcopy(learner.state)
+    (state,) = learner.mixable_states()
     other = PathState.zeros(state.shape, True, None)
-    more = np.append(keys[:5], np.array([1 << 40, 1 << 50], np.uint64))
-    other.take(more, *state.tables(keys))
-    assert other.rows.tolist() == [1, 2, 3, 4, 5, 0, 0]
+    other.keys = np.append(state.keys[:5], np.array([1 << 40, 1 << 50], np.uint64))
+    assert np.count_nonzero(copy_by_keys(state, other)) == 5
+    assert sorted(other.rows.tolist()) == [0, 0, 1, 2, 3, 4, 5]
 
 
 def test_lasting_keys_do_not_depend_on_what_else_a_dictionary_holds():
@@ -56,15 +60,6 @@ def test_lasting_keys_do_not_depend_on_what_else_a_dictionary_holds():
     common = names[0].keys() & names[1].keys()
     assert len(common) > 100
     assert all(names[0][key] == names[1][key] for key in common)
-
-
-def test_tables_add_up_by_key():
-    one = Table.of(np.array([9, 2], np.uint64), np.array([[1.0, 2.0], [3.0, 4.0]]))
-    other = Table(np.array([2, 5], np.uint64), np.array([[0.5, 0.5], [7.0, 8.0]]))
-    both = Table.total([one, other.times(2)])
-    assert both.keys.tolist() == [2, 5, 9]
-    assert both.rows.tolist() == [[4.0, 5.0], [14.0, 16.0], [1.0, 2.0]]
-    assert both.find_rows(np.array([5, 6], np.uint64)).tolist() == [[14.0, 16.0], [0.0, 0.0]]
 
 
 @pytest.mark.parametrize(

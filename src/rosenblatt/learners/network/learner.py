@@ -169,7 +169,7 @@ class NetworkLearner(Learner):
         chosen = np.zeros(len(codes), bool)
         if self.parameters["early_stopping"]:
             split = Split(self.parameters["validation_fraction"], seed)
-            chosen[split.stratified(codes, np.arange(len(codes)))[1]] = True
+            chosen[split.stratify(codes, np.arange(len(codes)))[1]] = True
         return chosen
 
     # Predicting

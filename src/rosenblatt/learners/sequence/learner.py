@@ -170,6 +170,8 @@ class SequenceLearner(Learner):
             )
         if use == "add_class" and self.tags.forbidden is not None and self.tags.scheme is None:
             return "A greedy tagger of chunks cannot learn another tag; train it again."
+        if use == "relay":
+            return "A tagger cannot go from partition to partition; its partitions are mixed."
         if use in ("step", "tune"):
             return f"A tagger cannot {use}; train it with several settings and compare them."
         return ""
@@ -318,6 +320,11 @@ class SequenceLearner(Learner):
         self.state.widen(self.dictionary.n_features)
         self.state.trim()
         self.forget_unmoved()
+
+    def mixable_states(self) -> list[PathState]:
+        """The state, with keys of its features that are the same on all partitions."""
+        self.state.keys = self.dictionary.lasting_keys()
+        return self.states
 
     def with_class(self, label: Any) -> Self:
         """Return a learner that knows one tag more."""

@@ -57,7 +57,12 @@ def make_sequence_plan(
     seed
         The seed to take where it is stated to be None; without one, it is drawn.
     """
-    for name, value in request.options.items():
+    others = request.parameters.keys() - SEQUENCE.keys()
+    for name, value in [
+        *request.options.items(),
+        ("tune", request.tune),
+        *((n, 1) for n in others),
+    ]:
         if value:
             raise ParameterError(
                 f"{{{name}?}} is not for sentences; leave it out.", code="sentences-option"
@@ -129,7 +134,7 @@ class SentenceSource:
         """Flag the sentences to learn from; None if none is held out."""
         if not self.split:
             return None
-        learnt, _ = self.split.stratified(np.zeros(count, np.intp), np.arange(count))
+        learnt, _ = self.split.stratify(np.zeros(count, np.intp), np.arange(count))
         return np.isin(np.arange(count), learnt)
 
     def parts(self, learner: SequenceLearner, run: Run) -> Iterator[Part]:

@@ -68,25 +68,36 @@ def test_chunks(shell, files):
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "code"),
     [
-        (["--text", "text"], "--text is not for files of sentences"),
-        (["--rule", "arow"], "--rule must be one of"),
-        (["--holdout", "0.1"], "--holdout is not for files of sentences"),
-        (["--markov", "5"], "--markov must be 0, 1 or 2"),
-        (["--templates", "nowhere"], "There is no file nowhere"),
+        (["--text", "text"], "sentences-option"),
+        (["--threads", "2"], "sentences-option"),
+        (["--holdout", "0.1"], "sentences-option"),
+        (["--class-weight", "balanced"], "sentences-option"),
+        (["--tune"], "sentences-option"),
+        (["--r", "2"], "sentences-option"),
+        (["--plot", "a.png"], "plot-labels"),
+        (["--rule", "arow"], "out-of-range"),
+        (["--markov", "5"], "out-of-range"),
+        (["--templates", "nowhere"], "file"),
     ],
 )
-def test_what_does_nothing_is_refused(shell, files, options, words):
-    status, _, err = shell("train", files / "a.tagged", *options)
+def test_what_does_nothing_is_refused(shell, files, options, code):
+    status, out, err = shell("train", files / "a.tagged", *options, "--json")
     assert status == 2
-    assert words in err
+    assert json.loads(out)["code"] == code
+    assert options[0] in err or code == "file"
 
 
 def test_options_of_taggers_need_sentences(shell, files):
-    status, _, err = shell("train", "iris", "--markov", 1)
-    assert status == 2
-    assert "are for files of sentences" in err
+    status, out, _ = shell("train", "iris", "--markov", 1, "--json")
+    assert (status, json.loads(out)["code"]) == (2, "rows-option")
+
+
+def test_options_of_rows_are_not_for_taggers(shell, files, model):
+    for options in (["--scores"], ["--probabilities"], ["--header"], ["--threads", 2]):
+        status, _, err = shell("predict", model, files / "a.tagged", *options)
+        assert (status, options[0] in err) == (2, True)
 
 
 def test_templates(shell, files):
@@ -166,7 +177,7 @@ def test_a_tagger_begins_with_another(shell, files, model):
     refused = {
         "continue with the same": (files / "b.tagged", "--initial", model, "--markov", 2),
         "The tag 'X' is not among those": (files / "c.tagged", "--initial", model),
-        "is not a tagger": (files / "b.tagged", "--initial", files / "iris"),
+        "start from another model": (files / "b.tagged", "--initial", files / "iris"),
         "cannot learn": (files / "b.tagged", "--initial", files / "compact"),
         "choose another --label": (files / "d.conll", "--initial", model),
     }

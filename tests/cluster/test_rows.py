@@ -6,7 +6,12 @@ import pytest
 from rosenblatt import Perceptron
 from rosenblatt.cluster import fit
 from rosenblatt.cluster.partitions import make_batch
-from rosenblatt.cluster.statistics import collect_classes, find_target, refuse_weightless, survey
+from rosenblatt.cluster.rows import (
+    collect_classes,
+    find_target,
+    refuse_weightless,
+    summarize_partition,
+)
 from rosenblatt.data.splits import Split
 from rosenblatt.parameters import ParameterError
 
@@ -17,7 +22,7 @@ def found_in(*labels, weights=None):
     scales = weights or [None] * len(arrays)
     pairs = enumerate(zip(arrays, scales, strict=True))
     return [
-        survey(make_batch(np.ones((len(y), 1)), y, scale, number, False), Split())
+        summarize_partition(make_batch(np.ones((len(y), 1)), y, scale, number, False), Split())
         for number, (y, scale) in pairs
     ]
 

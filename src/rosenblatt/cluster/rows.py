@@ -1,7 +1,8 @@
-"""What is found in the partitions, and what follows from it for all of them."""
+"""Rows on a cluster: a summary of the partitions, a learner for them, and what workers keep."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +14,13 @@ from ..data.targets import ClassTarget
 from ..data.weights import balance, class_weights, refuse_one_class, rows_that_count
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
+from ..parameters import ParameterError
 from ..reading.batches import Batch, get_labels
-from ..training.rules import UpdateRule, choose_rule_form
+from ..training.report import Note
+from ..training.rules import PERCEPTRON, UpdateRule, choose_rule_form
 from .client import Cluster, WorkersLostError
-from .partitions import FilePartition, LoadedPartition, in_partition, seen_read_only
+from .partitions import FilePartition, LoadedPartition, Partitions, name_partition, view_read_only
+from .run import Prepared
 
 NO_SPLIT = Split()
 
@@ -38,14 +42,14 @@ class Found(NamedTuple):
     squared_radius: float
 
 
-def survey(part: Batch | FilePartition, split: Split = NO_SPLIT) -> Found:
-    """Look at a batch, or at the first one of some files; rows held out are not counted."""
+def summarize_partition(part: Batch | FilePartition, split: Split = NO_SPLIT) -> Found:
+    """Summarize a batch, or the first one of some files; held-out rows are not counted."""
     batch = part.load(most=1) if isinstance(part, FilePartition) else part
-    rows, (classes, codes) = seen_read_only(batch.rows), encode(get_labels(batch))
+    rows, (classes, codes) = view_read_only(batch.rows), encode(get_labels(batch))
     learnt, counting = rows_that_count(codes, None), rows_that_count(codes, batch.weights)
     if split:
         with suppress(ValueError):  # of too few rows, which are refused when they are prepared
-            counting, held = split.stratified(codes, counting)
+            counting, held = split.stratify(codes, counting)
             learnt = np.setdiff1d(learnt, held)
     return Found(
         len(codes),
@@ -60,32 +64,30 @@ def survey(part: Batch | FilePartition, split: Split = NO_SPLIT) -> Found:
     )
 
 
-def surveyed(
+def summarize_partitions(
     cluster: Cluster, parts: list[Any], split: Split = NO_SPLIT
 ) -> tuple[list[Found], list[Any]]:
-    """What is found in the partitions that have rows, and these partitions.
+    """Summarize the partitions that have rows; return the summaries and these partitions.
 
-    Of files that are streamed, only the first are looked at, until there are two labels.
+    Of files that are streamed, only the first are read, until there are two labels.
     """
     streams = isinstance(parts[0], FilePartition)
     found: list[Found] = []
     for group in [[part] for part in parts] if streams else [parts]:
 
-        def look(group: list[Any] = group) -> list[Found]:
-            asked = [cluster.submit("survey", survey, part, split) for part in group]
-            return cluster.results(asked)
+        def ask(group: list[Any] = group) -> list[Found]:
+            tasks = [cluster.submit("survey", summarize_partition, part, split) for part in group]
+            return cluster.get_results(tasks)
 
         try:
-            found += cluster.again_when_lost(look)
+            found += cluster.retry_when_lost(ask)
         except WorkersLostError as lost:
-            raise WorkersLostError(
-                f"The workers are lost before the first epoch: {lost}."
-            ) from lost
+            raise WorkersLostError(f"Workers were lost before the first epoch: {lost}.") from lost
         if len({label for one in found for label in one.classes.tolist()}) > 1:
             break
     full = [number for number, one in enumerate(found) if one.n_rows]
     if not full:
-        raise ValueError("There are no rows to learn from.")
+        raise ParameterError("There are no rows to learn from.", code="no-rows")
     return [found[number] for number in full], parts if streams else [parts[i] for i in full]
 
 
@@ -98,13 +100,19 @@ def make_split(parameters: Mapping[str, Any]) -> Split:
 def collect_classes(found: list[Found], named: Iterable[Any] | None, from_files: bool) -> Array:
     """The labels of all partitions, sorted, or those that were named."""
     if len({one.classes.dtype.kind in "biuf" for one in found}) > 1:
-        raise ValueError("Some partitions have numbers as labels and some have words.")
+        raise ParameterError(
+            "Some partitions have numbers as labels and some have words; use one type.",
+            code="mixed-labels",
+        )
     met = np.unique(np.concatenate([one.classes for one in found]))
     if named is not None:
         classes = check_classes(named, met.dtype if from_files else None)
         unknown = np.setdiff1d(met, classes)
         if len(unknown):
-            raise ValueError(f"The label {unknown.tolist()[0]!r} is not among the classes named.")
+            raise ParameterError(
+                f"The label {unknown.tolist()[0]!r} is not among {{classes?}}; add it there.",
+                code="unknown-label",
+            )
         return classes
     if from_files:
         return find_classes(met)
@@ -120,21 +128,21 @@ def find_target(found: list[Found], classes: Array, parameters: Mapping[str, Any
     """What labels mean and weigh."""
     weight = parameters["class_weight"]
     if isinstance(weight, str) and weight == "balanced":
-        of_class: Array | None = balance(classes, by_class(found, classes, "counts"))
+        of_class: Array | None = balance(classes, count_by_class(found, classes, "counts"))
     else:
         of_class = class_weights(weight, classes, np.arange(len(classes)))
     return ClassTarget(classes, of_class)
 
 
 def refuse_weightless(found: list[Found], target: ClassTarget) -> None:
-    """Refuse rows of which all weigh nothing, or all but those of one class."""
+    """Refuse rows if all have weight 0, or all but those of one class."""
     if target.class_weight is not None or any(one.weighted for one in found):
-        counting = by_class(found, target.classes, "counting")
+        counting = count_by_class(found, target.classes, "counting")
         weighed = counting if target.class_weight is None else counting * target.class_weight
         refuse_one_class(np.arange(len(counting)), np.flatnonzero(weighed))
 
 
-def by_class(found: list[Found], classes: Array, name: str) -> Array:
+def count_by_class(found: list[Found], classes: Array, name: str) -> Array:
     """The rows of each class in all partitions."""
     counts = np.zeros(len(classes), int)
     for one in found:
@@ -149,13 +157,14 @@ def begin_learner(
     rule: UpdateRule,
     may_widen: bool,
 ) -> LinearLearner:
-    """A model that has seen nothing, for the rows of all partitions."""
+    """An untrained model for the rows of all partitions."""
     width = max(one.width for one in found)
     for number, one in enumerate(found):
         if one.width != width and (one.dense or not may_widen):
-            raise ValueError(
+            raise ParameterError(
                 f"Partition {number} has {one.width} columns and another {width}; give all the "
-                "same columns."
+                "same columns.",
+                code="other-columns",
             )
     dtype = np.float32 if all(one.dtype == np.float32 for one in found) else np.float64
     step = parameters["intercept_step"]
@@ -169,17 +178,80 @@ def begin_learner(
 def prepare(
     batch: Batch, number: int, target: ClassTarget, learner: LinearLearner, width: int
 ) -> LoadedPartition:
-    """A batch with class numbers for labels, in the type and width that all partitions have."""
-    with in_partition(number):
+    """A batch with class numbers for labels, in the type and width of all partitions."""
+    with name_partition(number):
         values = batch.rows.values.astype(learner.dtype, copy=False)
         typed = batch._replace(rows=batch.rows._replace(values=values), width=width)
         given = TrainingRows.encode(typed, target)
         small = np.min_scalar_type(len(learner.classes))
         given = given._replace(codes=given.codes.astype(small, copy=False))
-        settings = learner.parameters
-        split = make_split(settings)
+        split = make_split(learner.parameters)
         if not split:
-            return LoadedPartition(given)
+            return LoadedPartition(learner, given)
         refuse_not_finite(to_matrix(given.rows, len(given.codes), width))
-        row_order, held = split.stratified(given.codes, given.row_order)
-        return LoadedPartition(given._replace(row_order=row_order), held)
+        row_order, held = split.stratify(given.codes, given.row_order)
+        return LoadedPartition(learner, given._replace(row_order=row_order), held)
+
+
+@dataclass(frozen=True)
+class RowSource:
+    """Rows to train a linear model on.
+
+    Attributes
+    ----------
+    data
+        The partitions.
+    rule
+        The update rule.
+    classes
+        All labels, if they were named.
+    """
+
+    data: Partitions
+    rule: UpdateRule
+    classes: Iterable[Any] | None = None
+
+    def can_stream(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether one pass over files is enough, so that the rows need not be kept."""
+        one_pass = parameters["max_iter"] == 1 and parameters["order"] == "fixed"
+        again = parameters["measure"] or parameters["early_stopping"]
+        again = again or parameters["class_weight"] == "balanced"
+        again = again or parameters["intercept_step"] == "radius"
+        return self.data.from_files and one_pass and not again
+
+    def prepare(self, cluster: Cluster, parameters: dict[str, Any], streams: bool) -> Prepared:
+        """Begin a learner, and leave the rows encoded in the memory of the workers."""
+        parts = self.data.parts if streams else self.data.load(cluster)
+        found, parts = summarize_partitions(cluster, parts, make_split(parameters))
+        from_files = self.data.from_files
+        classes = collect_classes(found, self.classes, from_files)
+        target = find_target(found, classes, parameters)
+        learner = begin_learner(found, classes, parameters, self.rule, from_files)
+        learner.features, empty = self.data.features, learner.without_weights()
+        if streams:
+            parts = [part._replace(target=target, learner=empty) for part in parts]
+        else:
+            refuse_weightless(found, target)
+            settings = target, empty, learner.width
+            parts = cluster.submit_each("prepare", prepare, parts, *settings)
+            cluster.retry_when_lost(lambda: cluster.wait(parts))  # to know where they are
+        textbook = learner.rule is PERCEPTRON and parameters["margin"] == 0
+        counts = count_by_class(found, classes, "counts")
+        weighted = parameters["class_weight"] is not None or any(one.weighted for one in found)
+        return Prepared(
+            learner,
+            parts,
+            [one.n_rows for one in found],
+            plain=textbook and not (parameters["early_stopping"] or streams or weighted),
+            squared_radius=max(one.squared_radius for one in found),
+            facts={} if streams else {"class_rows": counts.tolist()},
+        )
+
+    def finish(self, cluster: Cluster, prepared: Prepared, states: list[Any]) -> LinearLearner:
+        """The learner with the states of a run."""
+        learner: LinearLearner = replace(prepared.learner, states=states)
+        return learner
+
+    def list_notes(self, cluster: Cluster) -> list[Note]:
+        """What the reader noted about the files."""
+        return self.data.list_notes(cluster)

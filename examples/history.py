@@ -45,7 +45,7 @@ def draw_gate(axis, title, labels):
     axis.spines[["top", "right"]].set_visible(False)
 
 
-figure = Figure(figsize=(10, 3.2), layout="constrained")
+figure = Figure(figsize=(8.6, 3), layout="constrained")
 gates = {
     "AND": [-1, -1, -1, 1],
     "OR": [-1, 1, 1, 1],
@@ -123,12 +123,14 @@ EVENTS = [
     (2002, "Collins:\nstructured"),
     (2006, "Crammer et al.:\npassive-aggressive"),
 ]
-figure = Figure(figsize=(11, 3.6), layout="constrained")
+figure = Figure(figsize=(11, 5), layout="constrained")
 axis = figure.subplots()
 axis.plot([1941, 2010], [0, 0], color="black", linewidth=1.5)
 axis.axvspan(1970, 1985, ymin=0.44, ymax=0.56, color="0.9")
-axis.text(1977.5, 0.45, "few linear classifiers", ha="center", va="bottom", fontsize=9, color="0.4")
-levels = [1.0, -1.0, 2.2, -2.2]
+axis.text(
+    1977.5, 0.45, "few linear classifiers", ha="center", va="bottom", fontsize=12, color="0.4"
+)
+levels = [1.0, -1.0, 2.6, -2.6]
 for k, (year, words) in enumerate(EVENTS):
     level = levels[k % 4]
     axis.plot([year, year], [0, level * 0.72], color=GREY, linewidth=0.8)
@@ -139,8 +141,8 @@ for k, (year, words) in enumerate(EVENTS):
         f"{year}\n{words}",
         ha="center",
         va="bottom" if level > 0 else "top",
-        fontsize=8.5,
+        fontsize=12,
     )
-axis.set(xlim=(1938, 2012), ylim=(-3.2, 3.2))
+axis.set(xlim=(1936, 2014), ylim=(-3.4, 3.4))
 axis.axis("off")
 keep(figure, "history-time.png")

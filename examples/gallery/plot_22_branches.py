@@ -5,7 +5,8 @@ A branch predictor is a perceptron
 A processor guesses at every branch of a program whether it will be taken, long before it knows.
 Jiménez & Lin (2001) gave every branch a perceptron: its inputs are the outcomes (+1 taken, −1 not)
 of the last branches of the program, and it learns from each guess. Their rule is the perceptron
-with a margin: it trains on a mistake, and while |w·x| ≤ θ = 1.93h + 14 for a history of h branches.
+with a margin: it trains on a mistake, and while w·x is between −θ and θ = 1.93h + 14, for a history
+of h branches.
 AMD's and Samsung's processors have used such predictors.
 
 The trace here is real: every branch that four small programs took.

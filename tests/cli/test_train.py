@@ -480,7 +480,7 @@ def test_going_on_with_a_model(capsys, folder):
     np.testing.assert_array_equal(whole.coefficients()[0], at_once.coefficients()[0])
     status, _, err = run(capsys, "train", "two.csv", "--initial", "half", "--solution", "average")
     assert status == 2
-    assert "begun with --solution last; go on with the same" in err
+    assert "begun with --solution last; continue with the same" in err
     assert run(capsys, "train", "two.csv", "--initial", "half", "--label", "kind")[0] == 2
 
 
@@ -582,13 +582,14 @@ def test_the_error_before_learning_is_written_and_drawn(capsys, folder):
     assert Path("log.png").stat().st_size > 1000
     status, _, err = run(capsys, "plot", "flowers.csv", "--what", "progressive", "-o", "log.png")
     assert status == 2
-    assert "flowers.csv is no progressive error: a table of rows, error, window_error." in err
+    assert "flowers.csv is not a log of the progressive error" in err
 
 
 def test_a_pass_is_told_as_a_whole(capsys, folder):
-    status, _, err = run(capsys, "train", "flowers.csv", "-P", 9, "--checkpoint", 1, "-o", "m")
-    assert status == 2
-    assert "--progress-every tells of a pass as a whole; leave --checkpoint out." in err
+    options = "-P", 9, "--checkpoint", 1, "-o", "m", "--json"
+    status, out, err = run(capsys, "train", "flowers.csv", *options)
+    assert (status, json.loads(out)["code"]) == (2, "progress-checkpoint")
+    assert "--checkpoint" in err
     status, _, err = run(capsys, "train", "iris", "-P", 9)
     assert status == 2
     assert "options for files do not apply" in err

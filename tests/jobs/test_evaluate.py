@@ -10,10 +10,16 @@ from sklearn.metrics import (
     precision_recall_fscore_support,
     roc_auc_score,
 )
+from sklearn.pipeline import Pipeline
 
+from rosenblatt import KernelPerceptron, Perceptron, PerceptronNetwork, save, train
 from rosenblatt.data.labels import LabelSets
 from rosenblatt.data.targets import Score
+from rosenblatt.jobs.data import open_like
+from rosenblatt.jobs.evaluate import evaluate
 from rosenblatt.jobs.evaluation import Evaluation, LabelSetEvaluation
+from rosenblatt.learners.kinds import make_learner
+from rosenblatt.storage.file import load_model
 
 
 @pytest.mark.parametrize("classes", [["no", "yes"], ["a", "b", "c"], [-1, 1], [2, 10, 9]])
@@ -93,3 +99,27 @@ def test_a_label_that_is_not_known_is_missed_once():
 def test_nothing_has_no_error():
     assert np.isnan(Score().error)
     assert Evaluation(np.array([0, 1])).roc_auc is None
+
+
+@pytest.mark.parametrize("layout", ["csv", "svm"])
+@pytest.mark.parametrize("kind", [KernelPerceptron, PerceptronNetwork, Perceptron])
+def test_every_kind_of_model_is_tested_on_a_file(tmp_path, kind, layout):
+    random = np.random.default_rng(0)
+    X, y = random.integers(-3, 4, (60, 3)), random.integers(0, 3, 60)
+    if layout == "csv":
+        table = np.column_stack([X, y]).tolist()
+        lines = ["a,b,c,y", *(",".join(map(str, row)) for row in table)]
+    else:
+        pairs = [" ".join(f"{j + 1}:{v}" for j, v in enumerate(x) if v) for x in X]
+        lines = [f"{label} {text}" for label, text in zip(y, pairs, strict=True)]
+    path = tmp_path / f"rows.{layout}"
+    path.write_text("\n".join(lines) + "\n")
+    features = train(path, scale="none")[0]
+    rows = features.transform(path)
+    rows = rows if kind is not PerceptronNetwork or layout == "csv" else rows.toarray()
+    classifier = kind(random_state=0, max_iter=3).fit(rows, y)
+    save(Pipeline([("features", features), ("classifier", classifier)]), tmp_path / "model")
+    model = load_model(tmp_path / "model")
+    found = evaluate(make_learner(model, path), open_like(model, str(path), labels=True))
+    assert found.score.rows == 60
+    assert found.score.errors == np.count_nonzero(classifier.predict(rows) != y)

@@ -5,7 +5,7 @@ import io
 import numpy as np
 
 from rosenblatt.data.rows import to_matrix
-from rosenblatt.reading.batches import one_batch, slice_batch
+from rosenblatt.reading.batches import join_batches, slice_batch
 from rosenblatt.reading.reader import read_whole
 
 from .samples import NUMBERS, SVMLIGHT, VW, read
@@ -25,10 +25,10 @@ def test_part_of_a_batch():
 def test_parts_make_one_batch():
     for name, text in ("svm", SVMLIGHT), ("csv", NUMBERS.encode()), ("vw", VW):
         (batch,) = read(io.BytesIO(text), format=name)
-        again = one_batch(
+        again = join_batches(
             [slice_batch(batch, 0, 7), slice_batch(batch, 7, 7), slice_batch(batch, 7, 200)]
         )
         for one, other in zip([*batch.rows, *batch[1:]], [*again.rows, *again[1:]], strict=True):
             np.testing.assert_array_equal(one, other)
     ones = slice_batch(batch, 0, 2)._replace(weights=None)
-    assert one_batch([ones, slice_batch(batch, 2, 4)]).weights.tolist() == [1, 1, 2, 2]
+    assert join_batches([ones, slice_batch(batch, 2, 4)]).weights.tolist() == [1, 1, 2, 2]

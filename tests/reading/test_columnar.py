@@ -91,9 +91,7 @@ def test_columns_of_parquet_that_cannot_be_used_are_told(tmp_path):
         parquet.write_table(pa.table(columns), tmp_path / "data.parquet")
         return tmp_path / "data.parquet"
 
-    with pytest.raises(
-        ValueError, match=r"column 'y' is neither numbers, strings nor dates, but struct"
-    ):
+    with refused("column-type", column="y"):
         read(written(a=[1.0, 2.0], y=[{"b": 0}, {"b": 1}]))
     features = read(written(a=[1.0, 2.0], y=[0, 1])).features()
     with refused("column-type", column="a"):
@@ -116,5 +114,5 @@ def test_damage_inside_of_parquet_is_told(tmp_path):
     with refused("damaged"):
         read(tmp_path / "parts")
     parquet.write_table(pa.table({"a": ["x"], "y": ["z"]}), tmp_path / "parts" / "2.parquet")
-    with pytest.raises(ValueError, match=r"parts, after row 100: .* other types than those of the"):
+    with refused("damaged", line=101):
         list(read(tmp_path / "parts"))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rosenblatt.reading.layout import parsed_cells
+from rosenblatt.reading.layout import parse_cells
 
 from .samples import NUMBERS, category, notices, number, read, refused, whole
 
@@ -162,6 +162,6 @@ def test_arrow_keeps_no_bytes_of_ours_after_a_call():
             data = np.frombuffer(bytearray(cells + b"blue\n" * broken), np.uint8)
             kept = weakref.ref(data)
             with contextlib.suppress(ValueError):
-                parsed_cells(data, ",", 3)
+                parse_cells(data, ",", 3)
             del data
             assert kept() is None

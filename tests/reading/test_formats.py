@@ -52,6 +52,13 @@ def test_a_model_tells_what_its_rows_are():
     assert whole(read(io.BytesIO(b"1:1\n"), features=zero, label=False))[2] == [[(1, 1)]]
 
 
+def test_files_of_sentences_are_refused_with_the_format_to_state(write, tmp_path):
+    write("s.conllu.gz", b"1\tdogs\tdog\tNOUN\n\n")
+    with refused("format-of-sentences") as caught:
+        read(tmp_path / "s.conllu.[gx]z")
+    assert 'state format="conllu"' in str(caught.value)
+
+
 @pytest.mark.parametrize("delimiter", [";", "\t", "|", "  "])
 def test_delimiters_are_found(write, delimiter):
     expected = whole(read(io.BytesIO(NUMBERS.encode())))
@@ -138,7 +145,7 @@ def test_encodings_that_do_not_fit_are_told(write):
 
 
 def test_the_only_member_of_a_zip_archive_is_read(write, tmp_path):
-    def packed(name, members):
+    def pack(name, members):
         with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as archive:
             for member in members:
                 archive.writestr(member, NUMBERS * 20)
@@ -146,11 +153,11 @@ def test_the_only_member_of_a_zip_archive_is_read(write, tmp_path):
 
     expected = whole(read(write("data.csv", NUMBERS * 20), skip_bad=99))
     for name in "data.csv.zip", "data.zip":
-        reader = read(packed(name, ["folder/", "folder/data.csv", "__MACOSX/x"]), skip_bad=99)
+        reader = read(pack(name, ["folder/", "folder/data.csv", "__MACOSX/x"]), skip_bad=99)
         assert whole(reader) == whole(reader) == expected
         assert list(reader)[-1].bytes_read <= reader.size
     with refused("zip-members"):
-        read(packed("two.zip", ["a.csv", "b.csv"]))
+        read(pack("two.zip", ["a.csv", "b.csv"]))
     data = (tmp_path / "data.zip").read_bytes()
     with refused("damaged"):
         list(read(write("cut.zip", data[:300])))

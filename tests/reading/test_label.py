@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from rosenblatt.reading.label import holds_classes
+from rosenblatt.reading.reader import read_with_restart
 
 from .samples import notices, read, refused, whole
 
@@ -117,9 +118,8 @@ def test_a_late_label_with_leading_zeros_is_not_merged(write, row):
     rows = [line(j, j % 2) for j in range(300_000)] + [line(1, "01"), line(2, "1")]
     text = "\n".join(rows).encode()
     reader = read(write("t.csv", text), label=wanted, header=False)
-    from rosenblatt.reading.reader import read_again_if_need_be
 
-    labels = read_again_if_need_be(reader, lambda: whole(reader))[0]
+    labels = read_with_restart(reader, lambda: whole(reader))[0]
     assert set(labels) == {"0", "1", "01"}
     assert labels[-2:] == ["01", "1"]
     assert "label-zeros" in notices(reader)

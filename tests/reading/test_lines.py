@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_svmlight_file
 
-from rosenblatt.reading.batches import one_batch
+from rosenblatt.reading.batches import join_batches
 
 from ..reference import hash_bytes
 from .samples import SVMLIGHT, TINY, VW, compressed, notices, read, refused, whole
@@ -39,7 +39,7 @@ def test_rows_of_several_labels_are_read_as_by_scikit_learn(write, batch_bytes, 
     X, sets = load_svmlight_file(io.BytesIO(SETS), multilabel=True)
     reader = read(write("sets", SETS), batch_bytes=batch_bytes, threads=threads, scale="none")
     assert (reader.format, reader.multilabel) == ("svmlight", True)
-    batch = one_batch(list(reader))
+    batch = join_batches(list(reader))
     assert list(batch.y) == [tuple(labels) for labels in sets]
     np.testing.assert_array_equal(batch.X.toarray(), X.toarray())
     assert notices(reader) == ["labels", "queries"]

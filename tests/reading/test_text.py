@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from rosenblatt import Features
-from rosenblatt.reading.batches import one_batch
+from rosenblatt.reading.batches import join_batches
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.reading.statistics import TextSurvey
 
@@ -73,7 +73,7 @@ def test_one_text_is_read_once_and_weighed_bit_for_bit_as_if_read_twice(write, m
     path = write("mails.csv", MAILS[["body", "y"]].to_csv(index=False))
     options = {"text": "body", "bits": 12, "counts": counts, "names": 1000}
     twice = read(path, **options)
-    expected = one_batch(list(twice))
+    expected = join_batches(list(twice))
     once = read(path, **options)
     assert once.measured_in_passing
     monkeypatch.setattr(TextSurvey, "batches", lambda self, tolerated: pytest.fail("read twice"))

@@ -63,7 +63,7 @@ def file_of(kind, path, broken=()):
     elif kind == "parquet":
         frame = table(random)
         frame["label"] = frame["label"].astype(float)
-        frame.loc[list(broken), "label"] = np.nan
+        frame.loc[list(broken), "label"] = np.inf
         frame.to_parquet(path)
         return path
     else:
@@ -239,10 +239,10 @@ def test_closing_a_pass_ends_its_threads_while_its_parts_are_still_referenced(
     path, held = file_of("svm", tmp_path / "data.svm"), []
 
     def hold(*given):
-        held.append(room.in_order(*given))
+        held.append(room.parse_in_order(*given))
         return held[-1]
 
-    monkeypatch.setattr("rosenblatt.reading.parser.in_order", hold)
+    monkeypatch.setattr("rosenblatt.reading.parser.parse_in_order", hold)
     batches = iter(read(path, threads=16, batch_bytes=3000))
     next(batches)
     assert len(readers_threads()) == 16

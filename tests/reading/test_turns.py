@@ -120,23 +120,23 @@ ENDS_OF_FILE = """
 import sys
 from types import SimpleNamespace
 from rosenblatt.reading.sources import Location
-from rosenblatt.reading.threads import Piece, in_order
+from rosenblatt.reading.threads import Piece, parse_in_order
 
 class Pieces:
     source = SimpleNamespace(size=None, leave=lambda: None)
-    lines = width = 0
+    lines = width = unlabelled = 0
     def pieces(self, slots):
         yield from (Piece(None, 0, number % slots) for number in range(2))
     def worker(self, slot, met):
         return self
     def absorb(self, worker):
         pass
-    def parsed(self, piece):
+    def parse_piece(self, piece):
         return iter(())
 
 sys.setswitchinterval(1e-6)
 for end in range(int(sys.argv[1])):
-    list(in_order(Pieces(), Location("file", 0, "line"), 2 + end % 3, len))
+    list(parse_in_order(Pieces(), Location("file", 0, "line"), 2 + end % 3, len))
 """
 
 

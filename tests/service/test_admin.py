@@ -10,12 +10,14 @@ import pytest
 
 import rosenblatt
 from rosenblatt import AROW, Perceptron
+from rosenblatt.access import Tokens
+from rosenblatt.service.app import Service
 from rosenblatt.service.learning import Learning
 from rosenblatt.service.replay import Replay
 from rosenblatt.storage.file import load_model
 
 from .conftest import examples, replayed, trained
-from .test_app import client_of
+from .test_app import Client, client_of
 from .test_crashes import marks_in
 
 quiet = lambda sentence: None  # noqa: E731
@@ -152,6 +154,25 @@ def test_a_service_that_does_not_learn_does_not_change(learning):
     for method, path in (("DELETE", "/examples/1"), ("PUT", "/model"), ("POST", "/model/promote")):
         answer = client.ask(method, path, content=b"{}")
         assert (answer.status_code, answer.json()["code"]) == (403, "does-not-learn")
+
+
+def test_changes_need_a_token_for_admin(learning, tmp_path):
+    files = {role: tmp_path / role for role in ("learn", "admin")}
+    for role, path in files.items():
+        path.write_text(f"a token to {role}, long enough")
+    service = Service(lambda: learning.predictor, learning, tokens=Tokens(files))
+    client = Client(service)
+    for method, path in (
+        ("DELETE", "/examples/1"),
+        ("PUT", "/model"),
+        ("POST", "/model/rollback"),
+        ("POST", "/model/promote"),
+    ):
+        assert client.ask(method, path).status_code == 401
+        token = {"authorization": f"Bearer {files['learn'].read_text()}"}
+        assert client.ask(method, path, headers=token).status_code == 403
+        token = {"authorization": f"Bearer {files['admin'].read_text()}"}
+        assert client.ask(method, path, headers=token).status_code not in (401, 403, 500)
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from rosenblatt import SequencePerceptron
 from rosenblatt.service import changes
 from rosenblatt.service.changes import ChangeError, parse_numbers
 from rosenblatt.service.learning import Keeping, Learning
@@ -52,7 +53,8 @@ def begun(path, rows, keeping=None):
 
 def files_with(folder, words):
     """The files of a folder that contain some bytes."""
-    return [path.name for path in folder.iterdir() if words.encode() in path.read_bytes()]
+    files = [path for path in folder.iterdir() if path.is_file()]
+    return [path.name for path in files if words.encode() in path.read_bytes()]
 
 
 # Forgetting
@@ -98,6 +100,40 @@ def test_the_bytes_of_a_forgotten_example_are_in_no_file(tmp_path):
     again, said = silent(path)
     assert said == []
     again.stop()
+
+
+def test_a_tagger_forgets_the_words_of_a_sentence(tmp_path):
+    sentences = [(["the", "dog"], ["D", "N"]), (["a", "cow", "eats"], ["D", "N", "V"])] * 5
+    path = tmp_path / "m"
+    SequencePerceptron(max_iter=2).fit(*zip(*sentences, strict=True)).save(path)
+    rows = [{"tokens": tokens, "tags": tags} for tokens, tags in sentences]
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "m").write_bytes(path.read_bytes())
+    odd = {"tokens": [MARK, "eats"], "tags": ["V", "N"]}
+    learning, twin = begun(path, [rows[0], odd, *rows]), begun(other / "m", [rows[0], *rows])
+    learning.call(learning.snapshot).result(30)
+    assert files_with(tmp_path, MARK)
+    changes.forget(learning, [2])
+    assert files_with(tmp_path, MARK) == []
+    assert same(learning.served, twin.served)
+    learning.stop()
+    twin.stop()
+    assert path.read_bytes() == replayed(path)
+
+
+def test_a_class_that_only_a_forgotten_example_brought_is_gone(tmp_path):
+    path, rows = trained(tmp_path / "m", rule="arow"), examples(9)
+    learning, _ = silent(path)
+    learning.served.grow = True
+    teach(learning, [*rows[:3], rows[3] | {"kind": "odd"}, *rows[4:]])
+    assert learning.served.learner.classes.tolist() == ["big", "odd", "small"]
+    changes.forget(learning, [4])
+    assert learning.served.learner.classes.tolist() == ["big", "small"]
+    assert learning.served.grow
+    assert teach(learning, [rows[0] | {"kind": "other"}]) == [10]
+    learning.stop()
+    assert path.read_bytes() == replayed(path)
 
 
 def test_examples_may_be_forgotten_twice_but_not_without_being_there(model):

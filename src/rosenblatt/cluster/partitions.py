@@ -22,7 +22,7 @@ from ..estimators.base import to_canonical
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import CodedError, ParameterError
-from ..reading.batches import Batch, get_labels, one_batch
+from ..reading.batches import Batch, get_labels, join_batches
 from ..reading.notices import left_out
 from ..reading.reader import Reader, read
 from ..reading.sources import Source
@@ -91,7 +91,7 @@ class FilePartition(NamedTuple):
             nothing = np.zeros(0, np.float32)
             rows = Rows(nothing, np.zeros(0, np.uint32), np.zeros(1, np.uint64))
             return Batch(rows, nothing, None, 0, 0, 0)
-        whole = one_batch(batches)
+        whole = join_batches(batches)
         return whole._replace(labels=tidy(get_labels(whole)))
 
 
@@ -155,10 +155,10 @@ def make_partitions(
             code="no-labels",
         )
     blocks = list_blocks(X)
-    labels = blocks_like(y, X, len(blocks), "y")
+    labels = cut_like(y, X, len(blocks), "y")
     scales = [None] * len(blocks)
     if weights is not None:
-        scales = blocks_like(weights, X, len(blocks), "sample_weight")
+        scales = cut_like(weights, X, len(blocks), "sample_weight")
     load, key = delayed(make_batch, pure=False), token_hex(6)
     parts = [
         load(*block, number, without_duplicates, dask_key_name=f"perceptron-load-{number}-{key}")
@@ -179,7 +179,7 @@ def list_blocks(X: Any) -> list[Any]:
     return list(np.ravel(X.to_delayed()))
 
 
-def blocks_like(y: Any, X: Any, count: int, name: str) -> list[Any]:
+def cut_like(y: Any, X: Any, count: int, name: str) -> list[Any]:
     """The blocks of y, cut as X is."""
     if not hasattr(y, "dask"):
         y = da.from_array(np.asarray(y))

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.rows import Array
 from ..reading.reader import Reader, read, read_whole
 from ..reading.statistics import next_statistics
-from ..reading.tables import TEXT, table_of_array, to_table
+from ..reading.tables import TEXT, array_to_table, to_table
 from .constructors import estimator
 
 NAMES = 100_000  # largest number of hashed features whose names are kept
@@ -73,7 +73,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         How features are made, as JSON values.
     n_features_out_ : int
         Number of columns of the result.
-    columns_ : ndarray of shape (n_features_out_,) or None
+    columns_ : ndarray of shape (n_features_out,) or None
         With ``compact=True``, the columns that are kept.
 
     See Also
@@ -186,7 +186,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        csr_array or ndarray of shape (n_samples, n_features_out_)
+        csr_array or ndarray of shape (n_samples, n_features_out)
             The rows, in float32.
         """
         self._forget()
@@ -205,7 +205,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        csr_array or ndarray of shape (n_samples, n_features_out_)
+        csr_array or ndarray of shape (n_samples, n_features_out)
             The rows, in float32.
         """
         check_is_fitted(self, "recipe_")
@@ -335,7 +335,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"X has {X.shape[1]} columns, and these features are made of {len(names)}: "
                 f"{', '.join(names[:10])}{', …' if len(names) > 10 else ''}."
             )
-        return table_of_array(X).rename_columns(names)
+        return array_to_table(X).rename_columns(names)
 
 
 def is_array(X: Any) -> bool:

@@ -19,10 +19,10 @@ from ..data.labels import LabelSets
 from ..data.rows import check_structure, n_rows, read_only
 from ..disk import replace_folder
 from ..kernels.algebra import Rows
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch
 from ..reading.notices import Notice
-from ..reading.reader import Reader, WholeFile, no_rows
+from ..reading.reader import Reader, WholeFile, no_rows_error
 from ..reading.sources import CACHE_ENDING
 
 FORMAT = 5
@@ -50,7 +50,10 @@ def read_cached(reader: Reader, report: Callable[[Batch], None] = lambda batch: 
         with replace_folder(path) as folder:
             about = write_arrays(folder, reader, report)
             if reader.source.origin != origin:
-                raise ValueError(f"{reader.source.name} changed while it was read; try again.")
+                name = reader.source.name
+                raise InputError(
+                    f"{name} changed while it was read; try again.", code="file-changed", file=name
+                )
             about |= {
                 "origin": origin,
                 "checksums": sums.result(),
@@ -74,7 +77,11 @@ def cache_path(reader: Reader) -> Path:
     name = WILD.sub("_", "_".join(source.relative_to(folder).parts))
     path = folder / (name + CACHE_ENDING)
     if path.exists() and not (path / "about.json").is_file():
-        raise ValueError(f"{path} is not a cache of rosenblatt; move it away.")
+        raise InputError(
+            f"{path} is not a cache of rosenblatt; move it away.",
+            code="not-a-cache",
+            file=str(path),
+        )
     return path
 
 
@@ -146,7 +153,7 @@ def write_arrays(folder: Path, reader: Reader, report: Callable[[Batch], None]) 
                 arrays.append("weights", batch.weights)
             width, read, lines = max(width, batch.width), batch.bytes_read, batch.lines
     if not arrays.files:
-        raise no_rows(reader)
+        raise no_rows_error(reader)
     return {
         "width": width,
         "bytes_read": read,

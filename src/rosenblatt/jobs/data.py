@@ -1,12 +1,13 @@
 """Open files as data: to learn from, or as the training file of a model was."""
 
 import inspect
+import os
 from os import PathLike
 from typing import Any, NamedTuple
 
 from ..learners.kinds import learner_class
-from ..learners.sequence.file_formats import detect_format
-from ..parameters import ParameterError
+from ..learners.sequence.file_formats import COMPRESSED, detect_format
+from ..parameters import InputError, ParameterError
 from ..reading.reader import Reader, read
 from ..storage.model import Model
 
@@ -34,6 +35,12 @@ class SentenceFile(NamedTuple):
     label: str | None = None
     encoding: str | None = None
 
+    @property
+    def size(self) -> int | None:
+        """The number of bytes to read, if it is known."""
+        plain = os.path.isfile(self.path) and not self.path.lower().endswith(COMPRESSED)
+        return os.path.getsize(self.path) if plain else None
+
 
 def open_file(data: Any, **options: Any) -> Reader | SentenceFile:
     """Open data to learn from: a file of sentences by its name or format, else rows (``read``).
@@ -60,9 +67,10 @@ def open_like(model: Model, data: str, labels: bool, **options: Any) -> Reader |
         return SentenceFile(data, options.get("format"))
     recipe = model.features.get("recipe")
     if recipe is None:
-        raise ValueError(
+        raise InputError(
             f"A {model.estimator} that was not trained from a file does not say how rows are read; "
-            "use rosenblatt.load in Python."
+            "use rosenblatt.load in Python.",
+            code="not-from-a-file",
         )
     return read(data, features=recipe, **options | ({} if labels else {"label": False}))
 
@@ -73,6 +81,5 @@ def refuse_options_of_rows(options: dict[str, Any]) -> None:
     for name, value in options.items():
         if name not in known and value != USUAL.get(name):
             raise ParameterError(
-                f"{{{name}?}} is not for files of sentences; leave it out.",
-                code="sentences-option",
+                f"{{{name}?}} is not for files of sentences; leave it out.", code="sentences-option"
             )

@@ -20,7 +20,7 @@ from .evaluation import Evaluation, LabelSetEvaluation, SequenceEvaluation, eval
 if TYPE_CHECKING:
     from ..learners.sequence.learner import SequenceLearner
 
-MOST_CALIBRATING = 100_000  # rows: more say nothing new of so few numbers
+MOST_CALIBRATING = 100_000  # rows; more would hardly change the calibration
 
 
 class HeldOut(NamedTuple):
@@ -31,7 +31,7 @@ class HeldOut(NamedTuple):
     split: Split
 
     def scores(self, learner: LinearLearner) -> Iterator[tuple[Array, Array]]:
-        """The scores of the rows and the codes of their labels, batch by batch."""
+        """Yield the scores of the rows and the codes of their labels, batch by batch."""
         row, count = 0, 0
         for batch in self.batches:
             held = self.split.held_out(row, n_rows(batch.rows))
@@ -46,7 +46,7 @@ class HeldOut(NamedTuple):
             )
 
     def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
-        """The share of the rows that some problems of a learner get right, by number."""
+        """Return the share of the rows that some problems get right, by their numbers."""
         right, count = np.zeros(len(learner.states)), 0
         for scores, codes in self.scores(learner):
             right += learner.right(scores, codes).sum(axis=0)
@@ -82,7 +82,7 @@ def evaluate(
     sets a ``LabelSetEvaluation``, of sentences a ``SequenceEvaluation``.
     """
     if isinstance(data, SentenceFile):
-        return evaluate_sentences(learner, data)
+        return evaluate_sentences(learner, data, tell)
     classes, row = learner.classes, 0
     result: Any = (LabelSetEvaluation if learner.multilabel else Evaluation)(classes)
     words: Any
@@ -106,14 +106,16 @@ def scored(learner: Any, reader: Reader) -> Iterator[tuple[Batch, Array]]:
     return reader.each(lambda batch: learner.scores(batch.rows, batch.width))
 
 
-def evaluate_sentences(learner: "SequenceLearner", file: SentenceFile) -> SequenceEvaluation:
+def evaluate_sentences(
+    learner: "SequenceLearner", file: SentenceFile, tell: Callable[[int], None] | None = None
+) -> SequenceEvaluation:
     """Compare the tags that a tagger predicts with those of a file."""
     from .sentences import read_to_tag
 
     found, wanted = list[str](), list[str]()
     starts, known = [np.zeros(1, np.int64)], list[Array]()
     names = [str(name) for name in learner.classes.tolist()]
-    for read in read_to_tag(learner, file, with_tags=True):
+    for read in read_to_tag(learner, file, with_tags=True, tell=tell):
         assert read.tags is not None
         starts.append(read.sentences.starts[1:] + len(found))
         found += [names[code] for code in learner.predict(read.sentences).tolist()]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ClassScore(NamedTuple):
-    """How well one class is found: the share of its predictions that are right, and of its rows."""
+    """Precision, recall and F1 of one class, and the number of its rows."""
 
     label: Any
     precision: float
@@ -29,14 +29,14 @@ class ClassScore(NamedTuple):
 
 @dataclass
 class Evaluation:
-    """What became of rows, by their class and by the one that was predicted.
+    """Counts of rows by their class and by the predicted class.
 
     Attributes
     ----------
     classes : ndarray
         The labels that the model knows.
     confusion : ndarray of shape (n_classes + 1, n_classes)
-        Rows of each class by what was predicted; the last line is of labels that are not known.
+        Rows of each class by predicted class; the last line is for unknown labels.
     """
 
     classes: Array
@@ -50,7 +50,7 @@ class Evaluation:
 
     def add(self, labels: Array, predicted: Array, activations: Array) -> None:
         """Count rows: their labels in words, the classes predicted, and the scores."""
-        count, codes = len(self.classes), codes_of_words(labels, self.classes)
+        count, codes = len(self.classes), encode_words(labels, self.classes)
         cells = np.bincount(codes * count + predicted, minlength=self.confusion.size)
         self.confusion += cells.reshape(self.confusion.shape)
         if activations.ndim == 1:
@@ -59,17 +59,17 @@ class Evaluation:
 
     @property
     def score(self) -> Score:
-        """How many rows are wrong."""
+        """The number of rows and of errors."""
         rows = int(self.confusion.sum())
         return Score(rows, rows - int(np.trace(self.confusion)))
 
     @property
     def unknown(self) -> int:
-        """How many rows have labels that the model does not know."""
+        """The number of rows with labels that the model does not know."""
         return int(self.confusion[-1].sum())
 
     def by_class(self) -> list[ClassScore]:
-        """How well each class is found."""
+        """Return precision, recall and F1 of each class."""
         right, rows = np.diag(self.confusion[:-1]), self.confusion[:-1].sum(axis=1)
         return class_scores(self.classes, right, self.confusion.sum(axis=0), rows)
 
@@ -91,7 +91,7 @@ class Evaluation:
         return float((ranks[positive].sum() - above * (above + 1) / 2) / pairs)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON values."""
+        """Return all figures as JSON values."""
         return {
             "rows": self.score.rows,
             "errors": self.score.errors,
@@ -104,14 +104,14 @@ class Evaluation:
 
 @dataclass
 class LabelSetEvaluation:
-    """What became of rows that may have several labels, by label.
+    """Counts of rows that may have several labels, by label.
 
     Attributes
     ----------
     classes : ndarray
         The labels that the model knows.
     right, said, there : ndarray of shape (n_classes,)
-        How many rows have each label and are said to, are said to have it, and have it.
+        Rows of each label: those predicted and right, predicted, and actual.
     """
 
     classes: Array
@@ -128,7 +128,7 @@ class LabelSetEvaluation:
 
     def add(self, sets: LabelSets, predicted: Array) -> None:
         """Count rows: their labels in words, and which classes were predicted."""
-        count, codes = len(self.classes), codes_of_words(sets.values, self.classes)
+        count, codes = len(self.classes), encode_words(sets.values, self.classes)
         has, others = sets.indicator(codes, count + 1), codes == count
         has, other = has[:, :count], has[:, count]
         self.rows += len(sets)
@@ -141,12 +141,12 @@ class LabelSetEvaluation:
 
     @property
     def score(self) -> Score:
-        """How many rows are wrong; labels that the model does not know were there, and missed."""
+        """The number of rows and of errors; unknown labels count as missed."""
         labels = int(self.said.sum() + self.there.sum()) + self.missed
         return Score(self.rows, self.errors, int(self.right.sum()), labels)
 
     def by_class(self) -> list[ClassScore]:
-        """How well each label is found."""
+        """Return precision, recall and F1 of each label."""
         return class_scores(self.classes, self.right, self.said, self.there)
 
     @property
@@ -161,12 +161,12 @@ class LabelSetEvaluation:
 
     @property
     def hamming_loss(self) -> float:
-        """The share of wrong answers, of one for each row and label that the model knows."""
+        """The share of pairs of a row and a known label that are wrong."""
         wrong = int((self.said + self.there - 2 * self.right).sum())
         return wrong / (self.rows * len(self.classes)) if self.rows else float("nan")
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON values."""
+        """Return all figures as JSON values."""
         return {
             "rows": self.rows,
             "errors": self.errors,
@@ -178,8 +178,8 @@ class LabelSetEvaluation:
         }
 
 
-def codes_of_words(labels: Array, classes: Array) -> Array:
-    """Each label's number among the classes, in words; of one that is not known, their number."""
+def encode_words(labels: Array, classes: Array) -> Array:
+    """Return the number of each label among the classes, as words; unknown ones come last."""
     count, words = len(classes), classes.astype(str)
     order = np.argsort(words)
     places = np.clip(np.searchsorted(words, labels, sorter=order), 0, count - 1)
@@ -187,7 +187,7 @@ def codes_of_words(labels: Array, classes: Array) -> Array:
 
 
 def class_scores(classes: Array, right: Array, said: Array, rows: Array) -> list[ClassScore]:
-    """How well each class is found, by the rows that are right, said to be of it, and of it."""
+    """Return precision, recall and F1 per class, from right, predicted and actual counts."""
     with np.errstate(invalid="ignore"):
         columns = right / said, right / rows, 2 * right / (said + rows)
     found = (np.nan_to_num(column).tolist() for column in columns)
@@ -195,7 +195,7 @@ def class_scores(classes: Array, right: Array, said: Array, rows: Array) -> list
 
 
 class ChunkScore(NamedTuple):
-    """How many chunks were found, how many there are, and how many of these were found."""
+    """The number of chunks that were predicted, that there are, and that are right."""
 
     found: int
     wanted: int
@@ -220,14 +220,14 @@ class ChunkScore(NamedTuple):
 
 @dataclass
 class SequenceEvaluation:
-    """Tags that were found beside those that are right.
+    """Counts of predicted tags beside the right ones.
 
     Attributes
     ----------
     tokens, right : int
-        How many there are, and how many have the right tag.
+        The number of tokens, and of those with the right tag.
     unknown, unknown_right : int
-        The same of words that were not met in training.
+        The same for words that did not occur in training.
     by_tag : list of ClassScore
         Precision, recall and F1 of each tag.
     chunks : dict of str to ChunkScore, or None
@@ -247,7 +247,7 @@ class SequenceEvaluation:
         return self.right / self.tokens if self.tokens else float("nan")
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON values."""
+        """Return all figures as JSON values."""
         report: dict[str, Any] = {
             "tokens": self.tokens,
             "errors": self.tokens - self.right,
@@ -272,7 +272,7 @@ class SequenceEvaluation:
 def evaluate_tags(
     found: list[Any], wanted: list[Any], starts: Array, known: Array
 ) -> SequenceEvaluation:
-    """Compare tags with the right ones.
+    """Compare predicted tags with the right ones.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def evaluate_tags(
 def chunk_scores(
     names: list[Any], found: Array, wanted: Array, starts: Array
 ) -> dict[str, ChunkScore] | None:
-    """How well chunks are found, by kind and all together."""
+    """Return the scores of chunks by kind, and of all as ""."""
     from ..learners.sequence.schemes import LETTERS, find_chunks, split_chunk_tags
 
     parts = split_chunk_tags(names)
@@ -319,7 +319,7 @@ def chunk_scores(
 
 
 def find_spans(chunks: "Chunks") -> set[tuple[int, int, int]]:
-    """Kind, first and last token of every chunk."""
+    """Return the kind, first and last token of every chunk."""
     first, last = np.flatnonzero(chunks.begins), np.flatnonzero(chunks.ends)
     kinds = chunks.kinds[first]
     return set(zip(kinds.tolist(), first.tolist(), last.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Training from a file to a model: in memory or as a stream, saved on the way and resumed."""
+"""Train a model on a file: in memory or as a stream, with checkpoints, and resumed."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -10,10 +10,10 @@ from ..data.labels import UnknownLabelError
 from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.targets import ClassTarget, LabelCounts, make_target
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import FOR_ONE_PASS, ParameterError
-from ..reading.batches import Batch, known_labels, windows
+from ..parameters import FOR_ONE_PASS, InputError, ParameterError
+from ..reading.batches import Batch, cut_windows, known_labels
 from ..reading.notices import left_out
-from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
+from ..reading.reader import Peeked, Reader, WholeFile, read_whole, read_with_restart
 from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit
@@ -29,21 +29,21 @@ from .job import FileJob
 from .stream_rule import choose_stream_rule
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
-MOST_IN_MEMORY = 2**31  # bytes of rows; a small file may become many
+MOST_IN_MEMORY = 2**31  # bytes of parsed rows, which may be larger than the file
 
 
 def train(reader: Reader | SentenceFile, job: FileJob | Request) -> Model:
-    """Learn from a file: in memory when it fits and that is of use, else as a stream."""
+    """Train on a file: rows in memory if they fit and need to be, else as a stream."""
     job = FileJob(job) if isinstance(job, Request) else job
     if isinstance(reader, SentenceFile):
         from .sentences import train_on_sentences  # most trainings do without its kernels
 
         return train_on_sentences(reader, job)
-    return read_again_if_need_be(reader, lambda: train_once(reader, job))
+    return read_with_restart(reader, lambda: train_once(reader, job))
 
 
 def look(reader: Reader) -> Found:
-    """What is known of a file before it is read."""
+    """Return what is known of a file before it is read."""
     recipe = reader.parser.recipe
     return Found(
         rereadable=reader.rereadable,
@@ -55,7 +55,7 @@ def look(reader: Reader) -> Found:
 
 
 def train_once(reader: Reader, job: FileJob) -> Model:
-    """Learn from a file that is what its first rows look like."""
+    """Train on a file whose rows are all like the first ones."""
     found = look(reader)
     plan = job.plan(found)
     reader.hold_out(plan.split)
@@ -93,7 +93,7 @@ def train_once(reader: Reader, job: FileJob) -> Model:
 
 
 def refuse_second_pass(plan: Plan, name: str) -> None:
-    """Refuse what would have to read again what can be read only once."""
+    """Refuse options that need a second pass over what can be read only once."""
     again = {
         "max_iter": plan.max_iter > 1,
         "holdout": bool(plan.split),
@@ -136,7 +136,7 @@ def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
 
 
 class OutgrownError(Exception):
-    """The rows of a file take more memory than they should."""
+    """The rows of a file take more memory than MOST_IN_MEMORY."""
 
 
 def watch(reporter: Listener, keeps: bool = False) -> Callable[[Batch], None]:
@@ -162,7 +162,7 @@ def watch(reporter: Listener, keeps: bool = False) -> Callable[[Batch], None]:
 
 
 def learn(rows: "FileRows", found: Found, job: FileJob) -> Model:
-    """Learn from the rows of a file; from the beginning if a label comes late in a stream."""
+    """Train on the rows of a file; start again if a stream has an unknown label."""
     try:
         if rows.plan.rules:
             rows.target = rows.find_target(job)
@@ -182,7 +182,7 @@ def learn(rows: "FileRows", found: Found, job: FileJob) -> Model:
 
 
 def learn_once(rows: "FileRows", job: FileJob) -> Model:
-    """Run a plan over the rows of a file to its end; test the model, and return it."""
+    """Run a plan over the rows of a file to its end, and return the tested model."""
     plan = rows.plan
     rows.target = rows.target or rows.find_target(job)
     learner = begin(plan, rows, job)
@@ -218,7 +218,7 @@ def calibrate_in_memory(rows: "FileRows", job: FileJob) -> Calibration:
 
 
 def choose_plan(rows: "FileRows", found: Found, job: FileJob) -> Plan:
-    """The plan of the rule that predicts the first rows of a stream best."""
+    """Return the plan of the rule that predicts the first rows of a stream best."""
     solution = FOR_ONE_PASS["solution"]
     plans = [
         make_plan(job.request.with_rule(rule, solution=solution), found) for rule in rows.plan.rules
@@ -228,7 +228,7 @@ def choose_plan(rows: "FileRows", found: Found, job: FileJob) -> Plan:
 
 
 def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
-    """A learner that has seen nothing, or the one to resume or to start from."""
+    """Return an untrained learner, or the one to resume or to start from."""
     assert rows.target is not None
     if job.begun is not None:
         learner = LinearLearner.from_model(job.begun)
@@ -249,18 +249,18 @@ def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
 
 
 def start_from(initial: Model, plan: Plan) -> LinearLearner:
-    """A learner that starts from a model, which stays as it is."""
+    """Return a learner that starts from a model, which is not changed."""
     learner = LinearLearner.from_model(initial)
     if initial.estimator != plan.estimator:
         raise ParameterError(
-            f"The initial model is of {initial.estimator}; go on with its {{rule?}}.",
+            f"The initial model is of {initial.estimator}; continue with its {{rule?}}.",
             code="initial-rule",
         )
     for name in ("solution", "average_decay", "multi_class"):
         before = learner.parameters[name]
         if plan.parameters[name] != before:
             raise ParameterError(
-                f"The initial model was begun with {{{name}?}} {before}; go on with the same.",
+                f"The initial model was begun with {{{name}?}} {before}; continue with the same.",
                 code="initial-changed",
             )
     states = [state.renew() for state in learner.states]
@@ -268,9 +268,12 @@ def start_from(initial: Model, plan: Plan) -> LinearLearner:
 
 
 def refuse_no_rows(count: int) -> None:
-    """Refuse to learn from nothing."""
+    """Refuse to learn from no rows."""
     if not count:
-        raise ValueError("There are no rows to learn from: all have the weight 0 or are held out.")
+        raise InputError(
+            "There are no rows to learn from: all have the weight 0 or are held out.",
+            code="no-rows",
+        )
 
 
 class FileRows:
@@ -279,11 +282,11 @@ class FileRows:
     Attributes
     ----------
     target
-        What the labels mean, once that is known.
+        The encoding of labels, once it is known.
     row, bytes_read
-        How far the pass is.
+        The number of rows and bytes of the pass so far.
     class_rows
-        The rows of each class that it has met.
+        The number of rows of each class in the pass so far.
     """
 
     def __init__(
@@ -306,7 +309,7 @@ class FileRows:
     # Labels
 
     def find_target(self, job: FileJob) -> ClassTarget:
-        """What labels mean: by all rows if classes are to be balanced, else by the first ones."""
+        """Find the classes: in all rows if they are to be balanced, else in the first ones."""
         plan, known = self.plan, None if job.before is None else job.before.classes
         weighs_all = plan.parameters["class_weight"] == "balanced"
         if job.begun is not None and not weighs_all:
@@ -315,7 +318,7 @@ class FileRows:
         return counted.target(plan.parameters, plan.classes, known)
 
     def count_labels(self, batches: Iterable[Batch]) -> LabelCounts:
-        """Count the labels of some batches, or else of the first one."""
+        """Count the labels of some batches, or of the first one."""
         counts, row = LabelCounts(), 0
         for batch in batches or [self.first]:
             learnt = ~self.plan.split.held_out(row, n_rows(batch.rows))
@@ -324,20 +327,20 @@ class FileRows:
         return counts
 
     def encode(self, batch: Batch, first_row: int) -> TrainingRows:
-        """The rows of a batch with the numbers of their classes."""
+        """Return the rows of a batch with the numbers of their classes."""
         assert self.target is not None
         return TrainingRows.encode(batch, self.target, self.plan.split, first_row)
 
-    # As a source
+    # The protocol of a source (training/fit.py)
 
     def parts(self, learner: LinearLearner, run: Run) -> Iterator[Part]:
-        """One part in memory; of a stream, one per batch or window."""
+        """Yield one part in memory; of a stream, one per batch or window."""
         if self.part is not None:
             yield self.part
             return
         self.row, self.class_rows = 0, [0] * len(learner.classes)
         progressive = self.plan.progress_every > 0 and run.epoch == 1
-        for batch in windows(self.batches, self.plan.window):
+        for batch in cut_windows(self.batches, self.plan.window):
             self.bytes_read = batch.bytes_read
             rows = self.encode(batch, self.row)
             self.count(rows.codes)
@@ -385,16 +388,16 @@ class FileRows:
 
     @property
     def held_out(self) -> HeldOut:
-        """The rows to test on."""
+        """The rows that are held out."""
         assert self.target is not None
         return HeldOut(self.batches, self.target, self.plan.split)
 
     def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
-        """The share of the rows held out that some problems of a learner get right, by number."""
+        """Return the share of held-out rows that some problems get right, by their numbers."""
         return self.held_out.accuracies(learner, problems)
 
     def facts(self, learner: LinearLearner, run: Run) -> dict[str, Any]:
-        """How many rows there were, of which file; the learner gets the recipe of its features."""
+        """Return what a model keeps of the rows and the file; the learner gets its features."""
         coef, _ = learner.coefficients()
         if not np.isfinite(coef).all():
             raise overflow(coef.dtype)

@@ -1,6 +1,6 @@
 """Train a tagger on a file of tagged sentences, and fill in the tags of a file."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from tempfile import NamedTemporaryFile
@@ -22,8 +22,8 @@ from ..learners.sequence.formats import (
 from ..learners.sequence.learner import SequenceLearner
 from ..learners.sequence.tagset import Tagged
 from ..learners.sequence.training import SentenceSource, SequencePlan, make_sequence_plan
-from ..parameters import ParameterError
-from ..reading.formats import format_told_by
+from ..parameters import InputError, ParameterError
+from ..reading.formats import format_from_name
 from ..reading.sources import Source
 from ..storage.model import Model
 from ..training.fit import fit, make_model
@@ -87,7 +87,7 @@ def read_first_pieces(pieces: Iterator[Piece], name: str) -> tuple[list[Piece], 
         if size > IN_MEMORY:
             return first, False
     if not size:
-        raise ValueError(f"{name} is empty.")
+        raise InputError(f"{name} is empty.", code="empty-file", file=name)
     return first, True
 
 
@@ -191,7 +191,7 @@ def choose_layout(learner: SequenceLearner, file: SentenceFile) -> Layout:
 
 def refuse_rows(path: str) -> None:
     """Refuse to read a file as sentences whose name says that it has rows."""
-    rows = format_told_by(path)
+    rows = format_from_name(path)
     if rows is not None:
         raise ParameterError(
             f"{path} has rows by its name ({rows}), and a tagger reads sentences; if it has some, "
@@ -201,21 +201,29 @@ def refuse_rows(path: str) -> None:
 
 
 def read_to_tag(
-    learner: SequenceLearner, file: SentenceFile, with_tags: bool
+    learner: SequenceLearner,
+    file: SentenceFile,
+    with_tags: bool,
+    tell: Callable[[int], None] | None = None,
 ) -> Iterator[TaggedFile]:
-    """Read a file to tag, piece by piece."""
-    layout, tokens = choose_layout(learner, file), 0
+    """Read a file to tag, piece by piece; ``tell`` receives the bytes read so far."""
+    layout, tokens, done = choose_layout(learner, file), 0, 0
     source = Source(file.path, layout.encoding)
     for piece in read_pieces(source, layout.format, TO_TAG):
         read = read_tagged(piece, layout, learner.columns, with_tags)
         tokens += read.sentences.n_tokens
+        done += len(piece.data)
+        if tell is not None:
+            tell(done)
         yield read
     if not tokens:
-        raise ValueError(f"{source.name} has no tokens.")
+        raise InputError(f"{source.name} has no tokens.", code="no-tokens", file=source.name)
 
 
-def fill_in_tags(learner: SequenceLearner, file: SentenceFile) -> Iterator[bytes]:
+def fill_in_tags(
+    learner: SequenceLearner, file: SentenceFile, tell: Callable[[int], None] | None = None
+) -> Iterator[bytes]:
     """Yield a file with the predicted tags filled in, piece by piece."""
     names = [str(name) for name in learner.classes.tolist()]
-    for read in read_to_tag(learner, file, with_tags=False):
+    for read in read_to_tag(learner, file, with_tags=False, tell=tell):
         yield fill_tags(read, names, learner.predict(read.sentences).astype(np.int64))

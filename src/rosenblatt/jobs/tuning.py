@@ -15,7 +15,7 @@ from ..data.weights import balance, row_weights
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import RULE_TABLE, ParameterError
-from ..reading.reader import Reader, read_again_if_need_be, read_whole
+from ..reading.reader import Reader, read_whole, read_with_restart
 from ..reading.recipe import COUNTS
 from ..training.plan import (
     IN_MEMORY_ROWS,
@@ -334,7 +334,7 @@ def tune(
             other = readers.setdefault(key, reader if not options else again(**options))
             other.hold_out(plan.split)
             try:
-                whole = read_again_if_need_be(other, lambda: read_whole(other, add))
+                whole = read_with_restart(other, lambda: read_whole(other, add))
             except OutgrownError:
                 raise too_large(reader) from None
             rows = FileRows(other, whole, coding, Listener())

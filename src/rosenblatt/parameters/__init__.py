@@ -3,7 +3,7 @@
 Standard library only: the shell imports this room to print its help.
 """
 
-from .conflicts import CONFLICTS, Conflict, check_parameters, check_ranges, check_ties
+from .conflicts import CONFLICTS, check_parameters, check_ranges, check_ties
 from .render import (
     NAME_ONLY,
     SHELL_NAMES,
@@ -29,8 +29,6 @@ from .tables import (
     FOR_ONE_PASS,
     FOR_TABLES,
     KERNEL,
-    MIXES,
-    MODES,
     NETWORK,
     ORDERS,
     SEQUENCE,
@@ -44,7 +42,6 @@ from .tables import (
     defaults,
     finite_number,
     positive,
-    positive_number,
     whole_number,
 )
 
@@ -58,8 +55,6 @@ __all__ = [
     "FOR_TABLES",
     "KERNEL",
     "LINEAR",
-    "MIXES",
-    "MODES",
     "NAME_ONLY",
     "NETWORK",
     "ORDERS",
@@ -73,7 +68,6 @@ __all__ = [
     "TEXTBOOK",
     "TOKEN",
     "CodedError",
-    "Conflict",
     "InputError",
     "Parameter",
     "ParameterError",
@@ -89,6 +83,5 @@ __all__ = [
     "in_python",
     "parameters_for_files",
     "positive",
-    "positive_number",
     "whole_number",
 ]

@@ -13,8 +13,6 @@ SOLUTIONS = ("last", "average", "vote", "pocket")
 ORDERS = ("each", "once", "fixed", "replacement", "batch", "active", "first", "worst")
 SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.0}
 """The sign that an activation of exactly 0 has in a vote, by ``ties``."""
-MODES = ("mixing", "sequential")
-MIXES = ("uniform", "mistakes", "confidence")
 
 Values = Mapping[str, Any]
 
@@ -309,8 +307,16 @@ NETWORK: Mapping[str, Parameter] = {
     "verbose": VERBOSE,
 }
 CLUSTER: Mapping[str, Parameter] = {
-    "mode": choice("mixing", *MODES, help="Whether partitions are learnt at once or in turn"),
-    "mix": choice("uniform", *MIXES, help="How the weights of partitions are averaged"),
+    "mode": choice(
+        "mixing", "mixing", "sequential", help="Whether partitions are learnt at once or in turn"
+    ),
+    "mix": choice(
+        "uniform",
+        "uniform",
+        "mistakes",
+        "confidence",
+        help="How the weights of partitions are averaged",
+    ),
 }
 FILES: Mapping[str, Parameter] = {
     "intercept_step": Parameter(

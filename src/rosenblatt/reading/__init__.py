@@ -1,1 +1,1 @@
-"""Files and streams become batches of rows: sources of bytes, parsers, and the reader over both."""
+"""Read files and streams as batches of rows: sources of bytes, parsers, and the reader."""

@@ -1,4 +1,4 @@
-"""Tables of numbers, categories and text, as Arrow holds them: dense rows or hashed ones."""
+"""Make dense or hashed rows of Arrow tables with numbers, categories, dates and text."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -17,28 +17,28 @@ from ..kernels.words import CSRBuffer, Grams
 from ..parameters import InputError
 from .batches import Batch
 from .dates import Times, get_parts, to_days, to_times
-from .kinds import classify_character
+from .kinds import classify_type
 from .lines import line_error
-from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows
+from .parser import LARGEST_LABEL, LONG_LABEL, Parser, allocate_rows, view_filled_rows
 from .recipe import (
     COUNTS,
     ColumnNames,
     FeatureRecipe,
     ReaderOptions,
     RestartError,
-    crossed_groups,
+    find_crossed_groups,
     leading_zeros_error,
 )
-from .scaling import DenseScaling, get_scale, recipe_error, unpacked
+from .scaling import DenseScaling, get_scale, recipe_error, unpack_array
 from .sources import Source
-from .spellings import LEADING_ZEROS, Spelling, plain_numbers
+from .spellings import LEADING_ZEROS, Spelling, write_plainly
 from .threads import Broken, Piece
 from .values import to_numbers, to_scalar, to_strings, too_large
 from .vocabulary import Cells
 
 
 class DecodedColumns(NamedTuple):
-    """Columns as a kernel takes them: numbers, times, or bytes of strings and where each begins."""
+    """Columns for kernels: numbers, times, or the bytes of strings with their offsets."""
 
     labels: Any
     ids: np.ndarray | None
@@ -47,7 +47,7 @@ class DecodedColumns(NamedTuple):
 
 
 class TableParser(Parser):
-    """Decodes the columns of Arrow tables that others find, and makes rows of them."""
+    """Makes rows of Arrow tables; subclasses read the tables from files."""
 
     def __init__(
         self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, names: ColumnNames
@@ -58,7 +58,7 @@ class TableParser(Parser):
         features = ColumnNames([name for name, _ in self.columns], source.name)
         self.width = 1 << recipe.bits if recipe.bits else len(features)
         self.groups = group_numbers(recipe, features)
-        self.pairs = crossed_groups(recipe, lambda name: self.groups[features.number(name)])
+        self.pairs = find_crossed_groups(recipe, lambda name: self.groups[features.number(name)])
         self.salts = [np.uint64(salt(name)) for name in features.names]
         self.text_weights = text_weights(recipe)
         self.add_scaling(features.names)
@@ -76,7 +76,7 @@ class TableParser(Parser):
     def add_scaling(self, names: list[str]) -> None:
         """Scale numbers as the recipe says; in hashed rows, column by column."""
         self.places = {name: place for place, name in enumerate(self.recipe.numeric())}
-        self.flagged: dict[str, np.uint32] = {}  # where it is told that a number is missing
+        self.flagged: dict[str, np.uint32] = {}  # the features that mark missing numbers
         if self.recipe.scales is None:
             return
         scaling = table_scaling(self.recipe, self.options.dtype)
@@ -92,7 +92,7 @@ class TableParser(Parser):
             further = enumerate(map(missing_name, flagged), len(names))
             self.vocabulary.known.update((place, (str, name)) for place, name in further)
 
-    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
+    def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
         """Make rows of a piece."""
         lines = self.count_lines(piece.data)
         for found in self.decode_parts(piece.data):
@@ -158,25 +158,25 @@ class TableParser(Parser):
                 except ValueError:
                     continue
 
-    def decoded(self, table: Any) -> DecodedColumns:
-        """The columns of an Arrow table that has just those that are wanted."""
+    def decode_table(self, table: Any) -> DecodedColumns:
+        """Decode an Arrow table that has only the wanted columns."""
         columns = [column.combine_chunks() for column in table.columns]
         decode = {"number": self.numbers, "date": self.times}
         decoded = [
-            decode[kind](column, name) if kind in decode else strings(column)
+            decode[kind](column, name) if kind in decode else encode_strings(column)
             for column, (name, kind) in zip(columns, self.columns, strict=False)
         ]
         further = columns[len(self.columns) :]
         find = self.labels if self.recipe.labels_separator is None else self.label_sets
         labels = None if self.label is None else find(further[0])
-        ids = None if self.id is None else np.array(as_words(further[-1]).to_pylist(), object)
+        ids = None if self.id is None else np.array(to_words(further[-1]).to_pylist(), object)
         return DecodedColumns(labels, ids, decoded, len(table))
 
     def numbers(self, column: Any, name: str) -> np.ndarray:
-        """A column of numbers; a missing one is NaN."""
+        """Decode a column of numbers; a missing one is NaN."""
         try:
-            known = truth_as_digits(column, self.recipe.spelling(name))
-            numbers = to_numbers(known.cast(arrow_type(self.read_dtype), safe=False))
+            known = truth_to_digits(column, self.recipe.spelling(name))
+            numbers = to_numbers(known.cast(to_arrow_type(self.read_dtype), safe=False))
         except (ValueError, NotImplementedError):
             word = str(column[0])  # of one row, once the broken one is found
             raise self.options.word_error("number", name, word) from None
@@ -187,11 +187,11 @@ class TableParser(Parser):
         return read_only(numbers)
 
     def times(self, column: Any, name: str) -> Times:
-        """A column of dates, or of times of a day."""
+        """Decode a column of dates, or of times of a day."""
         from pyarrow import compute, types
 
         if not types.is_temporal(column.type):
-            column = as_words(column)
+            column = to_words(column)
         times = to_times(column, self.recipe.date_form(name).form)
         if times.null_count > column.null_count:
             odd = compute.and_(compute.is_null(times), compute.is_valid(column))
@@ -219,12 +219,12 @@ class TableParser(Parser):
             if numbers.dtype.kind == "f" and np.any(np.abs(numbers) >= LARGEST_LABEL):
                 raise InputError(LONG_LABEL, code="label-too-large", column=name)
             return numbers
-        coded = as_words(column).dictionary_encode()
-        classes = [None, *coded.dictionary.to_pylist()]
+        coded = to_words(column).dictionary_encode(null_encoding="encode")
+        classes = coded.dictionary.to_pylist()
         if self.recipe.trim:
             classes = [each if each is None else each.strip() for each in classes]
         classes = [each or None for each in classes]
-        labels: np.ndarray = np.array(classes, object)[to_numbers(coded.indices.fill_null(-1)) + 1]
+        labels: np.ndarray = np.array(classes, object)[to_numbers(coded.indices)]
         return labels
 
     def number_labels(self, column: Any, name: str) -> np.ndarray:
@@ -243,14 +243,14 @@ class TableParser(Parser):
             raise self.options.word_error("number", name, word) from None
 
     def label_sets(self, column: Any) -> LabelSets:
-        """The labels of rows that may have several, or none."""
+        """Decode the labels of rows that may have several, or none."""
         from pyarrow import compute, types
 
         if not types.is_list(column.type):
-            words = as_words(column).fill_null("")
+            words = to_words(column).fill_null("")
             column = compute.split_pattern(words, self.recipe.labels_separator)
         counts = to_numbers(compute.fill_null(column.value_lengths(), 0))
-        flat = as_words(column.flatten()).fill_null("")
+        flat = to_words(column.flatten()).fill_null("")
         if self.recipe.trim:
             flat = compute.utf8_trim_whitespace(flat)
         known = compute.not_equal(flat, "")
@@ -260,7 +260,7 @@ class TableParser(Parser):
         return LabelSets(labels, np.append(0, np.cumsum(np.bincount(rows, minlength=len(counts)))))
 
     def make_batches(self, decoded: DecodedColumns, taken: int, lines: int) -> Iterator[Batch]:
-        """The rows of decoded columns."""
+        """Make rows of decoded columns."""
         if not decoded.rows:
             return
         labels, ids = decoded.labels, decoded.ids
@@ -275,36 +275,36 @@ class TableParser(Parser):
                 yield batch
 
     def dense_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
-        """Numbers side by side."""
+        """Make dense rows of columns of numbers."""
         matrix = np.empty((decoded.rows, len(self.columns)), self.read_dtype)
         for j, column in enumerate(decoded.columns):
             matrix[:, j] = column.days if isinstance(column, Times) else column
-        yield slice(decoded.rows), self.rows_of_numbers(matrix)
+        yield slice(decoded.rows), self.make_number_rows(matrix)
 
-    def rows_of_numbers(self, matrix: np.ndarray) -> Rows:
-        """Rows of a matrix of numbers, which may be changed; missing ones are NaN in it."""
+    def make_number_rows(self, matrix: np.ndarray) -> Rows:
+        """Make rows of a matrix of numbers in place; NaN marks missing ones."""
         if self.recipe.scale == "none":
             matrix[np.isnan(matrix)] = 0
         return self.scaled(view_rows(matrix))
 
     def hashed_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
-        """The features of all columns one after the other, and their products."""
+        """Make sparse rows of the features of all columns, and of their products."""
         columns = [self.features(*column) for column in enumerate(decoded.columns)]
         parts = [part for column in columns for part in column]
         if self.pairs is None and len(parts) == 1:
-            yield slice(decoded.rows), filled_rows(parts[0], decoded.rows)
+            yield slice(decoded.rows), view_filled_rows(parts[0], decoded.rows)
             return
         counts = map(len, columns)
         numbers = [group for group, n in zip(self.groups, counts, strict=True) for _ in range(n)]
-        rows, groups = side_by_side(parts, numbers, self.options.dtype)
+        rows, groups = join_columns(parts, numbers, self.options.dtype)
         if self.pairs is None:
-            yield slice(decoded.rows), filled_rows(rows, decoded.rows)
+            yield slice(decoded.rows), view_filled_rows(rows, decoded.rows)
             return
-        for some, part in self.crossed(rows, groups, self.pairs):
-            yield some, filled_rows(part, len(part.starts) - 1)
+        for some, part in self.cross_rows(rows, groups, self.pairs):
+            yield some, view_filled_rows(part, len(part.starts) - 1)
 
     def features(self, number: int, column: Any) -> list[CSRBuffer]:
-        """The features of one column."""
+        """Make the features of one column."""
         name, kind = self.columns[number]
         index = np.uint32(self.salts[number] & self.mask)
         if kind == "number":
@@ -315,35 +315,35 @@ class TableParser(Parser):
             return [self.category_features(name, self.salts[number], column)]
         words = get_parts(column.column, self.recipe.date_form(name).parts)
         parts = [
-            self.category_features(part, np.uint64(salt(part)), strings(cells))
+            self.category_features(part, np.uint64(salt(part)), encode_strings(cells))
             for part, cells in ((f"{name} {part}", cells) for part, cells in words.items())
         ]
         return self.number_features(name, index, column.days) + parts
 
     def number_features(self, name: str, index: np.uint32, column: np.ndarray) -> list[CSRBuffer]:
-        """Numbers in a column of their own, and where they are missing in another."""
+        """Make the feature of a number, and the one that marks missing numbers."""
         numbers = [(index, column)]
         if self.recipe.scales is not None:
             numbers = [(index, self.column_scaling.column(self.places[name], column))]
             if name in self.flagged:
                 numbers.append((self.flagged[name], np.isnan(column)))
         dtype = self.options.dtype
-        parts = [empty_rows(len(column), len(column), dtype) for _ in numbers]
+        parts = [allocate_rows(len(column), len(column), dtype) for _ in numbers]
         for (place, values), out in zip(numbers, parts, strict=True):
             words.numbers(read_only(values.astype(dtype, copy=False)), 0, 0, place, out)
         return parts
 
     def category_features(self, name: str, seed: np.uint64, column: Any) -> CSRBuffer:
-        """A feature for each string."""
+        """Make a feature for each string."""
         data, offsets = column
         rows = len(offsets) - 1
-        out, met = empty_rows(rows, rows, self.options.dtype), self.vocabulary.met
+        out, met = allocate_rows(rows, rows, self.options.dtype), self.vocabulary.met
         words.categories(data, offsets, 0, 0, seed, self.mask, self.recipe.trim, out, met)
-        self.collect_names(name, as_it_is, data)
+        self.collect_names(name, decode_name, data)
         return out
 
     def text_features(self, number: int, column: Any) -> CSRBuffer:
-        """The n-grams of each string."""
+        """Make the n-grams of each string."""
         name, (data, offsets) = self.columns[number][0], column
         grams = self.grams(number)
         if self.recipe.lacks_frequencies:  # the counts as they are, to be weighed later
@@ -352,31 +352,31 @@ class TableParser(Parser):
         rows, size = len(offsets) - 1, int(offsets[-1] - offsets[0])
         most = size if grams.characters else (size + rows) // 3  # words of two letters
         kinds = grams.longest - grams.shortest + 1
-        out = empty_rows(rows, most * kinds, self.options.dtype)
+        out = allocate_rows(rows, most * kinds, self.options.dtype)
         words.text(data, offsets, 0, 0, grams, out, self.vocabulary.met)
-        self.collect_names(name, as_it_is if grams.characters else joined_words, data)
+        self.collect_names(name, decode_name if grams.characters else decode_words, data)
         return out
 
     def grams(self, number: int) -> Grams:
-        """What becomes of the texts of a column."""
+        """Return the settings of the n-grams of a column."""
         shortest, longest, characters = self.recipe.resolve_ngrams(self.columns[number][0])
         counts, own = COUNTS.index(self.recipe.counts), (self.salts[number], self.mask)
         return Grams(shortest, longest, characters, counts, True, *own, self.text_weights)
 
-    def weighed(self, parts: list[Rows]) -> Rows:
-        """The rows of several parts, of the counts of one text as they are."""
+    def weigh_rows(self, parts: list[Rows]) -> Rows:
+        """Join parts that hold the raw counts of one text, and weigh them."""
         rows = join_rows(parts)
         values = rows.values.copy()
         words.weigh_rows(rows.starts, self.grams(0), values, rows.indices)
         return rows._replace(values=read_only(values))
 
     def collect_names(self, name: str, spell: Callable[[bytes], str], data: Any) -> None:
-        """Keep the names of what was met first in a column."""
-        self.vocabulary.collect(Cells.spelled(name, spell, data))
+        """Keep the names of features that a column shows for the first time."""
+        self.vocabulary.collect(Cells.spell_name(name, spell, data))
 
 
 def table_scaling(recipe: FeatureRecipe, dtype: Any = np.float64) -> DenseScaling:
-    """What a recipe says of a table's columns of numbers, which become of a data type."""
+    """Return the scaling that a recipe holds for the number columns of a table."""
     scales = recipe.scales or {}
     if not {*recipe.numeric()} <= set(scales):
         raise recipe_error()
@@ -384,7 +384,7 @@ def table_scaling(recipe: FeatureRecipe, dtype: Any = np.float64) -> DenseScalin
 
 
 def text_weights(recipe: FeatureRecipe) -> np.ndarray:
-    """How much each column of n-grams weighs; nothing where all weigh the same."""
+    """Return the tf-idf weight of each column of n-grams; an empty array if all weigh the same."""
     if not recipe.frequencies:
         return read_only(np.empty(0, np.float32))
     found = recipe.frequencies
@@ -396,38 +396,38 @@ def text_weights(recipe: FeatureRecipe) -> np.ndarray:
 
 @lru_cache(maxsize=4)
 def inverse_frequencies(counts: str, rows: float) -> np.ndarray:
-    """The inverse document frequencies of columns, smoothed as in scikit-learn.
+    """Compute inverse document frequencies, smoothed as in scikit-learn.
 
     Sparck Jones, K. (1972). A statistical interpretation of term specificity and its application in
     retrieval. Journal of Documentation 28.
     """
-    found = unpacked(counts)
+    found = unpack_array(counts)
     if not np.all(found >= 0):
         raise recipe_error()
     return read_only((np.log((1 + rows) / (1 + found)) + 1).astype(np.float32))
 
 
 def missing_name(name: str) -> str:
-    """What the feature is called that says that a number is missing."""
+    """Name the feature that marks missing numbers of a column."""
     return f"{name} is missing"
 
 
 def group_numbers(recipe: FeatureRecipe, features: ColumnNames) -> list[int]:
-    """The group of each column: 0 for all that are in no cross, or in every pair."""
+    """Number the groups of columns to cross; 0 is for columns outside of every cross."""
     crossed = () if recipe.pairs else sorted({n for c in recipe.cross for n in c.split(",")})
     numbers = {name: number for number, name in enumerate(crossed, 1)}
     return [numbers.get(name, 0) for name in features.names]
 
 
 def salt(name: str) -> int:
-    """Where the hashes of a column begin."""
+    """Hash the name of a column, which is the seed for the hashes of its values."""
     return int(words.salt(np.array([*name.encode()], np.uint8)))
 
 
-def side_by_side(
+def join_columns(
     parts: list[CSRBuffer], numbers: list[int], dtype: np.dtype
 ) -> tuple[CSRBuffer, np.ndarray]:
-    """The same rows of several columns as one, and the group of each value."""
+    """Join the features of several columns row by row, with the group of each value."""
     starts = np.add.reduce([part.starts for part in parts])
     values = int(starts[-1])
     out = CSRBuffer(np.empty(values, dtype), np.empty(values, np.uint32), starts)
@@ -437,33 +437,33 @@ def side_by_side(
     return out, groups
 
 
-def as_it_is(name: bytes) -> str:
-    """How a category or some characters are spelled."""
+def decode_name(name: bytes) -> str:
+    """Decode the name of a category or of some characters."""
     return name.decode(errors="replace")
 
 
-def joined_words(name: bytes) -> str:
-    """How words are spelled: without what is between them."""
+def decode_words(name: bytes) -> str:
+    """Decode the words of an n-gram, with single blanks between them."""
     return " ".join(re.findall(r"\w+", name.decode(errors="replace").lower()))
 
 
 # Arrow's types and columns.
 
 
-def arrow_type(dtype: np.dtype | None) -> Any:
-    """Arrow's type for numbers, or for strings."""
+def to_arrow_type(dtype: np.dtype | None) -> Any:
+    """Return Arrow's type for a NumPy type, or its string type for None."""
     import pyarrow
 
     return pyarrow.string() if dtype is None else pyarrow.from_numpy_dtype(dtype)
 
 
 def exact_numbers(column: Any) -> np.ndarray:
-    """A column of numbers: integers as they are, others and missing ones as floats."""
+    """Convert a column to numbers: integers stay exact, others and missing ones become floats."""
     from pyarrow import types
 
     whole = types.is_integer(column.type) and not column.null_count
     return to_numbers(
-        column if whole else column.cast(arrow_type(np.dtype(np.float64)), safe=False)
+        column if whole else column.cast(to_arrow_type(np.dtype(np.float64)), safe=False)
     )
 
 
@@ -472,22 +472,22 @@ def trim_cells(column: Any) -> Any:
     import pyarrow
     from pyarrow import compute
 
-    words = compute.utf8_trim_whitespace(column.cast(arrow_type(None)))
+    words = compute.utf8_trim_whitespace(column.cast(to_arrow_type(None)))
     gaps = compute.is_in(words, to_strings(MISSING))
     return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)
 
 
-def truth_as_digits(column: Any, spelling: Spelling | None = None) -> Any:
-    """A column of numbers; in one of strings, truth values are 1 and 0, as Arrow casts its own.
+def truth_to_digits(column: Any, spelling: Spelling | None = None) -> Any:
+    """Prepare a column for a cast to numbers: the strings true and false become 1 and 0.
 
-    Numbers of another spelling are written plainly.
+    Numbers with decimal commas, thousands or units are rewritten as plain numbers.
     """
     from pyarrow import compute
 
-    if classify_character(column.type) != "category":
+    if classify_type(column.type) != "category":
         return column
     words = trim_cells(column)
-    words = words if spelling is None else plain_numbers(words, spelling)
+    words = words if spelling is None else write_plainly(words, spelling)
     lower = compute.utf8_lower(words)
     for word, digit in ("false", "0"), ("true", "1"):
         said = compute.equal(lower, to_scalar(word))
@@ -495,24 +495,24 @@ def truth_as_digits(column: Any, spelling: Spelling | None = None) -> Any:
     return words
 
 
-def as_words(column: Any) -> Any:
-    """A column as strings; truth values and days are spelled as pandas writes them to CSV."""
+def to_words(column: Any) -> Any:
+    """Convert a column to strings; booleans and days are written as pandas writes them to CSV."""
     from pyarrow import compute, types
 
     if types.is_dictionary(column.type):
-        return as_words(column.dictionary).take(column.indices)
+        return to_words(column.dictionary).take(column.indices)
     if types.is_boolean(column.type):
         return compute.if_else(column, to_scalar("True"), to_scalar("False"))
-    words = column.cast(arrow_type(None))
+    words = column.cast(to_arrow_type(None))
     if types.is_timestamp(column.type):
         words = compute.replace_substring_regex(words, r"(\.\d*?)0+$", r"\1")
         words = compute.replace_substring_regex(words, r"( 00:00:00)?\.?$", "")
     return words
 
 
-def strings(column: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The bytes of strings, and where each begins; a missing one is empty."""
-    column = as_words(column)
+def encode_strings(column: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bytes of all strings and their offsets; a missing string is empty."""
+    column = to_words(column)
     if column.null_count:
         column = column.fill_null(to_scalar(""))
     _, offsets, data = column.buffers()

@@ -1,4 +1,4 @@
-"""What a reader yields: some rows with their labels and weights."""
+"""Batches, which a reader yields: some rows with their labels and weights."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -19,8 +19,7 @@ class Batch(NamedTuple):
     rows : Rows
         As kernels see them; ``X`` is the same as an array or a matrix.
     labels : ndarray, LabelSets or None
-        Numbers or strings, sets of these where rows may have several, None if there are none;
-        Vowpal Wabbit's rows without a label have NaN.
+        Numbers or strings, sets of these where rows may have several, None if there are none.
     weights : ndarray or None
         Of the rows, if not all are 1.
     width : int
@@ -63,8 +62,8 @@ class Batch(NamedTuple):
         return self.labels
 
 
-def one_batch(parts: list[Batch], join: Callable[[list[Rows]], Rows] = join_rows) -> Batch:
-    """Several batches as one."""
+def join_batches(parts: list[Batch], join: Callable[[list[Rows]], Rows] = join_rows) -> Batch:
+    """Join several batches."""
     labels = None if parts[0].labels is None else join_labels([part.labels for part in parts])
     rows = join([part.rows for part in parts])
     return Batch(
@@ -79,7 +78,7 @@ def one_batch(parts: list[Batch], join: Callable[[list[Rows]], Rows] = join_rows
 
 
 def slice_batch(batch: Batch, first: int, stop: int) -> Batch:
-    """The rows first to stop of a batch, without copying their values."""
+    """Return the rows first to stop of a batch, without copying their values."""
     some = slice(first, stop)
     labels = None if batch.labels is None else batch.labels[some]
     weights = None if batch.weights is None else batch.weights[some]
@@ -98,7 +97,7 @@ def select_rows(batch: Batch, keep: np.ndarray) -> Batch:
 
 
 def get_weights(batches: list[Batch]) -> np.ndarray | None:
-    """The weights of rows, or None when all are 1."""
+    """Return the weights of rows, or None when all are 1."""
     if all(batch.weights is None for batch in batches):
         return None
     parts = [
@@ -108,7 +107,7 @@ def get_weights(batches: list[Batch]) -> np.ndarray | None:
 
 
 def get_labels(batch: Batch, first_row: int = 0) -> np.ndarray:
-    """The labels of a batch after so many rows; all must be known, one of each row."""
+    """Return the labels of a batch, one per row; ``first_row`` rows came before it."""
     if batch.labels is None:
         raise InputError("The file has no labels.", code="no-labels")
     if isinstance(batch.labels, LabelSets):
@@ -124,19 +123,19 @@ def get_labels(batch: Batch, first_row: int = 0) -> np.ndarray:
 
 
 def get_label_sets(batch: Batch) -> LabelSets:
-    """The labels of a batch whose rows may have several."""
+    """Return the label sets of a batch whose rows may have several labels."""
     if not isinstance(batch.labels, LabelSets):
         raise InputError("The file has no labels.", code="no-labels")
     return batch.labels
 
 
 def known_labels(batch: Batch, first_row: int = 0) -> Any:
-    """The labels of a batch after so many rows: one of each row, or sets of them."""
+    """Return the labels of a batch: one per row, or sets; ``first_row`` rows came before it."""
     return batch.labels if isinstance(batch.labels, LabelSets) else get_labels(batch, first_row)
 
 
-def windows(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
-    """Batches of so many rows each, or as they come if the size is 0."""
+def cut_windows(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
+    """Yield batches of ``size`` rows each, or as they come if the size is 0."""
     if not size:
         yield from batches
         return
@@ -146,9 +145,9 @@ def windows(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
         waiting.append(batch)
         count += n_rows(batch.rows)
         if count >= size:
-            whole, full = one_batch(waiting), count - count % size
+            whole, full = join_batches(waiting), count - count % size
             for begin in range(0, full, size):
                 yield slice_batch(whole, begin, begin + size)
             waiting, count = [slice_batch(whole, full, count)], count - full
     if count:
-        yield one_batch(waiting)
+        yield join_batches(waiting)

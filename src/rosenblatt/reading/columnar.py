@@ -14,8 +14,8 @@ import numpy as np
 from ..parameters import InputError
 from .arrow import DecodedColumns, TableParser
 from .batches import Batch
-from .formats import told_by_magic
-from .kinds import classify_character, kind_of_column
+from .formats import format_from_magic
+from .kinds import classify_type, detect_column
 from .label import FIRST_ROWS as LABEL_ROWS, with_label
 from .recipe import (
     ColumnKind,
@@ -27,13 +27,13 @@ from .recipe import (
     make_recipe,
     with_columns,
 )
-from .sources import Location, Source
+from .sources import Location, Source, file_error
 from .tables import TableSource
 from .threads import Piece
 from .vocabulary import Vocabulary
 
 BATCH_ROWS = 1 << 14
-FIRST_ROWS = 5_000  # by which it is told what strings hold
+FIRST_ROWS = 5_000  # that show what strings hold
 COPIED_AT_ONCE = 4 << 20  # bytes
 ARROW_NAMES = {"arrow": "ipc"}  # of formats, where Arrow has another
 
@@ -62,7 +62,7 @@ class TypedParser(TableParser):
             try:
                 column = first_rows([names.names[place]])[0][:LABEL_ROWS]
             except (ValueError, OSError):
-                return []  # the damage is told where the rows are read
+                return []  # reading the rows reports the damage
             return list(column.to_pylist())
 
         recipe, notices = with_label(asked, names, cells)
@@ -73,13 +73,9 @@ class TypedParser(TableParser):
         for number in self.wanted:
             lists = number == self.label and recipe.labels_separator is not None
             if not kinds[number].kind and not lists:
-                raise InputError(
-                    f"{source.name}: the column {schema.names[number]!r} is neither numbers, "
-                    f"strings nor dates, but {schema.types[number]}; cast it to one of them.",
-                    code="column-type",
-                    file=source.name,
-                    column=schema.names[number],
-                )
+                name, kind = schema.names[number], schema.types[number]
+                what = f"has a column {name!r} of {kind}; cast it to numbers, strings or dates"
+                raise file_error("column-type", source.name, what, column=name)
         self.notices.update(notices)
         if options.new:
             self.notices.update(collect_notices(recipe, asked, names, kinds))
@@ -94,7 +90,7 @@ class TypedParser(TableParser):
         names = self.names
         stated = {names.number(name) for name in options.category}
         kinds = [
-            ColumnKind("category" if j in stated else classify_character(kind))
+            ColumnKind("category" if j in stated else classify_type(kind))
             for j, kind in enumerate(schema.types)
         ]
         unsure = [
@@ -107,9 +103,9 @@ class TypedParser(TableParser):
         try:
             first = first_rows(unsure)
         except (ValueError, OSError):
-            return kinds  # the damage is told where the rows are read
+            return kinds  # reading the rows reports the damage
         for name in unsure:
-            kinds[names.numbers[name]] = kind_of_column(name, first[name])
+            kinds[names.numbers[name]] = detect_column(name, first[name])
         return kinds
 
     def over(self, source: Source, recipe: FeatureRecipe) -> "TypedParser":
@@ -140,7 +136,7 @@ class ColumnarParser(TypedParser):
                 self.dataset = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
             self.count = self.dataset.count_rows()
         except (ValueError, OSError) as error:
-            raise unreadable(source, files, format) from error
+            raise unreadable_error(source, files, format) from error
         super().__init__(source, recipe, options, self.dataset.schema, self.first_table)
 
     def first_table(self, columns: Sequence[str]) -> Any:
@@ -149,7 +145,7 @@ class ColumnarParser(TypedParser):
 
     def readable(self, source: Source) -> list[str]:
         """Return files that Arrow can read: the source's own, or a copy."""
-        return source.files if is_plain(source) else [self.copied(source)]
+        return source.files if is_plain(source) else [self.copy_source(source)]
 
     @property
     def rereadable(self) -> bool:
@@ -157,18 +153,16 @@ class ColumnarParser(TypedParser):
         return self.source.rereadable or self.copy is not None
 
     def first_rows(self, recipe: FeatureRecipe) -> Iterator[Batch]:
-        """The rows that Arrow reads first, however batches are cut."""
+        """Yield the rows that Arrow reads first, however batches are cut."""
         few = self.over(self.source, recipe)
         few.options = self.options._replace(batch_bytes=1 << 62)
         few.vocabulary = Vocabulary(0, 0)
         yield from islice(few.batches(Location(self.source.name, BATCH_ROWS, self.unit)), 1)
 
-    def copied(self, source: Source) -> str:
+    def copy_source(self, source: Source) -> str:
         """Make a decompressed copy that lives as long as this parser."""
-        if told_by_magic(source.head(6)) not in ("parquet", "arrow"):  # it may be endless
-            raise InputError(
-                f"{source.name} is neither Parquet nor Arrow.", code="damaged", file=source.name
-            )
+        if format_from_magic(source.head(6)) not in ("parquet", "arrow"):  # it may be endless
+            raise file_error("damaged", source.name, "is neither Parquet nor Arrow")
         self.copy = tempfile.NamedTemporaryFile()  # noqa: SIM115
         with source.open() as stream:
             shutil.copyfileobj(stream, self.copy, COPIED_AT_ONCE)
@@ -187,7 +181,7 @@ class ColumnarParser(TypedParser):
             fragment_readahead=1,
         )
         number = rows = 0
-        for batch in intact(scanned, self.source.name):
+        for batch in check_batches(scanned, self.source.name):
             table = pyarrow.Table.from_batches([batch])
             step = max(1, len(table) * self.options.batch_bytes // max(1, table.nbytes))
             for first in range(0, len(table), step):
@@ -207,60 +201,49 @@ class ColumnarParser(TypedParser):
 
     def decode(self, data: Any) -> DecodedColumns:
         """Decode the columns of a table."""
-        return self.decoded(data)
+        return self.decode_table(data)
 
 
 def with_label_type(recipe: FeatureRecipe, kind: Any) -> FeatureRecipe:
-    """A recipe for labels of some Arrow type: categories of numbers are numbers, lists are sets."""
+    """Return a recipe for labels of an Arrow type; lists are sets of labels."""
     from pyarrow import types
 
     if types.is_list(kind):
         recipe = replace(recipe, labels_separator=recipe.labels_separator or ",")
-    found = classify_character(kind.value_type if types.is_dictionary(kind) else kind)
+    found = classify_type(kind.value_type if types.is_dictionary(kind) else kind)
     return replace(recipe, label_kind=label_kind(ColumnKind(found), recipe))
 
 
-def intact(scanned: Iterator[Any], name: str) -> Iterator[Any]:
-    """What Arrow reads, or a sentence where it cannot go on."""
+def check_batches(scanned: Iterator[Any], name: str) -> Iterator[Any]:
+    """Yield what Arrow reads; raise an error with the place where the file is damaged."""
     rows = 0
     while True:
         try:
             batch = next(scanned, None)
         except (ValueError, OSError) as error:
-            raise InputError(
-                f"{name}, after row {rows}: the file is damaged, or its columns are of other types "
-                "than those of the first file.",
-                code="damaged",
-                file=name,
-                line=rows + 1,
-            ) from error
+            what = f"is damaged after row {rows}, or its columns are of other types than before"
+            raise file_error("damaged", name, what, line=rows + 1) from error
         if batch is None:
             return
         rows += len(batch)
         yield batch
 
 
-def unreadable(source: Source, files: list[str], format: str) -> InputError:  # noqa: A002
+def unreadable_error(source: Source, files: list[str], format: str) -> InputError:  # noqa: A002
     """Return the error of files that Arrow cannot read: which, and why as far as is known."""
     from pyarrow import dataset
 
     for file in files:
         name = file if len(files) > 1 else source.name
         if not os.path.getsize(file):
-            return InputError(f"{name} is empty.", code="empty", file=name)
+            return file_error("empty", name, "is empty")
         try:
             dataset.dataset([file], format=ARROW_NAMES.get(format, format)).count_rows()
         except (ValueError, OSError):
-            return InputError(
-                f"{name} cannot be read as {format}: it is damaged or of another format.",
-                code="damaged",
-                file=name,
-            )
-    return InputError(
-        f"The files of {source.name} have columns of the same name and of different types.",
-        code="column-types",
-        file=source.name,
-    )
+            what = f"cannot be read as {format}: it is damaged or of another format"
+            return file_error("damaged", name, what)
+    what = "has files with columns of the same name and of different types"
+    return file_error("column-types", source.name, what)
 
 
 def is_plain(source: Source) -> bool:

@@ -1,4 +1,4 @@
-"""Days and times: told by their looks, and divided into what linear models can use."""
+"""Detect dates and times, and divide them into features for linear models."""
 
 import re
 from typing import Annotated, Any, NamedTuple
@@ -47,7 +47,7 @@ class Times(NamedTuple):
 
 
 def is_form(times: Any) -> bool:
-    """Whether strings are written in a form, which these times were found by."""
+    """Whether the times that a form gave are plausible: the earliest year is 1000 or later."""
     from pyarrow import compute
 
     first = compute.min(compute.year(times)).as_py()
@@ -55,7 +55,7 @@ def is_form(times: Any) -> bool:
 
 
 def detect_date_form(cells: Any) -> str | None:
-    """How the dates or times in a column of strings are written, if it holds nothing else."""
+    """Detect the form of dates in a column of strings; None if it holds anything else."""
     from pyarrow import compute
 
     known = cells.drop_null()
@@ -69,8 +69,8 @@ def detect_date_form(cells: Any) -> str | None:
     return None
 
 
-def missing_days(cells: Any) -> list[str]:
-    """What is no date where most strings are dates of one form, as the 30th of February."""
+def find_missing_days(cells: Any) -> list[str]:
+    """Find the days that do not exist, such as the 30th of February, in a column of dates."""
     from pyarrow import compute
 
     for form in ALL_FORMS:
@@ -82,7 +82,7 @@ def missing_days(cells: Any) -> list[str]:
 
 
 def to_times(column: Any, form: str) -> Any:
-    """A column of strings or times as times of the clock on the wall; what is none is null."""
+    """Convert strings or times to local times; what is not a time becomes null."""
     import pyarrow
     from pyarrow import compute, types
 
@@ -118,7 +118,7 @@ def to_times(column: Any, form: str) -> Any:
 
 
 def parse_days(cells: Any, form: str) -> Any:
-    """Strings as times; null where a string is written otherwise or its day does not exist.
+    """Parse strings of a form as times; null where the form does not fit or the day does not exist.
 
     Arrow's strptime takes the 30th of February for a day of March.
     """
@@ -134,7 +134,7 @@ def parse_days(cells: Any, form: str) -> Any:
 
 
 def to_days(times: Any) -> np.ndarray:
-    """Times as days since 1970; NaN where there is none."""
+    """Convert times to days since 1970; a missing one is NaN."""
     import pyarrow
 
     microseconds = times.cast(pyarrow.int64()).cast(pyarrow.float64())
@@ -142,7 +142,7 @@ def to_days(times: Any) -> np.ndarray:
 
 
 def get_parts(times: Any, wanted: tuple[str, ...]) -> dict[str, Any]:
-    """The year, month, weekday and hour of times, as columns of strings."""
+    """Return the wanted parts of times (year, month, weekday, hour) as columns of strings."""
     import pyarrow
     from pyarrow import compute
 
@@ -154,8 +154,8 @@ def get_parts(times: Any, wanted: tuple[str, ...]) -> dict[str, Any]:
     return {part: words(part) for part in wanted}
 
 
-def found_parts(times: Any, form: str) -> tuple[str, ...]:
-    """The parts that times have: hours where there are clocks, and days unless these are all."""
+def find_parts(times: Any, form: str) -> tuple[str, ...]:
+    """Find the parts that times have: days, hours, or both."""
     from pyarrow import compute
 
     if form == CLOCK:
@@ -165,7 +165,7 @@ def found_parts(times: Any, form: str) -> tuple[str, ...]:
     return PARTS if some else PARTS[:3]
 
 
-def described(form: str) -> str:
-    """How dates are written, in words, where one may doubt it."""
+def describe_form(form: str) -> str:
+    """Describe a form of dates in words; empty where there is no doubt."""
     day = next((day for day in FORMS if form.startswith(day)), None)
     return "" if day is None else f" ({FORMS[day]})"

@@ -6,6 +6,7 @@ On covtype.csv (75 MB of numbers) the kernel takes a third of Arrow's time, with
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..kernels.algebra import Rows
 from ..kernels.lines import CELLS, LABEL, NUL, VALUE, VALUE_TOO_LARGE, Cursor
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError
-from .arrow import DecodedColumns, TableParser, arrow_type, missing_name, table_scaling
+from .arrow import DecodedColumns, TableParser, missing_name, table_scaling, to_arrow_type
 from .batches import Batch
 from .formats import detect_delimiter
 from .label import with_label
@@ -25,7 +26,7 @@ from .layout import (
     TableLayout,
     detect_layout,
     is_number,
-    parsed_cells,
+    parse_cells,
     row_ends,
     split_cells,
     with_exact_labels,
@@ -40,7 +41,7 @@ from .recipe import (
     make_recipe,
     with_columns,
 )
-from .sources import BLANKS, ByteStream, Source, last_newline
+from .sources import BLANKS, ByteStream, Source, file_error, last_newline
 from .threads import Broken, Piece
 from .values import too_large
 
@@ -58,14 +59,11 @@ def delimited_parser(
         source.divide_at_blanks()
     layout, rows = detect_layout(source, "\t" if found == BLANKS else found, recipe, options)
     if len(layout.columns) == 1 and recipe.label is not False and options.new:
-        raise InputError(
-            f"{source.name} has only one column, {layout.columns.names[0][:40]!r}, and no label "
-            f"beside it; divide its cells by {usual!r}.",
-            code="one-column",
-            file=source.name,
-        )
+        what = f"has only one column, {layout.columns.names[0][:40]!r}, and no label beside it"
+        raise file_error("one-column", source.name, f"{what}; divide its cells by {usual!r}")
     asked = make_recipe(recipe, "table", source.name)
-    recipe, notices = with_label(asked, layout.columns, lambda place: layout.cells(rows, place))
+    first_cells = lru_cache(lambda place: layout.cells(rows, place))
+    recipe, notices = with_label(asked, layout.columns, first_cells)
     recipe = with_columns(recipe, layout.columns, layout.kinds)
     if options.new:
         recipe = with_exact_labels(recipe, layout, rows)
@@ -73,8 +71,8 @@ def delimited_parser(
             recipe = replace(recipe, label_kind="category")
         recipe = replace(recipe, header=layout.header, delimiter=found)
         if recipe.label:
-            cells = layout.cells(rows, layout.columns.number(recipe.label))
-            layout = layout._replace(gaps=None in cells)
+            gaps = None in first_cells(layout.columns.number(recipe.label))
+            layout = layout._replace(gaps=gaps)
     parser = make_table_parser(source, recipe, options, layout)
     if options.new:
         if found != usual:
@@ -135,7 +133,7 @@ class NumberParser(DelimitedParser, LineParser):
         if self.label is not None:
             self.places[self.label] = -1
 
-    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
+    def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
         """Parse whole lines; a label with leading zeros makes the labels words."""
         if self.label is not None and self.options.new:
             found = find_leading_zeros(piece.data, self.layout, self.label)
@@ -143,20 +141,20 @@ class NumberParser(DelimitedParser, LineParser):
                 line = int(np.count_nonzero(piece.data[:found] == NEWLINE)) + 1
                 yield Broken(line, leading_zeros_error(str(self.recipe.label)), True)
                 return
-        yield from super().parsed(piece)
+        yield from super().parse_piece(piece)
 
     def is_unlabelled(self, cursor: Cursor) -> bool:
         """Whether the line at the cursor was refused as its label is missing."""
         return cursor.error == LABEL
 
-    def buffers(self, size: int) -> LineBuffers:
-        """There may be more rows than these, if cells are short or missing."""
+    def allocate_buffers(self, size: int) -> LineBuffers:
+        """Allocate arrays for rows; a piece with short cells may need several rounds."""
         n = size // (2 * len(self.places)) + 1
         values = np.empty(n * self.n_numbers, self.read_dtype)
         return LineBuffers(np.empty(n), None, CSRBuffer(values, values[:0], values[:0]), None)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
-        """Call the kernel, and stop at a number that is too large for the rows to come."""
+        """Call the kernel, and stop at a number that is too large for the data type."""
         delimiter, values, width = ord(self.layout.delimiter), out.rows.values, self.n_numbers
 
         def parse(most: int | None = None) -> Cursor:
@@ -177,10 +175,10 @@ class NumberParser(DelimitedParser, LineParser):
         where = before.at + (int(ends[cell - 1]) + 1 if cell else 0)
         return before._replace(error=VALUE_TOO_LARGE, where=where)
 
-    def finished(
+    def make_rows(
         self, data: np.ndarray, cursor: Cursor, out: LineBuffers
     ) -> Iterator[tuple[slice, Rows]]:
-        """What the kernel has filled, as rows."""
+        """Return what the kernel has filled, as rows."""
         if cursor.rows:
             values = out.rows.values[: cursor.values]
             if cursor.ignored and self.recipe.scale == "none":
@@ -212,7 +210,7 @@ class CellParser(DelimitedParser, TableParser):
     ) -> None:
         super().__init__(source, recipe, options, layout.columns)
         self.layout = layout
-        number, word = arrow_type(self.read_dtype), arrow_type(None)
+        number, word = to_arrow_type(self.read_dtype), to_arrow_type(None)
         found = [layout.kinds[place].kind for place in self.wanted]
         self.types = [
             number if kind == spelled == "number" and name not in recipe.spellings else word
@@ -222,13 +220,13 @@ class CellParser(DelimitedParser, TableParser):
 
     @property
     def piece_bytes(self) -> int:
-        """How many bytes become one piece, about: fewer where they become more features."""
+        """The approximate size of a piece; smaller where bytes become many features."""
         grams = [self.recipe.resolve_ngrams(name) for name in self.recipe.text]
         most = max([longest - shortest + 1 for shortest, longest, each in grams if each] or [1])
         return self.options.batch_bytes // most + 1
 
     def end_of_rows(self, buffer: bytearray, filled: int) -> int:
-        """Where the last whole row ends."""
+        """Return where the last whole row ends."""
         if buffer.find(b'"', 0, filled) < 0:
             return last_newline(buffer, filled)
         ends = row_ends(memoryview(buffer)[:filled], self.layout.delimiter)
@@ -239,18 +237,18 @@ class CellParser(DelimitedParser, TableParser):
         return np.unique([0, *row_ends(data, self.layout.delimiter), len(data)])
 
     def decode(self, data: np.ndarray) -> DecodedColumns:
-        """The columns of some rows."""
+        """Decode the cells of whole rows."""
         if not data.all():
             raise line_error(NUL, int(data.argmin()) + 1)
         include = [str(number) for number in self.wanted]
-        table = parsed_cells(
+        table = parse_cells(
             data,
             self.layout.delimiter,
             len(self.layout.columns),
             include_columns=include,
             column_types=dict(zip(include, self.types, strict=True)),
         )
-        return self.decoded(table)
+        return self.decode_table(table)
 
     def explain(self, row: np.ndarray) -> InputError:
         """Say in which column a row is broken, and why."""
@@ -271,7 +269,7 @@ class CellParser(DelimitedParser, TableParser):
             return InputError(sentence, code=CODES[CELLS], column=len(row))
         for number, kind in zip(self.wanted, self.types, strict=True):
             cell = cells[number].strip()
-            if kind != arrow_type(None) and not is_number(cell):
+            if kind != to_arrow_type(None) and not is_number(cell):
                 return self.options.word_error("number", names[number], cell)
         return found
 

@@ -1,4 +1,4 @@
-"""What a file is: told by its name, by its first bytes, or by how its lines are divided."""
+"""Detect the format of a file by its name, its first bytes or its first lines."""
 
 import csv
 import io
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from ..parameters import InputError, ParameterError
+from ..parameters import ParameterError
 from .parser import BOM, SAMPLE
-from .sources import BLANKS, Source
+from .sources import BLANKS, Source, file_error
 
 FORMATS = {
     "svmlight": "svmlight",
@@ -26,6 +26,7 @@ FORMATS = {
     "feather": "arrow",
 }
 DELIMITERS = {"csv": ",", "tsv": "\t"}
+TEXTS = ("csv", "tsv", "jsonl", "svmlight", "vw")
 PACKED = ("gz", "bz2", "xz", "zst", "lz4", "zip")
 OF_SENTENCES = "conllu, conll, tagged"  # formats that taggers read
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow"}
@@ -46,7 +47,7 @@ ALIKE = 0.9  # of the rows have as many cells as the first, where the delimiter 
 
 
 def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
-    """The format that is stated, or told by the source's name, by a model's rows, or by content."""
+    """Return the stated format, or detect it by names, by the rows of a model, or by content."""
     known = ", ".join(dict.fromkeys(FORMATS.values()))
     if stated is not None:
         if stated not in FORMATS:
@@ -56,18 +57,15 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
                 format=stated,
             )
         return FORMATS[stated]
-    told = next(filter(None, map(format_told_by, source.names)), None)
+    told = next(filter(None, map(format_from_name, source.names)), None)
     if told is not None:
         return told
+    refuse_sentences(source.names)
     if source.is_folder:
-        raise InputError(
-            f"{source.name} is a folder without a file whose name tells its format; there are: "
-            f"{known}.",
-            code="folder",
-            file=source.name,
-        )
+        what = f"is a folder without a file whose name tells its format; there are: {known}"
+        raise file_error("folder", source.name, what)
     head = source.head(SAMPLE)
-    told = told_by_magic(head) or FORMAT_OF_ROWS.get(rows) or told_by_lines(head)
+    told = format_from_magic(head) or FORMAT_OF_ROWS.get(rows) or format_from_lines(head)
     if told is None:
         raise ParameterError(
             f"Neither the name nor the content of {source.name} tells its format; state "
@@ -77,21 +75,40 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
     return told
 
 
-def format_told_by(name: str) -> str | None:
-    """The format that the ending of a name tells, if it does."""
+def refuse_sentences(names: Sequence[str]) -> None:
+    """Refuse files that hold sentences by their names, which are not rows."""
+    for name in names:
+        if find_ending(name) in OF_SENTENCES.split(", "):
+            raise ParameterError(
+                f"{name} holds sentences by its name; state {{format}} to train a tagger.",
+                code="format-of-sentences",
+                format=find_ending(name),
+            )
+
+
+def find_ending(name: str) -> str:
+    """Return the ending of a name in lower case, without those of compression.
+
+    >>> find_ending("data/A.CSV.gz")
+    'csv'
+    """
     endings = [ending[1:].lower() for ending in Path(name).suffixes]
-    endings = [ending for ending in endings if ending not in PACKED]
-    return FORMATS.get(endings[-1]) if endings else None
+    return next((ending for ending in reversed(endings) if ending not in PACKED), "")
 
 
-def told_by_magic(head: bytes) -> str | None:
-    """Return the format that the first bytes of a file show, if they do."""
+def format_from_name(name: str) -> str | None:
+    """Return the format that the ending of a name implies, or None."""
+    return FORMATS.get(find_ending(name))
+
+
+def format_from_magic(head: bytes) -> str | None:
+    """Return the format that the first bytes of a file mark, or None."""
     found = next((kind for mark, kind in MAGIC.items() if head.startswith(mark)), None)
     return found or ("jsonl" if JSON_OBJECT.match(head.removeprefix(BOM)) else None)
 
 
-def told_by_lines(head: bytes) -> str | None:
-    """The format that the first lines are in, if they are in one."""
+def format_from_lines(head: bytes) -> str | None:
+    """Return the format that all first lines fit, or None."""
     lines = [line for line in first_lines(head) if not line.startswith(b"#")]
     if not lines or b"\0" in head:
         return None
@@ -99,38 +116,38 @@ def told_by_lines(head: bytes) -> str | None:
         return "svmlight"
     if all(map(VW_LINE.fullmatch, lines)):
         return "vw"
-    return "csv" if found_delimiter(head, ",") else None
+    return "csv" if find_delimiter(head, ",") else None
 
 
 def first_lines(head: bytes) -> list[bytes]:
-    """The first lines that are whole and not empty."""
+    """Return the first lines that are whole and not empty."""
     whole = head[: head.rfind(b"\n") + 1] or head
     lines = (line.strip() for line in whole.removeprefix(BOM).split(b"\n"))
     return list(islice(filter(None, lines), LINES_LOOKED_AT))
 
 
 def detect_delimiter(source: Source, usual: str) -> str:
-    """What divides the cells of a text table: the usual delimiter unless another fits better."""
-    return found_delimiter(source.head(SAMPLE), usual) or usual
+    """Detect the delimiter of a table of text; ``usual`` unless another fits better."""
+    return find_delimiter(source.head(SAMPLE), usual) or usual
 
 
-def found_delimiter(head: bytes, usual: str) -> str | None:
-    """What divides all rows into as many cells, the usual delimiter first."""
+def find_delimiter(head: bytes, usual: str) -> str | None:
+    """Find a delimiter that divides all rows into the same number of cells, or None."""
     whole = head[: head.rfind(b"\n") + 1] or head
     text = whole.removeprefix(BOM).decode(errors="replace")
-    if usual == "," and has_decimal_commas(rows_of_cells(text, ";")):
+    if usual == "," and has_decimal_commas(split_rows(text, ";")):
         return ";"
     for delimiter in dict.fromkeys([usual, ",", ";", "\t", "|"]):
-        if delimiter != BLANKS and divides(rows_of_cells(text, delimiter)):
+        if delimiter != BLANKS and have_equal_widths(split_rows(text, delimiter)):
             return delimiter
     rows = [line.split() for line in text.split("\n", LINES_LOOKED_AT) if '"' not in line]
     rows = list(filter(None, rows))
     cells = [[re.fullmatch(NUMBER, cell) for cell in row] for row in rows[1:]]
     numbers = cells and any(map(all, zip(*cells, strict=False)))
-    return BLANKS if numbers and divides(rows) else None
+    return BLANKS if numbers and have_equal_widths(rows) else None
 
 
-def rows_of_cells(text: str, delimiter: str, most: int = LINES_LOOKED_AT) -> list[list[str]]:
+def split_rows(text: str, delimiter: str, most: int = LINES_LOOKED_AT) -> list[list[str]]:
     """Divide the first rows of a text into cells; return none if they cannot be divided."""
     try:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -140,13 +157,13 @@ def rows_of_cells(text: str, delimiter: str, most: int = LINES_LOOKED_AT) -> lis
 
 
 def has_decimal_commas(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether rows are divided at semicolons, and their commas are those of decimals only."""
+    """Whether semicolons divide the rows, and all commas are decimal commas."""
     cells = [cell.strip() for row in rows for cell in row if "," in cell]
-    return bool(cells) and divides(rows) and all(map(DECIMAL_COMMA.fullmatch, cells))
+    return bool(cells) and have_equal_widths(rows) and all(map(DECIMAL_COMMA.fullmatch, cells))
 
 
-def divides(rows: Sequence[Sequence[object]]) -> bool:
-    """Whether nearly all rows have as many cells as the first, and that is more than one."""
+def have_equal_widths(rows: Sequence[Sequence[object]]) -> bool:
+    """Whether nearly all rows have the same number of cells, and more than one."""
     if not rows or len(rows[0]) < 2:
         return False
     return Counter(map(len, rows))[len(rows[0])] >= ALIKE * len(rows)

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from ..parameters import InputError
-from .arrow import DecodedColumns, arrow_type
+from .arrow import DecodedColumns, to_arrow_type
 from .columnar import TypedParser
 from .parser import SAMPLE
 from .recipe import FeatureRecipe, ReaderOptions
@@ -26,7 +26,7 @@ class JsonLinesParser(TypedParser):
                 first = first.append_column(name, pyarrow.nulls(len(first)))
         words = {*options.category, *(name for name in known if known[name] != "number")}
         types = {
-            field.name: arrow_type(None) if field.name in words else wide_type(field.type)
+            field.name: to_arrow_type(None) if field.name in words else wide_type(field.type)
             for field in first.schema
         }
         self.types: dict[str, Any] = types
@@ -42,13 +42,13 @@ class JsonLinesParser(TypedParser):
         schema = pyarrow.schema([(name, self.types[name]) for name in names])
         text = bytes(data)
         if not text.strip():
-            return self.decoded(schema.empty_table())
+            return self.decode_table(schema.empty_table())
         try:
-            return self.decoded(read_table(text, schema, "ignore").select(names))
+            return self.decode_table(read_table(text, schema, "ignore").select(names))
         except pyarrow.ArrowInvalid:
             rows = [parse_line(line) for line in text.splitlines() if line.strip()]
         columns = [[self.convert(row.get(name), name) for row in rows] for name in names]
-        return self.decoded(pyarrow.table(dict(zip(names, columns, strict=True)), schema))
+        return self.decode_table(pyarrow.table(dict(zip(names, columns, strict=True)), schema))
 
     def convert(self, value: Any, name: str) -> Any:
         """Convert a value to the type of its column."""
@@ -103,7 +103,7 @@ def infer_table(text: bytes, name: str) -> Any:
         times = [field.name for field in table.schema if types.is_temporal(field.type)]
         if not times:
             return table
-        words = pyarrow.schema([(each, arrow_type(None)) for each in times])
+        words = pyarrow.schema([(each, to_arrow_type(None)) for each in times])
         return read_table(text, words).select(table.column_names)
     except pyarrow.ArrowInvalid:
         rows = [row for line in text.splitlines() if (row := parse_if_possible(line)) is not None]

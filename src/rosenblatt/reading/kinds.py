@@ -1,4 +1,4 @@
-"""What the columns of a table hold, as far as their first rows tell."""
+"""Detect what the columns of a table hold, by their first rows."""
 
 from functools import lru_cache
 from typing import Any
@@ -8,10 +8,10 @@ from .dates import (
     ISO,
     LOOKS,
     DateForm,
-    described,
+    describe_form,
     detect_date_form,
-    found_parts,
-    missing_days,
+    find_missing_days,
+    find_parts,
     to_times,
 )
 from .formats import NUMBER
@@ -21,7 +21,7 @@ from .spellings import ANY, PLAIN, UNITS, are_numbers, find_spelling
 
 ENOUGH = 20  # numbers, among which one word is a slip; strings, to tell what they are
 STRAY = 0.01  # of the cells may be slips
-WORDS, DIFFERENT = 5.0, 0.5  # a text has so many words on average, and so many texts are different
+WORDS, DIFFERENT = 5.0, 0.5  # least mean words of texts, and least share of different ones
 DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|[A-Za-z, ]*\d{1,2}[A-Za-z, ]+\d{4}"
 WHOLE_DATE = rf"^\s*({DAY})([ T][\d:.,Z+-]+)?\s*$"
 TRUTH = r"^\s*([Tt]rue|[Ff]alse|TRUE|FALSE)\s*$"
@@ -29,8 +29,8 @@ ONLY_ONCE = 0.9  # of the cells of names or numbers of items are different
 
 
 @lru_cache
-def classify_character(kind: Any) -> str:
-    """What a column of some Arrow type becomes, or nothing."""
+def classify_type(kind: Any) -> str:
+    """Return the kind of a column by its Arrow type; empty if it cannot be used."""
     from pyarrow import types
 
     if types.is_dictionary(kind):
@@ -46,26 +46,26 @@ def classify_character(kind: Any) -> str:
     return "category" if any(is_kind(kind) for is_kind in string) else ""
 
 
-def kind_of_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
-    """What a column of a text table holds, whose cells Arrow has given a type.
+def detect_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
+    """Detect the kind of a column of a text table, by cells that Arrow has typed.
 
-    A word or so in many numbers is a slip; words that come more often are words. Where so many
-    broken rows are tolerated, so many words are slips, too, if there are more numbers.
+    A few words among many numbers are slips, and more make a category. ``tolerated`` broken rows
+    allow as many slips, if numbers outnumber them.
     """
     from pyarrow import compute
 
-    if classify_character(column.type) != "category":
-        return kind_of_column(name, column)
+    if classify_type(column.type) != "category":
+        return detect_column(name, column)
     cells = column.drop_null()
     if is_truth(cells):
         return ColumnKind("boolean")
-    spelled = kind_of_spelled(name, cells)
+    spelled = detect_spelled(name, cells)
     if spelled is not None:
         return spelled
     words = cells.filter(compute.invert(compute.match_substring_regex(cells, rf"^\s*{NUMBER}\s*$")))
     n_words, n_numbers = len(words), len(cells) - len(words)
     if n_numbers <= n_words:
-        return kind_of_strings(name, cells)
+        return detect_strings(name, cells)
     listed = list_words(words.unique().to_pylist())
     slips = max(1, STRAY * len(cells)) if n_numbers >= ENOUGH else 0
     if n_words <= max(slips, tolerated):
@@ -81,23 +81,23 @@ def is_truth(cells: Any) -> bool:
     return len(cells) > 0 and bool(compute.all(compute.match_substring_regex(cells, TRUTH)).as_py())
 
 
-def kind_of_column(name: str, column: Any) -> ColumnKind:
-    """What a column holds whose type is to be trusted; strings may be dates, or texts."""
+def detect_column(name: str, column: Any) -> ColumnKind:
+    """Detect the kind of a typed column; strings may be dates or texts."""
     import pyarrow
 
-    found = classify_character(column.type)
+    found = classify_type(column.type)
     if found == "date":
         return detect_dates(name, column, CLOCK if pyarrow.types.is_time(column.type) else ISO)
     if found != "category" or pyarrow.types.is_dictionary(column.type):
         return ColumnKind(found)
-    return kind_of_strings(name, column.cast(pyarrow.string()))
+    return detect_strings(name, column.cast(pyarrow.string()))
 
 
-def kind_of_strings(name: str, cells: Any) -> ColumnKind:
-    """What a column of strings holds: numbers, dates, a text in each, or categories."""
+def detect_strings(name: str, cells: Any) -> ColumnKind:
+    """Detect the kind of a column of strings: numbers, dates, texts or categories."""
     from pyarrow import compute
 
-    spelled = kind_of_spelled(name, cells)
+    spelled = detect_spelled(name, cells)
     if spelled is not None:
         return spelled
     form = detect_date_form(cells)
@@ -118,8 +118,8 @@ def kind_of_strings(name: str, cells: Any) -> ColumnKind:
     return ColumnKind("category")
 
 
-def kind_of_spelled(name: str, cells: Any) -> ColumnKind | None:
-    """What a column holds whose cells are all numbers, of which some are not written plainly."""
+def detect_spelled(name: str, cells: Any) -> ColumnKind | None:
+    """Detect numbers with decimal commas, thousands or units; None if there are none."""
     found = cells.drop_null()
     if not len(found) or not ANY.fullmatch(found[0].as_py().strip() or "0"):
         return None
@@ -140,7 +140,7 @@ def kind_of_spelled(name: str, cells: Any) -> ColumnKind | None:
 
 
 def find_invalid_dates(cells: Any) -> list[str]:
-    """What is no date in a column that holds little else than dates."""
+    """Find the cells that are not dates in a column of dates; none in other columns."""
     from pyarrow import compute
 
     cells = cells.drop_null()
@@ -151,11 +151,11 @@ def find_invalid_dates(cells: Any) -> list[str]:
         return slips
     whole = compute.match_substring_regex(cells, WHOLE_DATE)
     all_dates = len(cells) > 0 and compute.all(whole).as_py()
-    return missing_days(cells) if all_dates else []
+    return find_missing_days(cells) if all_dates else []
 
 
 def detect_dates(name: str, column: Any, form: str) -> ColumnKind:
-    """A column of dates that are written in some form."""
-    parts = found_parts(to_times(column, form), form)
-    said = make_notice("dates", name=name, form=described(form), parts=", ".join(parts))
+    """Return the kind of a column of dates of a form."""
+    parts = find_parts(to_times(column, form), form)
+    said = make_notice("dates", name=name, form=describe_form(form), parts=", ".join(parts))
     return ColumnKind("date", said, DateForm(form, parts))

@@ -8,6 +8,7 @@ from typing import Any
 from ..parameters import InputError
 from .notices import Notice, make_notice
 from .recipe import ColumnNames, FeatureRecipe
+from .sources import file_error
 
 LABEL_NAMES = ("label", "class", "target", "y")
 FIRST_ROWS = 2_000  # that are looked at
@@ -36,7 +37,7 @@ def with_label(
         return replace(recipe, label=names.names[places[0]]), {}
     good = [place for place in places if holds_classes(cells(place))]
     if not good and not stated:
-        raise no_label(names, places[0], cells)
+        raise no_label_error(names, places[0], cells)
     place = good[0] if good else places[0]
     label, notices = names.names[place], dict[Notice, None]()
     if not good:
@@ -61,17 +62,13 @@ def find_usual_labels(names: Sequence[str]) -> list[int]:
     return [lower.index(name) for name in LABEL_NAMES if name in lower]
 
 
-def no_label(names: ColumnNames, place: int, cells: FirstCells) -> InputError:
+def no_label_error(names: ColumnNames, place: int, cells: FirstCells) -> InputError:
     """Return the error of a table whose label cannot be guessed, with the columns it could be."""
     found = [name for j, name in enumerate(names.names) if holds_classes(cells(j))]
     others = f" It could be one of: {', '.join(found[:10])}." if found else ""
-    return InputError(
-        f"{names.source}: the column {names.names[place]!r} does not look like a label, as it "
-        f"holds too many different values.{others} State {{label?}} to choose a column.",
-        code="no-label-column",
-        file=names.source,
-        column=names.names[place],
-    )
+    what = f"has no label: {names.names[place]!r} holds too many different values"
+    what = f"{what} to be classes.{others} State {{label?}} to choose a column"
+    return file_error("no-label-column", names.source, what, column=names.names[place])
 
 
 def holds_classes(cells: Sequence[Any]) -> bool:

@@ -1,4 +1,4 @@
-"""What the beginning of a CSV or TSV file tells: its header, its columns and their kinds."""
+"""Detect the header, columns and kinds of a CSV or TSV file by its first rows."""
 
 import csv
 import re
@@ -15,9 +15,9 @@ from ..kernels import lines
 from ..kernels.addresses import MARKS
 from ..kernels.lines import MISSING, VALUE_TOO_LARGE, Cursor
 from ..parameters import InputError
-from .arrow import arrow_type, as_words
-from .formats import NUMBER, rows_of_cells
-from .kinds import kind_of_cells
+from .arrow import to_arrow_type, to_words
+from .formats import NUMBER, split_rows
+from .kinds import detect_cells
 from .label import FIRST_ROWS, LABEL_NAMES, find_usual_labels
 from .lines import after_line
 from .notices import list_words, make_notice
@@ -29,7 +29,7 @@ from .recipe import (
     FeatureRecipe,
     ReaderOptions,
 )
-from .sources import LONGEST_ROW, ByteStream, Source
+from .sources import LONGEST_ROW, ByteStream, Source, file_error
 from .spellings import LEADING_ZEROS
 from .values import to_scalar
 
@@ -51,32 +51,29 @@ class TableLayout(NamedTuple):
 
     def cells(self, rows: bytes, place: int) -> list[str | None]:
         """Return the first cells of a column; None where one is missing."""
-        divided = rows_of_cells(rows.decode(errors="replace"), self.delimiter, FIRST_ROWS)
+        divided = split_rows(rows.decode(errors="replace"), self.delimiter, FIRST_ROWS)
         found = [row[place].strip() for row in divided if len(row) == len(self.columns)]
         return [None if cell in MISSING else cell for cell in found]
 
     def find_rows(self, stream: ByteStream) -> int:
         """Count the bytes before the first row of another file, whose header must be the same."""
-        begin, head, ends = sample(stream, self.delimiter)
+        begin, head, ends = read_sample(stream, self.delimiter)
         if not self.header:
             return begin
         text = head[begin : ends[0]].decode(errors="replace")
         names = [cell.strip() for cell in split_cells(text, self.delimiter)]
         if names != self.columns.names:
-            raise InputError(
-                f"{stream.name} has other columns than {self.columns.source}: "
-                f"{list_words(names)} instead of {list_words(self.columns.names)}.",
-                code="other-columns",
-                file=stream.name,
-            )
+            listed = f"{list_words(names)} instead of {list_words(self.columns.names)}"
+            what = f"has other columns than {self.columns.source}: {listed}"
+            raise file_error("other-columns", stream.name, what)
         return int(ends[0])
 
 
 def detect_layout(
     source: Source, delimiter: str, recipe: FeatureRecipe, options: ReaderOptions
 ) -> tuple[TableLayout, bytes]:
-    """Find out the names and kinds of columns; the first rows, which tell them."""
-    begin, head, ends = sample(source, delimiter)
+    """Detect the names and kinds of columns; return them with the first rows."""
+    begin, head, ends = read_sample(source, delimiter)
     top, below = head[begin : ends[0]], head[ends[0] : ends[-1]]
     refuse_odd_beginning(source.name, top, head[begin:], head[ends[-1] :], ends[0] - begin)
     first = FirstRows(top, below, delimiter, options.dtype)
@@ -84,7 +81,7 @@ def detect_layout(
     rows = below if header else top + below
     if not rows.strip():
         hint = " below its header (state {header=False} if that line is a row)" if header else ""
-        raise InputError(f"{source.name} has no rows{hint}.", code="no-rows", file=source.name)
+        raise file_error("no-rows", source.name, f"has no rows{hint}")
     columns = ColumnNames(first.names(header, recipe, source.name), source.names[0])
     found = first.kinds(header, columns.names, options.skip_bad)
     stated = {columns.number(name) for name in options.category}
@@ -92,8 +89,8 @@ def detect_layout(
     return TableLayout(delimiter, columns, kinds, ends[0] if header else begin, header), rows
 
 
-def sample(source: Source | ByteStream, delimiter: str) -> tuple[int, bytes, list[int]]:
-    """Where rows begin, the first bytes, and where the rows in them end: two if there are two."""
+def read_sample(source: Source | ByteStream, delimiter: str) -> tuple[int, bytes, list[int]]:
+    """Return where rows begin, the first bytes, and the ends of the rows in them."""
     size = SAMPLE
     while True:
         head = source.head(size)
@@ -133,14 +130,14 @@ def refuse_odd_beginning(name: str, top: bytes, head: bytes, rest: bytes, length
 
 
 def row_ends(data: Any, delimiter: str) -> np.ndarray:
-    """Where each whole row ends."""
+    """Return where each whole row ends."""
     ends = np.empty(len(data), np.int64)
     n = lines.row_ends(read_only(np.frombuffer(data, np.uint8)), ord(delimiter), ends)
     return ends[:n]
 
 
 def split_cells(row: str, delimiter: str) -> list[str]:
-    """The cells of one row."""
+    """Split one row into cells."""
     usual = csv.field_size_limit(2**31 - 1)
     try:
         return next(csv.reader([row], delimiter=delimiter), [])
@@ -159,15 +156,15 @@ class FirstRows:
 
     @cached_property
     def columns_below(self) -> list[Any]:
-        """The columns without the first row, of the types that suit them."""
-        return list(inferred_cells(self.below, self.delimiter, len(self.cells)).columns)
+        """The columns without the first row, with inferred types."""
+        return list(infer_cells(self.below, self.delimiter, len(self.cells)).columns)
 
     def is_numeric(self, rows: bytes) -> bool:
         """Whether all cells of some rows are numbers or missing."""
         return is_numeric(rows, self.delimiter, len(self.cells), self.dtype)
 
     def is_header(self, recipe: FeatureRecipe) -> bool:
-        """Whether the first row holds names, where nobody says."""
+        """Guess whether the first row holds names."""
         stated = {recipe.label, recipe.id, *recipe.text, *recipe.ignore}
         stated |= {name for name, _ in recipe.columns or ()}
         names = [cell.strip() for cell in self.cells]
@@ -183,9 +180,9 @@ class FirstRows:
         return self.looks_like_names(names, label_place(recipe.label, names))
 
     def looks_like_names(self, names: list[str], label: int) -> bool:
-        """Whether the first row looks unlike those below it, of which some cells are words."""
+        """Whether the first row differs from the rows below it, which hold words."""
         signs = Counter(
-            sign_of_name(cell, is_number(cell), column, j == label)
+            weigh_name(cell, is_number(cell), column, j == label)
             for j, (cell, column) in enumerate(zip(names, self.columns_below, strict=True))
         )
         if signs[Sign.SURE]:
@@ -195,7 +192,7 @@ class FirstRows:
         return not signs[Sign.LABEL]
 
     def names(self, header: bool, recipe: FeatureRecipe, source: str) -> list[str]:
-        """The names of the columns: their numbers if they have none.
+        """Return the names of the columns: their numbers if there is no header.
 
         Where a model knows the columns by number and the label is not there, its number is not.
         """
@@ -208,7 +205,7 @@ class FirstRows:
         return list(map(str, range(len(self.cells))))
 
     def kinds(self, header: bool, names: list[str], tolerated: int) -> list[ColumnKind]:
-        """What each column holds, as far as these rows tell; so many may be broken."""
+        """Detect the kind of each column; ``tolerated`` rows may be broken."""
         rows = self.below if header else self.top + self.below
         if self.is_numeric(rows):
             found = [ColumnKind("number")] * len(self.cells)
@@ -216,9 +213,9 @@ class FirstRows:
             columns = (
                 self.columns_below
                 if header
-                else inferred_cells(rows, self.delimiter, len(self.cells)).columns
+                else infer_cells(rows, self.delimiter, len(self.cells)).columns
             )
-            found = [kind_of_cells(*pair, tolerated) for pair in zip(names, columns, strict=True)]
+            found = [detect_cells(*pair, tolerated) for pair in zip(names, columns, strict=True)]
         codes = self.codes(rows)
         return [
             ColumnKind("category", make_notice("codes-zeros", name=names[j], cell=codes[j]))
@@ -228,14 +225,15 @@ class FirstRows:
         ]
 
     def codes(self, rows: bytes) -> dict[int, str]:
-        """The columns with leading zeros, as those of postal codes, and a cell of each."""
+        """Find the columns with leading zeros, such as postal codes, and a cell of each."""
         from pyarrow import compute
 
-        if not re.search(rb"(?:^|[\s\"%b])0\d" % re.escape(self.delimiter.encode()), rows):
+        before = re.escape(self.delimiter.encode())  # looked at last: a literal is found faster
+        if not re.search(rb"0\d(?<=[\s\"%b]0\d)" % before, b"\n" + rows):
             return {}
         width = len(self.cells)
-        words = dict.fromkeys(map(str, range(width)), arrow_type(None))
-        table = inferred_cells(rows, self.delimiter, width, column_types=words)
+        words = dict.fromkeys(map(str, range(width)), to_arrow_type(None))
+        table = infer_cells(rows, self.delimiter, width, column_types=words)
         zeros = [
             column.filter(compute.match_substring_regex(column, LEADING_ZEROS))
             for column in table.columns
@@ -244,7 +242,7 @@ class FirstRows:
 
 
 class Sign(Enum):
-    """What the first cell of a column tells: that it is a name, surely or likely, or a row's."""
+    """What the first cell of a column is: surely or likely a name, or the cell of a row."""
 
     SURE = 1
     NAME = 2
@@ -253,11 +251,11 @@ class Sign(Enum):
     NONE = 5
 
 
-def sign_of_name(cell: str, number: bool, column: Any, is_label: bool) -> Sign:
-    """What the first cell of a column tells, which may be a number or missing."""
+def weigh_name(cell: str, number: bool, column: Any, is_label: bool) -> Sign:
+    """Judge whether the first cell of a column is a name."""
     from pyarrow import compute
 
-    found = kind_of_cells("", column)
+    found = detect_cells("", column)
     kind = found.kind
     number = number or (found.spelling is not None and found.spelling.fits(cell))
     if not cell:
@@ -266,7 +264,7 @@ def sign_of_name(cell: str, number: bool, column: Any, is_label: bool) -> Sign:
         return Sign.NONE if re.search(r"\d", cell) else Sign.SURE
     if kind == "number":
         return Sign.SURE if not number else Sign.ROW if is_within(cell, column) else Sign.NONE
-    words = as_words(column).drop_null()
+    words = to_words(column).drop_null()
     if compute.any(compute.equal(compute.utf8_trim_whitespace(words), to_scalar(cell))).as_py():
         return Sign.LABEL if is_label else Sign.ROW
     if cell.lower() in LABEL_NAMES:
@@ -278,7 +276,7 @@ def sign_of_name(cell: str, number: bool, column: Any, is_label: bool) -> Sign:
 
 
 def is_within(cell: str, column: Any) -> bool:
-    """Whether a number lies among those of a column, as far as they tell, or has decimals."""
+    """Whether a number fits the range of a column, or the column has no clear range."""
     from pyarrow import compute, types
 
     numeric = types.is_integer(column.type) or types.is_floating(column.type)
@@ -289,7 +287,7 @@ def is_within(cell: str, column: Any) -> bool:
 
 
 def label_place(label: Any, names: list[str]) -> int:
-    """Which column would be the label if a row held names."""
+    """Return the place of the label if a row held names."""
     if label is None or label is False:
         return next(iter(find_usual_labels(names)), len(names) - 1)
     number = int(label) if isinstance(label, int) or DIGITS.fullmatch(label) else -1
@@ -297,7 +295,7 @@ def label_place(label: Any, names: list[str]) -> int:
 
 
 def is_numeric(rows: bytes, delimiter: str, width: int, dtype: np.dtype) -> bool:
-    """Whether all cells are numbers or missing; the type is that of the rows to come."""
+    """Whether all cells of some rows are numbers of a data type, or missing."""
     if rows.translate(None, IN_NUMBERS + delimiter.encode()):
         return False  # without a kernel, which takes seconds to compile
     data = np.frombuffer(bytearray(rows.rstrip(b"\n") + b"\n"), np.uint8)
@@ -320,16 +318,16 @@ def is_number(cell: str) -> bool:
 
 
 def with_exact_labels(recipe: FeatureRecipe, layout: TableLayout, rows: bytes) -> FeatureRecipe:
-    """Take labels as words if one is an integer that a float cannot tell from its neighbours."""
+    """Take labels as words if an integer among them is too large for a float."""
     if recipe.label_kind != "number" or not re.search(rb"\d{16}", rows):
         return recipe
     column = str(layout.columns.number(str(recipe.label)))
-    table = inferred_cells(
+    table = infer_cells(
         rows,
         layout.delimiter,
         len(layout.columns),
         include_columns=[column],
-        column_types={column: arrow_type(None)},
+        column_types={column: to_arrow_type(None)},
     )
     whole = re.compile(r" *[+-]?\d+ *")
     labels = (cell for cell in table[0].unique().to_pylist() if cell and whole.fullmatch(cell))
@@ -342,10 +340,10 @@ def with_exact_labels(recipe: FeatureRecipe, layout: TableLayout, rows: bytes) -
 BLANK_MISSING = MISSING + [" " + word for word in MISSING]  # Arrow compares blanks too
 
 
-def parsed_cells(
+def parse_cells(
     data: Any, delimiter: str, width: int, lenient: bool = False, **conversion: Any
 ) -> Any:
-    """The cells of whole rows as an Arrow table whose columns are called by number.
+    """Parse whole rows as an Arrow table whose columns are named by number.
 
     One block holds them all, however long a row is, and no thread of Arrow's outlives the call:
     one that lets go of Python's memory while Python ends would abort the process.
@@ -371,13 +369,13 @@ def parsed_cells(
     )
 
 
-def inferred_cells(data: bytes, delimiter: str, width: int, **conversion: Any) -> Any:
-    """The cells of whole rows, of the types that suit them; rows of another width are left out."""
+def infer_cells(data: bytes, delimiter: str, width: int, **conversion: Any) -> Any:
+    """Parse whole rows with inferred types, leaving out rows of another width."""
     data = data.decode(errors="replace").encode()  # rows that are left out must be UTF-8 too
     conversion |= {"true_values": [], "false_values": []}
-    table = parsed_cells(data, delimiter, width, lenient=True, **conversion)
+    table = parse_cells(data, delimiter, width, lenient=True, **conversion)
     zoned = [column.name for column in table.schema if getattr(column.type, "tz", None)]
     if not zoned:
         return table
-    words = {"column_types": dict.fromkeys(zoned, arrow_type(None))}  # with the time on the wall
-    return parsed_cells(data, delimiter, width, lenient=True, **conversion, **words)
+    words = {"column_types": dict.fromkeys(zoned, to_arrow_type(None))}  # with the time on the wall
+    return parse_cells(data, delimiter, width, lenient=True, **conversion, **words)

@@ -1,4 +1,4 @@
-"""Rows of one line each: svmlight and Vowpal Wabbit text."""
+"""Parse svmlight and Vowpal Wabbit text: one row per line."""
 
 import re
 from collections.abc import Generator, Iterator
@@ -38,16 +38,16 @@ from .parser import (
     LONG_LABEL,
     SAMPLE,
     Parser,
-    empty_rows,
-    filled_rows,
-    some_rows,
+    allocate_rows,
+    slice_rows,
+    view_filled_rows,
 )
 from .recipe import (
     OTHER_BITS,
     FeatureRecipe,
     ReaderOptions,
     RestartError,
-    crossed_groups,
+    find_crossed_groups,
     make_recipe,
 )
 from .scaling import sparse_scaling
@@ -74,7 +74,7 @@ CODES = {
 
 
 class LineBuffers(NamedTuple):
-    """What a kernel fills; ``label_starts`` is empty where each row has one label."""
+    """Arrays that a kernel fills; ``label_starts`` is empty where each row has one label."""
 
     labels: np.ndarray
     weights: np.ndarray | None
@@ -82,8 +82,8 @@ class LineBuffers(NamedTuple):
     groups: np.ndarray | None
     label_starts: np.ndarray = NO_STARTS
 
-    def filled_labels(self, rows: int) -> Any:
-        """The labels of the first rows."""
+    def view_labels(self, rows: int) -> Any:
+        """Return the labels of the first rows."""
         if not len(self.label_starts):
             return self.labels[:rows]
         starts = self.label_starts[: rows + 1]
@@ -96,14 +96,14 @@ class LineParser(Parser):
     ignored: str  # the notice of fields that were read and have no use
     width = 0
 
-    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
-        """The rows of whole lines."""
+    def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
+        """Make rows of whole lines."""
         data, cursor = piece.data, Cursor()
         while cursor.at < len(data):
-            out = self.buffers(len(data) - cursor.at)
+            out = self.allocate_buffers(len(data) - cursor.at)
             before = cursor
             cursor = yield from self.parse_good(data, cursor, out)
-            labels = out.filled_labels(cursor.rows)
+            labels = out.view_labels(cursor.rows)
             numbers = labels.values if isinstance(labels, LabelSets) else labels
             long = np.abs(numbers) >= LARGEST_LABEL
             if self.labelled and long.any():
@@ -113,7 +113,7 @@ class LineParser(Parser):
             if cursor.ignored:
                 self.add_notice(self.ignored)
             weights = out.weights
-            for some, rows in self.finished(data, cursor, out):
+            for some, rows in self.make_rows(data, cursor, out):
                 own = labels[some] if self.labelled else None
                 own_weights = None if weights is None else weights[some]
                 batch = Batch(rows, own, own_weights, self.width, piece.taken, cursor.lines)
@@ -126,7 +126,7 @@ class LineParser(Parser):
     def parse_good(
         self, data: np.ndarray, cursor: Cursor, out: LineBuffers
     ) -> Generator[Broken, None, Cursor]:
-        """Parse from the cursor on until the buffers are full; broken lines are told."""
+        """Parse from the cursor until the arrays are full, and yield broken lines."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > FULL:
             if self.is_unlabelled(cursor):
@@ -142,7 +142,7 @@ class LineParser(Parser):
         return False
 
     def long_label(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Broken:
-        """A number so large that two labels could become one; buffers end before its row."""
+        """Return the error of a label too large to be exact; the arrays end before its row."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > FULL:
             cursor = self.parse(data, after_line(data, cursor), out)
@@ -150,7 +150,7 @@ class LineParser(Parser):
         return Broken(cursor.lines + 1, error, True)
 
     def label_column(self) -> Any:
-        """Where the label is."""
+        """The place of the label in a line."""
         return 1
 
     def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
@@ -161,12 +161,12 @@ class LineParser(Parser):
         sentence = f"{found.template}; state {{labels_separator}} if rows may have several"
         return found.reword(sentence, values={"labels_separator": ","})
 
-    def buffers(self, size: int) -> LineBuffers:
-        """Room for the rows of so many bytes, or for the first of them."""
+    def allocate_buffers(self, size: int) -> LineBuffers:
+        """Allocate arrays for the rows of ``size`` bytes, or for the first of them."""
         raise NotImplementedError
 
-    def room_for_labels(self, rows: int, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Room for the labels of so many rows and bytes, and for where they begin."""
+    def allocate_labels(self, rows: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Allocate arrays for the labels of rows, and for where the labels of each row begin."""
         if self.recipe.labels_separator is None:
             return np.empty(rows), NO_STARTS
         return np.empty(size // 2 + 1), np.zeros(rows + 1, np.int64)
@@ -175,12 +175,12 @@ class LineParser(Parser):
         """Call the kernel."""
         raise NotImplementedError
 
-    def finished(
+    def make_rows(
         self, data: np.ndarray, cursor: Cursor, out: LineBuffers
     ) -> Iterator[tuple[slice, Rows]]:
-        """What the kernel has filled, as rows."""
+        """Return what the kernel has filled, as rows."""
         if cursor.rows:
-            yield slice(cursor.rows), self.scaled(filled_rows(out.rows, cursor.rows))
+            yield slice(cursor.rows), self.scaled(view_filled_rows(out.rows, cursor.rows))
 
 
 def line_error(error: int, column: str | int) -> InputError:
@@ -189,7 +189,7 @@ def line_error(error: int, column: str | int) -> InputError:
 
 
 def after_line(data: np.ndarray, cursor: Cursor) -> Cursor:
-    """The cursor at the beginning of the next line."""
+    """Move the cursor to the beginning of the next line."""
     begin = data.ctypes.data
     return cursor._replace(
         at=line_end(begin + cursor.at) - begin + 1, lines=cursor.lines + 1, error=0
@@ -218,16 +218,16 @@ class SvmlightParser(LineParser):
             self.add_notice("labels")
 
     def over(self, source: Source, recipe: FeatureRecipe) -> "SvmlightParser":
-        """A parser for other bytes, or by another recipe."""
+        """Make a parser for other bytes, or by another recipe."""
         other = SvmlightParser(source, recipe, self.options)
         other.first_is_guessed = self.first_is_guessed and recipe.first == self.recipe.first
         return other
 
-    def buffers(self, size: int) -> LineBuffers:
-        """A value takes 4 bytes or more; there may be more rows than these."""
+    def allocate_buffers(self, size: int) -> LineBuffers:
+        """Allocate arrays; a value takes 4 bytes or more."""
         n = size // 8 + 1
-        rows = empty_rows(n, size // 4 + 1, self.options.dtype)
-        labels, starts = self.room_for_labels(n, size)
+        rows = allocate_rows(n, size // 4 + 1, self.options.dtype)
+        labels, starts = self.allocate_labels(n, size)
         return LineBuffers(labels, None, rows, None, starts)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
@@ -258,7 +258,7 @@ SEVERAL_LABELS = re.compile(rb"^[ \t]*[-+.\deE]+,[-+.\d]+", re.MULTILINE)
 
 
 def with_label_sets(recipe: FeatureRecipe, head: bytes, options: ReaderOptions) -> FeatureRecipe:
-    """A recipe for lines that may have several labels, if one does or that is stated."""
+    """Return a recipe for several labels per line, if a first line has several."""
     if recipe.labels_separator is not None or not options.new or b"," not in head:
         return recipe
     several = SEVERAL_LABELS.search(head) is not None
@@ -266,7 +266,7 @@ def with_label_sets(recipe: FeatureRecipe, head: bytes, options: ReaderOptions) 
 
 
 def has_index_0(head: bytes) -> bool:
-    """Whether an index of svmlight is 0, comments aside."""
+    """Whether an index of svmlight text is 0, outside of comments."""
     places = re.finditer(rb"\s0:", head)
     return any(b"#" not in head[head.rfind(b"\n", 0, m.end()) + 1 : m.end()] for m in places)
 
@@ -291,18 +291,18 @@ class VowpalWabbitParser(LineParser):
         if self.recipe.labels_separator != recipe.labels_separator:
             self.add_notice("labels")
         self.width = 1 << bits
-        self.pairs = crossed_groups(recipe, lambda name: ord((name or " ")[0]))
+        self.pairs = find_crossed_groups(recipe, lambda name: ord((name or " ")[0]))
         self.scaling = sparse_scaling(recipe.scales)
 
     def over(self, source: Source, recipe: FeatureRecipe) -> "VowpalWabbitParser":
-        """A parser for other bytes, or by another recipe."""
+        """Make a parser for other bytes, or by another recipe."""
         return VowpalWabbitParser(source, recipe, self.options)
 
-    def buffers(self, size: int) -> LineBuffers:
-        """A value takes 2 bytes or more; there may be more rows than these."""
+    def allocate_buffers(self, size: int) -> LineBuffers:
+        """Allocate arrays; a value takes 2 bytes or more."""
         n, values = size // 8 + 1, size // 2 + 1
-        rows = empty_rows(n, values, self.options.dtype)
-        labels, starts = self.room_for_labels(n, size)
+        rows = allocate_rows(n, values, self.options.dtype)
+        labels, starts = self.allocate_labels(n, size)
         return LineBuffers(labels, np.empty(n), rows, np.empty(values, np.uint8), starts)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
@@ -319,30 +319,30 @@ class VowpalWabbitParser(LineParser):
         self.vocabulary.collect(spelling)
         return cursor
 
-    def finished(
+    def make_rows(
         self, data: np.ndarray, cursor: Cursor, out: LineBuffers
     ) -> Iterator[tuple[slice, Rows]]:
-        """What the kernel has filled, with products."""
+        """Return what the kernel has filled, with products."""
         if self.pairs is None or not cursor.rows:
-            yield from super().finished(data, cursor, out)
+            yield from super().make_rows(data, cursor, out)
             return
-        rows, span = some_rows(out.rows, 0, cursor.rows)
+        rows, span = slice_rows(out.rows, 0, cursor.rows)
         assert out.groups is not None
         groups = out.groups[span].astype(np.uint16) * np.uint16(not self.recipe.pairs)
-        for some, part in self.crossed(rows, groups, self.pairs):
-            yield some, self.scaled(filled_rows(part, len(part.starts) - 1))
+        for some, part in self.cross_rows(rows, groups, self.pairs):
+            yield some, self.scaled(view_filled_rows(part, len(part.starts) - 1))
 
 
 NAMESPACE_END = re.compile(rb"[\s:]")
 
 
 def find_namespace(text: bytes, begin: int) -> bytes:
-    """The namespace of the feature at some place."""
+    """Find the namespace of the feature at a place."""
     bar = text.rfind(b"|", 0, begin) + 1
     end = NAMESPACE_END.search(text, bar, begin)
     return text[bar : end.start() if end else begin]
 
 
 def vw_name(namespace: bytes, name: bytes) -> str:
-    """The name of a feature with its namespace."""
+    """Write the name of a feature with its namespace."""
     return (namespace + b"^" + name if namespace else name).decode(errors="replace")

@@ -33,10 +33,10 @@ SENTENCES = {
     "and is taken as a category; write them in one way to have it taken as numbers.",
     "codes-zeros": "The column {name!r} has leading zeros ({cell!r}) and is taken as a category; "
     "write its numbers without them to have it taken as numbers.",
-    "codes-numbers": "These columns look like codes rather than sizes: {names}; such a column is "
-    "better a category, or ignored.",
+    "codes-numbers": "These columns look like codes rather than sizes: {names}; they are "
+    "better categories, or ignored.",
     "codes-names": "The column {name!r} is different in nearly every row and says little about "
-    "other rows; such a column is better text, or ignored.",
+    "other rows; it is better text, or ignored.",
     "dates": "The column {name!r} is taken as dates{form}: {parts}, and the time as a number.",
     "text": "The column {name!r} is taken as text, as its cells are of many words.",
     "encoding": "The bytes look like UTF-8 and are read as {encoding}, as stated: letters with "

@@ -1,4 +1,4 @@
-"""What all parsers have in common: each turns the bytes of a source into batches."""
+"""The base class of parsers, which turn the bytes of a source into batches."""
 
 import io
 from collections.abc import Generator, Iterator
@@ -18,7 +18,7 @@ from .notices import Notice, make_notice
 from .recipe import FeatureRecipe, ReaderOptions
 from .scaling import Scaling
 from .sources import ByteStream, Location, Source, last_newline, pieces
-from .threads import Broken, Piece, in_order
+from .threads import Broken, Piece, parse_in_order
 from .vocabulary import Vocabulary
 
 SAMPLE = 1 << 20  # bytes from which columns and first indices are found out
@@ -29,7 +29,7 @@ BOM = b"\xef\xbb\xbf"  # that some programs put before UTF-8
 
 
 class Parser:
-    """Makes batches of a source: cuts it into pieces, of which workers parse one each."""
+    """Makes batches of a source: cuts it into pieces, which threads parse one at a time."""
 
     unit = "line"
     hashed = False
@@ -47,16 +47,16 @@ class Parser:
         self.scaling: Scaling | None = None  # or rows stay as they are read
 
     def over(self, source: Source, recipe: FeatureRecipe) -> "Parser":
-        """A parser of the same layout for other bytes, or by another recipe."""
+        """Make a parser of the same layout for other bytes, or by another recipe."""
         raise NotImplementedError
 
     @property
     def rereadable(self) -> bool:
-        """Whether all rows can be gone through another time."""
+        """Whether all rows can be read another time."""
         return self.source.rereadable
 
     def first_rows(self, recipe: FeatureRecipe) -> Iterator[Batch]:
-        """The rows at the head of the source, however batches are cut; they will still be there."""
+        """Yield the rows at the head of the source, which stay to be read."""
         head = bytearray(self.source.head(SAMPLE))
         source = Source(io.BytesIO(head[: self.end_of_rows(head, len(head)) or len(head)]))
         source.name = self.source.name
@@ -65,7 +65,7 @@ class Parser:
         yield from few.batches(Location(source.name, len(head), self.unit))
 
     def end_of_rows(self, buffer: bytearray, filled: int) -> int:
-        """Where the last whole row ends."""
+        """Return where the last whole row ends."""
         return last_newline(buffer, filled)
 
     @property
@@ -75,15 +75,15 @@ class Parser:
         return found.get(self.recipe.scale, "missing-mean")
 
     def scaled(self, rows: Rows) -> Rows:
-        """Rows as they are to be, of rows as they were read."""
+        """Scale rows, if the recipe says so."""
         return rows if self.scaling is None else self.scaling.rows(rows)
 
     @property
     def read_dtype(self) -> np.dtype:
         """The data type of numbers as they are read.
 
-        Numbers of tables that are to be scaled stay in double precision until they are: a date of
-        today has no minutes in single precision.
+        Numbers that will be scaled are read in double precision: a date of today has no minutes
+        in single precision.
         """
         recipe = self.recipe
         scaled = recipe.rows == "table" and recipe.scale != "none"
@@ -95,13 +95,13 @@ class Parser:
         The inner generator is closed explicitly: ``close()`` of the outer one does not release it
         in every Python (3.12.0 to 3.12.3 keep the local variables of a closed generator).
         """
-        with closing(in_order(self, location, threads, lambda batch: None)) as found:
+        with closing(parse_in_order(self, location, threads, lambda batch: None)) as found:
             for batch, _ in found:
                 yield batch
 
     @property
     def piece_bytes(self) -> int:
-        """How many bytes become one piece, about."""
+        """The approximate size of a piece in bytes."""
         return self.options.batch_bytes
 
     def pieces(self, slots: int) -> Generator[Piece]:
@@ -122,13 +122,13 @@ class Parser:
         return len(BOM) * stream.head(len(BOM)).startswith(BOM)
 
     def worker(self, slot: int, met: dict[int, np.ndarray]) -> "Parser":
-        """A parser for one piece, which keeps to itself what it finds out.
+        """Copy the parser for one piece; what it finds is kept apart until it is absorbed.
 
-        A slot has what its pieces have ``met``: features whose names need not be told again.
+        ``met`` marks the features that earlier pieces of the slot have named.
         """
         worker = copy(self)
         worker.notices, worker.lines, worker.unlabelled = {}, 0, 0
-        worker.vocabulary = self.vocabulary.apart(slot, met)
+        worker.vocabulary = self.vocabulary.fork(slot, met)
         return worker
 
     def add_notice(self, code: str, **values: Any) -> None:
@@ -136,12 +136,12 @@ class Parser:
         self.notices[make_notice(code, **values)] = None
 
     def absorb(self, worker: "Parser") -> None:
-        """Take over what was found out in a piece; those before it were absorbed before."""
+        """Take over the notices and names of a piece, in the order of the pieces."""
         self.notices.update(worker.notices)
         self.vocabulary.absorb(worker.vocabulary)
 
-    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
-        """What a piece holds, in its order; lines are counted from its beginning."""
+    def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
+        """Yield the batches and broken rows of a piece; lines count from its beginning."""
         raise NotImplementedError
 
     def leave_out_unlabelled(self, batch: Batch) -> Iterator[Batch]:
@@ -160,10 +160,10 @@ class Parser:
             truth = isinstance(kept.labels[0], bool)
             yield kept._replace(labels=kept.labels.astype(bool)) if truth else kept
 
-    def crossed(
+    def cross_rows(
         self, rows: CSRBuffer, groups: np.ndarray, pairs: np.ndarray
     ) -> Iterator[tuple[slice, CSRBuffer]]:
-        """The rows with the products of pairs of groups, as many at a time as memory allows."""
+        """Yield the rows with the products of pairs of groups, in parts that fit in memory."""
         starts = np.zeros(len(rows.starts), np.uint64)
         words.count_crosses(rows.starts, groups, pairs, starts)
         row, last = 0, len(starts) - 1
@@ -175,31 +175,31 @@ class Parser:
         while row < last:
             most = starts[row] + np.uint64(MOST_PRODUCTS)
             stop = max(row + 1, int(np.searchsorted(starts, most, "right")) - 1)
-            out = empty_rows(stop - row, int(starts[stop] - starts[row]), self.options.dtype)
+            out = allocate_rows(stop - row, int(starts[stop] - starts[row]), self.options.dtype)
             np.subtract(starts[row : stop + 1], starts[row], out=out.starts)
-            part, span = some_rows(rows, row, stop)
+            part, span = slice_rows(rows, row, stop)
             words.cross(part, groups[span], pairs, self.mask, out, self.vocabulary.met)
             self.vocabulary.collect(self.vocabulary.products)
             yield slice(row, stop), out
             row = stop
 
 
-def empty_rows(rows: int, values: int, dtype: np.dtype) -> CSRBuffer:
-    """Room for so many rows and values; what stays untouched takes no memory."""
+def allocate_rows(rows: int, values: int, dtype: np.dtype) -> CSRBuffer:
+    """Allocate arrays for rows and values; untouched parts take no memory."""
     starts = np.empty(rows + 1, np.uint64)
     starts[0] = 0
     return CSRBuffer(np.empty(values, dtype), np.empty(values, np.uint32), starts)
 
 
-def some_rows(rows: CSRBuffer, first: int, stop: int) -> tuple[CSRBuffer, slice]:
-    """The rows first to stop, and where their values are."""
+def slice_rows(rows: CSRBuffer, first: int, stop: int) -> tuple[CSRBuffer, slice]:
+    """Return the rows first to stop, and the span of their values."""
     span = slice(int(rows.starts[first]), int(rows.starts[stop]))
     starts = rows.starts[first : stop + 1] - rows.starts[first]
     return CSRBuffer(rows.values[span], rows.indices[span], starts), span
 
 
-def filled_rows(buffer: CSRBuffer, rows: int) -> Rows:
-    """The first rows of a buffer, for a kernel."""
+def view_filled_rows(buffer: CSRBuffer, rows: int) -> Rows:
+    """Return the first rows of a buffer."""
     values = int(buffer.starts[rows])
     return Rows(
         read_only(buffer.values[:values]),

@@ -1,4 +1,4 @@
-"""The reader: goes through a source in batches, a few ahead of whoever learns from them."""
+"""The reader, which reads a source in batches as often as asked."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,10 +13,10 @@ from ..data.labels import tidy
 from ..data.rows import n_rows
 from ..data.splits import Split
 from ..parameters import InputError, ParameterError
-from .batches import Batch, get_labels, one_batch
+from .batches import Batch, get_labels, join_batches
 from .columnar import ColumnarParser
 from .delimited import delimited_parser
-from .formats import DELIMITERS, detect_format, format_told_by
+from .formats import DELIMITERS, TEXTS, detect_format, format_from_name
 from .jsonlines import JsonLinesParser
 from .lines import SvmlightParser, VowpalWabbitParser
 from .notices import Notice, make_notice
@@ -26,16 +26,22 @@ from .recipe import (
     FeatureRecipe,
     ReaderOptions,
     RestartError,
-    check,
+    check_options,
     load_recipe,
     refuse_options_of_text,
 )
 from .sources import Location, Source
-from .statistics import learnt_rows, next_statistics
+from .statistics import next_statistics, select_learnt_rows
 from .tables import TableSource, open_source
-from .threads import cores, in_order
+from .threads import cores, parse_in_order
 from .vocabulary import FeatureNames
 
+FORMATS_OF_OPTIONS = {
+    "header": (DELIMITERS, "CSV and TSV; other formats have no line of names"),
+    "encoding": (TEXTS, "files of text; Parquet, Arrow and tables state their own"),
+    "first": (("svmlight",), "svmlight; other formats do not number columns"),
+}
+"""The formats that an option is about, and what to say where it is stated for another."""
 BATCH_BYTES = 4 << 20  # they and their rows stay near the processor
 Result = TypeVar("Result")
 
@@ -73,14 +79,15 @@ def read(
     Parameters
     ----------
     path : str, path-like, open binary file, data frame, Arrow table, list of dicts or array
-        A file is svmlight, Vowpal Wabbit, CSV, TSV, Parquet or Arrow, also compressed (gzip, bzip2,
-        xz, zstd, lz4, or zip of one file).
+        A file is svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, Parquet or Arrow, also compressed
+        (gzip, bzip2, xz, zstd, lz4, or zip of one file). A folder, a pattern and a list of
+        path-like objects are several files of one format.
     format : str or None, default=None
-        Its format, where neither the name nor the content tells. Folders and patterns are of
-        Parquet or Arrow.
+        Its format, where neither the name nor the content tells.
     label : str, int, False or None, default=None
         The label's column, by name or number (from 0; -1 is the last), or False for none. Without
-        it: the one called label, else class, else target, else y, else the last.
+        it: the one called label, else class, target or y, else the last; a column that holds no
+        classes is not taken. Rows without a label are left out, and ``notices`` count them.
     labels_separator : str or None, default=None
         What divides the labels of a row that may have several, or none. In svmlight it is a comma,
         and need not be stated where the first rows have some.
@@ -152,38 +159,22 @@ def read(
     >>> model.n_mistakes_
     2
     """
-    asked = replace(
-        ASKED,
-        label=label,
-        labels_separator=labels_separator,
-        text=several(text),
-        ngrams=ngrams,
-        characters=characters,
-        counts=counts,
-        tfidf=tfidf,
-        bits=bits,
-        cross=several(cross),
-        pairs=pairs,
-        scale=scale,
-        first=first,
-        header=header,
-        encoding=encoding,
-        ignore=several(ignore),
-        id=id,
-    )
+    given = {name: value for name, value in locals().items() if name in vars(ASKED)}
+    given |= {name: as_tuple(given[name]) for name in ("text", "cross", "ignore")}
+    asked = replace(ASKED, **given)
     recipe = asked if features is None else load_recipe(features, asked)
     new = features is None
     needed = new or label is not None
     threads = cores() if threads is None else threads
-    kept = np.dtype(dtype), names, needed, new, several(category), skip_bad, threads
+    kept = np.dtype(dtype), names, needed, new, as_tuple(category), skip_bad, threads
     options = ReaderOptions(batch_bytes, *kept)
-    check(recipe, options)
+    check_options(recipe, options)
     source = open_source(path, recipe.encoding)
     return make_reader(source, format, (recipe, asked), options)
 
 
-def several(names: Sequence[str] | str | int) -> tuple[Any, ...]:
-    """Some names or numbers of columns; a string or a number is one of them."""
+def as_tuple(names: Sequence[str] | str | int) -> tuple[Any, ...]:
+    """Return names or numbers of columns as a tuple; a single one is allowed."""
     return (names,) if isinstance(names, str | int) else tuple(names)
 
 
@@ -193,7 +184,7 @@ def make_reader(
     recipes: tuple[FeatureRecipe, FeatureRecipe],
     options: ReaderOptions,
 ) -> "Reader":
-    """The reader of a source, by a recipe and by what was asked for."""
+    """Make the reader of a source from a recipe and from what was stated."""
     recipe, asked = recipes
     at_hand = isinstance(source, TableSource)
     if at_hand and format is not None:
@@ -207,11 +198,11 @@ def make_reader(
 
 
 def make_parser(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> Parser:
-    """The parser for a format."""
+    """Make the parser for a format."""
     if kind in ("parquet", "arrow"):
         return ColumnarParser(source, kind, recipe, options)
     if source.is_folder:  # which may hold other files, too
-        source.select([name for name in source.files if format_told_by(name) == kind])
+        source.select([name for name in source.files if format_from_name(name) == kind])
     if kind == "jsonl":
         return JsonLinesParser(source, recipe, options)
     if kind == "svmlight":
@@ -222,7 +213,7 @@ def make_parser(source: Source, kind: str, recipe: FeatureRecipe, options: Reade
 
 
 def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> None:
-    """Refuse what has no meaning for a format, which would do nothing in silence."""
+    """Refuse options that have no meaning for a format."""
     label = None if recipe.label is False else recipe.label
     named = options.category or recipe.ignore or (label, recipe.id) != (None, None)
     if kind in ("svmlight", "vw") and named:
@@ -238,28 +229,16 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
                 code="separator-of-format",
                 labels_separator=",",
             )
-    if recipe.header is not None and kind not in DELIMITERS:
-        raise ParameterError(
-            "{header?} is about CSV and TSV; other formats have no line of names.",
-            code="header-of-format",
-        )
-    if recipe.encoding is not None and kind in ("parquet", "arrow"):
-        raise ParameterError(
-            "{encoding?} is about files of text; Parquet, Arrow and tables have it.",
-            code="encoding-of-format",
-        )
-    if recipe.first is not None and kind != "svmlight":
-        raise ParameterError(
-            "{first?} is about svmlight; other formats do not number columns.",
-            code="first-of-format",
-        )
+    for name, (formats, why) in FORMATS_OF_OPTIONS.items():
+        if getattr(recipe, name) is not None and kind not in formats:
+            raise ParameterError(f"{{{name}?}} is about {why}.", code=f"{name}-of-format")
 
 
 class Reader:
-    """Goes through a source as often as asked, in batches.
+    """Reads a source in batches, as often as asked.
 
     ``read`` makes one; going through it yields each ``Batch``. While and after a pass ``bad``
-    counts the rows left out, ``notices`` say what was read otherwise than one might think, and
+    counts the rows left out, ``notices`` hold what a person might not expect, and
     ``names`` gives the names of features by column.
 
     Parameters
@@ -309,24 +288,24 @@ class Reader:
         return self.as_read()
 
     def each(self, use: Callable[[Batch], Result]) -> Iterator[tuple[Batch, Result]]:
-        """Every batch, and what a function makes of it in the threads that parse.
+        """Yield every batch with the result of a function, which runs in the parsing threads.
 
-        The function sees a batch before it is known how many lines and columns are before it.
+        The function gets a batch before the lines and columns before it are counted.
 
         :meta private:
         """
         self.settle()
-        return in_order(self.parser, self.begin(), self.options.threads, use)
+        return parse_in_order(self.parser, self.begin(), self.options.threads, use)
 
     def as_read(self) -> Iterator[Batch]:
-        """The batches as they are before the sizes of their numbers are known.
+        """Yield the batches before their numbers are scaled.
 
         :meta private:
         """
         return self.parser.batches(self.begin(), self.options.threads)
 
     def begin(self) -> Location:
-        """Where a new pass is.
+        """Begin a new pass and return its location.
 
         :meta private:
         """
@@ -334,7 +313,7 @@ class Reader:
         return self.location
 
     def settle(self, told: Callable[[Batch], None] | None = None) -> None:
-        """Look at all rows beforehand, if something must be known of them; batches are told of.
+        """Read all rows once to complete the recipe, if need be; call ``told`` with each batch.
 
         :meta private:
         """
@@ -348,7 +327,7 @@ class Reader:
             self.adopt(survey.result())
 
     def adopt(self, recipe: FeatureRecipe) -> None:
-        """Go on with what was found out of all rows.
+        """Continue with a recipe that statistics of all rows have completed.
 
         :meta private:
         """
@@ -358,21 +337,21 @@ class Reader:
             self.parser.vocabulary = before.vocabulary
 
     def mean_square(self) -> float:
-        """The mean squared length of the rows at the head of the source; they will come again.
+        """Compute the mean squared length of the rows at the head of the source.
 
         :meta private:
         """
         self.settle()
         total, count, row = 0.0, 0, 0
         for batch in self.parser.first_rows(self.parser.recipe):
-            rows = learnt_rows(batch.rows, self.split, row)
+            rows = select_learnt_rows(batch.rows, self.split, row)
             values = rows.values.astype(np.float64)
             total, count = total + float(values @ values), count + n_rows(rows)
             row += n_rows(batch.rows)
         return total / max(count, 1)
 
     def hold_out(self, split: Split) -> None:
-        """Measure no rows that are held out, for scales, frequencies and the step of the bias.
+        """Leave held-out rows out of scales, frequencies and the bias step.
 
         :meta private:
         """
@@ -392,7 +371,7 @@ class Reader:
         self.parser.add_notice(late.code)
 
     def resumes(self, features: dict[str, Any]) -> bool:
-        """Whether features were made as asked here; then what was known of all rows still holds.
+        """Whether stored features match this reader; then their statistics are taken over.
 
         :meta private:
         """
@@ -419,7 +398,7 @@ class Reader:
 
     @property
     def measured_in_passing(self) -> bool:
-        """Whether one look at the rows is enough in memory, and two are needed in a stream.
+        """Whether one pass is enough to measure and keep the rows, where a stream needs two.
 
         :meta private:
         """
@@ -457,7 +436,7 @@ class Reader:
         return asdict(self.parser.recipe)
 
 
-def read_again_if_need_be(reader: Reader, use: Callable[[], Result]) -> Result:
+def read_with_restart(reader: Reader, use: Callable[[], Result]) -> Result:
     """Use a reader, from its beginning again if a row far down demands another recipe."""
     try:
         return use()
@@ -467,7 +446,7 @@ def read_again_if_need_be(reader: Reader, use: Callable[[], Result]) -> Result:
 
 
 class WholeFile(NamedTuple):
-    """All rows of a file as one batch, and what the reader found out on the way."""
+    """All rows of a file as one batch, with names, notices and the count of broken rows."""
 
     batch: Batch
     names: Mapping[int, str]
@@ -476,10 +455,10 @@ class WholeFile(NamedTuple):
 
 
 def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: None) -> WholeFile:
-    """All batches of a reader, in memory; each is told of.
+    """Read all batches into memory; ``told`` is called with each.
 
-    Dense and sparse rows and those of one text are measured and scaled here, so that their file is
-    parsed but once.
+    Dense and sparse rows and those of one text are measured and scaled here, so that the file is
+    parsed once.
     """
     survey = None if reader.parser.recipe.settled else next_statistics(reader.parser, reader.split)
     if survey is not None and (survey.apart or survey.seen is None):
@@ -492,26 +471,26 @@ def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: Non
         if survey is not None:
             survey.add(batch)
     if not parts:
-        raise no_rows(reader)
+        raise no_rows_error(reader)
     if survey is not None:
         met = reader.parser.vocabulary
         reader.adopt(survey.result())
         reader.settle()
         if reader.hashed:
             reader.parser.vocabulary = met
-        whole = one_batch(parts, partial(survey.join, reader.parser))
+        whole = join_batches(parts, partial(survey.join, reader.parser))
     else:
-        whole = one_batch(parts)
+        whole = join_batches(parts)
     return WholeFile(whole, reader.names, reader.notices, reader.bad)
 
 
 def read_matrix(reader: Reader) -> tuple[Any, Any]:
     """Read a whole file as an array or a CSR matrix, and its labels."""
-    batch = read_again_if_need_be(reader, lambda: read_whole(reader)).batch
+    batch = read_with_restart(reader, lambda: read_whole(reader)).batch
     return batch.X, tidy(get_labels(batch))
 
 
-def no_rows(reader: Reader) -> InputError:
+def no_rows_error(reader: Reader) -> InputError:
     """Return the error of a file without rows."""
     name, unlabelled = reader.source.name, reader.location.unlabelled
     why = f": none of its {unlabelled:,} rows has a label" if unlabelled else ""
@@ -519,14 +498,14 @@ def no_rows(reader: Reader) -> InputError:
 
 
 class Peeked:
-    """The batches of a reader, of which the first is known beforehand."""
+    """The batches of a reader; the first one is available before the pass."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.begun: Iterator[Batch] | None = iter(reader)
         first = next(self.begun, None)
         if first is None:
-            raise no_rows(reader)
+            raise no_rows_error(reader)
         self.first: Batch = first
 
     def __iter__(self) -> Iterator[Batch]:

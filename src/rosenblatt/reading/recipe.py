@@ -1,4 +1,4 @@
-"""How a file becomes features: what a model keeps of it, to read other files alike."""
+"""The recipe of features, which a model stores to read other files in the same way."""
 
 import re
 from collections import Counter
@@ -19,13 +19,15 @@ from ..parameters import (
 )
 from .dates import DateForm
 from .notices import Notice
-from .scaling import Scale, recipe_error, unpacked
+from .scaling import Scale, recipe_error, unpack_array
+from .sources import file_error
 from .spellings import Spelling
 
 SCALES = ("auto", "none", "standard", "maxabs", "robust")
 TEXT_BITS, OTHER_BITS = 20, 18  # unless stated
 WORDS, CHARACTERS = (1, 2), (2, 4)  # of an n-gram, unless stated
 COUNTS = ("raw", "binary", "sublinear")
+FLOATS = ("float32", "float64")
 OWN_GRAMS = re.compile(r"(.+):(c?)(\d+)(?:-(\d+))?", re.DOTALL)
 MOST_COLUMNS = 16  # of a file, for each that the model has weights for
 DIGITS = re.compile(r"-?\d+")
@@ -42,7 +44,7 @@ class Frequencies(TypedDict):
 
 
 class ColumnKind(NamedTuple):
-    """What a column is taken for, what is to be said of it, and how it is written."""
+    """The kind of a column, a notice about it, and how its dates or numbers are written."""
 
     kind: str
     notice: Notice | None = None
@@ -52,7 +54,7 @@ class ColumnKind(NamedTuple):
 
 @dataclass(frozen=True)
 class FeatureRecipe:
-    """How features are made of what a file holds; ``rows`` is svmlight, vw or table.
+    """How features are made from a file; ``rows`` is svmlight, vw or table.
 
     The defaults are those of models that were saved before a field was there; the types are what a
     model file may hold.
@@ -87,34 +89,34 @@ class FeatureRecipe:
 
     @property
     def settled(self) -> bool:
-        """Whether all is known that all rows have to tell."""
+        """Whether the statistics of all rows are known."""
         return not self.lacks_frequencies and (self.scale == "none" or self.scales is not None)
 
     @property
     def lacks_frequencies(self) -> bool:
-        """Whether it is still to be counted how many texts an n-gram is in."""
+        """Whether the frequencies of n-grams have not been counted yet."""
         return self.weighs_rare and self.frequencies is None
 
     @property
     def weighs_rare(self) -> bool:
-        """Whether rare n-grams weigh more, as far as is known."""
+        """Whether tf-idf is used."""
         return bool(self.text) and self.tfidf is not False
 
     def numeric(self) -> list[str]:
-        """The columns of a table that are numbers, or times, in their order."""
+        """Return the columns that are numbers or dates, in order."""
         return [name for name, kind in self.columns or () if kind in ("number", "date")]
 
     def date_form(self, name: str) -> DateForm:
-        """How the dates of a column are written, and what becomes of them."""
+        """Return the form of the dates of a column, and the parts that become features."""
         form, parts = self.dates[name]
         return DateForm(str(form), tuple(parts))
 
     def spelling(self, name: str) -> Spelling | None:
-        """How the numbers of a column are written, unless plainly."""
+        """Return how the numbers of a column are written, or None if plainly."""
         return Spelling(*self.spellings[name]) if name in self.spellings else None
 
     def resolve_ngrams(self, name: str) -> tuple[int, int, bool]:
-        """The least and the most words in an n-gram of a text, or characters if they are these."""
+        """Return the shortest and longest n-gram of a text column, and whether of characters."""
         if name in self.grams:
             shortest, longest, characters = self.grams[name]
             return int(shortest), int(longest), bool(characters)
@@ -122,7 +124,7 @@ class FeatureRecipe:
         return shortest, longest, self.characters
 
     def numbered_columns(self, source: str) -> list[str]:
-        """The columns of a table but for the label, where their names are their numbers."""
+        """Return the feature columns of a table without a header, whose names are numbers."""
         named = {*(name for name, _ in self.columns or ()), *self.ignore}
         named |= {str(self.id)} if self.id is not None else set()
         words = [name for name in named if not DIGITS.fullmatch(name)]
@@ -137,13 +139,13 @@ class FeatureRecipe:
 
 
 ASKED = FeatureRecipe(ngrams=None, counts="binary", tfidf=None, trim=True, scale="auto")
-"""A recipe that nothing is asked of yet."""
+"""The recipe of a reader without options."""
 OF_THE_FILE = ("label", "header", "encoding", "id")
-"""What may be stated of another file that is read as the first was."""
+"""What may be stated about another file for the same model."""
 
 
 class ReaderOptions(NamedTuple):
-    """What does not change how features are made."""
+    """Options of reading that do not change features."""
 
     batch_bytes: int
     dtype: np.dtype
@@ -186,7 +188,7 @@ def leading_zeros_error(label: str) -> RestartError:
 
 
 def load_recipe(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe:
-    """The recipe that features() wrote, with what is stated of the file at hand."""
+    """Load the recipe that features() wrote, with what is stated about another file."""
     stated = {name: getattr(asked, name) for name in OF_THE_FILE}
     if replace(asked, **{name: getattr(ASKED, name) for name in OF_THE_FILE}) != ASKED:
         raise ParameterError(
@@ -201,7 +203,7 @@ def load_recipe(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe
     return replace(recipe, **{name: value for name, value in stated.items() if value is not None})
 
 
-def check_kept(features: Mapping[str, Any], width: int) -> None:
+def check_stored_recipe(features: Mapping[str, Any], width: int) -> None:
     """Refuse the recipe of a model file whose parts do not fit together, or the model's width."""
     recipe = FeatureRecipe(**features)
     kinds, bits, packed = dict(recipe.columns or ()), recipe.bits, []
@@ -220,7 +222,7 @@ def check_kept(features: Mapping[str, Any], width: int) -> None:
             "its recipe does not fit together, or not its weights", code="recipe-and-weights"
         )
     for letters in packed:
-        unpacked(str(letters), MOST_COLUMNS * max(width, 64))
+        unpack_array(str(letters), MOST_COLUMNS * max(width, 64))
 
 
 def is_range(value: Any) -> bool:
@@ -243,6 +245,11 @@ RANGES = {
         lambda value: value is None or (isinstance(value, str) and value != ""),
     ),
     "first": Parameter(None, "0 or 1", lambda value: value in (None, 0, 1)),
+    "scale": choice("auto", *SCALES),
+    "dtype": Parameter(
+        np.float32, "float32 or float64", lambda value: np.dtype(value).name in FLOATS
+    ),
+    "threads": count(1),
     "skip_bad": Parameter(
         0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
     ),
@@ -250,8 +257,8 @@ RANGES = {
 }
 
 
-def check(recipe: FeatureRecipe, options: ReaderOptions) -> None:
-    """Refuse what cannot be asked for."""
+def check_options(recipe: FeatureRecipe, options: ReaderOptions) -> None:
+    """Refuse options out of range."""
     if recipe.label is True:
         raise ParameterError(
             "{label} is not a column; give its name or number, or False for none.",
@@ -261,40 +268,23 @@ def check(recipe: FeatureRecipe, options: ReaderOptions) -> None:
     check_ranges(vars(recipe) | options._asdict(), RANGES)
     for least, most, *_ in recipe.grams.values():
         check_grams(least, most)
-    if recipe.scale not in SCALES:
-        raise ParameterError(
-            f"{{scale}} must be one of {', '.join(SCALES)}.",
-            code="out-of-range",
-            scale=recipe.scale,
-        )
-    if options.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise ParameterError(
-            "{dtype} must be float32 or float64.", code="out-of-range", dtype=options.dtype.name
-        )
-    if options.threads < 1:
-        raise ParameterError(
-            "{threads} must be 1 or more.", code="out-of-range", threads=options.threads
-        )
 
 
 def check_grams(shortest: int, longest: int) -> None:
-    """Refuse n-grams that cannot be."""
+    """Refuse n-grams out of range."""
     check_ranges({"ngrams": (shortest, longest)}, {"ngrams": RANGES["ngrams"]})
 
 
 def make_recipe(recipe: FeatureRecipe, rows: str, source: str, **settled: Any) -> FeatureRecipe:
-    """The recipe for a kind of rows, unless it was made for another."""
+    """Return the recipe for a kind of rows; refuse one made for another kind."""
     if recipe.rows not in ("", rows):
-        raise InputError(
-            f"{source} holds {rows} rows; the model expects {recipe.rows} rows.",
-            code="other-format",
-            file=source,
-        )
+        what = f"holds {rows} rows; the model expects {recipe.rows} rows"
+        raise file_error("other-format", source, what)
     return replace(recipe, rows=rows, **settled)
 
 
-def crossed_groups(recipe: FeatureRecipe, group: Callable[[str], int]) -> np.ndarray | None:
-    """The pairs of groups to multiply: all features are group 0 if every pair is wanted."""
+def find_crossed_groups(recipe: FeatureRecipe, group: Callable[[str], int]) -> np.ndarray | None:
+    """Return the pairs of groups to multiply; all features are group 0 for all pairs."""
     if recipe.pairs:
         return np.zeros((1, 2), np.uint16)
     if not recipe.cross:
@@ -311,19 +301,15 @@ def crossed_groups(recipe: FeatureRecipe, group: Callable[[str], int]) -> np.nda
 
 
 class ColumnNames:
-    """The names of a table's columns, and where each of them is."""
+    """The names of the columns of a table, and their places."""
 
     def __init__(self, names: Sequence[str], source: str) -> None:
         self.names, self.source = list(names), source
         self.numbers = {name: number for number, name in enumerate(self.names)}
         if len(self.numbers) < len(self.names):
             twice = next(name for name, count in Counter(self.names).items() if count > 1)
-            raise InputError(
-                f"{source} has two columns that are called {twice!r}.",
-                code="same-names",
-                file=source,
-                column=twice,
-            )
+            what = f"has two columns that are called {twice!r}"
+            raise file_error("same-names", source, what, column=twice)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -332,55 +318,49 @@ class ColumnNames:
         return name in self.numbers
 
     def number(self, column: str | int) -> int:
-        """Where a column is, which may be called by its name or, if none has that, its number."""
+        """Return the place of a column by its name or, if no column has that name, its number."""
         if isinstance(column, str):
             if column in self.numbers or column.strip() in self.numbers:
                 return self.named(column)
             column = int(column) if DIGITS.fullmatch(column) else column
         if isinstance(column, int) and -len(self) <= column < len(self):
             return column % len(self)
-        raise self.absent(column)
+        raise self.no_column_error(column)
 
     def named(self, name: str) -> int:
-        """Where the column of a name is."""
+        """Return the place of a column by its name."""
         found = self.numbers.get(name, self.numbers.get(name.strip()))
         if found is None:
-            raise self.absent(name)
+            raise self.no_column_error(name)
         return found
 
-    def absent(self, column: Any) -> InputError:
+    def no_column_error(self, column: Any) -> InputError:
         """Return the error of a column that is not there."""
         there = ", ".join(self.names[:20]) + (", …" if len(self) > 20 else "")
-        return InputError(
-            f"{self.source} has no column {column!r}; there are: {there}.",
-            code="no-column",
-            file=self.source,
-            column=column,
-        )
+        what = f"has no column {column!r}; there are: {there}"
+        return file_error("no-column", self.source, what, column=column)
 
     def label(self, recipe: FeatureRecipe, needed: bool) -> int | None:
-        """Where the label is, if there is one."""
+        """Return the place of the label, or None."""
         label = recipe.label
         if label is None or label is False or (label not in self.numbers and not needed):
             return None
         return self.number(label)
 
-    def chosen(self, columns: Iterable[str | int]) -> list[str]:
-        """The names of columns that may be called by number."""
+    def find_names(self, columns: Iterable[str | int]) -> list[str]:
+        """Return the names of columns given by name or number."""
         return [self.names[self.number(column)] for column in columns]
 
 
 def with_columns(
     recipe: FeatureRecipe, names: ColumnNames, kinds: Sequence[ColumnKind]
 ) -> FeatureRecipe:
-    """Decide which column is the label and what becomes of the others."""
+    """Decide how each column is used, and whether features are hashed."""
     if recipe.columns is None:
         recipe = with_new_columns(recipe, names, kinds)
         refuse_options_of_text(recipe)
     if not recipe.columns:
-        raise InputError(
-            f"{names.source} has no columns to learn from.", code="no-columns", file=names.source
-        )
+        raise file_error("no-columns", names.source, "has no columns to learn from")
     for name, _ in recipe.columns:
         names.named(name)
     dense = not (recipe.cross or recipe.pairs)
@@ -392,12 +372,12 @@ def with_columns(
 def with_new_columns(
     recipe: FeatureRecipe, names: ColumnNames, kinds: Sequence[ColumnKind]
 ) -> FeatureRecipe:
-    """The recipe of a table that no model has met."""
+    """Make the recipe of a new table."""
     number = None if recipe.label is False else names.number(str(recipe.label))
     label = None if number is None else names.names[number]
     text, grams = text_columns(recipe.text, names)
-    ignore = names.chosen(recipe.ignore)
-    row_name = None if recipe.id is None else names.chosen([recipe.id])[0]
+    ignore = names.find_names(recipe.ignore)
+    row_name = None if recipe.id is None else names.find_names([recipe.id])[0]
     named: dict[str, list[Any]] = {"text": text, "ignore": ignore, "id": [row_name]}
     for option, chosen in named.items():
         if label is not None and label in chosen:
@@ -435,7 +415,7 @@ def with_new_columns(
 
 
 def label_kind(found: ColumnKind, recipe: FeatureRecipe = ASKED) -> str:
-    """How the labels of a column are read; nothing if they cannot be."""
+    """Return how labels of a kind are read; empty if they cannot be."""
     if recipe.labels_separator is not None or found.spelling is not None:
         return "category"
     kind = found.kind
@@ -443,11 +423,11 @@ def label_kind(found: ColumnKind, recipe: FeatureRecipe = ASKED) -> str:
 
 
 def text_columns(stated: Sequence[str], names: ColumnNames) -> tuple[list[str], dict[str, Any]]:
-    """The names of columns of text, and the n-grams of those that say which: "title:1-2"."""
+    """Return the names of text columns, and the n-grams that some state: "title:1-2"."""
     found, grams = [], {}
     for name in stated:
         own = None if name in names else OWN_GRAMS.fullmatch(str(name))
-        column = names.chosen([own[1] if own else name])[0]
+        column = names.find_names([own[1] if own else name])[0]
         found.append(column)
         if own:
             shortest, longest = int(own[3]), int(own[4] or own[3])
@@ -457,7 +437,7 @@ def text_columns(stated: Sequence[str], names: ColumnNames) -> tuple[list[str], 
 
 
 def refuse_options_of_text(recipe: FeatureRecipe) -> None:
-    """Refuse what is about text where there is none."""
+    """Refuse options of text where there is no text."""
     grams = recipe.characters or recipe.ngrams is not None
     if not recipe.text and (grams or recipe.tfidf or recipe.counts != ASKED.counts):
         what = "{ngrams?} and {characters?}" if grams else "{counts?} and {tfidf?}"

@@ -1,4 +1,4 @@
-"""Numbers are brought to one size: what is measured of all rows, and what becomes of each."""
+"""Scale numbers: measure the columns of all rows, and scale each row."""
 
 import base64
 import math
@@ -15,8 +15,8 @@ from ..kernels.columns import COUNT, LARGEST, SHIFT, SQUARES, SUM, ZEROS
 from ..parameters import InputError
 
 FREQUENT, ENOUGH = 0.01, 10  # gaps in a column that get a feature of their own: share and number
-MOST_KEPT = 1 << 20  # rows of which medians are taken; of more, every second, fourth …
-FIRST_ROWS, FIRST_VALUES = 5_000, 1 << 20  # from which codes are told
+MOST_KEPT = 1 << 20  # rows for medians; of more rows, every second, fourth …
+FIRST_ROWS, FIRST_VALUES = 5_000, 1 << 20  # by which codes are detected
 LEAST = 1e-300  # a smaller size is none
 MOST_SCALED = 1 << 28  # sparse columns; a model has fewer
 WIDE = 100.0  # times the size of a column is another size
@@ -24,7 +24,7 @@ COMMON = 0.05  # of the rows have a number in a column whose size counts on its 
 
 
 class Scale(NamedTuple):
-    """What becomes of a column: (x - centre)·factor; a gap is filled, and flagged or not."""
+    """Scaling of a column: (x - centre)·factor; a gap is filled, and flagged or not."""
 
     centre: float = 0.0
     factor: float = 1.0
@@ -33,17 +33,17 @@ class Scale(NamedTuple):
 
 
 class Scaling(Protocol):
-    """Turns rows as they were read into rows of one size."""
+    """Scales rows."""
 
     def rows(self, rows: Rows) -> Rows:
-        """The rows, scaled."""
+        """Scale rows."""
 
     def joined(self, parts: Sequence[Rows]) -> Rows:
-        """The rows of several parts, scaled and one after the other."""
+        """Join several parts and scale them."""
 
 
 class DenseScaling:
-    """For tables of numbers, which are scaled in double precision; ``dtype`` is of the results."""
+    """Scales dense rows in double precision; ``dtype`` is that of the results."""
 
     def __init__(self, scales: Sequence[Scale], dtype: Any = np.float64) -> None:
         self.n_columns, self.dtype = len(scales), np.dtype(dtype)
@@ -56,11 +56,11 @@ class DenseScaling:
         )
 
     def rows(self, rows: Rows) -> Rows:
-        """The rows, scaled."""
+        """Scale rows."""
         return self.joined([rows])
 
     def joined(self, parts: Sequence[Rows]) -> Rows:
-        """The rows of several parts, scaled and one after the other."""
+        """Join several parts and scale them."""
         counts = [n_rows(part) for part in parts]
         out = np.empty(sum(counts) * self.width, self.dtype)
         row = 0
@@ -75,7 +75,7 @@ class DenseScaling:
         columns.standardise(read_only(values), self.n_columns, *scales, out)
 
     def column(self, number: int, values: np.ndarray) -> np.ndarray:
-        """The numbers of one column, scaled; gaps are filled."""
+        """Scale the numbers of one column, and fill gaps."""
         some, out = slice(number, number + 1), np.empty(len(values), self.dtype)
         scales = self.centre[some], self.factor[some], self.filling[some], np.zeros(1, np.int64)
         columns.standardise(read_only(values), 1, *scales, out)
@@ -83,19 +83,19 @@ class DenseScaling:
 
 
 class SparseScaling:
-    """For rows of which absent values are 0, and stay so."""
+    """Scales sparse rows; absent values stay 0."""
 
     def __init__(self, factors: np.ndarray) -> None:
         self.factors = factors
 
     def rows(self, rows: Rows) -> Rows:
-        """The rows, scaled."""
+        """Scale rows."""
         out = np.empty_like(rows.values)
         columns.multiply(rows.values, rows.indices, self.factors, out)
         return rows._replace(values=read_only(out))
 
     def joined(self, parts: Sequence[Rows]) -> Rows:
-        """The rows of several parts, scaled and one after the other."""
+        """Join several parts and scale them."""
         return self.rows(join_rows(list(parts)))
 
 
@@ -103,7 +103,7 @@ class SparseScaling:
 
 
 class DenseSurvey:
-    """What is measured of the columns of a table, over all its rows."""
+    """Statistics of the columns of dense rows."""
 
     def __init__(self, width: int, medians: bool) -> None:
         self.width, self.medians = width, medians
@@ -127,7 +127,7 @@ class DenseSurvey:
         self.count += len(rows.values) // self.width
 
     def scales(self, how: str, sparse: bool) -> list[Scale]:
-        """What becomes of each column.
+        """Return the scaling of each column.
 
         Where columns are to stay ``sparse``, one that is mostly 0 is divided and not centred.
         """
@@ -148,17 +148,17 @@ class DenseSurvey:
         return [Scale(*each) for each in zip(*parts, strict=True)]
 
     def codes(self) -> np.ndarray:
-        """The columns whose first numbers look like identifiers or codes."""
+        """Find the columns whose first numbers look like identifiers or codes."""
         return np.flatnonzero([looks_like_codes(column) for column in self.first.T])
 
     def indistinct(self, eps: float) -> np.ndarray:
-        """The columns of numbers beyond exact integers that differ by a few roundings at most."""
+        """Find the columns whose numbers differ by little more than rounding."""
         count, centre, spread = self.spreads()
         size = np.abs(centre)
         return np.flatnonzero((count > 1) & (size > 2 / eps) & (spread < 4 * eps * size))
 
     def spreads(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """How many numbers each column has, their mean and their standard deviation."""
+        """Return the count, mean and standard deviation of each column."""
         count = self.seen[COUNT]
         some = np.maximum(count, 1)
         above = self.seen[SUM] / some
@@ -168,7 +168,7 @@ class DenseSurvey:
         return count, self.seen[SHIFT] + above, spread
 
     def quartiles(self) -> tuple[np.ndarray, np.ndarray]:
-        """The median of each column and the distance of its quartiles; 0 where it has no number."""
+        """Return the median and interquartile range of each column; 0 for an empty one."""
         kept = np.concatenate(self.kept).astype(np.float64)
         low, middle, high = np.zeros((3, self.width))
         there = ~np.isnan(kept).all(axis=0)
@@ -202,7 +202,7 @@ def looks_like_codes(column: np.ndarray) -> bool:
 
 
 class SparseSurvey:
-    """The largest size in each column of sparse rows, and how many numbers it has."""
+    """The largest absolute value and the number of values in each column of sparse rows."""
 
     def __init__(self) -> None:
         self.sizes, self.counts, self.rows = np.zeros(0), np.zeros(0), 0
@@ -221,7 +221,7 @@ class SparseSurvey:
         self.rows += n_rows(rows)
 
     def differ(self) -> bool:
-        """Whether the sizes of columns differ so widely that small ones could not be learnt.
+        """Whether the scales of columns differ so much that small ones could not be learnt.
 
         That is, one is far larger than most, or than one that is common. Rare columns do not count
         on their own: among many words some are small by chance.
@@ -234,7 +234,7 @@ class SparseSurvey:
         return bool(self.sizes.max() > WIDE * small)
 
     def factors(self) -> np.ndarray:
-        """What each column is multiplied with, to be of size 1."""
+        """Return the factor of each column that makes its largest value 1."""
         return 1 / np.where(self.sizes > 0, self.sizes, 1)
 
 
@@ -246,13 +246,13 @@ def recipe_error() -> InputError:
     return InputError("features is not what features() of a reader gives.", code="recipe")
 
 
-def packed(array: np.ndarray) -> str:
-    """An array of float32 as letters, for a recipe."""
+def pack_array(array: np.ndarray) -> str:
+    """Encode an array of float32 as text, for a recipe."""
     return base64.b64encode(zlib.compress(array.astype("<f4").tobytes(), 1)).decode()
 
 
-def unpacked(letters: str, most: int = MOST_SCALED) -> np.ndarray:
-    """The array that letters stand for; more numbers than ``most`` are refused unread."""
+def unpack_array(letters: str, most: int = MOST_SCALED) -> np.ndarray:
+    """Decode an array from text; refuse one of more than ``most`` numbers."""
     try:
         unzip = zlib.decompressobj()
         data = unzip.decompress(base64.b64decode(letters, validate=True), 4 * most + 1)
@@ -265,7 +265,7 @@ def unpacked(letters: str, most: int = MOST_SCALED) -> np.ndarray:
 
 
 def get_scale(kept: Any) -> Scale:
-    """What a recipe says of a column."""
+    """Read the scaling of a column from a recipe."""
     centre, factor, filling, flagged = kept
     numbers = float(centre), float(factor), float(filling)
     if not all(map(math.isfinite, numbers)):
@@ -274,5 +274,5 @@ def get_scale(kept: Any) -> Scale:
 
 
 def sparse_scaling(scales: Mapping[str, Any] | None) -> SparseScaling | None:
-    """What a recipe says of sparse rows, if they are scaled."""
-    return SparseScaling(unpacked(scales["factors"])) if scales else None
+    """Read the scaling of sparse rows from a recipe; None if they are not scaled."""
+    return SparseScaling(unpack_array(scales["factors"])) if scales else None

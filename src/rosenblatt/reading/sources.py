@@ -1,4 +1,4 @@
-"""Where bytes come from: files, folders, pipes and streams, decompressed and in whole rows."""
+"""Sources of bytes: files, folders, pipes and streams, decompressed and cut at whole rows."""
 
 import bz2
 import codecs
@@ -30,14 +30,19 @@ BLANKS = " "  # stands for any run of blanks between cells
 TRANSLATED = 1 << 20  # bytes at once
 
 
+def file_error(code: str, name: str, what: str, **where: Any) -> InputError:
+    """Return the error of a file: its name, and what is wrong with it."""
+    return InputError(f"{name} {what}.", code=code, file=name, **where)
+
+
 class Source:
-    """Something that can be opened: a file, several of them, standard input or an open file."""
+    """A file, several files, standard input or an open file."""
 
     def __init__(self, path: Any, encoding: str | None = None) -> None:
         several = isinstance(path, Sequence) and not isinstance(path, str)
         if isinstance(path, io.TextIOBase):
             raise InputError("The file must be opened in binary mode.", code="text-mode")
-        self.encoding = other_encoding(encoding)
+        self.encoding = find_encoding(encoding)
         self.blanks = False  # whether runs of blanks are to become tabs
         self.files: list[str] = []
         self.size: int | None = None
@@ -88,19 +93,19 @@ class Source:
 
     @property
     def rereadable(self) -> bool:
-        """Whether there can be another pass."""
+        """Whether the source can be read another time."""
         return self.file is None or self.start is not None
 
     @property
     def origin(self) -> list[list[Any]] | None:
-        """The name, size and time of each file; None for what is no file."""
+        """The name, size and time of each file; None for streams and pipes."""
         if self.size is None:
             return None
         found = [(file, os.stat(file)) for file in self.files]
         return [[os.path.basename(file), stat.st_size, stat.st_mtime_ns] for file, stat in found]
 
     def leave(self) -> None:
-        """Wait for no more bytes of what can be read only once."""
+        """End reads of a pipe that wait for bytes."""
         if isinstance(self.file, Pipe):
             self.file.left = True
 
@@ -115,48 +120,45 @@ class Source:
         if self.file is None:
             name = self.names[place]
             with explain_errors(name, "read"), open(self.files[place], "rb", buffering=0) as file:
-                yield self.translated(decompressed(name, file, 0))
+                yield self.translate(decompress(name, file, 0))
         elif self.start is not None:
             self.file.seek(self.start)
-            yield self.translated(decompressed(self.name, self.file, self.start))
+            yield self.translate(decompress(self.name, self.file, self.start))
         elif self.spent:
-            raise InputError(
-                f"{self.name} can be read only once; write it to a file first.",
-                code="read-once",
-                file=self.name,
-            )
+            what = "can be read only once; write it to a file first"
+            raise file_error("read-once", self.name, what)
         else:
             self.spent = True
-            yield self.stream or self.translated(decompressed(self.name, self.file, None))
+            yield self.stream or self.translate(decompress(self.name, self.file, None))
 
-    def translated(self, stream: "ByteStream") -> "ByteStream":
-        """The bytes in UTF-8, with single tabs where there are runs of blanks between cells."""
+    def translate(self, stream: "ByteStream") -> "ByteStream":
+        """Translate a stream to UTF-8, and blanks between cells to tabs where asked."""
         if self.encoding is not None:
             recoding = Recoding(stream.name, self.encoding)
             if looks_like_utf8(stream.head(TRANSLATED), self.encoding):
                 self.misread = self.encoding
             stream = ByteStream(stream.name, Translated(stream, recoding), stream)
-        return with_tabs(stream) if self.blanks else stream
+        return replace_blanks(stream) if self.blanks else stream
 
     def divide_at_blanks(self) -> None:
-        """Have runs of blanks between cells become tabs."""
+        """Replace runs of blanks between cells by tabs from now on."""
         self.blanks = True
         if self.stream is not None:  # what cannot be opened again, and was looked at
-            self.stream = with_tabs(self.stream)
+            self.stream = replace_blanks(self.stream)
 
     def head(self, size: int) -> bytes:
-        """The first bytes, which will still be there to read."""
+        """Return the first bytes, which stay to be read."""
         with self.open() as stream:
             head = stream.head(size)
             if self.spent:
                 self.stream, self.spent = stream, False
         if not head:
-            raise InputError(f"{self.name} is empty.", code="empty", file=self.name)
+            raise file_error("empty", self.name, "is empty")
         return head
 
 
 class Pipe(io.RawIOBase):
-    """A pipe that can be left while nobody writes to it."""
+    """A pipe whose reads can be ended while they wait for bytes."""
 
     def __init__(self, file: Any) -> None:
         self.file = getattr(file, "raw", file)
@@ -179,7 +181,7 @@ class Pipe(io.RawIOBase):
 
 
 class ByteStream(io.RawIOBase):
-    """Bytes that can be looked at before they are taken; ``taken`` counts those of the source."""
+    """A stream with lookahead; ``taken`` counts the bytes consumed from the source."""
 
     def __init__(self, name: str, file: Any, source: "ByteStream | None" = None) -> None:
         self.name, self.file, self.source = name, file, source
@@ -190,14 +192,14 @@ class ByteStream(io.RawIOBase):
         return True
 
     def head(self, size: int) -> bytes:
-        """The next bytes, without taking them."""
+        """Return the next bytes without consuming them."""
         with self.decompression():
             while len(self.kept) < size and (more := self.file.read(size - len(self.kept))):
                 self.kept += more
         return self.kept[:size]
 
     def skip(self, size: int) -> None:
-        """Take some bytes without using them."""
+        """Skip some bytes."""
         self.count += len(self.head(size))
         self.kept = self.kept[size:]
 
@@ -215,45 +217,40 @@ class ByteStream(io.RawIOBase):
 
     @contextmanager
     def decompression(self) -> Iterator[None]:
-        """Say in a sentence what cannot be decompressed."""
+        """Turn errors of decompression into errors of the file."""
         try:
             yield
         except (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
             if self.source is None:
                 raise
             short = self.source.over  # more was asked for, and there was no more
-            what = "end too early: the file is cut short" if short else "are damaged"
-            raise InputError(
-                f"{self.name}: the compressed data {what}.",
-                code="cut-short" if short else "damaged",
-                file=self.name,
-            ) from error
+            if short:
+                what = "ends too early: its compressed data are cut short"
+                raise file_error("cut-short", self.name, what) from error
+            raise file_error("damaged", self.name, "has damaged compressed data") from error
 
     @property
     def taken(self) -> int:
-        """How many bytes were taken of the source."""
+        """The number of bytes consumed from the source."""
         return self.source.taken if self.source else self.count
 
 
-def decompressed(name: str, file: Any, start: int | None) -> ByteStream:
-    """The bytes of a file, decompressed if its first ones say so; start is where it can go back."""
+def decompress(name: str, file: Any, start: int | None) -> ByteStream:
+    """Open the bytes of a file, decompressed if it is compressed; it can seek to ``start``."""
     raw = ByteStream(name, file)
     if raw.head(4) in (b"PK\x03\x04", b"PK\x05\x06"):  # with files, and without
         if start is None:
-            raise InputError(
-                f"{name} is a zip archive, which cannot be read from a pipe; unpack it first.",
-                code="zip-in-pipe",
-                file=name,
-            )
+            what = "is a zip archive, which cannot be read from a pipe; unpack it first"
+            raise file_error("zip-in-pipe", name, what)
         file.seek(start)
         counted = ZippedBytes(name, file)
-        return ByteStream(name, only_member(name, file), counted)
+        return ByteStream(name, open_only_member(name, file), counted)
     opened = next((open_ for mark, open_ in PACKINGS.items() if raw.head(6).startswith(mark)), None)
     return raw if opened is None else ByteStream(name, opened(raw), raw)
 
 
-def through_arrow(raw: ByteStream, packing: str) -> Any:
-    """What Arrow decompresses."""
+def decompress_with_arrow(raw: ByteStream, packing: str) -> Any:
+    """Decompress a stream with Arrow."""
     import pyarrow
 
     return pyarrow.CompressedInputStream(pyarrow.PythonFile(raw), packing)
@@ -263,23 +260,23 @@ PACKINGS: dict[bytes, Any] = {
     b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\0": lzma.LZMAFile,
-    b"\x28\xb5\x2f\xfd": lambda raw: through_arrow(raw, "zstd"),
-    b"\x04\x22\x4d\x18": lambda raw: through_arrow(raw, "lz4"),
+    b"\x28\xb5\x2f\xfd": lambda raw: decompress_with_arrow(raw, "zstd"),
+    b"\x04\x22\x4d\x18": lambda raw: decompress_with_arrow(raw, "lz4"),
 }
 """How to open compressed bytes, by what they begin with."""
 
 
 class ZippedBytes(ByteStream):
-    """How far the members of an archive were read."""
+    """Counts the bytes read from a zip archive."""
 
     @property
     def taken(self) -> int:
-        """How many bytes were taken of the archive."""
+        """The number of bytes consumed from the archive."""
         return int(self.file.tell())
 
 
-def only_member(name: str, file: Any) -> Any:
-    """The one file of a zip archive, opened."""
+def open_only_member(name: str, file: Any) -> Any:
+    """Open the only file of a zip archive."""
     try:
         archive = zipfile.ZipFile(file)
         members = [
@@ -290,17 +287,13 @@ def only_member(name: str, file: Any) -> Any:
         if len(members) == 1:
             return archive.open(members[0])
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise InputError(
-            f"{name}: the zip archive is damaged or locked.", code="damaged", file=name
-        ) from error
+        raise file_error("damaged", name, "is a damaged or locked zip archive") from error
     what = f"holds {len(members)} files" if members else "is a zip archive without a file"
-    raise InputError(
-        f"{name} {what}; expected one file. Unpack it first.", code="zip-members", file=name
-    )
+    raise file_error("zip-members", name, f"{what}; expected one file. Unpack it first")
 
 
 class Translated(io.RawIOBase):
-    """The bytes of a stream after a translation of some at a time, which is told of the end."""
+    """A stream of bytes that a function translates block by block."""
 
     def __init__(self, stream: ByteStream, translate: Callable[[bytes, bool], bytes]) -> None:
         self.stream, self.translate, self.rest, self.over = stream, translate, b"", False
@@ -321,24 +314,23 @@ class Translated(io.RawIOBase):
 
 
 class Recoding:
-    """Bytes of some encoding become UTF-8."""
+    """Translates bytes of another encoding to UTF-8."""
 
     def __init__(self, name: str, encoding: str) -> None:
         self.name, self.encoding = name, encoding
         self.decoder = codecs.getincrementaldecoder(encoding)()
 
     def __call__(self, data: bytes, last: bool) -> bytes:
-        """The next bytes in UTF-8."""
+        """Translate the next bytes."""
         try:
             return self.decoder.decode(data, last).encode()
         except UnicodeDecodeError as error:
-            raise InputError(
-                f"{self.name}: the bytes are not {self.encoding}.", code="encoding", file=self.name
-            ) from error
+            what = f"has bytes that are not {self.encoding}"
+            raise file_error("encoding", self.name, what) from error
 
 
-def other_encoding(name: str | None) -> str | None:
-    """An encoding that is not UTF-8, if one is named."""
+def find_encoding(name: str | None) -> str | None:
+    """Return the name of an encoding, or None if it is UTF-8."""
     try:
         found = codecs.lookup(name or "utf-8").name
         " ".encode(found)  # there are codecs that are none of text, such as hex
@@ -350,7 +342,7 @@ def other_encoding(name: str | None) -> str | None:
 
 
 def looks_like_utf8(head: bytes, encoding: str) -> bool:
-    """Whether bytes that are said to be of another encoding are UTF-8 and more than ASCII.
+    """Whether bytes of a stated encoding are valid UTF-8 and not only ASCII.
 
     By chance they hardly are: in Latin-1, é would have to follow Ã, and nothing else stand alone.
     """
@@ -364,13 +356,13 @@ def looks_like_utf8(head: bytes, encoding: str) -> bool:
 
 
 class Tabs:
-    """Runs of blanks within whole lines become single tabs."""
+    """Translates runs of blanks within lines to single tabs."""
 
     def __init__(self) -> None:
         self.begun = b""
 
     def __call__(self, data: bytes, last: bool) -> bytes:
-        """The lines that are whole by now, translated."""
+        """Translate the lines that are complete."""
         data = self.begun + data
         end = len(data) if last else data.rfind(b"\n") + 1
         self.begun = data[end:]
@@ -378,8 +370,8 @@ class Tabs:
         return re.sub(rb"[ \t]+", b"\t", trimmed)
 
 
-def with_tabs(stream: ByteStream) -> ByteStream:
-    """A stream whose cells are divided by blanks, divided by tabs."""
+def replace_blanks(stream: ByteStream) -> ByteStream:
+    """Replace the blanks between cells of a stream by tabs."""
     return ByteStream(stream.name, Translated(stream, Tabs()), stream)
 
 
@@ -411,7 +403,7 @@ class Location:
 
 
 def last_newline(buffer: bytearray, filled: int) -> int:
-    """Where the last whole line ends."""
+    """Return where the last whole line ends."""
     return buffer.rfind(b"\n", 0, filled) + 1
 
 

@@ -28,7 +28,7 @@ class Spelling(NamedTuple):
 
     @property
     def pattern(self) -> str:
-        """A regular expression for them; the groups are the sign, the number and another sign."""
+        """A regular expression for the numbers; its groups are the sign and the number."""
         thousands, decimal = MARKS[self.marks]
         number = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)(?:{decimal}\d+)?"
         unit = f"{re.escape(self.unit)}?" if self.unit not in ("", "%") else ""
@@ -36,11 +36,11 @@ class Spelling(NamedTuple):
         return rf"^\s*([-+]?) ?{unit} ?([-+]?{number}){after}\s*$"
 
     def fits(self, cell: str) -> bool:
-        """Whether a cell is written so."""
+        """Whether a cell is written in this way."""
         return re.match(self.pattern.replace(r"\x{00A0}", "\u00a0"), cell) is not None
 
     def number(self, cell: str) -> float:
-        """The number that a cell holds."""
+        """Return the number in a cell."""
         sign, number = re.match(  # type: ignore[union-attr]
             self.pattern.replace(r"\x{00A0}", "\u00a0"), cell
         ).groups()
@@ -49,7 +49,7 @@ class Spelling(NamedTuple):
 
 
 def find_spelling(cells: Sequence[str]) -> Spelling | None:
-    """How numbers are written, if all cells are numbers and some are not plain ones."""
+    """Find how the numbers of all cells are written; None if plainly or in several ways."""
     units = {mark for cell in cells for mark in cell if mark in UNITS}
     if len(units) > 1 or all(map(PLAIN.fullmatch, cells)):
         return None
@@ -61,12 +61,12 @@ def find_spelling(cells: Sequence[str]) -> Spelling | None:
 
 
 def are_numbers(cells: Sequence[str]) -> bool:
-    """Whether all cells are numbers of some spelling, if not of one."""
+    """Whether all cells look like numbers, each in its own way of writing."""
     return all(map(ANY.fullmatch, cells))
 
 
-def plain_numbers(column: Any, spelling: Spelling) -> Any:
-    """Strings with their numbers written plainly; what is written otherwise becomes no number."""
+def write_plainly(column: Any, spelling: Spelling) -> Any:
+    """Rewrite the numbers in strings plainly; other strings become invalid numbers."""
     from pyarrow import compute
 
     thousands, decimal = MARKS[spelling.marks]

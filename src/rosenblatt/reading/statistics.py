@@ -1,4 +1,4 @@
-"""A first look at all rows: what must be known of them before one becomes features."""
+"""Statistics of all rows that a recipe needs before rows become features."""
 
 from collections.abc import Iterator
 from copy import copy
@@ -16,7 +16,7 @@ from .batches import Batch
 from .notices import list_words
 from .parser import Parser
 from .recipe import FeatureRecipe, Frequencies
-from .scaling import DenseSurvey, SparseSurvey, packed
+from .scaling import DenseSurvey, SparseSurvey, pack_array
 from .sources import Location
 
 MOST_BITS = 24  # of columns whose n-grams are counted
@@ -24,17 +24,17 @@ NONE = Split()  # no row is held out
 
 
 def next_statistics(parser: Parser, split: Split = NONE) -> "SizeSurvey | TextSurvey":
-    """The next survey that a parser's recipe lacks; it does not look at rows that are held out."""
+    """Return the next statistics that a recipe lacks; held-out rows do not count."""
     return (TextSurvey if parser.recipe.lacks_frequencies else SizeSurvey)(parser, split)
 
 
-def learnt_rows(rows: Rows, split: Split, first_row: int) -> Rows:
-    """The rows of a batch that are not held out, by the number of the first one."""
+def select_learnt_rows(rows: Rows, split: Split, first_row: int) -> Rows:
+    """Select the rows of a batch that are not held out, by the number of its first row."""
     return rows_where(rows, ~split.held_out(first_row, n_rows(rows))) if split else rows
 
 
 class SizeSurvey:
-    """What is measured of the numbers of a parser, and what its recipe becomes by it."""
+    """Statistics of numbers, which complete a recipe with scales."""
 
     def __init__(self, parser: Parser, split: Split = NONE) -> None:
         self.parser, self.recipe, self.split = parser, parser.recipe, split
@@ -47,7 +47,7 @@ class SizeSurvey:
         self.rows = 0
 
     def sparse(self) -> SparseSurvey | None:
-        """A survey of sparse rows, if they are to be scaled."""
+        """Return statistics of sparse rows, or None if they are not scaled."""
         if self.recipe.scale in ("standard", "robust"):
             why = f"{{scale}} would fill the sparse rows of {self.recipe.rows}; "
             raise ParameterError(
@@ -56,7 +56,7 @@ class SizeSurvey:
         if self.recipe.scale == "auto":
             first, row = SparseSurvey(), 0
             for batch in self.parser.first_rows(self.recipe):
-                first.add(learnt_rows(batch.rows, self.split, row))
+                first.add(select_learnt_rows(batch.rows, self.split, row))
                 row += n_rows(batch.rows)
             if not first.differ():
                 return None
@@ -65,11 +65,11 @@ class SizeSurvey:
 
     @property
     def apart(self) -> bool:
-        """Whether what is measured is not among the rows that are wanted, but read beforehand."""
+        """Whether the numbers must be read in a pass before the rows."""
         return self.recipe.rows == "table" and self.recipe.bits is not None
 
     def batches(self, tolerated: int) -> Iterator[Batch]:
-        """The rows to measure: all there are, or the first of what can be read only once."""
+        """Yield the rows to measure: all of them, or the first ones of a pipe."""
         parser, recipe = self.parser, self.recipe
         if self.apart:
             numeric = [each for each in recipe.columns or () if each[0] in recipe.numeric()]
@@ -86,16 +86,16 @@ class SizeSurvey:
     def add(self, batch: Batch) -> None:
         """Measure some rows."""
         assert self.seen is not None
-        self.seen.add(learnt_rows(batch.rows, self.split, self.rows))
+        self.seen.add(select_learnt_rows(batch.rows, self.split, self.rows))
         self.rows += n_rows(batch.rows)
 
     def join(self, parser: Parser, parts: list[Rows]) -> Rows:
-        """The rows that were measured, scaled by a parser that knows all there is to know."""
+        """Join and scale the rows that were measured."""
         assert parser.scaling is not None
         return parser.scaling.joined(parts)
 
     def result(self) -> FeatureRecipe:
-        """The recipe with what was measured."""
+        """Return the recipe with the scales."""
         scales: dict[str, Any] = {}
         if isinstance(self.seen, DenseSurvey):
             names = self.recipe.numeric()
@@ -112,17 +112,17 @@ class SizeSurvey:
                     listed = list_words([names[j] for j in places])
                     self.parser.add_notice(code, names=listed, dtype=dtype)
         elif self.seen is not None:
-            scales = {"factors": packed(self.seen.factors())}
+            scales = {"factors": pack_array(self.seen.factors())}
         return replace(self.recipe, scales=scales)
 
     def without_dates(self, places: np.ndarray) -> list[int]:
-        """The places of columns that are not dates."""
+        """Return the places of columns that are not dates."""
         names = self.recipe.numeric()
         return [j for j in places.tolist() if names[j] not in self.recipe.dates]
 
 
 class TextSurvey:
-    """In how many texts each n-gram is, and what the recipe of a parser becomes by it."""
+    """Counts of the texts with each n-gram, which complete a recipe with frequencies."""
 
     def __init__(self, parser: Parser, split: Split = NONE) -> None:
         self.parser, self.recipe, self.split = parser, parser.recipe, split
@@ -145,17 +145,17 @@ class TextSurvey:
 
     @property
     def apart(self) -> bool:
-        """Whether rows hold more than the n-grams of one text, which can be weighed afterwards."""
+        """Whether texts must be read before the rows: only a single text can be weighed later."""
         recipe = self.recipe
         return len(recipe.columns or ()) > 1 or bool(recipe.cross) or recipe.pairs
 
     def join(self, parser: Any, parts: list[Rows]) -> Rows:
-        """The rows that were counted, weighed by a parser that knows all there is to know."""
-        rows: Rows = parser.weighed(parts)
+        """Join and weigh the rows that were counted."""
+        rows: Rows = parser.weigh_rows(parts)
         return rows
 
     def batches(self, tolerated: int) -> Iterator[Batch]:
-        """The texts of all rows."""
+        """Yield the n-grams of the texts of all rows."""
         parser, recipe = copy(self.parser), self.recipe
         texts = [each for each in recipe.columns or () if each[0] in recipe.text]
         plain: dict[str, Any] = {"cross": (), "pairs": False, "id": None, "scale": "none"}
@@ -167,15 +167,15 @@ class TextSurvey:
     def add(self, batch: Batch) -> None:
         """Count the n-grams of some rows."""
         assert self.seen is not None
-        rows = learnt_rows(batch.rows, self.split, self.rows)
+        rows = select_learnt_rows(batch.rows, self.split, self.rows)
         self.rows += n_rows(batch.rows)
         self.texts += n_rows(rows)
         indices: Any = rows.indices
         columns.count(indices, self.seen)
 
     def result(self) -> FeatureRecipe:
-        """The recipe with what was counted, or without it where that is too much."""
+        """Return the recipe with the frequencies, or without tf-idf if they are too many."""
         if self.seen is None:
             return replace(self.recipe, tfidf=False)
-        found: Frequencies = {"rows": self.texts, "counts": packed(self.seen)}
+        found: Frequencies = {"rows": self.texts, "counts": pack_array(self.seen)}
         return replace(self.recipe, frequencies=found)

@@ -1,7 +1,7 @@
-"""Tables that are at hand: data frames, Arrow tables, lists of dicts, of strings, and arrays."""
+"""Convert data frames, lists of dicts or strings, and arrays to Arrow tables."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ TEXT = "text"
 
 
 class TableSource(Source):
-    """A table in memory as something that can be read again and again."""
+    """A table in memory as a source."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
@@ -25,19 +25,19 @@ class TableSource(Source):
 
 
 def open_source(data: Any, encoding: str | None = None) -> Source:
-    """What to read: a path, an open file, or a table."""
+    """Make the source of a path, an open file or a table."""
     table = to_table(data)
     return Source(data, encoding) if table is None else TableSource(table)
 
 
 def to_table(data: Any) -> Any:
-    """An Arrow table of a data frame, of dicts, of strings or of an array; None of a path."""
+    """Convert a data frame, dicts, strings or an array to an Arrow table; None for a path."""
     if isinstance(data, str | os.PathLike) or hasattr(data, "read") or is_paths(data):
         return None
     import pyarrow
 
     try:
-        table = converted(data)
+        table = convert_rows(data)
     except UnicodeError:
         raise InputError(
             "The table has a string with half a character (a lone surrogate), which is not "
@@ -45,7 +45,7 @@ def to_table(data: Any) -> Any:
             code="surrogate",
         ) from None
     except (pyarrow.ArrowException, OverflowError) as error:
-        raise mixed_column(error) from None
+        raise column_error(error) from None
     if table is None:
         raise InputError(
             "Expected a path, a data frame, an Arrow table, an array, a list of dicts or a list of "
@@ -55,20 +55,20 @@ def to_table(data: Any) -> Any:
     return table
 
 
-def converted(data: Any) -> Any:
-    """The table, or None if there is no way to one."""
+def convert_rows(data: Any) -> Any:
+    """Convert rows to a table; None if they are not rows."""
     import pyarrow
 
     if isinstance(data, pyarrow.Table):
         return data
     if hasattr(data, "iloc"):  # pandas, whose index is no column
-        return table_of_frame(data if hasattr(data, "columns") else data.to_frame(TEXT))
+        return frame_to_table(data if hasattr(data, "columns") else data.to_frame(TEXT))
     if hasattr(data, "to_arrow"):  # polars: strings of a kind that older Arrows know, too
         return data.to_arrow()
     if hasattr(data, "__arrow_c_stream__"):
         return pyarrow.table(data)
     if isinstance(data, np.ndarray):
-        return table_of_array(data)
+        return array_to_table(data)
     if isinstance(data, Mapping) and data and all(map(is_list, data.values())):
         raise InputError(
             "A dict is one row, and this one has lists only; if these are columns, make a data "
@@ -79,11 +79,11 @@ def converted(data: Any) -> Any:
     if not isinstance(rows, Sequence) or not rows:
         return None
     if all(isinstance(row, Mapping) for row in rows):
-        return table_of_dicts(rows)
+        return dicts_to_table(rows)
     if all(isinstance(row, str) for row in rows):
         return pyarrow.table({TEXT: list(rows)})
     if all(isinstance(row, list | tuple) for row in rows):
-        return table_of_array(np.asarray(rows))
+        return array_to_table(np.asarray(rows))
     return None
 
 
@@ -98,44 +98,51 @@ def is_list(value: Any) -> bool:
     return isinstance(value, list | tuple | np.ndarray)
 
 
-def table_of_frame(frame: Any) -> Any:
-    """A table of a pandas data frame, whose sparse columns Arrow does not know."""
+def frame_to_table(frame: Any) -> Any:
+    """Convert a pandas data frame to a table; sparse columns become dense."""
     import pyarrow
 
     names = ColumnNames([str(name) for name in frame.columns], "The table").names
     columns = (frame.iloc[:, j] for j in range(len(names)))
     dense = [one.sparse.to_dense() if hasattr(one.dtype, "fill_value") else one for one in columns]
+    return make_table(dict(zip(names, dense, strict=True)), pyarrow.Array.from_pandas)
+
+
+def make_table(columns: Mapping[str, Any], convert: Callable[[Any], Any]) -> Any:
+    """Make an Arrow table of columns, each converted; name a column that cannot be."""
+    import pyarrow
+
     arrays = {}
-    for name, one in zip(names, dense, strict=True):
+    for name, values in columns.items():
         try:
-            arrays[name] = pyarrow.Array.from_pandas(one)
+            arrays[name] = convert(values)
         except (pyarrow.ArrowException, OverflowError) as error:
-            raise mixed_column(error, name) from None
+            raise column_error(error, name) from None
     return pyarrow.table(arrays)
 
 
-def mixed_column(error: BaseException, name: str | None = None) -> InputError:
+def column_error(error: BaseException, name: str | None = None) -> InputError:
     """Return the error of a column that Arrow refuses."""
-    which = "a column that" if name is None else f"the column {name!r}, which"
-    said = str(error.args[0] if error.args else error).splitlines()[0]
+    which = "a column" if name is None else f"the column {name!r}"
+    said = str(error.args[0] if error.args else error).splitlines()[0].rstrip(".")
     return InputError(
-        f"The table has {which} is neither numbers nor strings throughout: {said}; convert or drop "
-        "it.",
+        f"Expected numbers or strings throughout {which}, got both or others ({said}); convert it "
+        "or leave it out.",
         code="column-type",
         column=name,
     )
 
 
-def table_of_dicts(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """A table with a column for every key; what a row lacks is missing."""
+def dicts_to_table(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Convert dicts to a table with a column for every key; an absent key is missing."""
     import pyarrow
 
     names = dict.fromkeys(str(name) for row in rows for name in row)
-    return pyarrow.table({name: [row.get(name) for row in rows] for name in names})
+    return make_table({name: [row.get(name) for row in rows] for name in names}, pyarrow.array)
 
 
-def table_of_array(array: np.ndarray) -> Any:
-    """A table of an array of numbers, or of one of strings; columns are called by number."""
+def array_to_table(array: np.ndarray) -> Any:
+    """Convert an array of numbers or strings to a table; columns are named by number."""
     import pyarrow
 
     if array.ndim == 1 and array.dtype.kind in "UO":

@@ -1,4 +1,4 @@
-"""Pieces of a source are parsed by several threads, and what is found comes in the order of it.
+"""Parse pieces of a source in several threads, and deliver the results in order.
 
 A piece is cut when its turn comes, parsed by whoever cut it, and delivered when all before it are.
 So nothing depends on how many threads there are, or on which is first.
@@ -54,7 +54,7 @@ Found = Batch | Broken
 
 
 class Part(NamedTuple):
-    """What was found in a piece so far, by whom, and what finds the rest if there is more."""
+    """The results of a piece so far, its parser, and an iterator over the rest."""
 
     found: list[tuple[Found | Exception, Any]]
     worker: "Parser"
@@ -63,16 +63,16 @@ class Part(NamedTuple):
 
 
 def cores() -> int:
-    """How many threads can run at once."""
+    """Return the number of available cores."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def in_order(
+def parse_in_order(
     parser: "Parser", location: Location, threads: int, use: Callable[[Batch], Result]
 ) -> Generator[tuple[Batch, Result]]:
-    """All batches of a parser, and what is made of each by the threads that parse."""
+    """Yield all batches of a parser in order, with the result of ``use`` for each."""
     size, window = parser.source.size, threads + AHEAD if threads > 1 else 1
     if size is not None and size * SMALL <= parser.options.batch_bytes:
         threads = window = 1
@@ -85,7 +85,7 @@ def in_order(
         worker = parser.worker(piece.slot, met)
         if isinstance(piece.data, InputError):
             return Part([(Broken(1, piece.data, True), None)], worker, piece.start, None)
-        return more(Part([], worker, piece.start, worker.parsed(piece)))
+        return more(Part([], worker, piece.start, worker.parse_piece(piece)))
 
     def more(part: Part) -> Part:
         assert part.rest is not None
@@ -106,10 +106,10 @@ def in_order(
                 location.enter(*part.start)
             while part.rest is not None:
                 coming_more = submit(more, part)
-                yield from delivered(part.found, parser, location)
+                yield from deliver(part.found, parser, location)
                 part = coming_more()
             parser.absorb(part.worker)
-            yield from delivered(part.found, parser, location)
+            yield from deliver(part.found, parser, location)
             location.lines += part.worker.lines
             location.unlabelled += part.worker.unlabelled
 
@@ -117,7 +117,7 @@ def in_order(
 def next_part(
     rest: Iterator[Found], use: Callable[[Batch], Any], tolerated: int
 ) -> tuple[list[tuple[Found | Exception, Any]], bool]:
-    """What is found next in a piece, as much as is to be kept at once, and whether that is all."""
+    """Take the next results of a piece, up to a size, and whether it is finished."""
     found: list[tuple[Found | Exception, Any]] = []
     size = broken = 0
     try:
@@ -137,10 +137,10 @@ def next_part(
     return found, True
 
 
-def delivered(
+def deliver(
     found: Iterable[tuple[Found | Exception, Any]], parser: "Parser", location: Location
 ) -> Iterator[tuple[Batch, Any]]:
-    """The batches that were found, once it is known what was before them."""
+    """Yield the batches of a part in its turn, and raise or count its errors."""
     for one, made in found:
         if isinstance(one, Exception):
             raise one
@@ -188,7 +188,7 @@ Submit = Callable[..., Callable[[], Any]]
 
 @contextmanager
 def workers(count: int, leave: Callable[[], None], turns: Turns) -> Iterator[Submit]:
-    """Give a function that starts tasks in threads and returns what waits for their results.
+    """Yield a function that submits a task to threads and returns a function to wait for it.
 
     The threads have ended when the block has, whatever ends it: ``leave`` makes reads that wait for
     bytes return, the turns are stopped, so that tasks which have not begun return at once, and the

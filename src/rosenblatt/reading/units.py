@@ -1,4 +1,4 @@
-"""Weights of scaled columns in the units of the file."""
+"""Convert weights of scaled columns to the units of the file."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from .scaling import sparse_scaling
 def in_file_units(
     features: dict[str, Any], coef: np.ndarray, bias: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and biases that give the same scores of numbers as a file has them.
+    """Convert weights and biases so that they give the same scores on unscaled numbers.
 
     Parameters
     ----------

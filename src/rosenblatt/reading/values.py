@@ -1,4 +1,4 @@
-"""Values into and out of Arrow: its own ways import pandas, which takes as long as all else."""
+"""Convert values to and from Arrow without its own functions, which import pandas."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def to_scalar(value: str | float) -> Any:
-    """A string or number as Arrow's scalar."""
+    """Convert a string or number to an Arrow scalar."""
     import pyarrow
 
     if isinstance(value, str):
@@ -18,7 +18,7 @@ def to_scalar(value: str | float) -> Any:
 
 
 def to_strings(values: Sequence[str]) -> Any:
-    """Strings as an Arrow array."""
+    """Convert strings to an Arrow array."""
     import pyarrow
 
     encoded = [value.encode() for value in values]
@@ -28,13 +28,13 @@ def to_strings(values: Sequence[str]) -> Any:
 
 
 def too_large(numbers: np.ndarray, dtype: Any) -> np.ndarray:
-    """Tell which numbers are infinite or beyond those of a data type; NaN is not."""
+    """Mark the numbers that are infinite or too large for a data type; NaN is not marked."""
     large: np.ndarray = np.abs(numbers) > np.finfo(dtype).max
     return large
 
 
 def to_numbers(column: Any) -> np.ndarray:
-    """An Arrow array of numbers, where missing ones are NaN."""
+    """Convert an Arrow array to numbers; missing ones are NaN."""
     import pyarrow
 
     if column.null_count:

@@ -1,4 +1,4 @@
-"""The names of hashed features: what a hash cannot tell, for as many as are worth keeping."""
+"""Names of hashed features, collected while rows are parsed."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
@@ -14,7 +14,7 @@ Spell = Callable[[np.ndarray, np.ndarray], Iterable[Spelling]]  # by where names
 
 
 class Met(NamedTuple):
-    """Features that a kernel met, where their names begin and end, and what these are by that."""
+    """Features that a kernel met for the first time, with the places of their names."""
 
     indices: np.ndarray
     begins: np.ndarray
@@ -25,8 +25,8 @@ class Met(NamedTuple):
 class Vocabulary:
     """The names of the features met first, up to some number.
 
-    Kernels meet them in pieces of a file, several at a time: in each all that may be new, of which
-    those are kept that are, when it is this piece's turn.
+    Pieces of a file are parsed at the same time. Each collects the names that may be new, and the
+    new ones are kept in the order of the pieces.
     """
 
     def __init__(self, most: int, size: int) -> None:
@@ -37,23 +37,23 @@ class Vocabulary:
         self.met = allocate_room(0, self.seen[:0])  # by a kernel
         self.new: list[Met] = []
 
-    def apart(self, slot: int, slots: dict[int, np.ndarray]) -> "Vocabulary":
-        """One for a piece, which is to be absorbed before the next of its slot is parsed.
+    def fork(self, slot: int, slots: dict[int, np.ndarray]) -> "Vocabulary":
+        """Make a vocabulary for one piece; absorb it before the next piece of the slot.
 
-        A slot has marks of what the pieces before this one have met.
+        A slot marks what earlier pieces have met.
         """
         other, wanted = copy(self), self.left > 0
         if not wanted:
             slots.pop(slot, None)
         elif slot not in slots:
             slots[slot] = np.zeros(self.size, np.uint8)
-        # Of what is met, others may have met all that is kept by now: so many are enough.
+        # Earlier pieces may have met all that is kept by now, so no more than this is needed.
         other.met = allocate_room(self.most, slots[slot]) if wanted else self.met
         other.new = []
         return other
 
     def collect(self, spelling: Spell) -> None:
-        """Keep what a kernel met, and what spells it."""
+        """Keep what a kernel met, and the function that writes the names."""
         seen, indices, begins, ends, count = self.met
         n = int(count[0])
         if n:
@@ -80,17 +80,17 @@ class Vocabulary:
             self.left -= 1
 
     def products(self, ones: np.ndarray, others: np.ndarray) -> Iterable[Spelling]:
-        """What spells products of two features."""
+        """Return functions that write the names of products of two features."""
         return zip(repeat(self.product), ones.tolist(), others.tolist(), strict=False)
 
     def product(self, one: int, other: int) -> str:
-        """The name of a product of two features."""
-        factors = (spelled(self.known.get(factor, (str, factor))) for factor in (one, other))
+        """Write the name of a product of two features."""
+        factors = (spell_name(self.known.get(factor, (str, factor))) for factor in (one, other))
         return " × ".join(factors)
 
 
 class Cells(NamedTuple):
-    """Bytes of cells of one column, of which number k lies between two edges."""
+    """Bytes of the cells of one column; cell k lies between edges k and k + 1."""
 
     column: str
     spell: Callable[[bytes], str]
@@ -98,10 +98,10 @@ class Cells(NamedTuple):
     edges: np.ndarray
 
     @classmethod
-    def spelled(
+    def spell_name(
         cls, column: str, spell: Callable[[bytes], str], data: np.ndarray
     ) -> Callable[[np.ndarray, np.ndarray], Iterable[Spelling]]:
-        """Copies what lies in data out of it, all at once."""
+        """Return a function that copies names out of the data, all at once."""
 
         def spelling(begins: np.ndarray, ends: np.ndarray) -> Iterable[Spelling]:
             edges = np.concatenate([np.zeros(1, np.int64), np.cumsum(ends - begins)])
@@ -112,31 +112,31 @@ class Cells(NamedTuple):
         return spelling
 
     def name(self, k: int) -> str:
-        """The name of what stands in a cell."""
+        """Return the name of the feature in a cell."""
         cell = self.letters[self.edges[k] : self.edges[k + 1]]
         return f"{self.column}={self.spell(cell)}"
 
 
 def allocate_room(most: int, seen: np.ndarray) -> Names:
-    """Room for the names that a kernel meets, and a mark for each that it has met."""
+    """Allocate arrays for the names that a kernel meets, with a mark for each known one."""
     places = np.empty((2, most), np.int64)
     return Names(seen, np.empty(most, np.uint32), places[0], places[1], np.zeros(1, np.int64))
 
 
-def spelled(spelling: Spelling) -> str:
-    """A name in letters."""
+def spell_name(spelling: Spelling) -> str:
+    """Write a name."""
     spell, *arguments = spelling
     return str(spell(*arguments))
 
 
 class FeatureNames(Mapping[int, str]):
-    """Names of features by column, spelled when they are asked for."""
+    """Names of features by column, written when they are asked for."""
 
     def __init__(self, known: dict[int, Spelling]) -> None:
         self.known = known
 
     def __getitem__(self, column: int) -> str:
-        return spelled(self.known[column])
+        return spell_name(self.known[column])
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.known)
@@ -146,7 +146,7 @@ class FeatureNames(Mapping[int, str]):
 
 
 def named(coef: np.ndarray, names: Mapping[int, str], most: int = 1000) -> list[Any]:
-    """The names of the columns with the largest weights."""
+    """Return the names of the columns with the largest weights."""
     if not names:
         return []
     known = np.sort(np.fromiter(names, np.intp, len(names)))

@@ -124,7 +124,7 @@ class Learning(threading.Thread):
         self.jobs: queue.SimpleQueue[Job | Call | None] = queue.SimpleQueue()
         self.ended, self.ending = False, threading.Lock()  # after which nothing is queued
         self.failure: str | None = None
-        self.told: str | None = None
+        self.reported: str | None = None
         self.snapshots = ThreadPoolExecutor(1, "rosenblatt-snapshot")
         self.saving: Future[None] | None = None
         self.saved_at = time.monotonic()
@@ -311,7 +311,7 @@ class Learning(threading.Thread):
         if self.log.is_erasing:
             self.erase_at = time.monotonic()
         self.say(f"The log can be written again; it has {self.log.last:,} examples.")
-        self.failure = self.told = None
+        self.failure = self.reported = None
 
     def check_learnt(self) -> None:
         """Stop if the model has not learnt just what the log holds."""
@@ -323,8 +323,8 @@ class Learning(threading.Thread):
     def fail(self, sentence: str) -> None:
         """Note why the log cannot be written, and report it once."""
         self.failure, self.retry_at = sentence, time.monotonic() + RETRY
-        if sentence != self.told:
-            self.told = sentence
+        if sentence != self.reported:
+            self.reported = sentence
             self.say(f"{sentence} Nothing is learnt until it can be written; predictions continue.")
 
     def refuse_rest(self) -> None:
@@ -355,12 +355,9 @@ class Learning(threading.Thread):
     def replace(self, served: ServedModel) -> None:
         """Continue with a model that has learnt all of the log that it should."""
         if served is not self.served:
+            served.name, served.log = str(self.path), self.log.identity
             served.grow, served.limits = self.served.grow, self.served.limits
-            served.name, served.log, served.sequence = (
-                str(self.path),
-                self.log.identity,
-                self.log.last,
-            )
+            served.sequence = self.log.last
             self.served = served
             self.publish()
 
@@ -396,8 +393,6 @@ class Learning(threading.Thread):
     def forget(self, served: ServedModel, examples: Collection[int]) -> None:
         """Continue with a model that has not seen some examples, and erase these everywhere."""
         self.recover()
-        if self.saving is not None:
-            self.saving.result()  # or a model that has seen them would be saved afterwards
         served = Replay(self.log, self.say, examples).run(served)
         changes = self.log.changes()
         snapshots = [one for one in self.log.models() if has_seen(changes, one, examples)]
@@ -415,6 +410,8 @@ class Learning(threading.Thread):
         Meanwhile the service learns on, with a model that has not seen these examples.
         """
         self.erase_at = time.monotonic() + RETRY
+        if self.saving is not None:
+            self.saving.result()  # or an older model would be saved afterwards
         erase(self.log, self.served, self.path)
         self.erase_at = None
         self.saved_sequence, self.saved_at = self.served.sequence, time.monotonic()

@@ -14,7 +14,7 @@ from ..learners import load_model
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training import state as states
-from .log import Change, Entry, Log
+from .log import PRIVATE, Change, Entry, Log
 from .model import ServedModel, open_model
 
 REPORT = 5.0  # seconds between messages of a long replay
@@ -230,6 +230,7 @@ def erase(log: Log, served: ServedModel, path: Path) -> None:
     """Remove the bytes of forgotten examples from all files."""
     log.erase()
     save_model(path, served.model())
+    path.chmod(PRIVATE)
     remove_temporaries(path)
     log.mark_erased()
 

@@ -14,7 +14,7 @@ from ..kernels.lines import MISSING
 from ..learners.linear import LinearLearner
 from ..parameters import InputError
 from ..reading.arrow import DecodedColumns, TableParser
-from ..reading.batches import Batch, one_batch
+from ..reading.batches import Batch, join_batches
 from ..reading.columnar import ColumnarParser
 from ..reading.label import LABEL_NAMES
 from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
@@ -125,7 +125,7 @@ class TableMaker:
     def batch(self, objects: Sequence[dict[str, Any]], parser: TableParser) -> Batch:
         """Make rows from objects with a parser."""
         if not parser.hashed:
-            rows = parser.rows_of_numbers(self.to_matrix(objects))
+            rows = parser.make_number_rows(self.to_matrix(objects))
             return Batch(rows, None, None, parser.width, 0, 0)
         columns: list[Any] = []
         for name, kind in self.columns:
@@ -138,7 +138,7 @@ class TableMaker:
                 columns.append(encode_words(values, name))
         decoded = DecodedColumns(None, None, columns, len(objects))
         parts = list(parser.make_batches(decoded, 0, 0))
-        return parts[0] if len(parts) == 1 else one_batch(parts)
+        return parts[0] if len(parts) == 1 else join_batches(parts)
 
     def to_matrix(self, objects: Sequence[dict[str, Any]]) -> Array:
         """Objects of numbers as a matrix: at once if all are plain numbers, else by column."""
@@ -363,7 +363,7 @@ class LineMaker:
             raise BadExampleError(str(error)) from None
         if sum(len(part.rows.starts) - 1 for part in parts) != len(lines):
             raise BadExampleError("The lines are not one example each.")
-        return parts[0] if len(parts) == 1 else one_batch(parts)
+        return parts[0] if len(parts) == 1 else join_batches(parts)
 
     def make_named(self, lines: Sequence[str]) -> tuple[Batch, FeatureNames]:
         """Make rows from lines, with the names of their features."""

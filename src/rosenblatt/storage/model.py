@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.rows import Array
-from ..reading.recipe import check_kept
+from ..reading.recipe import check_stored_recipe
 from ..training import state as states
 from ..training.history import REASONS, Checkpoint, Epoch
 from ..training.state import Sizes, require
@@ -89,7 +89,7 @@ def check_model(model: Model) -> None:
         states.check_state(state, dict(sizes), dtype)
     if "recipe" in model.features:
         width = len(model.states[0].weights) if model.is_linear else model.facts["width"]
-        check_kept(model.features["recipe"], width)
+        check_stored_recipe(model.features["recipe"], width)
 
 
 def expected_sizes(model: Model) -> tuple[Sizes, Any]:

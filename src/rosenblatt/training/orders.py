@@ -51,11 +51,6 @@ def resample(order: Array, seed: int, number: int) -> None:
     order[:] = order[drawn[:count]]
 
 
-def batch(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
-    """All rows at once: the sum over the mistakes is one update (``BatchTask``)."""
-    return (task.row_order,)
-
-
 def first(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
     """One row per epoch: the first mistake."""
     row_order = task.row_order
@@ -93,7 +88,7 @@ ORDERS: dict[str, Callable[["Run", "Problem", "Task"], Iterable[Array]]] = {
     "once": once,
     "fixed": fixed,
     "replacement": replacement,
-    "batch": batch,
+    "batch": fixed,  # the sum over the mistakes is one update: BatchTask
     "active": active,
     "first": first,
     "worst": worst,

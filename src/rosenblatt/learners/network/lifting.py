@@ -34,11 +34,7 @@ class Lift(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbers that a model file keeps."""
-        return {
-            "sphere": self.sphere,
-            "centre": self.centre.tolist(),
-            "scale": self.scale.tolist(),
-        }
+        return {"sphere": self.sphere, "centre": self.centre.tolist(), "scale": self.scale.tolist()}
 
     @classmethod
     def from_dict(cls, kept: Any, width: int) -> "Lift":

@@ -9,24 +9,13 @@ import numpy as np
 
 from ...data.rows import Array
 from ...kernels.conll import TokenLines, read_token_lines, write_filled, write_tagged
-from ...parameters import ParameterError
+from ...parameters import InputError, ParameterError
 from ...reading.notices import make_notice
 from ...reading.sources import Source
 from .sentences import Sentences
 from .strings import Categorical, Strings
 
-TREE_FIELDS = (
-    "id",
-    "form",
-    "lemma",
-    "upos",
-    "xpos",
-    "feats",
-    "head",
-    "deprel",
-    "deps",
-    "misc",
-)
+TREE_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
 
 class Layout(NamedTuple):
@@ -137,15 +126,19 @@ def find_layout(piece: Piece, kind: str, label: str | None) -> Layout:
     if kind == "tagged":
         return Layout(kind, (0,), 1)
     if kind == "text":
-        raise ValueError(f"{name} is plain text; a file with tags is needed to learn from.")
+        raise InputError(
+            f"{name} is plain text; give a file with tags to learn from.", code="no-tags", file=name
+        )
     if kind == "conllu":
         return Layout(kind, (1,), find_label(label, kind, len(TREE_FIELDS), name))
     _, found = find_fields(piece.data, False, False, (0,))
     count, _, _, most, _ = found
     if not count:
-        raise ValueError(f"{name} has no tokens.")
+        raise InputError(f"{name} has no tokens.", code="no-tokens", file=name)
     if most < 2:
-        raise ValueError(f"{name} has one column only; a word and a tag are needed.")
+        raise InputError(
+            f"{name} has one column only; a word and a tag are needed.", code="no-tags", file=name
+        )
     place = find_label(label, kind, most, name)
     return Layout(kind, tuple(range(place)), place)
 
@@ -206,13 +199,9 @@ def read_tagged(
     if not trees and with_tags:
         needed = max(needed, layout.label + 1)
     if count and fewest < needed:
-        raise ValueError(
-            f"{name}, line {before + short_line}: {fewest} columns, where {needed} are needed."
-        )
+        raise too_few_columns(name, before + short_line, fewest, f"{needed} are needed")
     if with_tags and not trees and fewest < most:
-        raise ValueError(
-            f"{name}, line {before + short_line}: {fewest} columns, where other lines have {most}."
-        )
+        raise too_few_columns(name, before + short_line, fewest, f"other lines have {most}")
     letters = np.frombuffer(data, np.uint8)
     check_utf8(piece)
     texts = [
@@ -227,6 +216,16 @@ def read_tagged(
     return TaggedFile(name, data, layout, sentences, tags if with_tags else None, *places)
 
 
+def too_few_columns(name: str, line: int, count: int, wanted: str) -> InputError:
+    """Return the error for a line with fewer columns than wanted."""
+    return InputError(
+        f"{name}, line {line}: {count} columns, where {wanted}.",
+        code="too-few-columns",
+        file=name,
+        line=line,
+    )
+
+
 def check_utf8(piece: Piece) -> None:
     """Refuse bytes that are not UTF-8."""
     name, data, before = piece
@@ -234,10 +233,12 @@ def check_utf8(piece: Piece) -> None:
         data.decode()
     except UnicodeDecodeError as error:
         line = before + data[: error.start].count(b"\n") + 1
-        raise ParameterError(
+        raise InputError(
             f"{name}, line {line}: the byte {data[error.start]:#04x} is not UTF-8; state "
             "the {encoding?} of the file, such as latin-1.",
             code="encoding",
+            file=name,
+            line=line,
         ) from None
 
 
@@ -247,12 +248,16 @@ def read_lines(
     """Read a file with one sentence per line, of words with or without tags."""
     check_utf8(piece)
     if len(columns) > 1:
-        raise ValueError(
+        raise InputError(
             f"{piece.name} has words only, and the model needs the columns {', '.join(columns)}; "
-            "give a file of columns."
+            "give a file of columns.",
+            code="too-few-columns",
+            file=piece.name,
         )
     if layout.format == "text" and with_tags:
-        raise ValueError(f"{piece.name} is plain text; a file with tags is needed.")
+        raise InputError(
+            f"{piece.name} is plain text; give a file with tags.", code="no-tags", file=piece.name
+        )
     words, starts = split_words(piece.data)
     tags = None
     if layout.format == "tagged":
@@ -285,7 +290,12 @@ def split_tags(piece: Piece, tokens: Strings, needed: bool) -> tuple[Strings, St
         wrong = int(np.argmin(split))
         line = piece.lines_before + piece.data.count(b"\n", 0, int(tokens.begins[wrong])) + 1
         text = tokens.take(np.array([wrong])).texts()[0]
-        raise ValueError(f"{piece.name}, line {line}: expected word/TAG, got {text!r}.")
+        raise InputError(
+            f"{piece.name}, line {line}: expected word/TAG, got {text!r}.",
+            code="not-word-tag",
+            file=piece.name,
+            line=line,
+        )
     ends = np.where(split, last, tokens.ends)
     begins = np.where(split, last + 1, tokens.ends)
     return tokens._replace(ends=ends), tokens._replace(begins=begins)

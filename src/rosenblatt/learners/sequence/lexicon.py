@@ -156,7 +156,7 @@ class Lexicon:
     def look_up_without_own(
         self, column: Categorical, starts: Array, codes: Array, tags: list[str], counted: Array
     ) -> Categorical:
-        """Return the set of each token's word without the counts of its own sentence.
+        """Return the set of each token's word without the counts of the same sentence.
 
         Parameters
         ----------

@@ -20,19 +20,19 @@ MOST_PATHS = 2**24  # to compare at each token: 4,096 tags, or 256 that depend o
 
 
 class Shape(NamedTuple):
-    """How many tags there are, and how many tags before one it depends on."""
+    """The number of tags, and the number of preceding tags that a tag depends on."""
 
     tags: int
     markov: int
 
     @property
     def width(self) -> int:
-        """Tags as whole vectors."""
+        """The number of tags, padded to whole vectors."""
         return -(-self.tags // LANES) * LANES
 
 
 def refuse_too_many_tags(shape: Shape, greedy: bool) -> None:
-    """Refuse more tags than memory or time allow, and say what they would need."""
+    """Refuse more tags than memory or time allow; the error says what they would need."""
     tags, markov = shape
     paths = tags ** (markov + 1)
     if paths <= (MOST_WEIGHTS if greedy else MOST_PATHS):
@@ -53,7 +53,7 @@ class PathState:
     """Weights of features and transitions, with what their average needs.
 
     A feature has weights from its first update on. ``seen`` counts sentences, or tokens where each
-    is learnt by itself. On a cluster, ``keys`` has a key for each feature that does not depend on
+    is learnt alone. On a cluster, ``keys`` has a key for each feature that does not depend on
     the other features of a partition (``Dictionary.lasting_keys``).
     """
 
@@ -68,7 +68,7 @@ class PathState:
     def zeros(
         cls, shape: Shape, average: bool, forbidden: tuple[Array, Array] | None
     ) -> "PathState":
-        """Weights of zero, except for what is forbidden; no feature has any yet."""
+        """Return zero weights, except for forbidden moves; no feature has weights yet."""
         tags, markov = shape
         rows = tags + 1
         moves, last = np.zeros((rows, tags), bool), np.zeros(tags, bool)
@@ -88,7 +88,7 @@ class PathState:
 
     @property
     def averaged(self) -> bool:
-        """Whether the mean of the weights is wanted."""
+        """Whether the mean of the weights predicts."""
         return len(self.sums.transitions) > 0
 
     @property
@@ -99,12 +99,12 @@ class PathState:
 
     @property
     def used(self) -> int:
-        """How many rows of weights are in use, with that of zeros."""
+        """The number of rows of weights in use, with the row of zeros."""
         assert self.weights.used is not None
         return int(self.weights.used[0])
 
     def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[Learnt]:
-        """Learn from the sentences in an order, so many updates at a time."""
+        """Learn from the sentences in an order; yield after at most ``most`` updates."""
         position, begun = 0, self.seen
         while position < len(order):
             learnt = task.learn(self, order, position, most)
@@ -115,13 +115,13 @@ class PathState:
             self.seen += len(order)
 
     def widen(self, width: int) -> None:
-        """There are so many features by now."""
+        """Make room for the rows of more features."""
         if width > len(self.rows):
             new = np.zeros(width - len(self.rows), np.uint32)
             self.weights = self.weights._replace(rows=np.concatenate([self.rows, new]))
 
     def make_room(self, lacking: int) -> None:
-        """Let so many more features be moved, and a quarter of as many as there are."""
+        """Make room for the weights of ``lacking`` more features, and some spare ones."""
         tags, width = self.shape.tags, self.shape.width
         count = len(self.weights.emissions) // width + max(lacking, self.used // 4, 1 << 12)
         if count * tags > MOST_WEIGHTS:
@@ -132,35 +132,35 @@ class PathState:
                 "name fewer templates with {features?}.",
                 code="too-many-weights",
             )
-        emissions = longer(self.weights.emissions, count * width)
+        emissions = resize_table(self.weights.emissions, count * width)
         self.weights = self.weights._replace(emissions=emissions)
         if self.averaged:
-            summed = longer(self.sums.emissions, count * tags)
+            summed = resize_table(self.sums.emissions, count * tags)
             self.sums = self.sums._replace(emissions=summed)
 
     def view_rows(self, features: Array) -> Array:
-        """The rows of features, 0 for those without weights."""
+        """Return the rows of features, 0 for those without weights."""
         return np.asarray(self.rows[features])
 
     def features(self) -> Array:
-        """The features that have weights, in the order of their rows."""
+        """Return the features that have weights, in the order of their rows."""
         moved = np.flatnonzero(self.rows)
         order = np.empty(self.used - 1, np.int64)
         order[self.rows[moved] - 1] = moved
         return order
 
     def renumber(self) -> None:
-        """Features that have weights are from now on numbered by their rows; others are gone."""
+        """Number the features with weights by their rows; forget the others."""
         rows = np.arange(1, self.used, dtype=np.uint32)
         self.weights = self.weights._replace(rows=rows)
 
     def trim(self) -> None:
-        """Give back the room that no feature uses."""
+        """Release the room that no feature uses."""
         self.weights = self.weights._replace(
-            emissions=longer(self.weights.emissions, self.used * self.shape.width)
+            emissions=resize_table(self.weights.emissions, self.used * self.shape.width)
         )
         if self.averaged:
-            sums = longer(self.sums.emissions, self.used * self.shape.tags)
+            sums = resize_table(self.sums.emissions, self.used * self.shape.tags)
             self.sums = self.sums._replace(emissions=sums)
 
     def stop_reason(self, clean: bool) -> str:
@@ -168,7 +168,7 @@ class PathState:
         return "separated" if clean else ""
 
     def by_row(self) -> list[Array]:
-        """The weights and sums of features as views with a row per row in use."""
+        """Return views of the weights and sums of features, with the rows in use."""
         tables = [self.weights.emissions.reshape(-1, self.shape.width)[: self.used]]
         if self.averaged:
             tables.append(self.sums.emissions.reshape(-1, self.shape.tags)[: self.used])
@@ -202,7 +202,7 @@ class PathState:
         return undo
 
     def coefficients(self) -> PathWeights:
-        """The weights to predict with: the last ones, or their mean. Row 0 is zero."""
+        """Return the weights to predict with: the last ones or their mean; row 0 is zero."""
         tags, width, seen = self.shape.tags, self.shape.width, max(self.seen, 1)
         emissions = self.weights.emissions[: self.used * width].copy()
         moves = self.weights.transitions.copy(), self.weights.pairs.copy()
@@ -214,14 +214,14 @@ class PathState:
             some = slice(first, min(first + ROWS_AT_ONCE, self.used))
             by_tags[some, :tags] -= (lacking[some] / seen).astype(np.float32)
         return last._replace(
-            transitions=less(self.weights.transitions, self.sums.transitions, seen),
-            pairs=less(self.weights.pairs, self.sums.pairs, seen),
+            transitions=compute_mean(self.weights.transitions, self.sums.transitions, seen),
+            pairs=compute_mean(self.weights.pairs, self.sums.pairs, seen),
         )
 
     # On a cluster: features by their keys
 
     def layers(self) -> dict[str, Layer]:
-        """What the partitions of a cluster mix: weights, and the sums of an average."""
+        """Return what the partitions of a cluster mix: weights, and the sums of an average."""
         tags, width = self.shape.tags, self.shape.width
         pairs = [("weights", self.weights[1:3]), ("sums", self.sums[1:])]
         return {
@@ -230,7 +230,7 @@ class PathState:
         }
 
     def find_keys(self, rows: Array) -> tuple[Array, Array]:
-        """The keys of the features that have some rows, sorted, and these rows."""
+        """Return the keys of the features that have some rows, sorted, and these rows."""
         keys = self.keys[self.features()[rows - 1]]
         order = np.argsort(keys)
         return keys[order], rows[order]
@@ -264,7 +264,7 @@ class PathState:
     def with_tags(
         self, shape: Shape, places: Array, forbidden: tuple[Array, Array] | None
     ) -> "PathState":
-        """A state for more tags, among which those of this one have other numbers."""
+        """Return a state for more tags; ``places`` has the new numbers of the known ones."""
         new = PathState.zeros(shape, self.averaged, forbidden)
         new.seen, new.mistakes = self.seen, self.mistakes
         new.make_room(self.used)
@@ -283,14 +283,14 @@ class PathState:
         return new
 
 
-def longer(table: Array, size: int) -> Array:
-    """A table with so many numbers, new ones zero; in place where memory allows."""
+def resize_table(table: Array, size: int) -> Array:
+    """Return a table of ``size`` numbers, new ones zero; in place where memory allows."""
     if not table.flags.owndata:
         table = table.copy()
     table.resize(size, refcheck=False)
     return table
 
 
-def less(weights: Array, lacking: Array, seen: int) -> Array:
-    """Weights less the mean of what they lacked."""
+def compute_mean(weights: Array, lacking: Array, seen: int) -> Array:
+    """Return the mean of weights, from the sums of what earlier ones lacked."""
     return (weights - lacking / seen).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Templates: which attributes of which tokens are features of a token.
+"""Templates: the attributes of neighbouring tokens that are features of a token.
 
 A template is written as places joined by ``|``: ``word[-1]``, ``suffix3[0]``, ``pos[0]|pos[1]``. A
 place is a column or an attribute of the word (of another column: ``suffix3(lemma)[0]``), and the

@@ -12,7 +12,7 @@ import pytest
 
 import rosenblatt
 from rosenblatt import __version__
-from rosenblatt.cli.app import COMMANDS, app, spelling
+from rosenblatt.cli.app import COMMANDS, app, make_speller
 from rosenblatt.cli.panels import find_flag
 from rosenblatt.parameters import NAME_ONLY, SHELL_NAMES, TOKEN
 
@@ -183,7 +183,7 @@ def test_no_command_recommends_an_option_that_it_lacks(command):
     met = set()
     for token in tokens():
         name, kind, word, literal = token.groups()
-        said = spelling([command])(name, NAME_ONLY if kind == "?" else word or literal)
+        said = make_speller([command])(name, NAME_ONLY if kind == "?" else word or literal)
         assert said.split()[0] in known or said.endswith(" (in Python)")
         met.add(said.split()[0])
     assert command != "train" or {"--first", "--no-header", "--category"} <= met

@@ -586,9 +586,10 @@ def test_the_error_before_learning_is_written_and_drawn(capsys, folder):
 
 
 def test_a_pass_is_told_as_a_whole(capsys, folder):
-    status, _, err = run(capsys, "train", "flowers.csv", "-P", 9, "--checkpoint", 1, "-o", "m")
-    assert status == 2
-    assert "--progress-every is about a whole pass; leave --checkpoint out." in err
+    options = "-P", 9, "--checkpoint", 1, "-o", "m", "--json"
+    status, out, err = run(capsys, "train", "flowers.csv", *options)
+    assert (status, json.loads(out)["code"]) == (2, "progress-checkpoint")
+    assert "--checkpoint" in err
     status, _, err = run(capsys, "train", "iris", "-P", 9)
     assert status == 2
     assert "options for files do not apply" in err

@@ -107,7 +107,7 @@ def test_a_service_from_nothing(serve, tmp_path):
         (["--grow"], "--grow needs --learn"),
         (["--new", "a", "--features", "x"], "at least two"),
         (["--new", "a,b", "--features", "x:colour"], "--features: 'x:colour'"),
-        (["--new", "a,b", "--features", "x", "--rule", "perceptron", "--C", "3"], "has no --C"),
+        (["--new", "a,b", "--features", "x", "--rule", "pa", "--margin", "3"], "has no --margin"),
     ],
 )
 def test_options_that_do_not_go_together(capsys, tmp_path, options, said):

@@ -123,7 +123,7 @@ def main() -> None:
         said = f"{error.strerror}." if error.strerror else error
         stop(f"{error.filename}: {said}" if error.filename else str(said), "file")
     except CodedError as error:
-        stop(error.render(spelling(sys.argv[1:2])), error.code)
+        stop(error.render(make_speller(sys.argv[1:2])), error.code)
     except (ValueError, ImportError) as error:
         stop(str(error), getattr(error, "code", "input"))
     except (click.Abort, KeyboardInterrupt):
@@ -158,7 +158,7 @@ def stop(sentence: str, code: str) -> None:
     sys.exit(2)
 
 
-def spelling(command: list[str]) -> Callable[[str, Any], str]:
+def make_speller(command: list[str]) -> Callable[[str, Any], str]:
     """How a command spells parameters: as its options, and as Python does those that it lacks."""
     context = click.Context(app)
     given = [app.get_command(context, name) for name in command if name in COMMANDS]

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from .data import open_source
-from .format import errors, in_words
+from .format import errors, join_words
 
 if TYPE_CHECKING:
     from ..data.targets import Score
@@ -124,12 +124,12 @@ def about_separable(separable: dict[str, bool | None]) -> str:
         which = "A plane separates each" if all(separable.values()) else "No plane separates any"
         return f"{which} class from the others (proved exactly)."
     can, cannot, open_ = ([n for n, a in separable.items() if a is b] for b in (True, False, None))
-    text = f"A plane separates {in_words(can, 'and')} from the others" if can else ""
+    text = f"A plane separates {join_words(can, 'and')} from the others" if can else ""
     if cannot:
-        text += f"{', none' if text else 'No plane separates'} {in_words(cannot, 'or')}"
+        text += f"{', none' if text else 'No plane separates'} {join_words(cannot, 'or')}"
     text += " (proved exactly)" if text else ""
     if open_:
-        text += f"{'; ' if text else ''}{in_words(open_, 'and')}: undecided"
+        text += f"{'; ' if text else ''}{join_words(open_, 'and')}: undecided"
     return text + "."
 
 

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import partial
 from glob import glob
@@ -14,11 +14,14 @@ from .panels import CommandError, DescribedArgument, option
 if TYPE_CHECKING:
     from ..reading.reader import Reader
 
-FORMAT_HELP = "Format of the file: svmlight, vw, csv, tsv, parquet, arrow, conllu, conll, tagged."
+FORMAT_HELP = (
+    "Format of the file: svmlight, vw, csv, tsv, jsonl, parquet, arrow, conllu, conll, tagged."
+)
 DATA = DescribedArgument(
     "data",
-    "A file (svmlight, VW, CSV, TSV, Parquet, Arrow, CoNLL; also .gz, .zst, .zip), - for standard "
-    "input, or a built-in set: iris, xor, digits, breast-cancer, wine.",
+    "A file, a folder or a quoted pattern (svmlight, VW, CSV, TSV, JSON lines, Parquet, Arrow, "
+    "CoNLL; also .gz, .zst, .zip), - for standard input, or a built-in set: iris, xor, digits, "
+    "breast-cancer, wine.",
 )
 input_option = partial(option, panel="Input")
 
@@ -53,12 +56,7 @@ class SetOptions(FileOptions):
 
     def options(self) -> dict[str, Any]:
         """The options of ``read``."""
-        return {
-            "label": self.label,
-            "format": self.format,
-            "header": self.header,
-            "first": self.first,
-        }
+        return {each.name: getattr(self, each.name) for each in fields(FileOptions)}
 
     def words(self) -> list[str]:
         """The same options in the shell."""
@@ -118,21 +116,21 @@ class Drawable(NamedTuple):
         if positive is None:
             return self
         chosen = self.is_label(positive, data)
-        names = self.names | {"class_names": ("others", self.called()[self.y[chosen][0]])}
+        names = self.names | {"class_names": ("others", self.name_labels()[self.y[chosen][0]])}
         return Drawable(self.X, chosen.astype(int), names)
 
-    def called(self) -> dict[Any, str]:
+    def name_labels(self) -> dict[Any, str]:
         """The labels, and what they are called."""
         labels = sorted(set(self.y.tolist()))
         return dict(zip(labels, map(str, self.names.get("class_names", labels)), strict=True))
 
     def is_label(self, positive: str, data: str) -> Any:
         """Which rows have the label, or are of the class, that was named."""
-        called = self.called()
-        known = {name: label for label, name in called.items()}
-        known |= {str(label): label for label in called}
+        named = self.name_labels()
+        known = {name: label for label, name in named.items()}
+        known |= {str(label): label for label in named}
         if positive not in known:
-            there = ", ".join(map(str, called))
+            there = ", ".join(map(str, named))
             raise CommandError(f"{data} has no label {positive}; it has {there}.", "unknown-label")
         return self.y == known[positive]
 
@@ -168,7 +166,7 @@ def column_names(reader: "Reader", width: int) -> dict[str, Any]:
     return {"feature_names": names} if len(names) == width else {}
 
 
-def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = False) -> Drawable:
+def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -> Drawable:
     """All rows of a set or a file and their labels; for a proof, numbers only and as they are."""
     if is_builtin_set(data):
         return Drawable(*load_builtin(data), built_in_names(data))
@@ -192,11 +190,11 @@ def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = Fa
         )
     X, y = read_matrix(reader)
     refuse_too_many(X.shape[1], 2)
-    tell_notices(data, reader, exact)
+    print_notices(data, reader, exact)
     return Drawable(X, y, column_names(reader, X.shape[1]))
 
 
-def tell_notices(data: str, reader: "Reader", exact: bool) -> None:
+def print_notices(data: str, reader: "Reader", exact: bool) -> None:
     """Print the notices of a reader; for a proof, refuse missing numbers."""
     for notice in reader.notices:
         if exact and notice.kind == "missing":
@@ -212,9 +210,9 @@ def print_note(sentence: object) -> None:
     print(f"Note: {sentence}", file=sys.stderr)
 
 
-def two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
+def read_two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
     """The rows of a data set, and labels of two classes."""
-    rows = rows_and_labels(data, given, exact=True)
+    rows = read_rows(data, given, exact=True)
     X, y, _ = rows
     if given.positive is not None:
         return X, rows.is_label(given.positive, data)
@@ -228,9 +226,9 @@ def refuse_many_classes(y: Any, data: str) -> None:
     """Say how two classes are made of many."""
     labels = sorted(set(y.tolist()))
     if len(labels) > 2:
-        listed = ", ".join(map(str, labels[:10]))
+        first = ", ".join(map(str, labels[:10]))
         raise CommandError(
-            f"{data} has {len(labels)} classes ({listed}); choose one with --positive to separate "
+            f"{data} has {len(labels)} classes ({first}); choose one with --positive to separate "
             "it from the others.",
             "many-classes",
         )

@@ -14,8 +14,8 @@ from .data import (
     check_output,
     column_names,
     open_source,
+    read_rows,
     refuse_many_classes,
-    rows_and_labels,
 )
 from .options import training_option
 from .panels import CommandError, DescribedArgument, command, option, sentence
@@ -107,7 +107,9 @@ def plot(
         from ..learners import load_model
 
         saved = load_model(source)
-        X, y, names = rows_for_model(saved, rows, given) if rows is not None else (None, None, {})
+        X, y, names = (
+            read_rows_for_model(saved, rows, given) if rows is not None else (None, None, {})
+        )
         estimator = make_estimator(saved, source)
         save_plot(output, X, y, estimator=estimator, what=what, every=drawing.every, **names)
     elif rows is not None:
@@ -116,7 +118,7 @@ def plot(
             "not-a-model",
         )
     else:
-        X, y, names = rows_and_labels(source, given).against_others(given.positive, source)
+        X, y, names = read_rows(source, given).against_others(given.positive, source)
         if what in ("projection", "certificate"):
             refuse_many_classes(y, source)
         parameters: dict[str, Any] = {"max_iter": learning.epochs, "margin": learning.margin}
@@ -132,7 +134,7 @@ def is_model(path: str) -> bool:
     return path.endswith(".safetensors")
 
 
-def rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:
+def read_rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:
     """The rows and names of a file as a model sees them, and labels as it writes them."""
     import numpy as np
 
@@ -145,7 +147,7 @@ def rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:
         X, y = read_matrix(reader)
         names = column_names(reader, X.shape[1])
     else:
-        X, y, names = rows_and_labels(data, given)
+        X, y, names = read_rows(data, given)
     width = saved.states[0].weights.shape[0] if saved.is_linear else saved.facts["width"]
     if hasattr(X, "indptr") and X.shape[1] != width:
         X.resize(X.shape[0], width)  # columns that only one of the two knows say nothing

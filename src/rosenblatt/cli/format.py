@@ -88,12 +88,12 @@ def summarize_run(
 def tabulate(found: Any, most: int = 20) -> list[str]:
     """Precision, recall and F1 of each class, label, tag or chunk, and the confusion of classes."""
     if hasattr(found, "tokens"):
-        lines = by_class(found.by_tag, "tag", "tokens")
+        lines = tabulate_classes(found.by_tag, "tag", "tokens")
         return lines if found.chunks is None else [*lines, *tabulate_chunks(found.chunks)]
     classes = found.by_class()
     if hasattr(found, "hamming_loss"):
         return [
-            *(by_class(classes, "label") if len(classes) <= most else []),
+            *(tabulate_classes(classes, "label") if len(classes) <= most else []),
             f"Micro F1 {found.micro_f1:.4f}, macro F1 {found.macro_f1:.4f} over "
             f"{count(len(classes), 'label')}; Hamming loss {found.hamming_loss:.4f}.",
         ]
@@ -101,7 +101,7 @@ def tabulate(found: Any, most: int = 20) -> list[str]:
         return [f"Macro F1 {found.macro_f1:.4f} over {len(classes)} classes."]
     area = "." if found.roc_auc is None else f", ROC AUC {found.roc_auc:.4f}."
     return [
-        *by_class(classes, "class"),
+        *tabulate_classes(classes, "class"),
         f"Macro F1 {found.macro_f1:.4f}{area}",
         *confusion(found, [str(one.label) for one in classes]),
     ]
@@ -115,10 +115,10 @@ def tabulate_chunks(chunks: "dict[str, ChunkScore]") -> list[str]:
         ClassScore(kind or "all", one.precision, one.recall, one.f1, one.wanted)
         for kind, one in chunks.items()
     ]
-    return by_class(scores, "chunk", "chunks")
+    return tabulate_classes(scores, "chunk", "chunks")
 
 
-def by_class(classes: list["ClassScore"], heading: str, counted: str = "rows") -> list[str]:
+def tabulate_classes(classes: list["ClassScore"], heading: str, counted: str = "rows") -> list[str]:
     """A table of precision, recall, F1 and the number of rows."""
     names = [str(one.label) for one in classes]
     wide = max(map(len, [*names, heading]))
@@ -213,10 +213,10 @@ def as_result(
     }
 
 
-def listed(names: Iterable[Any], most: int | None = LISTED) -> str:
+def join_names(names: Iterable[Any], most: int | None = LISTED) -> str:
     """Names with commas between them; of many, the first and how many more there are.
 
-    >>> listed("abc"), listed(range(60), most=3)
+    >>> join_names("abc"), join_names(range(60), most=3)
     ('a, b, c', '0, 1, 2 and 57 more')
     """
     names = [str(name) for name in names]
@@ -244,7 +244,7 @@ def about_columns(recipe: "FeatureRecipe", most: int | None = LISTED) -> list[st
         "ignored": "Not used",
     }
     found = list_columns(recipe)
-    lines = [f"{words[kind]}: {listed(found[kind], most)}" for kind in words if kind in found]
+    lines = [f"{words[kind]}: {join_names(found[kind], most)}" for kind in words if kind in found]
     if not isinstance(recipe.label, str):
         return lines
     if recipe.labels_separator is None:
@@ -292,10 +292,10 @@ def list_kinds(model: "Model") -> str:
     return "labels" if model.is_multilabel else "classes"
 
 
-def in_words(names: list[str], last: str) -> str:
+def join_words(names: list[str], last: str) -> str:
     """Names in a row.
 
-    >>> in_words(["a"], "and"), in_words(["a", "b", "c"], "or")
+    >>> join_words(["a"], "and"), join_words(["a", "b", "c"], "or")
     ('a', 'a, b or c')
     """
     return f" {last} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
@@ -306,6 +306,6 @@ def about_classes(model: "Model", most: int | None = LISTED) -> str:
     rows = model.facts.get("class_rows") or []
     names = [str(name) for name in model.classes.tolist()]
     if len(rows) != len(names):
-        return listed(names, most)
+        return join_names(names, most)
     pairs = sorted(zip(rows, names, strict=True), key=lambda pair: -pair[0])
-    return listed((f"{name} ({n:,})" for n, name in pairs), most)
+    return join_names((f"{name} ({n:,})" for n, name in pairs), most)

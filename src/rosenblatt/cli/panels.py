@@ -48,11 +48,11 @@ class PanelOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the spellings to list, and the help; a flag is off unless its help says more."""
-        listed, self.opts = self.opts, [each for each in self.opts if each not in self.also]
+        every, self.opts = self.opts, [each for each in self.opts if each not in self.also]
         try:
             record = super().get_help_record(ctx)
         finally:
-            self.opts = listed
+            self.opts = every
         return record and (record[0], record[1].removesuffix(f" [default:{NO_BREAK}off]"))
 
     def get_help_extra(self, ctx: click.Context) -> Any:

@@ -77,11 +77,13 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
 
     A tagger writes the file with its tags filled in.
     """
+    from ..jobs.data import open_like
+
     check_output(given.output, model, data)
     if given.scores and given.probabilities:
         raise CommandError("--scores excludes --probabilities; leave one out.", "conflict")
     saved, learner = load_learner(model)
-    opened = open_for(saved, model, data, labels=False, given=given)
+    opened = open_like(saved, data, labels=False, **given.options())
     kinds: dict[str, Callable[..., Iterator[bytes]]] = {
         "rows": predict_rows,
         "sentences": predict_sentences,
@@ -122,12 +124,14 @@ def predict_sentences(
 ) -> Iterator[bytes]:
     """A file with the predicted tags filled in, piece by piece."""
     from ..jobs.sentences import fill_in_tags
+    from .report import show_reading
 
     if given.scores or given.probabilities:
         raise CommandError(
             "--scores and --probabilities are not for taggers; leave them out.", "sentences-option"
         )
-    return fill_in_tags(learner, file)
+    with show_reading(file.size, seen) as tell:
+        yield from fill_in_tags(learner, file, tell)
 
 
 def make_line_writer(learner: Any, separator: str | None) -> Callable[[Any], list[str]]:
@@ -156,10 +160,10 @@ def compute_probabilities(learner: Any) -> Callable[[Any], Any]:
 def in_one_line(name: Any) -> str:
     """Write a label in one line; characters that would break it become escapes."""
     text = str(name)
-    return text if text.isprintable() else "".join(map(escaped, text))
+    return text if text.isprintable() else "".join(map(escape, text))
 
 
-def escaped(letter: str) -> str:
+def escape(letter: str) -> str:
     """A letter, or the escape of one that is not printed."""
     return letter if letter.isprintable() or letter == "\t" else repr(letter)[1:-1]
 
@@ -167,12 +171,13 @@ def escaped(letter: str) -> str:
 @command(MODEL, FILE, examples=["rosenblatt score model.safetensors test.csv"])
 def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> None:
     """Print the error of a model on a file, with precision, recall and F1 of each class."""
+    from ..jobs.data import open_like
     from ..jobs.evaluate import evaluate
     from .report import show_reading
 
     saved, learner = load_learner(model)
-    opened = open_for(saved, model, data, labels=True, given=given)
-    with show_reading(getattr(opened, "size", None), sys.stderr.isatty()) as tell:
+    opened = open_like(saved, data, labels=True, **given.options())
+    with show_reading(opened.size, sys.stderr.isatty()) as tell:
         found = evaluate(learner, opened, tell)
     if result.json:
         print(json.dumps({"data": data, **found.as_dict()}))
@@ -203,15 +208,6 @@ def load_learner(path: Path) -> "tuple[Model, Any]":
 
     saved = load_model(path)
     return saved, make_learner(saved, path)
-
-
-def open_for(
-    saved: "Model", path: Path, data: str, labels: bool, given: ScoreOptions
-) -> "Reader | SentenceFile":
-    """Open a file as the training file of a model was."""
-    from ..jobs.data import open_like
-
-    return open_like(saved, data, labels=labels, **given.options())
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .data import DATA, SetOptions, check_output, two_classes
+from .data import DATA, SetOptions, check_output, read_two_classes
 from .format import count
 from .panels import CommandError, DescribedArgument, command, option
 
@@ -81,7 +81,7 @@ def prove(data: str, options: ProofOptions, given: SetOptions) -> None:
     from ..theory.separability import separability
 
     options.check(data)
-    X, y = two_classes(data, given)
+    X, y = read_two_classes(data, given)
     print(f"{data}: {X.shape[0]} rows, {X.shape[1]} features")
     if options.run:
         prove_by_run(X, y, options)
@@ -139,7 +139,7 @@ def verify(data: str, file: Path, options: VerifyOptions, given: SetOptions) -> 
     from ..theory.certificates import load_certificate
     from ..theory.coq import verify_coq
 
-    X, y = two_classes(data, given)
+    X, y = read_two_classes(data, given)
     coq = options.coq or file.suffix == ".v"
     if coq:
         claim, holds = verify_coq(file, X, y)

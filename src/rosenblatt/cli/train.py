@@ -339,9 +339,9 @@ def draw(figure: Path, model: "Model", data: str) -> None:
     from ..estimators.pipeline import make_estimator
     from ..jobs.files import IN_MEMORY
     from ..plots import save_plot
-    from .draw import rows_for_model
+    from .draw import read_rows_for_model
 
     X, y, names, path = None, None, dict[str, Any](), Path(data)
     if is_builtin_set(data) or (path.is_file() and path.stat().st_size <= IN_MEMORY):
-        X, y, names = rows_for_model(model, data, SetOptions())
+        X, y, names = read_rows_for_model(model, data, SetOptions())
     save_plot(figure, X, y, estimator=make_estimator(model, data), **names)

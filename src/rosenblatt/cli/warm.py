@@ -29,7 +29,7 @@ def warm_up() -> None:
     bar.console.file = sys.stdout  # also while commands write elsewhere
     bar.disable = not sys.stdout.isatty()
     with tempfile.TemporaryDirectory() as name, bar:
-        jobs = usual_commands(Path(name))
+        jobs = list_usual_commands(Path(name))
         line = bar.add_task("", total=len(jobs), speed="")
         with NOTICE.report_to(lambda kernel: bar.update(line, speed=kernel)):
             for words in jobs:
@@ -41,7 +41,7 @@ def warm_up() -> None:
     print(f"All that the usual commands need is compiled ({seconds:.0f} s).")
 
 
-def usual_commands(folder: Path) -> list[list[Any]]:
+def list_usual_commands(folder: Path) -> list[list[Any]]:
     """Commands on files of each kind with two classes and with three; the last word is the data."""
     model, out = folder / "model", folder / "predicted"
     jobs: list[list[Any]] = [["train", "iris"], ["train", "breast-cancer"]]

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar
 
@@ -25,7 +24,7 @@ from ..training.rules import PERCEPTRON, RULES, UpdateRule
 from .checkpoint import ClusterCheckpoint
 from .client import Cluster, WorkersLostError
 from .partitions import make_partitions
-from .rounds import Round, print_rounds
+from .rounds import Round, print_round
 from .rows import RowSource
 from .run import ClusterRun
 from .sentences import SentenceSource
@@ -129,10 +128,10 @@ def fit(
     )
     training = Training(source, parameters, mode, mix, ClusterCheckpoint(checkpoint, resume))
     cluster = Cluster(client, patience)
-    lines = report is None and parameters["verbose"]
-    shown = print_rounds(parameters["max_iter"]) if lines else nullcontext(report)
-    with unchanged_by_errors(estimator), shown as tell:
-        run = training.run(cluster, tell)
+    if report is None and parameters["verbose"]:
+        report = print_round
+    with unchanged_by_errors(estimator):
+        run = training.run(cluster, report)
         learner = training.finish(run)
         learner.parameters = parameters
         plain = run.prepared.plain and run.relays  # mixed weights are no sum of mistakes

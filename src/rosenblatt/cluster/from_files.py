@@ -1,7 +1,6 @@
 """The shell's training on a cluster: from files and an address to a model."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -19,7 +18,7 @@ from .checkpoint import ClusterCheckpoint, build_model
 from .client import Cluster, connect
 from .fitting import Training, check_supported, default_mix
 from .partitions import partition_files
-from .rounds import Round, print_rounds
+from .rounds import Round, print_round
 from .rows import RowSource
 from .sentences import SentenceSource
 
@@ -52,10 +51,9 @@ def train(
     make = plan_rows if rows else plan_sentences
     source, parameters, mix = make(data, reading, asked.request)
     training = Training(source, parameters, "mixing", mix, ClusterCheckpoint(*kept))
-    shown = print_rounds(parameters["max_iter"]) if report is None else nullcontext(report)
-    with connect(address) as client, shown as tell:
+    with connect(address) as client:
         cluster = Cluster(client)
-        run = training.run(cluster, tell)
+        run = training.run(cluster, report or print_round)
         for note in source.list_notes(cluster):
             asked.reporter.note(note)
         return build_model(run, training.finish(run))

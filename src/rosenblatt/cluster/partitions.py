@@ -155,10 +155,10 @@ def make_partitions(
             code="no-labels",
         )
     blocks = list_blocks(X)
-    labels = blocks_like(y, X, len(blocks), "y")
+    labels = cut_like(y, X, len(blocks), "y")
     scales = [None] * len(blocks)
     if weights is not None:
-        scales = blocks_like(weights, X, len(blocks), "sample_weight")
+        scales = cut_like(weights, X, len(blocks), "sample_weight")
     load, key = delayed(make_batch, pure=False), token_hex(6)
     parts = [
         load(*block, number, without_duplicates, dask_key_name=f"perceptron-load-{number}-{key}")
@@ -179,7 +179,7 @@ def list_blocks(X: Any) -> list[Any]:
     return list(np.ravel(X.to_delayed()))
 
 
-def blocks_like(y: Any, X: Any, count: int, name: str) -> list[Any]:
+def cut_like(y: Any, X: Any, count: int, name: str) -> list[Any]:
     """The blocks of y, cut as X is."""
     if not hasattr(y, "dask"):
         y = da.from_array(np.asarray(y))

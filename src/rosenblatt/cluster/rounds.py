@@ -1,12 +1,8 @@
 """Records of the epochs of a cluster, and the lines that are printed about them."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from ..theory.bounds import mistake_bound
-from ..training.bars import new_bar
 from ..training.history import Epoch
 
 
@@ -104,21 +100,9 @@ def weighted_mistakes(mistakes: tuple[int, ...], mix: str) -> float:
     return sum(k * k for k in mistakes) / (sum(mistakes) or 1)
 
 
-@contextmanager
-def print_rounds(max_iter: int) -> Iterator[Callable[[Round], None]]:
-    """Print a line per epoch, with a bar below them at a terminal."""
-    if not sys.stdout.isatty():
-        yield lambda done: print(format_line(done), flush=True)
-        return
-    with new_bar() as bar:
-        line = bar.add_task("", total=max_iter, speed="")
-
-        def show(done: Round) -> None:
-            print(format_line(done), flush=True)
-            number = done.epoch.epoch
-            bar.update(line, description=f"epoch {number} of {max_iter}", completed=number)
-
-        yield show
+def print_round(done: Round) -> None:
+    """Print what happened in an epoch."""
+    print(format_line(done), flush=True)
 
 
 def format_line(done: Round) -> str:

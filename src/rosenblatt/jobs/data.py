@@ -1,11 +1,12 @@
 """Open files as data: to learn from, or as the training file of a model was."""
 
 import inspect
+import os
 from os import PathLike
 from typing import Any, NamedTuple
 
 from ..learners.kinds import learner_class
-from ..learners.sequence.file_formats import detect_format
+from ..learners.sequence.file_formats import COMPRESSED, detect_format
 from ..parameters import InputError, ParameterError
 from ..reading.reader import Reader, read
 from ..storage.model import Model
@@ -33,6 +34,12 @@ class SentenceFile(NamedTuple):
     format: str | None = None
     label: str | None = None
     encoding: str | None = None
+
+    @property
+    def size(self) -> int | None:
+        """The number of bytes to read, if it is known."""
+        plain = os.path.isfile(self.path) and not self.path.lower().endswith(COMPRESSED)
+        return os.path.getsize(self.path) if plain else None
 
 
 def open_file(data: Any, **options: Any) -> Reader | SentenceFile:

@@ -82,7 +82,7 @@ def evaluate(
     sets a ``LabelSetEvaluation``, of sentences a ``SequenceEvaluation``.
     """
     if isinstance(data, SentenceFile):
-        return evaluate_sentences(learner, data)
+        return evaluate_sentences(learner, data, tell)
     classes, row = learner.classes, 0
     result: Any = (LabelSetEvaluation if learner.multilabel else Evaluation)(classes)
     words: Any
@@ -106,14 +106,16 @@ def scored(learner: Any, reader: Reader) -> Iterator[tuple[Batch, Array]]:
     return reader.each(lambda batch: learner.scores(batch.rows, batch.width))
 
 
-def evaluate_sentences(learner: "SequenceLearner", file: SentenceFile) -> SequenceEvaluation:
+def evaluate_sentences(
+    learner: "SequenceLearner", file: SentenceFile, tell: Callable[[int], None] | None = None
+) -> SequenceEvaluation:
     """Compare the tags that a tagger predicts with those of a file."""
     from .sentences import read_to_tag
 
     found, wanted = list[str](), list[str]()
     starts, known = [np.zeros(1, np.int64)], list[Array]()
     names = [str(name) for name in learner.classes.tolist()]
-    for read in read_to_tag(learner, file, with_tags=True):
+    for read in read_to_tag(learner, file, with_tags=True, tell=tell):
         assert read.tags is not None
         starts.append(read.sentences.starts[1:] + len(found))
         found += [names[code] for code in learner.predict(read.sentences).tolist()]

@@ -1,6 +1,6 @@
 """Train a tagger on a file of tagged sentences, and fill in the tags of a file."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from tempfile import NamedTemporaryFile
@@ -201,21 +201,29 @@ def refuse_rows(path: str) -> None:
 
 
 def read_to_tag(
-    learner: SequenceLearner, file: SentenceFile, with_tags: bool
+    learner: SequenceLearner,
+    file: SentenceFile,
+    with_tags: bool,
+    tell: Callable[[int], None] | None = None,
 ) -> Iterator[TaggedFile]:
-    """Read a file to tag, piece by piece."""
-    layout, tokens = choose_layout(learner, file), 0
+    """Read a file to tag, piece by piece; ``tell`` receives the bytes read so far."""
+    layout, tokens, done = choose_layout(learner, file), 0, 0
     source = Source(file.path, layout.encoding)
     for piece in read_pieces(source, layout.format, TO_TAG):
         read = read_tagged(piece, layout, learner.columns, with_tags)
         tokens += read.sentences.n_tokens
+        done += len(piece.data)
+        if tell is not None:
+            tell(done)
         yield read
     if not tokens:
         raise InputError(f"{source.name} has no tokens.", code="no-tokens", file=source.name)
 
 
-def fill_in_tags(learner: SequenceLearner, file: SentenceFile) -> Iterator[bytes]:
+def fill_in_tags(
+    learner: SequenceLearner, file: SentenceFile, tell: Callable[[int], None] | None = None
+) -> Iterator[bytes]:
     """Yield a file with the predicted tags filled in, piece by piece."""
     names = [str(name) for name in learner.classes.tolist()]
-    for read in read_to_tag(learner, file, with_tags=False):
+    for read in read_to_tag(learner, file, with_tags=False, tell=tell):
         yield fill_tags(read, names, learner.predict(read.sentences).astype(np.int64))

@@ -219,12 +219,12 @@ class TableParser(Parser):
             if numbers.dtype.kind == "f" and np.any(np.abs(numbers) >= LARGEST_LABEL):
                 raise InputError(LONG_LABEL, code="label-too-large", column=name)
             return numbers
-        coded = to_words(column).dictionary_encode()
-        classes = [None, *coded.dictionary.to_pylist()]
+        coded = to_words(column).dictionary_encode(null_encoding="encode")
+        classes = coded.dictionary.to_pylist()
         if self.recipe.trim:
             classes = [each if each is None else each.strip() for each in classes]
         classes = [each or None for each in classes]
-        labels: np.ndarray = np.array(classes, object)[to_numbers(coded.indices.fill_null(-1)) + 1]
+        labels: np.ndarray = np.array(classes, object)[to_numbers(coded.indices)]
         return labels
 
     def number_labels(self, column: Any, name: str) -> np.ndarray:

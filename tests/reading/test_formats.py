@@ -52,6 +52,13 @@ def test_a_model_tells_what_its_rows_are():
     assert whole(read(io.BytesIO(b"1:1\n"), features=zero, label=False))[2] == [[(1, 1)]]
 
 
+def test_files_of_sentences_are_refused_with_the_format_to_state(write, tmp_path):
+    write("s.conllu.gz", b"1\tdogs\tdog\tNOUN\n\n")
+    with refused("format-of-sentences") as caught:
+        read(tmp_path / "s.conllu.[gx]z")
+    assert 'state format="conllu"' in str(caught.value)
+
+
 @pytest.mark.parametrize("delimiter", [";", "\t", "|", "  "])
 def test_delimiters_are_found(write, delimiter):
     expected = whole(read(io.BytesIO(NUMBERS.encode())))

@@ -14,11 +14,14 @@ from .panels import CommandError, DescribedArgument, option
 if TYPE_CHECKING:
     from ..reading.reader import Reader
 
-FORMAT_HELP = "Format of the file: svmlight, vw, csv, tsv, parquet, arrow, conllu, conll, tagged."
+FORMAT_HELP = (
+    "Format of the file: svmlight, vw, csv, tsv, jsonl, parquet, arrow, conllu, conll, tagged."
+)
 DATA = DescribedArgument(
     "data",
-    "A file (svmlight, VW, CSV, TSV, Parquet, Arrow, CoNLL; also .gz, .zst, .zip), - for standard "
-    "input, or a built-in set: iris, xor, digits, breast-cancer, wine.",
+    "A file, a folder or a quoted pattern (svmlight, VW, CSV, TSV, JSON lines, Parquet, Arrow, "
+    "CoNLL; also .gz, .zst, .zip), - for standard input, or a built-in set: iris, xor, digits, "
+    "breast-cancer, wine.",
 )
 input_option = partial(option, panel="Input")
 

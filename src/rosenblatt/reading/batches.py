@@ -19,8 +19,7 @@ class Batch(NamedTuple):
     rows : Rows
         As kernels see them; ``X`` is the same as an array or a matrix.
     labels : ndarray, LabelSets or None
-        Numbers or strings, sets of these where rows may have several, None if there are none;
-        Vowpal Wabbit's rows without a label have NaN.
+        Numbers or strings, sets of these where rows may have several, None if there are none.
     weights : ndarray or None
         Of the rows, if not all are 1.
     width : int

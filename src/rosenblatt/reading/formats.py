@@ -60,6 +60,7 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
     told = next(filter(None, map(format_from_name, source.names)), None)
     if told is not None:
         return told
+    refuse_sentences(source.names)
     if source.is_folder:
         what = f"is a folder without a file whose name tells its format; there are: {known}"
         raise file_error("folder", source.name, what)
@@ -74,11 +75,30 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
     return told
 
 
+def refuse_sentences(names: Sequence[str]) -> None:
+    """Refuse files that hold sentences by their names, which are not rows."""
+    for name in names:
+        if find_ending(name) in OF_SENTENCES.split(", "):
+            raise ParameterError(
+                f"{name} holds sentences by its name; state {{format}} to train a tagger.",
+                code="format-of-sentences",
+                format=find_ending(name),
+            )
+
+
+def find_ending(name: str) -> str:
+    """Return the ending of a name in lower case, without those of compression.
+
+    >>> find_ending("data/A.CSV.gz")
+    'csv'
+    """
+    endings = [ending[1:].lower() for ending in Path(name).suffixes]
+    return next((ending for ending in reversed(endings) if ending not in PACKED), "")
+
+
 def format_from_name(name: str) -> str | None:
     """Return the format that the ending of a name implies, or None."""
-    endings = [ending[1:].lower() for ending in Path(name).suffixes]
-    endings = [ending for ending in endings if ending not in PACKED]
-    return FORMATS.get(endings[-1]) if endings else None
+    return FORMATS.get(find_ending(name))
 
 
 def format_from_magic(head: bytes) -> str | None:

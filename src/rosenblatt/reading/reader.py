@@ -79,14 +79,15 @@ def read(
     Parameters
     ----------
     path : str, path-like, open binary file, data frame, Arrow table, list of dicts or array
-        A file is svmlight, Vowpal Wabbit, CSV, TSV, Parquet or Arrow, also compressed (gzip, bzip2,
-        xz, zstd, lz4, or zip of one file).
+        A file is svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, Parquet or Arrow, also compressed
+        (gzip, bzip2, xz, zstd, lz4, or zip of one file). A folder, a pattern and a list of
+        path-like objects are several files of one format.
     format : str or None, default=None
-        Its format, where neither the name nor the content tells. Folders and patterns are of
-        Parquet or Arrow.
+        Its format, where neither the name nor the content tells.
     label : str, int, False or None, default=None
         The label's column, by name or number (from 0; -1 is the last), or False for none. Without
-        it: the one called label, else class, else target, else y, else the last.
+        it: the one called label, else class, target or y, else the last; a column that holds no
+        classes is not taken. Rows without a label are left out, and ``notices`` count them.
     labels_separator : str or None, default=None
         What divides the labels of a row that may have several, or none. In svmlight it is a comma,
         and need not be stated where the first rows have some.

@@ -362,7 +362,7 @@ def test_what_does_not_know_several_labels_says_so(capsys, folder):
         "train sets.svm --probabilities": "--probabilities is for rows of one label each",
         "train sets.svm --class-weight balanced": "--class-weight is for rows of one label each",
         "train sets.svm --plot figure.png": "--plot draws rows of one label each",
-        "train sets.svm -P 10": "--progress-every tells of one problem",
+        "train sets.svm -P 10": "--progress-every is for one problem",
         "train sets.svm --labels-separator ;": "Commas divide the labels of a line of svmlight",
         "prove sets.svm": "Rows may have several labels; expected one label for each row",
     }.items():

@@ -18,6 +18,7 @@ IDIOMS = re.compile(
 )
 PLAIN = (
     "src/rosenblatt/cli/*.py",
+    "src/rosenblatt/cluster/*.py",
     "src/rosenblatt/parameters/*.py",
     "src/rosenblatt/reading/*.py",
     "src/rosenblatt/__init__.py",

@@ -281,7 +281,7 @@ def test_threads_change_nothing(capsys, folder):
     )
     assert one == two
     code, _, error = run(capsys, "train", "flowers.svm", "--threads", 0)
-    assert (code, error) == (2, "rosenblatt: --threads 0 must be 1 or more.\n")
+    assert (code, error) == (2, "rosenblatt: --threads must be a whole number from 1 up; got 0.\n")
 
 
 def test_indices_beyond_all_columns_are_passed_over(capsys, folder):

@@ -30,6 +30,7 @@ from rosenblatt.estimators.steps import start_steps
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import RULE_TABLE, ParameterError
 from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.training.rules import choose_rule_form
 from rosenblatt.training.state import pack_state
 
 from .. import reference
@@ -345,9 +346,8 @@ def test_columns_that_come_later_change_nothing_before(name, solution, form):
     X, y = noisy(40, 6, classes=2 if form == "two" else 3)
     X[:20, 3:] = 0
     model, _ = one_of(name, form, solution=solution)
-    begin = partial(
-        LinearLearner.begin, model.get_params(), np.unique(y), rule=model._choose_rule(3, 2)
-    )
+    rule = choose_rule_form(model._rule, model.get_params(), 3, 2)
+    begin = partial(LinearLearner.begin, model.get_params(), np.unique(y), rule=rule)
     wide, growing = begin((6, np.float64)), begin((3, np.float64))
     for at, width in ((slice(20), 3), (slice(20, 40), 6)):
         wide.learn(rows(csr(X[at]), y[at], wide.classes))
@@ -382,7 +382,7 @@ def test_a_refused_batch_leaves_no_trace(name, form, layout, width):
 def test_a_run_goes_on_where_it_was_left(name, solution, parts, tmp_path):
     X, y = noisy(60)
     kind, classes = one_of(name, solution=solution)[0], np.unique(y)
-    rule = kind._choose_rule(4, 2)
+    rule = choose_rule_form(kind._rule, kind.get_params(), 4, 2)
     whole, broken = (
         LinearLearner.begin(kind.get_params(), classes, (4, np.float64), rule=rule)
         for _ in range(2)

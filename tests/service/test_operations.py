@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tomllib
 
 import httpx
@@ -42,6 +43,50 @@ def test_a_service_that_stops_is_not_ready_but_healthy(learning):
     assert (asked.get("/readyz").status_code, asked.get("/healthz").status_code) == (503, 200)
     assert asked.get("/v2/health/ready").status_code == 503
     assert asked.ask("HEAD", "/healthz").status_code == 200
+
+
+SLOW_START = """
+import sys, time
+from pathlib import Path
+from rosenblatt.service import server
+
+make_learning, path, port, gate = server.make_learning, *sys.argv[1:]
+
+def wait(*given):
+    while not Path(gate).exists():
+        time.sleep(0.01)
+    return make_learning(*given)
+
+server.make_learning = wait
+options = server.ServerOptions(learn=True, port=int(port))
+sys.exit(server.serve(Path(path), options))
+"""
+
+
+def test_a_service_that_starts_is_healthy_but_not_ready(model, tmp_path):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-c", SLOW_START, str(model), str(port), str(tmp_path / "gate")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    transport = httpx.HTTPTransport(retries=10)
+    with httpx.Client(transport=transport, base_url=f"http://127.0.0.1:{port}") as asked:
+        try:
+            assert asked.get("/healthz", timeout=60).json()["status"] == "starting"
+            assert asked.get("/readyz").json() == {"ready": False}
+            for path in ("/learn", "/predict", "/invocations"):
+                answer = asked.post(path, json=examples(1))
+                assert (answer.status_code, answer.json()["code"]) == (503, "starting")
+            for path in ("/model", "/metrics", "/v2/models/model/ready"):
+                assert asked.get(path).status_code == 503
+            (tmp_path / "gate").touch()
+            assert b"is served at" in process.stdout.readline()
+            assert asked.get("/readyz").json() == {"ready": True}
+            assert asked.post("/learn", json=examples(1)).status_code == 202
+        finally:
+            process.terminate()
+            assert process.wait(60) == 0
+            process.stdout.close()
 
 
 def test_metrics_count_times_rows_and_classes(client, learning):  # noqa: F811

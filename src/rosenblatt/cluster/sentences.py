@@ -1,6 +1,6 @@
 """Sentences on a cluster: what is found in the partitions, and a tagger for them.
 
-Each partition has a dictionary of its own, so features travel by keys that are hashes of what they
+Each partition has its dictionary, so features travel by keys that are hashes of what they
 are made of. The driver puts one dictionary together when the tagger is saved.
 """
 

@@ -91,7 +91,8 @@ class ProgressDisplay(TrainedDisplay):
         Parameters
         ----------
         estimator : Perceptron
-            A fitted model, with an integer as ``random_state`` if its order is random.
+            A fitted model, with an integer as ``random_state`` if its order is random. Without X
+            and y any estimator with epochs in ``history_``.
         X, y : array-like, default=None
             The training data; without them the curves are those of ``history_``, over epochs.
         over : {"updates", "epochs"}, default=None
@@ -109,13 +110,13 @@ class ProgressDisplay(TrainedDisplay):
         if over not in ("updates", "epochs"):
             raise ValueError(f"over must be 'updates' or 'epochs'; got {over!r}.")
         check_is_fitted(estimator)
-        if not isinstance(estimator, Perceptron) or not estimator.history_:
+        history = getattr(estimator, "history_", None)
+        if not history or (X is not None and not isinstance(estimator, Perceptron)):
             raise ValueError("Expected a Perceptron that fit has trained, with epochs in history_.")
         if X is not None and y is not None:
             return cls._measure(estimator, X, y, over, most)
         if over == "updates":
             raise ValueError("Progress over updates needs X and y; pass them, or over='epochs'.")
-        history = estimator.history_
         curves = {
             "mistakes": np.cumsum([epoch.mistakes for epoch in history]),
             "errors": np.array([epoch.errors for epoch in history]),

@@ -85,7 +85,8 @@ class Service:
     Parameters
     ----------
     current
-        Returns the model and the weights to predict with; a request asks once.
+        Returns the model and the weights to predict with; a request asks once. None until the
+        model is loaded.
     learning
         The thread that learns, or None if nothing is learnt.
     limits, tokens
@@ -98,14 +99,14 @@ class Service:
 
     def __init__(
         self,
-        current: Callable[[], Predictor],
+        current: Callable[[], Predictor] | None = None,
         learning: Learning | None = None,
         limits: Limits | None = None,
         tokens: Tokens | None = None,
         say: Callable[[str], None] = print,
         log_request: Callable[[Request, int, float], None] | None = None,
     ) -> None:
-        self.current, self.learning, self.say = current, learning, say
+        self.say = say
         self.limits, self.tokens = limits or Limits(), tokens or Tokens()
         self.log_request = log_request
         self.open = self.open_bytes = 0
@@ -113,6 +114,12 @@ class Service:
         self.metrics = Metrics(self)
         self.router = Router(self.routes())
         self.run_name, self.numbers = secrets.token_hex(6), itertools.count(1)
+        self.attach(current, learning)
+
+    def attach(self, current: Callable[[], Predictor] | None, learning: Learning | None) -> None:
+        """Answer with a model from now on; without one the service is not ready."""
+        self.current, self.learning = current or refuse_early, learning
+        self.is_loaded = current is not None
         if learning is not None:
             learning.on_sync = self.metrics.sync.add
 
@@ -144,6 +151,8 @@ class Service:
             path = route.path
             if route.role and self.tokens.files:
                 self.check_token(request, route.role)
+            if route.role and not self.is_loaded:
+                refuse_early()
             response = await self.answer(request, route)
         except RequestError as error:
             response = error.to_response()
@@ -336,12 +345,14 @@ class Service:
         failure = None if learning is None else learning.failure
         if learning is not None and not learning.is_alive() and not self.stopping:
             failure = failure or "The learning thread has ended."
-        status = {"status": "failing" if failure else "ok", "learning": learning is not None}
-        return to_json(status | {"failure": failure}, 503 if failure else 200)
+        status = "failing" if failure else "ok" if self.is_loaded else "starting"
+        about = {"status": status, "learning": learning is not None, "failure": failure}
+        return to_json(about, 503 if failure else 200)
 
     async def ready(self, request: Request) -> Response:
-        """Whether to send requests here: 503 while the service stops."""
-        return to_json({"ready": not self.stopping}, 503 if self.stopping else 200)
+        """Whether to send requests here: 503 while the service starts or stops."""
+        is_ready = self.is_loaded and not self.stopping
+        return to_json({"ready": is_ready}, 200 if is_ready else 503)
 
     async def openapi(self, request: Request) -> Response:
         """The description of the service, for programs."""
@@ -376,6 +387,11 @@ def read_key(request: Request) -> bytes | None:
         sentence = f"An Idempotency-Key has at most {LONGEST_KEY} characters."
         raise RequestError(400, "idempotency-key", sentence)
     return hash_bytes(given.encode()) if given else None
+
+
+def refuse_early() -> Predictor:
+    """Refuse a request that arrives before the model is loaded."""
+    raise RequestError(503, "starting", "The service is loading its model; try again.")
 
 
 def read_explain(request: Request) -> int:

@@ -76,23 +76,28 @@ def serve(path: Path, options: ServerOptions) -> int:
     os.umask(0o077)  # examples and models may be private
     say = Messages(options.json_logs)
     listening = bind_socket(options.host, options.port)
-    try:
+    log_request = say.log_request if options.json_logs else None
+    service = Service(None, None, options.limits, options.tokens, say, log_request)
+
+    def load() -> None:
         create_model(path, options, say)
         learning = make_learning(path, options, say) if options.learn else None
-        service = make_service(path, options, learning, say)
-        served = service.current().served
-        served.warm_up()
+        current = make_source(path, learning, say)
+        current().served.warm_up()
         if learning is not None:
             learning.start()
-        try:
-            print_address(path, listening, service)
-            run(service, listening)
-        finally:
-            has_failed = learning is not None and not learning.is_alive()
-            if learning is not None:
-                learning.stop()
+        service.attach(current, learning)
+        print_address(path, listening, service)
+
+    has_failed = False
+    try:
+        run(service, listening, load)
     finally:
         listening.close()
+        learning = service.learning
+        if learning is not None:
+            has_failed = not learning.is_alive()
+            learning.stop()
     if learning is not None:
         say(f"{path} has learnt {learning.served.sequence:,} examples.")
     return int(has_failed)
@@ -123,18 +128,13 @@ def make_learning(path: Path, options: ServerOptions, say: Messages) -> Learning
     return learning
 
 
-def make_service(
-    path: Path, options: ServerOptions, learning: Learning | None, say: Messages
-) -> Service:
-    """Make the application of a model, which learns or follows the model file."""
+def make_source(path: Path, learning: Learning | None, say: Messages) -> Callable[[], Predictor]:
+    """Make the function that returns the newest model: the one that learns, or the file's."""
     if learning is not None:
-        current = lambda: learning.predictor  # noqa: E731
-    else:
-        watcher = ModelWatcher(path, say)
-        watcher.start()
-        current = lambda: watcher.current  # noqa: E731
-    log_request = say.log_request if options.json_logs else None
-    return Service(current, learning, options.limits, options.tokens, say, log_request)
+        return lambda: learning.predictor
+    watcher = ModelWatcher(path, say)
+    watcher.start()
+    return lambda: watcher.current
 
 
 class ModelWatcher(threading.Thread):
@@ -244,8 +244,11 @@ def raise_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def run(service: Service, listening: socket.socket) -> None:
-    """Answer requests until a signal; then finish open requests."""
+def run(service: Service, listening: socket.socket, load: Callable[[], None]) -> None:
+    """Load the model, and answer requests until a signal; then finish open requests.
+
+    While the model is loaded and the log is replayed, health checks are answered.
+    """
     raise_file_limit()
     LimitedProtocol.metrics = service.metrics
     LimitedProtocol.body_seconds = service.limits.seconds
@@ -270,18 +273,45 @@ def run(service: Service, listening: socket.socket) -> None:
     logger.propagate = False
     sys.setswitchinterval(SWITCH)
 
+    def stop() -> None:
+        service.stopping = True
+        server.should_exit = True
+
     async def main() -> None:
         loop = asyncio.get_running_loop()
-
-        def stop() -> None:
-            service.stopping = True
-            server.should_exit = True
-
+        answering = asyncio.create_task(server.serve(sockets=[listening]))
+        try:
+            await call_in_thread(load)
+        except BaseException:
+            stop()
+            await answering
+            raise
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop)
         if hasattr(signal, "SIGHUP"):  # not on Windows
             loop.add_signal_handler(signal.SIGHUP, service.reload)
-        await server.serve(sockets=[listening])
+        await answering
 
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
         runner.run(main())
+
+
+async def call_in_thread(function: Callable[[], None]) -> None:
+    """Call a function in a thread that does not keep the process alive after an interrupt."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[None] = loop.create_future()
+
+    def finish(error: BaseException | None) -> None:
+        if not future.done():
+            future.set_result(None) if error is None else future.set_exception(error)
+
+    def call() -> None:
+        try:
+            function()
+        except BaseException as error:  # raised where the result is waited for
+            loop.call_soon_threadsafe(finish, error)
+        else:
+            loop.call_soon_threadsafe(finish, None)
+
+    threading.Thread(target=call, name="rosenblatt-loading", daemon=True).start()
+    await future

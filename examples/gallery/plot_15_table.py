@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import rosenblatt
 from rosenblatt import Features, Perceptron
-from rosenblatt.training.report import Quiet
+from rosenblatt.training.report import Listener
 
 rng = np.random.default_rng(1)
 n = 1200
@@ -55,7 +55,7 @@ print(f"always the larger class:   {max(leaves.mean(), 1 - leaves.mean()):.1%}")
 # call, from a table with labels, and stores the feature names.
 
 trained = rosenblatt.train(
-    table.assign(leaves=leaves), label="leaves", ngrams=(1, 1), listener=Quiet()
+    table.assign(leaves=leaves), label="leaves", ngrams=(1, 1), listener=Listener()
 )
 names, weights = trained[0].get_feature_names_out(), trained[-1].coef_[0]
 largest = np.argsort(-np.abs(weights))[:14][::-1]

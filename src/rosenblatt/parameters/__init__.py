@@ -42,6 +42,7 @@ from .tables import (
     defaults,
     finite_number,
     positive,
+    positive_number,
     whole_number,
 )
 
@@ -83,5 +84,6 @@ __all__ = [
     "in_python",
     "parameters_for_files",
     "positive",
+    "positive_number",
     "whole_number",
 ]

@@ -280,8 +280,8 @@ def test_threads_change_nothing(capsys, folder):
         for model in [trained(capsys, "flowers.svm", "--threads", n)]
     )
     assert one == two
-    code, _, error = run(capsys, "train", "flowers.svm", "--threads", 0)
-    assert (code, error) == (2, "rosenblatt: --threads 0 must be 1 or more.\n")
+    status, out, err = run(capsys, "train", "flowers.svm", "--threads", 0, "--json")
+    assert (status, json.loads(out)["code"], "--threads" in err) == (2, "out-of-range", True)
 
 
 def test_indices_beyond_all_columns_are_passed_over(capsys, folder):
@@ -362,7 +362,7 @@ def test_what_does_not_know_several_labels_says_so(capsys, folder):
         "train sets.svm --probabilities": "--probabilities is for rows of one label each",
         "train sets.svm --class-weight balanced": "--class-weight is for rows of one label each",
         "train sets.svm --plot figure.png": "--plot draws rows of one label each",
-        "train sets.svm -P 10": "--progress-every tells of one problem",
+        "train sets.svm -P 10": "--progress-every is for one problem",
         "train sets.svm --labels-separator ;": "Commas divide the labels of a line of svmlight",
         "prove sets.svm": "Rows may have several labels; expected one label for each row",
     }.items():

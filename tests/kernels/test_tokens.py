@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from rosenblatt.kernels import tokens as kernel
 from rosenblatt.kernels.tokens import ABSENT, Looks
@@ -14,6 +14,7 @@ TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
 
 
 @given(texts=TEXTS)
+@example(texts=["", "\x01", "\x02\x00"])
 @settings(deadline=None)
 def test_strings_are_numbered_as_they_come(texts):
     typed = Categorical.of(Strings.of(texts))

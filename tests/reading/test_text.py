@@ -75,7 +75,7 @@ def test_one_text_is_read_once_and_weighed_bit_for_bit_as_if_read_twice(write, m
     twice = read(path, **options)
     expected = join_batches(list(twice))
     once = read(path, **options)
-    assert once.measured_in_passing
+    assert once.one_pass_statistics
     monkeypatch.setattr(TextSurvey, "batches", lambda self, tolerated: pytest.fail("read twice"))
     found = read_whole(once)
     for one, other in zip(found.batch.rows, expected.rows, strict=True):
@@ -84,7 +84,7 @@ def test_one_text_is_read_once_and_weighed_bit_for_bit_as_if_read_twice(write, m
     assert dict(found.names) == dict(twice.names)
     assert "body=spam" in found.names.values()
     both = read(write("both.csv", MAILS.to_csv(index=False)), text=["body", "subject"])
-    assert not both.measured_in_passing  # each text has its own length
+    assert not both.one_pass_statistics  # each text has its own length
 
 
 def test_recipes_of_older_models_make_the_rows_of_then():

@@ -174,6 +174,15 @@ def test_whatever_a_forger_writes_is_refused_or_harmless(solution, form, path, c
         assert str(path) in restored if isinstance(restored, str) else len(restored.predict(rows))
 
 
+def test_weights_without_columns_are_refused(path):
+    def change(header, tensors):
+        (name,) = (each for each in tensors if each.endswith("weights"))
+        tensors[name] = tensors[name][:0]
+
+    forge(path, trained().to_model(), change)
+    assert str(path) in attempt(path)
+
+
 # What cannot be saved
 
 

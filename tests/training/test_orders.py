@@ -9,7 +9,7 @@ from rosenblatt.theory.batch import batch_bounds, batch_length
 from rosenblatt.training import orders
 from rosenblatt.training.orders import ORDERS as ORDERS_BY_NAME, resample
 from rosenblatt.training.run import Problem, Run
-from rosenblatt.training.tasks import Learnt, Part
+from rosenblatt.training.tasks import Part, SweepResult
 
 from .. import reference
 from ..conftest import FORMS, ORDERS, VARIANTS, blobs, examples, form_parameters
@@ -179,7 +179,7 @@ class Counting:
 
     def learn(self, state, order, start, most=None):
         wrong = start + np.flatnonzero(~(self.all_margins[order[start:]] > 0))
-        return Learnt(int(wrong[0]) if len(wrong) else len(order), wrong, 0, 0.0, 0)
+        return SweepResult(int(wrong[0]) if len(wrong) else len(order), wrong, 0, 0.0, 0)
 
 
 class Nothing:

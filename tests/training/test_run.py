@@ -7,7 +7,7 @@ from rosenblatt import Epoch, Perceptron
 from rosenblatt.kernels.linear import UPDATE
 from rosenblatt.training.history import History
 from rosenblatt.training.run import Problem, Run, losses
-from rosenblatt.training.tasks import Learnt, Part
+from rosenblatt.training.tasks import Part, SweepResult
 
 
 def test_a_clean_pass_ends_the_run_and_says_so():
@@ -68,7 +68,7 @@ class Remembering:
         state.rows += [self.first + int(order[t]) for t in fresh]
         updates = np.zeros(len(fresh), UPDATE)
         updates["position"] = fresh
-        return Learnt(stop, updates, len(fresh), 0.25 * len(fresh), stop - start)
+        return SweepResult(stop, updates, len(fresh), 0.25 * len(fresh), stop - start)
 
     def margins(self, state):
         return np.array([1.0 if self.first + i in state.rows else -1.0 for i in self.row_order])

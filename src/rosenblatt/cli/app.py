@@ -21,11 +21,11 @@ COMMANDS = {
     "inspect": ("inspect", "Print what a model is, and its largest weights."),
     "prove": ("prove", "Prove that a plane separates two classes, or that no plane does."),
     "verify": ("prove", "Check a certificate against the data, in exact arithmetic."),
-    "export": ("predict", "Write a model of columns of numbers as an ONNX file."),
+    "export": ("predict", "Export a model of numeric columns as an ONNX file."),
     "plot": ("draw", "Draw a model, its data, or the course of training."),
     "lab": ("draw", "Open the lab in the browser: place points and watch every update."),
     "serve": ("serve", "Answer predictions over HTTP, and learn from examples."),
-    "replay": ("serve", "Learn the examples of a service's log again."),
+    "replay": ("serve", "Rebuild a model of a service from its log of examples."),
     "warm-up": ("warm", "Compile what the usual commands need."),
 }
 """The module of each command, which is imported when the command is called, and its help."""

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ..reading.reader import Reader
 
 FORMAT_HELP = (
-    "Format of the file: svmlight, vw, csv, tsv, jsonl, parquet, arrow, conllu, conll, tagged."
+    "Format of the file: svmlight, vw, csv, tsv, jsonl, parquet, arrow, conllu, conll, "
+    "tagged (word/TAG)."
 )
 DATA = DescribedArgument(
     "data",
@@ -31,7 +32,7 @@ class FileOptions:
     """How a file is read."""
 
     label: str | None = input_option(
-        help="Column with the label, by name or number.",
+        help="Column with the label, by name or by number from 0.",
         metavar="COLUMN",
         shown="label, class, target or y; else the last",
     )
@@ -55,7 +56,7 @@ class SetOptions(FileOptions):
     )
 
     def options(self) -> dict[str, Any]:
-        """The options of ``read``."""
+        """Return the keyword arguments of ``read``."""
         return {each.name: getattr(self, each.name) for each in fields(FileOptions)}
 
     def words(self) -> list[str]:

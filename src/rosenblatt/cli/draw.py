@@ -39,12 +39,15 @@ class DrawingOptions:
         required=True,
     )
     what: str | None = drawing_option(
-        help=f"What to draw: {', '.join(IDEAS)}.",
+        help="What to draw: boundary, projection (rows along the weights), progress (mistakes and "
+        "bounds during training), progressive (errors in a CSV file of train --progressive), "
+        "orders (compares orders of the rows), certificate (proof that no plane separates the "
+        "classes, or the gap).",
         type=click.Choice(IDEAS),
         shown="boundary; progress for a MODEL alone",
     )
     every: str = drawing_option(
-        help="Step of an animation and of progress: update, epoch.",
+        help="Unit of time of an animation and of --what progress: update, epoch.",
         type=click.Choice(["update", "epoch"]),
         default="update",
     )
@@ -52,7 +55,7 @@ class DrawingOptions:
 
 @dataclass
 class PerceptronOptions:
-    """The perceptron that learns what is drawn."""
+    """The parameters of the perceptron that ``plot`` trains on data."""
 
     solution: str = training_option(
         help=sentence(LINEAR["solution"]),
@@ -76,7 +79,11 @@ class PerceptronOptions:
 
 
 @command(
-    DescribedArgument("source", "Data to learn from, a model file, or a log.", metavar="SOURCE"),
+    DescribedArgument(
+        "source",
+        "A file or a built-in set to train on, a model file, or a CSV file of train --progressive.",
+        metavar="SOURCE",
+    ),
     DescribedArgument(
         "rows", "With a model file: the rows to draw.", metavar="[DATA]", required=False
     ),
@@ -130,7 +137,7 @@ def plot(
 
 
 def is_model(path: str) -> bool:
-    """Whether a name is that of a model file."""
+    """Whether a path ends with .safetensors, as model files do."""
     return path.endswith(".safetensors")
 
 
@@ -168,7 +175,7 @@ lab_option = partial(option, panel="Page")
 
 @dataclass
 class LabOptions:
-    """Where the page of the lab goes."""
+    """Where to serve or to write the page of the lab."""
 
     port: int | None = lab_option(
         help="Port on this computer.", type=click.IntRange(1, 65535), shown="5006, or a free one"
@@ -180,7 +187,8 @@ class LabOptions:
 @command(
     DescribedArgument(
         "data",
-        "A set of the page, or a file of up to 2 MB. [default: blobs]",
+        "A set of the lab (blobs, circles, moons, three, xor, iris, wine …), or a file of up to 2 "
+        "MB. [default: blobs]",
         metavar="[DATA]",
         required=False,
         default="blobs",

@@ -31,7 +31,9 @@ class InspectOptions:
     """How much of a model is printed."""
 
     top: int = output_option(
-        help="Number of the largest weights to print.", default=10, type=click.IntRange(min=0)
+        help="Number of columns to print, by largest weight; for taggers, of features per tag.",
+        default=10,
+        type=click.IntRange(min=0),
     )
     all: bool = output_option(help="Print all columns and classes.", default=False)
 

@@ -49,14 +49,14 @@ def rule_options(shown: Mapping[str, str]) -> list[PanelOption]:
             users.setdefault(name, []).append(rule)
     return [
         parameter_option(
-            name, RULE_TABLE[rules[0]].own[name], RULES_PANEL, help=describe(name, rules, shown)
+            name, RULE_TABLE[rules[0]].own[name], RULES_PANEL, help=compose_help(name, rules, shown)
         )
         for name, rules in users.items()
     ]
 
 
-def describe(name: str, rules: list[str], shown: Mapping[str, str]) -> str:
-    """The help of a parameter of some rules; equal sentences are written once."""
+def compose_help(name: str, rules: list[str], shown: Mapping[str, str]) -> str:
+    """Compose the help of a parameter from a sentence per rule; ``shown`` has defaults in words."""
     sentences: dict[str, list[str]] = {}
     for rule in rules:
         parameter = RULE_TABLE[rule].own[name]
@@ -84,7 +84,10 @@ class OutputOptions:
         help="Save the model every N seconds during training.", metavar="N", shown="off"
     )
     resume: bool = output_option(help="Resume from the last checkpoint in -o.", default=False)
-    plot: Path | None = output_option(help="Draw the result to FILE (.png, .svg, .pdf, .gif …).")
+    plot: Path | None = output_option(
+        help="Draw the boundary, or for large files the progress, to FILE (.png, .svg, .pdf, "
+        ".gif …)."
+    )
     verbose: bool = output_option("-v", "--verbose", help="Print every epoch.", default=False)
     quiet: bool = output_option("-q", "--quiet", help="Print only the result.", default=False)
     json: bool = output_option(help="Print one JSON object per line.", default=False)
@@ -99,7 +102,7 @@ class OutputOptions:
     )
 
     def check(self, data: str) -> None:
-        """Refuse before training what would fail after it."""
+        """Raise CommandError before training for what would fail after it; complete the options."""
         check_input(self.test)
         if self.progressive is not None and self.progress_every is None:
             self.progress_every = 1000
@@ -140,8 +143,8 @@ class RuleOptions:
     )
     own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))
 
-    def like(self, initial: "Model") -> None:
-        """Take over from a model what was not given."""
+    def adopt_rule(self, initial: "Model") -> None:
+        """Set the rule and its parameters to those of a model, where they were not given."""
         rule = RULE_NAMES[initial.estimator]
         if self.rule not in (None, rule):
             raise CommandError(
@@ -168,7 +171,9 @@ class LearningOptions(RuleOptions):
         shown="equal; balanced for text",
     )
     tune: bool = training_option(
-        help="Choose unspecified settings by error on held-out rows.", default=False
+        help="Choose the settings that are not given, rule included, by the error on held-out "
+        "rows, a fifth of them.",
+        default=False,
     )
     seed: int = training_option(help="Seed of the random orders, from 0 to 2³² − 1.", default=0)
     initial: Path | None = training_option(help="Start from the weights of a model file.")
@@ -202,8 +207,11 @@ class LearningOptions(RuleOptions):
         help="File of feature templates, one per line, or of CRF++.", shown="built-in templates"
     )
 
-    def stated(self, once: bool) -> tuple[str | None, dict[str, Any]]:
-        """The rule and the parameters that were given; ``once``: the source is read only once."""
+    def to_parameters(self, once: bool) -> tuple[str | None, dict[str, Any]]:
+        """Return the rule and the given parameters by their names in Python.
+
+        ``once``: the source can be read only once, so that the default is one epoch.
+        """
         if self.no_bias and self.bias_step is not None:
             raise CommandError("--no-bias excludes --bias-step; leave one out.", "conflict")
         given: dict[str, Any] = {
@@ -225,7 +233,7 @@ class LearningOptions(RuleOptions):
         return self.rule, stated | self.own
 
     def refuse_tagging(self, data: str) -> None:
-        """Refuse the options of taggers for a file of rows."""
+        """Raise CommandError if options of taggers are given for a file of rows."""
         given = {
             "--markov": self.markov,
             "--search": self.search,
@@ -239,8 +247,8 @@ class LearningOptions(RuleOptions):
                     "rows-option",
                 )
 
-    def names(self) -> tuple[str, ...] | None:
-        """The labels that were named."""
+    def parse_classes(self) -> tuple[str, ...] | None:
+        """Return the labels of ``--classes``; None if they were not given."""
         return tuple(self.classes.split(",")) if self.classes else None
 
 
@@ -272,16 +280,21 @@ class ReadingOptions(FileOptions):
     skip_bad: int = stream_option(help="Skip up to N malformed rows.", default=0)
     cache: bool = stream_option(help="Keep the parsed rows beside the file.", default=False)
     ngrams: str | None = feature_option(
-        help="Words per n-gram: a number or a range.", metavar="N-M", shown="1-2"
+        help="Words or characters per n-gram: a number or a range.",
+        metavar="N-M",
+        shown="1-2; characters: 2-4",
     )
     characters: bool = feature_option(
         help="Make n-grams of characters instead of words.", default=False
     )
     counts: str | None = feature_option(
-        help="Weight of an n-gram in a text: binary, raw, sublinear.", shown="binary"
+        help="Weight of an n-gram in a text: binary (1), raw (its count n), sublinear (1 + log n).",
+        shown="binary",
     )
     tfidf: bool | None = feature_option(
-        "--tfidf/--no-tfidf", help="Give rare n-grams more weight.", shown="on"
+        "--tfidf/--no-tfidf",
+        help="Give rare n-grams more weight.",
+        shown="on if all rows can be read twice",
     )
     bits: int | None = feature_option(
         help="Hash features to 2^N columns, N from 1 to 31.", shown="18; text: 20"
@@ -292,16 +305,17 @@ class ReadingOptions(FileOptions):
     pairs: bool = feature_option(help="Add the product of every two features.", default=False)
     scale: str = feature_option(
         help="Scale of numbers: standard (mean 0, deviation 1), maxabs (largest size 1), robust "
-        "(median 0, quartiles 1 apart), none, or auto (standard for tables).",
+        "(median 0, quartiles 1 apart), none, or auto (standard for tables; for svmlight and VW, "
+        "maxabs if columns differ widely in size).",
         default="auto",
     )
 
-    def stated(self) -> frozenset[str]:
-        """The options about the weight of words that were given."""
+    def list_given_weights(self) -> frozenset[str]:
+        """Return which of ``counts`` and ``tfidf`` were given; ``--tune`` does not change these."""
         return frozenset(name for name in ("counts", "tfidf") if getattr(self, name) is not None)
 
     def options(self) -> dict[str, Any]:
-        """The options of ``read``."""
+        """Return the keyword arguments of ``read``."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         del given["cache"]
         for name in ("text", "category", "cross", "ignore"):
@@ -311,7 +325,7 @@ class ReadingOptions(FileOptions):
 
 
 def read_templates(path: Path) -> Any:
-    """The templates of a file, one per line; of CRF++, the path itself."""
+    """Return the templates of a file, one per line; for a file of CRF++, return its path."""
     check_input(str(path))
     lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
     lines = [line for line in lines if line and not line.startswith("#")]
@@ -319,7 +333,7 @@ def read_templates(path: Path) -> Any:
 
 
 def parse_ngrams(text: str) -> tuple[int, int]:
-    """The least and the most words of an n-gram: "1-2" or "2"."""
+    """Return the shortest and the longest n-gram of "1-2" or "2"."""
     least, _, most = text.partition("-")
     if not least.isdecimal() or not (most or least).isdecimal():
         raise CommandError(

@@ -51,9 +51,13 @@ class PredictOptions(ScoreOptions):
     output: Path | None = output_option(
         "-o", "--output", help="Write to FILE.", shown="standard output"
     )
-    scores: bool = output_option(help="Write the scores of the classes.", default=False)
+    scores: bool = output_option(
+        help="Write the scores of the classes instead of the label.", default=False
+    )
     probabilities: bool = output_option(
-        help="Write the probability of each class; needs train --probabilities.", default=False
+        help="Write the probability of each class instead of the label; needs a model of train "
+        "--probabilities.",
+        default=False,
     )
 
 
@@ -192,7 +196,7 @@ def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> No
     examples=["rosenblatt export model.safetensors model.onnx"],
 )
 def export(model: Path, output: Path) -> None:
-    """Write a model of columns of numbers as an ONNX file."""
+    """Export a model of numeric columns as an ONNX file."""
     from ..export import write_onnx
     from ..learners import load_model
 

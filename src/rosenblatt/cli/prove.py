@@ -27,11 +27,12 @@ class ProofOptions:
     certificate: Path | None = proof_option(help="Write the proof to FILE, as JSON.")
     coq: Path | None = proof_option(help="Write the proof to FILE, which coqc checks.")
     plain: Path | None = proof_option(
-        help="Write rows.txt and proof.txt to a folder, for rosenblatt-check.", metavar="FOLDER"
+        help="Write rows.txt and proof.txt to FOLDER, for the checker rosenblatt-check of proofs/.",
+        metavar="FOLDER",
     )
     origin: bool = proof_option(help="Consider only planes through the origin.", default=False)
     run: bool = proof_option(
-        help="Prove by a run of the perceptron, and write its log.", default=False
+        help="Prove by a run of the perceptron; --coq and --plain write its log.", default=False
     )
     epochs: int = proof_option(help="Largest number of epochs with --run.", default=100)
     bias_step: float = proof_option(

@@ -248,7 +248,7 @@ class ReplayOptions:
     ],
 )
 def replay(log: Path, given: ReplayOptions) -> None:
-    """Learn the examples of a service's log again, for any past model, bit for bit."""
+    """Rebuild a model of a service, as it was after any example, from its log, bit for bit."""
     from ..service.changes import check_examples, parse_numbers
     from ..service.replay import Replay, read_log
     from ..storage.file import save_model

@@ -92,7 +92,7 @@ def make_report(
     study = Study(data, reading.options())
     chosen = learning.tune or learning.early_stopping or learning.probabilities
     if not (result.holdout or chosen):
-        rule, stated = learning.stated(once=False)
+        rule, stated = learning.to_parameters(once=False)
         study.cross_validate(Request(rule, stated))
     return study
 
@@ -110,11 +110,11 @@ def make_job(
     listener = make_listener(result)
     if result.progressive is not None:
         listener.log = result.progressive.open("w", encoding="utf-8")
-    rule, stated = learning.stated(once)
+    rule, stated = learning.to_parameters(once)
     request = Request(
         rule,
         stated,
-        classes=learning.names(),
+        classes=learning.parse_classes(),
         window=learning.window,
         holdout=result.holdout,
         cache=cache,
@@ -180,7 +180,7 @@ def tune_and_open(
         from ..jobs.tuning import tune
 
         again = partial(open_again, source, reading.options())
-        reader, job = tune(reader, again, job, reading.stated())
+        reader, job = tune(reader, again, job, reading.list_given_weights())
         print_tuning(job.facts["tuning"], result)
     if not result.json:
         lines = [*map(fold, about_columns(reader.parser.recipe))]
@@ -241,7 +241,7 @@ def load_initial(data: str, learning: LearningOptions, reading: ReadingOptions) 
         learning.solution = initial.parameters["solution"]
     if learning.average_decay is None:
         learning.average_decay = initial.parameters.get("average_decay")
-    learning.like(initial)
+    learning.adopt_rule(initial)
     return initial
 
 

@@ -25,7 +25,7 @@ Counted = dict[int, tuple[Epoch, ...]]
 
 
 class Prepared(NamedTuple):
-    """Partitions that are ready to learn from.
+    """A learner, and the partitions that are ready to train it.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class ClusterRun(Run):
         self.after_round: Callable[[Round], None] = lambda _: None
 
     def learn(self, gather: Any) -> Iterator[Any]:
-        """Go through epochs until all problems have stopped; nothing is yielded on the way."""
+        """Train until all problems have stopped; yield nothing and ignore ``gather``."""
         while self.active:
             started, self.moved = time.perf_counter(), 0
             self.epoch += 1
@@ -108,7 +108,7 @@ class ClusterRun(Run):
         super().end_epoch()
 
     def measure_losses(self, number: int) -> tuple[int, float, bool]:
-        """The errors and the loss of a problem on all partitions, and whether it is separated."""
+        """Return errors, loss and whether a problem is separated, as measured by ``end_epoch``."""
         return self.measured[number][:3]
 
     def add_round(self, counted: Counted, seconds: float) -> None:
@@ -170,7 +170,7 @@ class ClusterRun(Run):
         return {problem: right / n_rows for problem, (right, n_rows) in counts.items()}
 
     def evaluate(self, function: Callable[..., Any], kept: dict[int, Any]) -> list[Any]:
-        """What a function finds in each partition with the weights of some states."""
+        """Call a function on each partition with the weights of some states; return the results."""
 
         def ask() -> tuple[list[Any], int]:
             weights, moved = self.send(kept)

@@ -216,10 +216,9 @@ def overflow(dtype: Any) -> InputError:
 
 
 def refuse_lost(coef: Array, updates: int, parts: Iterable[Rows]) -> None:
-    """Raise if weights are 0 or without effect because the numbers of rows are too large or small.
+    """Raise if the weights are tiny because squares of the rows' numbers overflow or underflow.
 
-    The squares of the numbers, by which rules divide, are then infinite or 0 in their type. Rows
-    are examined only if the weights are tiny.
+    Rules divide by these squares. Rows are examined only if the weights are tiny.
     """
     largest = np.abs(coef).max(initial=0.0)
     if not updates or largest > np.sqrt(np.finfo(coef.dtype).tiny):

@@ -153,7 +153,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         reader = self._open(X)
         statistics = deepcopy(getattr(self, "_statistics", {}))
-        while not reader.parser.recipe.settled:
+        while not reader.parser.recipe.is_complete:
             survey = next_statistics(reader.parser)
             kind = type(survey).__name__
             for name, value in statistics.get(kind, {}).items():

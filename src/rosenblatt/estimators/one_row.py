@@ -82,7 +82,7 @@ def make_row(model: Any, x: Any, grows: bool = False) -> Rows:
 
 
 def make_row_by_name(model: Any, x: Mapping[Any, Any], grows: bool) -> Rows:
-    """Convert a dict to a row, by the names of the columns of a model."""
+    """Convert a dict to a row by column names; with ``grows``, add new columns to the model."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise ValueError(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..data.rows import Array, to_dense
 from ..learners.linear import LinearLearner
 from ..training.run import Run
-from ..training.tasks import Learnt
+from ..training.tasks import SweepResult
 from .linear import LinearClassifier, Prepared
 from .perceptron import Perceptron
 
@@ -125,7 +125,7 @@ class SteppedRun:
     def __iter__(self) -> Iterator[Step]:
         return (step for _, _, step in self.pieces() if step is not None)
 
-    def pieces(self) -> Iterator[tuple[Array, Learnt, Step | None]]:
+    def pieces(self) -> Iterator[tuple[Array, SweepResult, Step | None]]:
         """Yield the order of each sweep, how far it went, and the update at its end, if any."""
         (problem,) = self.run.problems
         state = problem.state

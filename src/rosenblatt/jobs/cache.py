@@ -44,7 +44,7 @@ def read_cached(reader: Reader, report: Callable[[Batch], None] = lambda batch: 
     found = find_cache(path, reader, origin)
     if found is not None:
         return found
-    reader.settle(report)
+    reader.complete_recipe(report)
     with ThreadPoolExecutor(1) as second:
         sums = second.submit(compute_checksums, reader)
         with replace_folder(path) as folder:
@@ -110,12 +110,16 @@ def describe_reading(reader: Reader) -> dict[str, Any]:
         "dtype": options.dtype.str,
         "names": options.names,
         "skip_bad": reader.skip_bad,
-        "held_out": [] if reader.asked.settled else list(reader.split),
+        "held_out": [] if reader.asked.is_complete else list(reader.split),
     }
 
 
 def find_cache(path: Path, reader: Reader, origin: Any) -> WholeFile | None:
-    """Open a cache of the same files, read with the same options; None if there is none."""
+    """Open the cache if it is valid, and give its statistics to the reader; None if it is not.
+
+    It is valid if the options of the reader, the checksums and the ``origin`` are the same: the
+    name, size and time of each file.
+    """
     try:
         text = (path / "about.json").read_text()
         about = json.loads(text)
@@ -123,7 +127,7 @@ def find_cache(path: Path, reader: Reader, origin: Any) -> WholeFile | None:
         if alike and about["checksums"] == compute_checksums(reader):
             whole = open_cache(path)
             same = (path / "about.json").read_text() == text  # else another run put its own here
-            if same and reader.resumes(about["features"]):
+            if same and reader.adopt_features(about["features"]):
                 return whole
     except (OSError, ValueError, LookupError, TypeError):
         pass  # a damaged cache is as good as none

@@ -50,7 +50,7 @@ def look(reader: Reader) -> Found:
         fits=reader.size is not None and reader.size <= IN_MEMORY,
         texts=len(recipe.text),
         label_sets=recipe.labels_separator is not None,
-        measured_in_passing=reader.measured_in_passing,
+        one_pass_statistics=reader.one_pass_statistics,
     )
 
 
@@ -79,7 +79,7 @@ def train_once(reader: Reader, job: FileJob) -> Model:
             sentence = f"The rows take over {limit} of memory, so they are learnt as a stream."
             job.reporter.note(Note(sentence, "stream"))
     if whole is None:
-        reader.settle(watch(job.reporter))
+        reader.complete_recipe(watch(job.reporter))
     if plan.unresolved:
         found = replace(found, mean_square=reader.mean_square())
         plan = job.plan(found)
@@ -122,7 +122,7 @@ def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
             "The run began as a stream; resume it without {cache?}.", code="resume-cache"
         )
     recipe = begun.features.get("recipe")
-    if not isinstance(recipe, dict) or not reader.resumes(recipe):
+    if not isinstance(recipe, dict) or not reader.adopt_features(recipe):
         raise ParameterError(
             "The run began with other features; resume it with the same options.",
             code="resume-changed",

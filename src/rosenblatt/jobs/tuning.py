@@ -320,7 +320,7 @@ def tune(
     """
     refuse_untunable(reader, job)
     request, found = job.request, look(reader)
-    plan = make_plan(request, replace(found, fits=True, measured_in_passing=True))
+    plan = make_plan(request, replace(found, fits=True, one_pass_statistics=True))
     weights = {"class_weight": request.parameters.get("class_weight")}  # those of errors
     coding = replace(plan, parameters={**plan.parameters, **weights})
     add = watch(Listener(), keeps=True)  # counts the bytes of all rows that are kept
@@ -345,7 +345,7 @@ def tune(
 
     if plan.unresolved:
         measured = replace(found, fits=True, mean_square=material({}).found.mean_square)
-        plan = make_plan(request, replace(measured, measured_in_passing=True))
+        plan = make_plan(request, replace(measured, one_pass_statistics=True))
     tuning = Tuning(material, request, reading, plan, job.reporter)
     best, facts = tuning.find_best(bool(reader.parser.recipe.text))
     request = request.with_rule(best.rule, **best.parameters)

@@ -1,4 +1,4 @@
-"""A server for this computer only: the page's folder, and one table."""
+"""Serve the lab to this computer only: the files of the page, and the data of the user."""
 
 import csv
 import io
@@ -19,14 +19,14 @@ TYPES = {".js": "text/javascript", ".wasm": "application/wasm"}
 
 
 def set_names() -> list[str]:
-    """The sets that the page itself has."""
+    """Return the names of the built-in sets of the page."""
     source = (WEB / "sets.js").read_text(encoding="utf-8")
     table = source[source.index("export const SETS") : source.index("export const OPTIONS")]
     return re.findall(r'^\s+"?([\w-]+)"?: \{ words', table, re.MULTILINE)
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves the folder and the table; writes no log."""
+    """Serves the files of the page, and the data as /data.csv; writes no log."""
 
     extensions_map = SimpleHTTPRequestHandler.extensions_map | TYPES
 
@@ -62,7 +62,7 @@ class Handler(SimpleHTTPRequestHandler):
 
 
 def read_state(data: str) -> str:
-    """Return the page's state for a set, or for a file of two columns and a label."""
+    """Return the page's state, its address after the #, for a set or a file of points."""
     if data in set_names():
         return f"data={data}"
     from . import Lab, lab  # which stand on this
@@ -161,5 +161,5 @@ def convert_table(path: str) -> bytes:
 
 
 def quote_cell(text: str) -> str:
-    """A cell of a CSV file."""
+    """Quote a cell of a CSV file if it needs quotes."""
     return '"' + text.replace('"', '""') + '"' if re.search(r'[",\n]', text) else text

@@ -1,4 +1,4 @@
-"""What every kind of model can do without scikit-learn: begin, learn, score, be saved and loaded.
+"""The interface of all kinds of models, without scikit-learn: learn, score, save and load.
 
 Estimators, jobs, the service and the cluster use these methods only. What a kind cannot do it
 refuses in one sentence, which ``refusal`` gives and ``check_use`` raises.
@@ -91,7 +91,7 @@ class Learner:
         )
 
     def refusal(self, use: Use) -> str:
-        """Return why the learner cannot be used so, as a sentence; "" if it can."""
+        """Return why the learner does not support a use, as a sentence; "" if it does."""
         return self.refusals.get(use, "")
 
     def run(self, parts: Callable[[], Iterable[Part]], max_iter: int, **options: Any) -> Run:
@@ -106,7 +106,7 @@ class Learner:
         return states
 
     def finish(self, states: list[Any]) -> None:
-        """Take the states that a run ended with."""
+        """Store the states at the end of a run."""
         self.states = states
 
     def learn(self, examples: Any, wrong: Array | None = None) -> Count:
@@ -137,12 +137,12 @@ class Learner:
         raise NotImplementedError
 
     def with_class(self, label: Any) -> Self:
-        """Return a learner that knows one label more."""
+        """Return a copy with one more class."""
         raise ValueError(self.refusal("add_class"))
 
 
 def check_use(learner: Learner, use: Use) -> None:
-    """Raise ValueError with the learner's sentence if it cannot be used so."""
+    """Raise ValueError if the learner does not support a use."""
     reason = learner.refusal(use)
     if reason:
         raise ValueError(reason)

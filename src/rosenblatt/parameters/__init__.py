@@ -4,7 +4,7 @@ Standard library only: the shell imports this room to print its help.
 """
 
 from .conflicts import CONFLICTS, check_parameters, check_ranges, check_ties
-from .render import (
+from .errors import (
     NAME_ONLY,
     SHELL_NAMES,
     TOKEN,

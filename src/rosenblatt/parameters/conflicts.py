@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from .render import ParameterError
+from .errors import ParameterError
 from .tables import Parameter, Values
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from .render import ParameterError
+from .errors import ParameterError
 from .tables import (
     ANY_RULE,
     FOR_FILES,

@@ -164,7 +164,9 @@ def anything(default: Any, help: str = "") -> Parameter:
     return Parameter(default, help=help, type=str)
 
 
-EARLY_STOPPING = flag(False, "Stop when the error on held-out rows no longer falls")
+EARLY_STOPPING = flag(
+    False, "Stop when the error on held-out rows, a tenth by default, no longer falls"
+)
 VALIDATION_FRACTION = positive_share(
     0.1, "Share of the rows, in (0, 1), that early stopping and calibration hold out"
 )
@@ -208,7 +210,9 @@ ANY_RULE = SHARED | {
     ),
     "measure": flag(False, "Measure the error of the weights after every epoch"),
     "early_stopping": EARLY_STOPPING,
-    "calibrate": flag(False, "Fit probabilities of the classes, by cross-fitting"),
+    "calibrate": flag(
+        False, "Calibrate the scores to probabilities of the classes, by cross-fitting"
+    ),
     "validation_fraction": VALIDATION_FRACTION,
     "n_iter_no_change": count(5, help="Epochs without improvement before early stopping"),
     "warm_start": flag(False, "Start from the weights of the last fit"),

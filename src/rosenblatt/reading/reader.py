@@ -184,12 +184,12 @@ def make_reader(
     recipes: tuple[FeatureRecipe, FeatureRecipe],
     options: ReaderOptions,
 ) -> "Reader":
-    """Make the reader of a source from a recipe and from what was stated."""
+    """Make the reader of a source from two recipes: the one to use, and the one asked for."""
     recipe, asked = recipes
-    at_hand = isinstance(source, TableSource)
-    if at_hand and format is not None:
+    is_table = isinstance(source, TableSource)
+    if is_table and format is not None:
         raise ParameterError("{format?} is about files; a table has none.", code="format-of-table")
-    kind = "arrow" if at_hand else detect_format(source, format, recipe.rows)
+    kind = "arrow" if is_table else detect_format(source, format, recipe.rows)
     refuse_options_of_others(kind, asked, options)
     parser = make_parser(source, kind, recipe, options)
     if asked.bits is not None and not parser.hashed:
@@ -213,7 +213,7 @@ def make_parser(source: Source, kind: str, recipe: FeatureRecipe, options: Reade
 
 
 def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> None:
-    """Refuse options that have no meaning for a format."""
+    """Raise ParameterError for options that have no meaning for a format."""
     label = None if recipe.label is False else recipe.label
     named = options.category or recipe.ignore or (label, recipe.id) != (None, None)
     if kind in ("svmlight", "vw") and named:
@@ -284,7 +284,7 @@ class Reader:
         self.asked, self.split = parser.recipe, Split()
 
     def __iter__(self) -> Iterator[Batch]:
-        self.settle()
+        self.complete_recipe()
         return self.as_read()
 
     def each(self, use: Callable[[Batch], Result]) -> Iterator[tuple[Batch, Result]]:
@@ -294,7 +294,7 @@ class Reader:
 
         :meta private:
         """
-        self.settle()
+        self.complete_recipe()
         return parse_in_order(self.parser, self.begin(), self.options.threads, use)
 
     def as_read(self) -> Iterator[Batch]:
@@ -305,26 +305,26 @@ class Reader:
         return self.parser.batches(self.begin(), self.options.threads)
 
     def begin(self) -> Location:
-        """Begin a new pass and return its location.
+        """Begin a new pass; return its ``Location``, which counts lines and skipped rows.
 
         :meta private:
         """
         self.location = Location(self.source.name, self.skip_bad, self.parser.unit)
         return self.location
 
-    def settle(self, told: Callable[[Batch], None] | None = None) -> None:
-        """Read all rows once to complete the recipe, if need be; call ``told`` with each batch.
+    def complete_recipe(self, report: Callable[[Batch], None] | None = None) -> None:
+        """Read all rows once to complete the recipe, if need be; call ``report`` with each batch.
 
         :meta private:
         """
-        while not self.parser.recipe.settled:
-            survey = next_statistics(self.parser, self.split)
-            if survey.seen is not None:
-                for batch in survey.batches(self.skip_bad):
-                    survey.add(batch)
-                    if told is not None:
-                        told(batch)
-            self.adopt(survey.result())
+        while not self.parser.recipe.is_complete:
+            statistics = next_statistics(self.parser, self.split)
+            if statistics.seen is not None:
+                for batch in statistics.batches(self.skip_bad):
+                    statistics.add(batch)
+                    if report is not None:
+                        report(batch)
+            self.adopt(statistics.result())
 
     def adopt(self, recipe: FeatureRecipe) -> None:
         """Continue with a recipe that statistics of all rows have completed.
@@ -341,7 +341,7 @@ class Reader:
 
         :meta private:
         """
-        self.settle()
+        self.complete_recipe()
         total, count, row = 0.0, 0, 0
         for batch in self.parser.first_rows(self.parser.recipe):
             rows = select_learnt_rows(batch.rows, self.split, row)
@@ -370,8 +370,8 @@ class Reader:
         self.adopt(self.asked)
         self.parser.add_notice(late.code)
 
-    def resumes(self, features: dict[str, Any]) -> bool:
-        """Whether stored features match this reader; then their statistics are taken over.
+    def adopt_features(self, features: dict[str, Any]) -> bool:
+        """Take over the statistics of stored features if they match; return whether they do.
 
         :meta private:
         """
@@ -397,16 +397,16 @@ class Reader:
         return self.source.rereadable
 
     @property
-    def measured_in_passing(self) -> bool:
-        """Whether one pass is enough to measure and keep the rows, where a stream needs two.
+    def one_pass_statistics(self) -> bool:
+        """Whether one pass can both read the rows into memory and compute their statistics.
 
         :meta private:
         """
         recipe = self.parser.recipe
-        if recipe.settled or recipe.rows != "table":
+        if recipe.is_complete or recipe.rows != "table":
             return False
-        survey = next_statistics(self.parser, self.split)
-        return survey.seen is not None and not survey.apart
+        statistics = next_statistics(self.parser, self.split)
+        return statistics.seen is not None and not statistics.apart
 
     @property
     def bad(self) -> int:
@@ -432,7 +432,7 @@ class Reader:
         dict
             The recipe.
         """
-        self.settle()
+        self.complete_recipe()
         return asdict(self.parser.recipe)
 
 
@@ -454,31 +454,33 @@ class WholeFile(NamedTuple):
     bad: int
 
 
-def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: None) -> WholeFile:
-    """Read all batches into memory; ``told`` is called with each.
+def read_whole(reader: Reader, report: Callable[[Batch], None] = lambda batch: None) -> WholeFile:
+    """Read all batches into memory; call ``report`` with each.
 
     Dense and sparse rows and those of one text are measured and scaled here, so that the file is
     parsed once.
     """
-    survey = None if reader.parser.recipe.settled else next_statistics(reader.parser, reader.split)
-    if survey is not None and (survey.apart or survey.seen is None):
-        reader.settle()
-        survey = None
+    statistics = (
+        None if reader.parser.recipe.is_complete else next_statistics(reader.parser, reader.split)
+    )
+    if statistics is not None and (statistics.apart or statistics.seen is None):
+        reader.complete_recipe()
+        statistics = None
     parts = []
     for batch in reader.as_read():
-        told(batch)
+        report(batch)
         parts.append(batch)
-        if survey is not None:
-            survey.add(batch)
+        if statistics is not None:
+            statistics.add(batch)
     if not parts:
         raise no_rows_error(reader)
-    if survey is not None:
+    if statistics is not None:
         met = reader.parser.vocabulary
-        reader.adopt(survey.result())
-        reader.settle()
+        reader.adopt(statistics.result())
+        reader.complete_recipe()
         if reader.hashed:
             reader.parser.vocabulary = met
-        whole = join_batches(parts, partial(survey.join, reader.parser))
+        whole = join_batches(parts, partial(statistics.join, reader.parser))
     else:
         whole = join_batches(parts)
     return WholeFile(whole, reader.names, reader.notices, reader.bad)

@@ -88,7 +88,7 @@ class FeatureRecipe:
     labels_separator: str | None = None  # or a row has one label
 
     @property
-    def settled(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the statistics of all rows are known."""
         return not self.lacks_frequencies and (self.scale == "none" or self.scales is not None)
 
@@ -275,12 +275,12 @@ def check_grams(shortest: int, longest: int) -> None:
     check_ranges({"ngrams": (shortest, longest)}, {"ngrams": RANGES["ngrams"]})
 
 
-def make_recipe(recipe: FeatureRecipe, rows: str, source: str, **settled: Any) -> FeatureRecipe:
+def make_recipe(recipe: FeatureRecipe, rows: str, source: str, **changes: Any) -> FeatureRecipe:
     """Return the recipe for a kind of rows; refuse one made for another kind."""
     if recipe.rows not in ("", rows):
         what = f"holds {rows} rows; the model expects {recipe.rows} rows"
         raise file_error("other-format", source, what)
-    return replace(recipe, rows=rows, **settled)
+    return replace(recipe, rows=rows, **changes)
 
 
 def find_crossed_groups(recipe: FeatureRecipe, group: Callable[[str], int]) -> np.ndarray | None:

@@ -136,7 +136,7 @@ class Learning(threading.Thread):
     # From other threads
 
     def take(self, job: Job) -> None:
-        """Queue examples to be written and learnt."""
+        """Queue examples to be written and learnt; ``job.tell`` receives the outcome."""
         self.enqueue(job)
 
     def call(self, function: Callable[[], Any]) -> Future[Any]:
@@ -165,7 +165,7 @@ class Learning(threading.Thread):
         if self.shadow is not None:
             self.shadow.start()
         try:
-            while self.turn():
+            while self.process_group():
                 pass
             self.finish()
         except BaseException as error:  # a mistake of ours: nothing more is acknowledged
@@ -175,12 +175,12 @@ class Learning(threading.Thread):
         finally:
             self.refuse_rest()
 
-    def turn(self) -> bool:
-        """Take one group of jobs; return whether there are more to come."""
+    def process_group(self) -> bool:
+        """Take one group of jobs and learn it; return whether there are more to come."""
         try:
             job = self.jobs.get(timeout=self.time_left())
         except queue.Empty:
-            self.keep_up()
+            self.run_due_work()
             return True
         group: list[Job] = []
         count, until = 0, time.monotonic() + PATIENCE * self.syncing
@@ -204,7 +204,7 @@ class Learning(threading.Thread):
             return False
         if isinstance(job, Call):
             job.run()
-        self.keep_up()
+        self.run_due_work()
         return True
 
     def learn_group(self, group: list[Job]) -> None:
@@ -314,7 +314,7 @@ class Learning(threading.Thread):
         self.failure = self.reported = None
 
     def check_learnt(self) -> None:
-        """Stop if the model has not learnt just what the log holds."""
+        """Raise RuntimeError if the model has not learnt exactly what the log holds."""
         if self.served.sequence != self.log.last:
             raise RuntimeError(
                 f"the log has {self.log.last} examples and the model {self.served.sequence}"
@@ -364,7 +364,7 @@ class Learning(threading.Thread):
     def change(
         self, served: ServedModel, action: str, source: int | None, model: bytes | None = None
     ) -> int:
-        """Write a change of the model to the log and follow it; return its number.
+        """Write a change of the model to the log, then serve that model; return its number.
 
         ``source`` is the row that the change names, by default the last one.
         """
@@ -431,7 +431,7 @@ class Learning(threading.Thread):
             due.append(max(self.saved_at + self.keeping.seconds, self.again_at))
         return max(0.0, min(due) - now) if due else None
 
-    def keep_up(self) -> None:
+    def run_due_work(self) -> None:
         """Publish and save if it is time; after a write error, try the log again."""
         now = time.monotonic()
         if self.failure is not None and now >= self.retry_at:
@@ -449,7 +449,7 @@ class Learning(threading.Thread):
         due = behind >= self.keeping.examples or now >= self.saved_at + self.keeping.seconds
         due = due and now >= self.again_at and (self.saving is None or self.saving.done())
         if behind and due:
-            self.saving = self.snapshots.submit(self.save_quietly, self.served.model())
+            self.saving = self.snapshots.submit(self.try_to_save, self.served.model())
 
     def publish(self) -> None:
         """Let predictions use what was learnt; large models are copied less often."""
@@ -458,8 +458,8 @@ class Learning(threading.Thread):
         ended = time.monotonic()
         self.due = ended + min((ended - begun) / PUBLISHING, LONGEST_WAIT)
 
-    def save_quietly(self, model: Model) -> None:
-        """Write the model; if that is impossible, the log has what it learnt."""
+    def try_to_save(self, model: Model) -> None:
+        """Write the model; report an error and try again later: the log has all examples."""
         try:
             self.save(model)
         except (OSError, ValueError) as error:
@@ -493,7 +493,10 @@ class Learning(threading.Thread):
             self.say(f"{deleted:,} old examples were deleted; the model has learnt them.")
 
     def snapshot(self) -> Path:
-        """Write the model as it is now; to be called between two groups."""
+        """Write the model if it has changed since it was saved; return its path.
+
+        Call it between two groups.
+        """
         if self.saving is not None:
             self.saving.result()
         if self.saved_sequence < self.served.sequence or not self.path.exists():

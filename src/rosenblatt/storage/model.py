@@ -103,6 +103,7 @@ def expected_sizes(model: Model) -> tuple[Sizes, Any]:
     dtype = first.weights.dtype
     require(dtype in (np.float32, np.float64), "its weights are not floating-point numbers")
     width = first.weights.shape[:1]
+    require(any(width), "its weights have no columns")
     return {"weights": (*width, *outputs), "bias": outputs or (1,), "width": width}, dtype
 
 

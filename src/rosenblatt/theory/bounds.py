@@ -13,7 +13,7 @@ from scipy import sparse
 from ..data.rows import Array
 from .batch import batch_bounds, batch_length
 from .generalization import Generalization, generalization
-from .margins import MaxMargin, radius, widest
+from .margins import MaxMargin, radius, solve_max_margin
 from .problem import check_problem, check_weights, length
 
 
@@ -252,7 +252,9 @@ def compute_convergence(
     step = model.last_weights()[2]
     problem = check_problem(X, y, fit_intercept=False)
     problem = problem._replace(X=rows_with_bias(problem.X, step))
-    return Convergence(radius(problem.X), widest(problem, tolerance), step, float(model.eta0))
+    return Convergence(
+        radius(problem.X), solve_max_margin(problem, tolerance), step, float(model.eta0)
+    )
 
 
 class Report(NamedTuple):

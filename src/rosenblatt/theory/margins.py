@@ -226,7 +226,7 @@ class MaxMargin:
     fit_intercept: bool = True
 
     def verify(self, X: Any, y: ArrayLike) -> bool:
-        """Check ``attained`` and ``upper`` on rows, up to rounding.
+        """Return whether ``attained`` and ``upper`` hold on rows, up to rounding.
 
         Parameters
         ----------
@@ -295,11 +295,11 @@ def max_margin(
     problem = check_problem(X, y, fit_intercept)
     if fit_intercept and np.all(problem.signs == problem.signs[0]):
         raise ValueError("All rows have the same label; max_margin needs rows of two classes.")
-    return widest(problem, tolerance)
+    return solve_max_margin(problem, tolerance)
 
 
 @np.errstate(all="ignore")  # overflow gives infinity
-def widest(problem: Problem, tolerance: float) -> MaxMargin:
+def solve_max_margin(problem: Problem, tolerance: float) -> MaxMargin:
     """Find a hyperplane near the largest margin, for checked rows."""
     problem, power = problem.rescale()
     hull = Hull(problem, distances=True)

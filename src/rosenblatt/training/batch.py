@@ -8,7 +8,7 @@ import numpy as np
 from ..data.rows import Array, not_finite
 from ..kernels import linear
 from ..kernels.linear import UPDATE, Clock, count_weight
-from .tasks import Learnt
+from .tasks import SweepResult
 
 FIRST_ROW_ONLY = Clock(1.0, -1000.0, 0.0)
 """Later rows count nothing, so that all rows up to any place count 1 together."""
@@ -31,7 +31,9 @@ class BatchTask:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.task, name)
 
-    def learn(self, state: Any, order: Array, start: int = 0, most: int | None = None) -> Learnt:
+    def learn(
+        self, state: Any, order: Array, start: int = 0, most: int | None = None
+    ) -> SweepResult:
         """Move the weights once, by all rows of an order that are mistaken."""
         updates = self.find_mistakes(state, order)
         self.total, self.total_of_bias = np.zeros(state.weights.shape), np.zeros(state.bias.shape)
@@ -40,7 +42,7 @@ class BatchTask:
         state.bias += self.total_of_bias
         errors = len(self.task.find_mistaken(updates))
         loss = float(np.maximum(-updates["margin"], 0.0).sum())
-        return Learnt(len(order), updates, errors, loss, len(order))
+        return SweepResult(len(order), updates, errors, loss, len(order))
 
     def find_mistakes(self, state: Any, order: Array) -> Array:
         """The updates that single mistakes ask for, all by the same weights."""

@@ -94,7 +94,7 @@ class Found:
         The number of columns of text.
     label_sets
         Whether a row may have any number of labels.
-    measured_in_passing
+    one_pass_statistics
         Whether rows in memory are read once where a stream has to measure them first.
     mean_square
         The mean squared length of the rows to learn from; None before they are read.
@@ -104,11 +104,11 @@ class Found:
     fits: bool = True
     texts: int = 0
     label_sets: bool = False
-    measured_in_passing: bool = False
+    one_pass_statistics: bool = False
     mean_square: float | None = None
 
 
-IN_MEMORY_ROWS = Found(measured_in_passing=True)
+IN_MEMORY_ROWS = Found(one_pass_statistics=True)
 """Rows that are in memory, so that one pass is not made as a stream."""
 
 
@@ -327,7 +327,7 @@ def resolve_order(
     if request.window:
         return not request.cache, order or "each"
     plain = order in (None, "fixed") and parameters["solution"] in ("last", "average")
-    once = not several and plain and not found.measured_in_passing
+    once = not several and plain and not found.one_pass_statistics
     stream = not request.cache and not (found.fits and not once)
     return stream, order or ("each" if found.fits and several else "fixed")
 

@@ -24,9 +24,9 @@ from .history import (
     sum_epochs,
 )
 from .orders import ORDERS
-from .tasks import Learnt, Part, Task
+from .tasks import Part, SweepResult, Task
 
-Sweep = Iterator[tuple[Array, Learnt]]
+Sweep = Iterator[tuple[Array, SweepResult]]
 """Pairs of the order of a sweep and what was learned from a piece of it."""
 
 
@@ -51,7 +51,7 @@ class Problem:
     count: Count = field(default_factory=Count)
     mistaken: Array = field(default_factory=lambda: np.zeros(0, bool))
 
-    def tally(self, order: Array, learnt: Learnt) -> None:
+    def tally(self, order: Array, learnt: SweepResult) -> None:
         """Count what was learned."""
         self.count.tally(learnt)
         if len(self.mistaken):
@@ -179,7 +179,7 @@ class Run:
         return self
 
     def learn(self, gather: Callable[[list[Sweep]], Iterable[Any]]) -> Iterator[Any]:
-        """Train; yield what ``gather`` makes of the problems' turns at each part."""
+        """Train; at each part, yield what ``gather`` returns for the sweeps of the problems."""
         while self.active:
             self.epoch += 1
             for number, part in enumerate(self.parts()):

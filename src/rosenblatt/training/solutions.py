@@ -35,7 +35,7 @@ from .state import (
     row_list,
     update_list,
 )
-from .tasks import Learnt, LinearTask, scores
+from .tasks import LinearTask, SweepResult, scores
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Last:
         """The arrays in which kernels sum for an average; empty without one."""
         return np.empty((0, *self.weights.shape[1:])), np.empty(0)
 
-    def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[Learnt]:
+    def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[SweepResult]:
         """Learn from the rows in an order, at most ``most`` updates at a time."""
         position = 0
         while position < len(order):
@@ -420,7 +420,7 @@ class Pocket(Last):
         super().__post_init__()
         self.best_weights, self.best_bias = self.weights.copy(), self.bias.copy()
 
-    def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[Learnt]:
+    def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[SweepResult]:
         position = 0
         while True:
             start = position
@@ -436,7 +436,7 @@ class Pocket(Last):
             position += 1
             yield learnt._replace(position=position, n_rows=position - start)
         self.seen += position
-        yield Learnt(position, NOTHING_LEARNT, 0, 0.0, len(order) - start)
+        yield SweepResult(position, NOTHING_LEARNT, 0, 0.0, len(order) - start)
 
     def offer(self, task: LinearTask) -> None:
         """Put the weights into the pocket if they have a longer run and fewer errors."""

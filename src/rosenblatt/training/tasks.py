@@ -18,7 +18,7 @@ UPDATES_AT_ONCE = 1024  # the length of a log
 NO_NUMBERS = np.empty(0)
 
 
-class Learnt(NamedTuple):
+class SweepResult(NamedTuple):
     """The result of learning from some rows of an order.
 
     Attributes
@@ -50,7 +50,7 @@ class Task(Protocol):
     width: int
     """The number of columns known so far."""
 
-    def learn(self, state: Any, order: Array, start: int, most: int | None = None) -> Learnt:
+    def learn(self, state: Any, order: Array, start: int, most: int | None = None) -> SweepResult:
         """Change a state by the rows of an order from a place on, until there are most updates."""
 
     def close(self, state: Any) -> None:
@@ -81,7 +81,7 @@ class Part:
 
     @classmethod
     def of(cls, task: Task) -> "Part":
-        """A part for one problem."""
+        """Make a part for one problem."""
         return cls(lambda _: task, task.row_order, task.width)
 
     def task(self, number: int) -> Any:
@@ -114,7 +114,9 @@ class LinearTask:
         self.demanding = strict or self.rule.demanding
         """Whether rows on the right side may be updated, too."""
 
-    def learn(self, state: Any, order: Array, start: int = 0, most: int | None = None) -> Learnt:
+    def learn(
+        self, state: Any, order: Array, start: int = 0, most: int | None = None
+    ) -> SweepResult:
         """Change a state by the rows of an order from a place on, until there are most updates."""
         log = self.log if most is None else self.log[:most]
         kept = state.weights, state.bias, *state.further.values(), *self.unused
@@ -125,10 +127,10 @@ class LinearTask:
             raise not_finite(self.examples.rows, int(order[position]))
         updates = log[:n_updates]
         errors = len(self.find_mistaken(updates)) if self.demanding else n_updates
-        return Learnt(position, updates, errors, loss, position - start)
+        return SweepResult(position, updates, errors, loss, position - start)
 
     def find_mistaken(self, updates: Array) -> Array:
-        """The places in the order of the rows on the wrong side."""
+        """Return the positions in the order of the rows that were on the wrong side."""
         if self.demanding:
             updates = updates[updates["margin"] <= 0]
         return np.asarray(updates["position"])
@@ -144,20 +146,20 @@ class LinearTask:
         return out
 
     def required(self) -> Array:
-        """What each row's margin must exceed to be right."""
+        """Return the number that each row's margin must exceed to cause no update."""
         if self.many:
             return np.full(len(self.row_order), float(self.settings.above))
         positive = self.examples.steps[self.row_order] > 0
         return np.asarray(np.where(positive, self.settings.above, -self.settings.below))
 
     def close(self, state: Any) -> None:
-        """Make a state keep what it needs of the rows."""
+        """Write into the state what it needs of the rows, which may be gone afterwards."""
         state.close(self.examples.rows, self.width)
 
     def add_missing(
         self, order: Array, updates: Array, clock: Clock, missing: Array, missing_bias: Array
     ) -> None:
-        """Add each update times the rows before it to the sums of an average."""
+        """Add each update, times the number of rows before it, to the sums of an average."""
         tally = linear.multiclass_missing if self.many else linear.perceptron_missing
         step = self.settings.intercept_step
         tally(self.examples, order, clock, updates, missing, missing_bias, step)
@@ -188,9 +190,12 @@ class PredictedTask:
         self.labels = examples.steps > 0 if examples.labels is None else examples.labels
 
     def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the task."""
         return getattr(self.task, name)
 
-    def learn(self, state: Any, order: Array, start: int = 0, most: int | None = None) -> Learnt:
+    def learn(
+        self, state: Any, order: Array, start: int = 0, most: int | None = None
+    ) -> SweepResult:
         """Predict some rows ahead, learn up to the first update, and report so far."""
         settings = self.task.settings
         if not state.averages and settings.above >= 0 >= settings.below:
@@ -206,8 +211,8 @@ class PredictedTask:
         self.reported = judged
         return learnt
 
-    def learn_at_once(self, state: Any, order: Array, start: int, most: int | None) -> Learnt:
-        """Learn; where the last weights predict, the log has the wrong predictions."""
+    def learn_at_once(self, state: Any, order: Array, start: int, most: int | None) -> SweepResult:
+        """Learn all rows; report wrong predictions of the last weights from the log of updates."""
         learnt = self.task.learn(state, order, start, most)
         updates, wrong = learnt.updates, np.zeros(learnt.position - start, bool)
         labels = self.labels[order[updates["position"]]]

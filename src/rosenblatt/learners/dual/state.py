@@ -19,7 +19,7 @@ from ...training.state import (
     signed_number,
     support_rows,
 )
-from ...training.tasks import Learnt, Task
+from ...training.tasks import SweepResult, Task
 from .moves import group_updates, sum_by_place, sum_coefficients, to_moves
 
 
@@ -81,7 +81,7 @@ class DualState:
             updates=join_updates([]),
         )
 
-    def sweep(self, task: Task, order: Array, most: int | None) -> Iterator[Learnt]:
+    def sweep(self, task: Task, order: Array, most: int | None) -> Iterator[SweepResult]:
         """Learn from the rows in an order, block by block."""
         position = 0
         while position < len(order):

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...data.rows import Array
 from ...kernels.linear import UPDATE, Settings
-from ...training.tasks import Learnt
+from ...training.tasks import SweepResult
 from .forms import AllClasses, Block, EachClass
 from .gram import Gram
 from .state import DualState
@@ -70,7 +70,9 @@ class DualTask:
         """Return the state with the support and coefficients as they are now."""
         raise NotImplementedError
 
-    def learn(self, state: DualState, order: Array, start: int, most: int | None = None) -> Learnt:
+    def learn(
+        self, state: DualState, order: Array, start: int, most: int | None = None
+    ) -> SweepResult:
         """Learn from the block of an order that begins at a place."""
         if start == 0:
             self.begin(order)
@@ -83,7 +85,7 @@ class DualTask:
         if position == len(order):
             self.end(len(order))
         n_rows = len(block.numbers) * problems
-        return Learnt(position, updates, self.errors, self.loss, n_rows)
+        return SweepResult(position, updates, self.errors, self.loss, n_rows)
 
     def begin(self, order: Array) -> None:
         """Cut an order into blocks, unless they are those of the last pass."""

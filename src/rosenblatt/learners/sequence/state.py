@@ -11,7 +11,7 @@ from ...kernels.sequences import PathSums, PathWeights
 from ...kernels.vectors import LANES
 from ...parameters import ParameterError
 from ...training.state import Layer
-from ...training.tasks import Learnt
+from ...training.tasks import SweepResult
 from .schemes import make_exclusions
 
 ROWS_AT_ONCE = 1 << 15
@@ -103,7 +103,7 @@ class PathState:
         assert self.weights.used is not None
         return int(self.weights.used[0])
 
-    def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[Learnt]:
+    def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[SweepResult]:
         """Learn from the sentences in an order; yield after at most ``most`` updates."""
         position, begun = 0, self.seen
         while position < len(order):

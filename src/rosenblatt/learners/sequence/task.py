@@ -8,7 +8,7 @@ from ...data.rows import Array
 from ...kernels import sequences as kernel
 from ...kernels.linear import UPDATE
 from ...kernels.sequences import PathSettings, PathWeights, Room, Tokens
-from ...training.tasks import UPDATES_AT_ONCE, Learnt
+from ...training.tasks import UPDATES_AT_ONCE, SweepResult
 from .state import PathState
 
 NO_TAGS = np.zeros(0, np.uint16)
@@ -33,7 +33,7 @@ class SequenceTask:
 
     def learn(
         self, state: PathState, order: Array, start: int = 0, most: int | None = None
-    ) -> Learnt:
+    ) -> SweepResult:
         """Change a state by the sentences of an order, from a place on."""
         log = self.log if most is None or self.settings.greedy else self.log[:most]
         kernel_for = kernel.learn_greedily if self.settings.greedy else kernel.learn
@@ -51,7 +51,7 @@ class SequenceTask:
             n_rows, state.seen = seen[0] - state.seen, seen[0]
         updates = log[:n_updates]
         errors = int(np.count_nonzero(updates["margin"] <= 0))
-        return Learnt(position, updates, errors, loss, n_rows)
+        return SweepResult(position, updates, errors, loss, n_rows)
 
     def close(self, state: PathState) -> None:
         """Do nothing: a sweep writes into the state all that it learns."""

@@ -280,8 +280,8 @@ def test_threads_change_nothing(capsys, folder):
         for model in [trained(capsys, "flowers.svm", "--threads", n)]
     )
     assert one == two
-    code, _, error = run(capsys, "train", "flowers.svm", "--threads", 0)
-    assert (code, error) == (2, "rosenblatt: --threads must be a whole number from 1 up; got 0.\n")
+    status, out, err = run(capsys, "train", "flowers.svm", "--threads", 0, "--json")
+    assert (status, json.loads(out)["code"], "--threads" in err) == (2, "out-of-range", True)
 
 
 def test_indices_beyond_all_columns_are_passed_over(capsys, folder):

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 import rosenblatt
-from rosenblatt import AROW, Perceptron
-from rosenblatt.cli.app import app, in_shell
+from rosenblatt import AROW, Perceptron, SequencePerceptron
+from rosenblatt.cli.app import app
 from rosenblatt.cluster import fit
 from rosenblatt.cluster.from_files import train
 from rosenblatt.jobs.job import FileJob
@@ -33,7 +33,7 @@ def test_the_command_trains_on_a_cluster(client, tmp_path, way):
     model = tmp_path / "model"
     command = ["train", f"{tmp_path}/part-*.csv", "--cluster", where.get(way, way), "--epochs", "2"]
     command += ["--test", f"{tmp_path}/part-0.csv", "-o", str(model), "--checkpoint", "0"]
-    command += ["--bias-step", "1"]
+    command += ["--bias-step", "1", "--rule", "perceptron"]
     result = CliRunner().invoke(app, command, catch_exceptions=False)
     assert "120 rows, 4 features, 2 classes" in result.output
     assert "per shard" in result.output
@@ -55,11 +55,30 @@ def test_the_command_speaks_json_and_refuses(client, tmp_path):
     assert first["mistakes_per_shard"] == [first["mistakes"]]
     assert first["bytes_moved"] > 0
     assert last["event"] == "done"
-    for option in (["--window", "5"], ["--holdout", "0.2"], ["--cache"], ["--plot", "a.png"]):
-        with pytest.raises(ValueError, match="does not go with") as refusal:
+    for option, code in {
+        ("--window", "5"): "cluster-window",
+        ("--holdout", "0.2"): "cluster-holdout",
+        ("--cache",): "cluster-option",
+        ("--plot", "a.png"): "cluster-option",
+    }.items():
+        with pytest.raises(ValueError, match="cluster") as refusal:
             CliRunner().invoke(app, [*command, *option], catch_exceptions=False)
-        said = getattr(refusal.value, "render", lambda spell: str(refusal.value))(in_shell)
-        assert said.startswith(f"{option[0]} does not go with --cluster")
+        assert refusal.value.code == code
+
+
+def test_the_command_trains_a_tagger_on_a_cluster(client, tmp_path):
+    (tmp_path / "1.tagged").write_text("the/DET dog/NOUN barks/VERB\n")
+    (tmp_path / "2.tagged").write_text("a/DET cat/NOUN sleeps/VERB\n")
+    files, model = f"{tmp_path}/*.tagged", tmp_path / "model"
+    command = ["train", files, "--cluster", client.scheduler.address]
+    result = CliRunner().invoke(app, [*command, "-o", str(model)], catch_exceptions=False)
+    assert "2 sentences, 6 tokens, 3 tags" in result.output
+    expected = fit(SequencePerceptron(random_state=0), files, client=client)
+    assert rosenblatt.load(model).history_ == expected.history_
+    assert rosenblatt.load(model).predict([["the", "cat", "barks"]]) == [["DET", "NOUN", "VERB"]]
+    with pytest.raises(ParameterError) as refusal:
+        CliRunner().invoke(app, [*command, "--text", "a"], catch_exceptions=False)
+    assert refusal.value.code == "sentences-option"
 
 
 def test_the_model_does_not_know_of_the_screen(client, tmp_path):
@@ -82,8 +101,9 @@ def test_the_model_does_not_know_of_the_screen(client, tmp_path):
 def test_what_a_cluster_does_not_know_is_refused_before_it_is_started(options):
     (name,) = options
     asked = FileJob(Request(**options))
-    with pytest.raises(ParameterError, match=f"{name} does not go with cluster"):
+    with pytest.raises(ParameterError) as refusal:
         train("rows.svm", {}, asked, "nowhere")
+    assert refusal.value.code == f"cluster-{name}"
 
 
 def test_a_complete_run_has_nothing_to_resume(client, tmp_path):

@@ -39,9 +39,9 @@ def ask(path, rows=None):
         return json.load(answer)
 
 
-for _ in range(300):  # until it listens
+for _ in range(300):  # until it is ready
     try:
-        ask("/healthz")
+        ask("/readyz")
         break
     except OSError:
         time.sleep(0.1)

@@ -422,7 +422,7 @@ def test_weights_to_begin_with_are_taken_where_they_are_all_that_counts(name):
     model, twin = one_of(name)
     start = np.ones((1, 4)), np.ones(1)
     if name in (*SCALED, "FTRL"):
-        with pytest.raises(ValueError, match="keeps more than its weights, and starts at zero"):
+        with pytest.raises(ValueError, match="keeps more than its weights, so it starts at zero"):
             model.fit(X, y, None, *start)
     elif "second order" not in name:  # whose twin has v, not w
         assert_same(model.fit(X, y, None, *start), twin.fit(X, y, None, *start), 1e-8)

@@ -90,7 +90,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.predict([{"size": 2, "colour": "red"}]).tolist()
     ['a']
     >>> Features(compact=True).fit(rows).get_feature_names_out().tolist()
-    ['colour=red', 'colour=blue', 'size']
+    ['colour=blue', 'colour=red', 'size']
     """
 
     text: Any = ()

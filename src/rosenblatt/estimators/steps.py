@@ -171,10 +171,11 @@ def make_step(
     state = run.problems[0].state
     code, two = given.rows.codes[row], state.weights.ndim == 1
     new_weights, new_bias = copy_weights(state)
+    activation = margin * np.where(code == 0, -1.0, 1.0) if two else margin
     if run.order == "batch":
         old, new, x = weights.ravel(), new_weights.ravel(), (new_weights - weights).ravel()
     else:
-        row, margin = int(row), float(margin)
+        row, margin, activation = int(row), float(margin), float(activation)
         of_label = ... if two else (slice(None), code)
         old, new, x = weights[of_label], new_weights[of_label], to_dense(given.X[[row]]).ravel()
     return Step(
@@ -183,7 +184,7 @@ def make_step(
         row=row,
         label=given.classes[code],
         rival=None if two else given.classes[made["rival"]],
-        activation=margin * np.where(code == 0, -1.0, 1.0)[()] if two else margin,
+        activation=activation,
         loss=float(np.maximum(-margin, 0.0).sum()),
         weights=np.atleast_2d(weights.T),
         bias=bias,

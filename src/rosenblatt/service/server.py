@@ -279,6 +279,8 @@ def run(service: Service, listening: socket.socket, load: Callable[[], None]) ->
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
+        if hasattr(signal, "SIGHUP"):  # not on Windows
+            loop.add_signal_handler(signal.SIGHUP, service.reload)
         answering = asyncio.create_task(server.serve(sockets=[listening]))
         try:
             await call_in_thread(load)
@@ -288,8 +290,6 @@ def run(service: Service, listening: socket.socket, load: Callable[[], None]) ->
             raise
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop)
-        if hasattr(signal, "SIGHUP"):  # not on Windows
-            loop.add_signal_handler(signal.SIGHUP, service.reload)
         await answering
 
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:

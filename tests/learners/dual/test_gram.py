@@ -101,7 +101,7 @@ def test_a_precomputed_gram_matrix_is_cut_by_rows_and_columns_in_a_search():
 
 
 def test_a_gram_matrix_that_is_not_square_is_refused():
-    with pytest.raises(ValueError, match="as many columns as rows"):
+    with pytest.raises(ValueError, match="must be square"):
         KernelPerceptron("precomputed").fit(*XOR)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rosenblatt.kernels import linear
+from rosenblatt.training.rules import RULES
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -53,6 +54,16 @@ def run_session(session, namespace, page, line):
     return test.globs
 
 
+@pytest.fixture
+def own_rules():
+    """Forget afterwards the rules that a page adds."""
+    known = dict(RULES)
+    yield
+    for name in RULES.keys() - known.keys():
+        del RULES[name]
+
+
+@pytest.mark.usefixtures("own_rules")
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_snippets_run(page, tmp_path, monkeypatch):
     for extra in EXTRAS.get(name_of(page), []):

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import tomllib
 
 import httpx
@@ -237,7 +238,12 @@ def test_bytes_that_are_not_http_get_json(serve, model):
 def test_alerts_and_panels_use_metrics_that_exist(client):  # noqa: F811
     client.post("/learn", json=examples(3))
     client.post("/predict", json=examples(3))
-    known = {name for name, *_ in read_metrics(client)}
+    known = set()
+    for _ in range(200):  # until the examples are learnt
+        known = {name for name, *_ in read_metrics(client)}
+        if "rosenblatt_error_ratio" in known:
+            break
+        time.sleep(0.05)
     rules = (FILES / "alerts.yml").read_text("utf-8")
     board = json.loads((FILES / "grafana.json").read_text("utf-8"))
     queries = [target["expr"] for panel in board["panels"] for target in panel["targets"]]

@@ -282,14 +282,24 @@ def run(service: Service, listening: socket.socket, load: Callable[[], None]) ->
         if hasattr(signal, "SIGHUP"):  # not on Windows
             loop.add_signal_handler(signal.SIGHUP, service.reload)
         answering = asyncio.create_task(server.serve(sockets=[listening]))
+        loading = asyncio.ensure_future(call_in_thread(load))
+        received: list[int] = []
+
+        def end(number: int) -> None:
+            received.append(number)
+            stop()
+            loading.cancel()  # does nothing once the model is loaded
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, end, number)
         try:
-            await call_in_thread(load)
-        except BaseException:
+            await loading
+        except BaseException as error:
             stop()
             await answering
+            if received and isinstance(error, asyncio.CancelledError):
+                raise SystemExit(128 + received[0]) from None
             raise
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, stop)
         await answering
 
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:

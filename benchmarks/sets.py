@@ -56,7 +56,7 @@ WHOLE = ("adult", "oil", "shoppers", "a9a")  # whose test rows are in a file of 
 
 
 def read_table(folder: Path, name: str, most: int = 20_000) -> tuple[Any, np.ndarray]:
-    """The training rows of a file in a random order, at most so many."""
+    """The training rows of a file in a random order, at most ``most``."""
     path, options = FILES[name]
     X, y = read_matrix(read(folder / path, **options))
     order = np.random.default_rng(0).permutation(16_000 if name == "letter" else len(y))

@@ -39,7 +39,7 @@ def draw(shape, random):
 
 
 def show(count, seed):
-    """So many pictures with their shapes, one row of 400 cells each."""
+    """Draw pictures with their shapes, one row of 400 cells each."""
     random = np.random.default_rng(seed)
     names = random.choice(SHAPES, count)
     return np.array([draw(name, random).ravel() for name in names], float), names

@@ -1,6 +1,6 @@
 """Odd bodies for every kind of served model: what is acknowledged is what replay learns.
 
-``python -m tests.service.fuzz 10000`` sends so many bodies. For each model it checks that 202 means
+``python -m tests.service.fuzz 10000`` sends 10,000 bodies. For each model it checks that 202 means
 in the log, that no answer is 500, and that replay and a restart make the same model to the bit.
 """
 
@@ -155,7 +155,7 @@ def send_all(path, rows, grow, count, seed):
 
 
 def run(count, seed=0):
-    """Send so many bodies to models of all kinds; return how many examples these learnt."""
+    """Send bodies to models of all kinds; return how many examples these learnt."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         models = list(make_models(Path(folder)))

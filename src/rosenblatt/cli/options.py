@@ -144,17 +144,13 @@ class RuleOptions:
     own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))
 
     def adopt_rule(self, initial: "Model") -> None:
-        """Set the rule and its parameters to those of a model, where they were not given."""
+        """Set the rule to that of a model; the job takes over its parameters."""
         rule = RULE_NAMES[initial.estimator]
         if self.rule not in (None, rule):
             raise CommandError(
                 f"The initial model has --rule {rule}; use the same rule.", "initial-rule"
             )
         self.rule = rule
-        for name in RULE_TABLE[rule].own:
-            value = initial.parameters.get(name)
-            if value is not None:
-                self.own.setdefault(name, value)
 
 
 @dataclass

@@ -35,9 +35,9 @@ class Keeping:
     Attributes
     ----------
     examples, seconds
-        The model is written after so many examples, or so long after it has learnt something.
+        The model is written after N examples, or N seconds after it has learnt something.
     days
-        Examples are deleted after so many days; None to keep them all.
+        Examples are deleted after N days; None to keep them all.
     """
 
     examples: int = 20_000

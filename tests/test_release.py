@@ -68,6 +68,12 @@ def test_the_recipe_asks_for_what_the_package_asks_for():
     assert PROJECT["scripts"] == {script: target}
 
 
+def test_conda_accepts_the_recipe():
+    builder = pytest.importorskip("rattler_build")
+    recipe = builder.Stage0Recipe.from_yaml(read("conda/recipe.yaml"))
+    assert len(recipe.render(builder.VariantConfig())) == 1
+
+
 def test_extras_are_for_users():
     assert set(PROJECT["optional-dependencies"]) == {
         "all", "dask", "gpu", "onnx", "plots", "serve", "test"

@@ -383,7 +383,8 @@ class Reader:
             self.asked = replace(self.asked, first=0)
         if (self.asked.label_kind, features.get("label_kind")) == ("number", "category"):
             self.asked = replace(self.asked, label_kind="category")
-        measured = {name: features.get(name) for name in ("scales", "frequencies", "edges")}
+        names = ("scales", "frequencies", "edges")
+        measured: dict[str, Any] = {name: features.get(name) for name in names}
         recipe = replace(self.asked, **measured)
         alike = json.dumps(asdict(recipe), sort_keys=True) == json.dumps(features, sort_keys=True)
         if alike and self.parser.recipe != recipe:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .numbers import about_numbers, summarize_numbers
+
 if TYPE_CHECKING:
     from ..data.targets import Score
     from ..jobs.evaluation import ChunkScore, ClassScore, Evaluation
@@ -48,6 +50,8 @@ def errors(score: "Score") -> str:
 
 def summarize_evaluation(found: Any) -> str:
     """The errors of a model on a file in a line; of tags also unknown words and chunks."""
+    if hasattr(found, "of_median"):
+        return summarize_numbers(found.as_dict())
     if not hasattr(found, "tokens"):
         return errors(found.score)
     wrong = found.tokens - found.right
@@ -79,6 +83,7 @@ def summarize_run(
         "zero_weights": " All weights are 0: every row ties, and ties count as right.",
         "no_improvement": " The held-out error no longer fell; kept the best weights.",
         "max_iter": "",
+        "within_epsilon": " Every number is within epsilon.",
     }
     in_last = "" if last is None or epochs == 1 else f", {last:,} in the last epoch"
     done = f"Trained {passes} in {seconds:.3f} s: {count(updates, made)}{in_last}."
@@ -152,7 +157,7 @@ def confusion(evaluation: "Evaluation", names: list[str], most: int = 10) -> lis
 def count_updates(model: "Model") -> tuple[int, str]:
     """The updates of a training; they are mistakes unless some rows were right and too near."""
     updates = sum(state.mistakes for state in model.states)
-    right = updates == sum(epoch.errors for epoch in model.history)
+    right = updates == sum(epoch.errors for epoch in model.history) and model.target == "classes"
     return updates, "mistake" if right else "update"
 
 
@@ -174,8 +179,10 @@ def about_result(name: str, model: "Model", seconds: float) -> list[str]:
         tags, scheme = count(len(model.classes), "tag"), model.features["scheme"]
         chunks = "" if scheme is None else f" (chunks in {scheme[0]})"
         return [*lines, f"{name}: {size}, {tags}{chunks}, {features}"]
-    classes = f"{len(model.classes)} {list_kinds(model)}: {about_classes(model)}"
+    classes = about_target(model)
     lines.append(f"{name}: {count(facts['rows'], 'row')}, {features}, {classes}")
+    if "training_score" in facts:
+        lines.append(f"On the training rows: {summarize_numbers(facts['training_score'])}.")
     if model.estimator != "Perceptron":
         lines.append(f"Rule {model.estimator}, solution {model.parameters['solution']}.")
     return lines
@@ -209,7 +216,9 @@ def as_result(
         "class_rows": facts.get("class_rows"),
         "columns": list_columns(recipe),
         "held_out": facts.get("held_out"),
-        "test": tested and tested.score.as_dict(),
+        "test": tested and getattr(tested, "score", tested).as_dict(),
+        **({"numbers": facts["numbers"]} if "numbers" in facts else {}),
+        **({"training": facts["training_score"]} if "training_score" in facts else {}),
     }
 
 
@@ -248,7 +257,7 @@ def about_columns(recipe: "FeatureRecipe", most: int | None = LISTED) -> list[st
     if not isinstance(recipe.label, str):
         return lines
     if recipe.labels_separator is None:
-        return [f"Label: {recipe.label}", *lines]
+        return [f"Label: {recipe.label}{' (numbers)' if recipe.numbers else ''}", *lines]
     return [
         f"Labels: {recipe.label} (any number, with {recipe.labels_separator!r} between)",
         *lines,
@@ -285,6 +294,21 @@ def about_text(recipe: "FeatureRecipe") -> str:
         size = f"{shortest}-{longest}" if longest > shortest else str(longest)
         said.append(f"{size} {of}{'s' if longest > 1 else ''}")
     return ", ".join([*said, f"{recipe.counts} counts", *["tf-idf"] * recipe.weighs_rare])
+
+
+def about_target(model: "Model", most: int | None = LISTED) -> str:
+    """The classes or the numbers that a model predicts."""
+    if model.target == "numbers":
+        return about_numbers(model)
+    return f"{len(model.classes)} {list_kinds(model)}: {about_classes(model, most)}"
+
+
+def held_out_line(facts: Mapping[str, Any]) -> str:
+    """The errors on held-out rows in words."""
+    from ..data.targets import Score
+
+    score = facts["held_out"]
+    return summarize_numbers(score) if "mae" in score else errors(Score(**score))
 
 
 def list_kinds(model: "Model") -> str:

@@ -9,14 +9,13 @@ import click
 
 from .format import (
     LISTED,
-    about_classes,
     about_columns,
+    about_target,
     count,
     count_features,
     count_updates,
-    errors,
     fold,
-    list_kinds,
+    held_out_line,
 )
 from .options import output_option
 from .panels import CommandError, command
@@ -72,6 +71,9 @@ def inspect_linear(saved: "Model", learner: Any, given: InspectOptions) -> None:
     largest = np.argsort(-sizes, kind="stable")[: given.top]
     recipe = saved.features.get("recipe")
     raw, raw_bias = (coef, bias) if recipe is None else in_file_units(recipe, coef, bias)
+    if saved.target == "numbers":
+        numbers = learner.numbers
+        raw, raw_bias = raw * numbers.scale, raw_bias * numbers.scale + numbers.center
     for k in largest[sizes[largest] > 0].tolist():
         print(f"  {names(k)}: {format_weights(raw[:, k], coef[:, k])}")
     print(f"  bias: {format_weights(raw_bias, bias)}")
@@ -100,7 +102,6 @@ def format_weights(raw: Any, scaled: Any) -> str:
 
 def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]:
     """What a model is and how it was trained; at most some of many names, unless None."""
-    from ..data.targets import Score
     from ..parameters import RULE_NAMES, RULE_TABLE
     from ..reading.recipe import FeatureRecipe
 
@@ -118,7 +119,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
     }
     kind = "A perceptron" if model.estimator == "Perceptron" else model.estimator
     lines = [
-        f"{kind} for {len(model.classes)} {list_kinds(model)}: {about_classes(model, most)}",
+        f"{kind} for {about_target(model, most)}",
         *about_columns(FeatureRecipe(**model.features.get("recipe", {})), most),
         f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
@@ -126,6 +127,13 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
     ]
     if model.history:
         first, last = model.history[0], model.history[-1]
+        if model.target == "numbers":
+            losses = [f"{epoch.loss / max(epoch.rows, 1):.4g}" for epoch in (first, last)]
+            lines.append(
+                f"{count(last.epoch, 'epoch')}; mean loss in the first {losses[0]}, in the last "
+                f"{losses[1]}, in deviations"
+            )
+    if model.history and model.target == "classes":
         shares = [f"{epoch.errors / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
         lines.append(
             f"{count(last.epoch, 'epoch')}; mistakes in the first {shares[0]}, in the last "
@@ -140,7 +148,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
         tried = f"{facts['tuning']['tried']} settings"
         lines.append(f"Best of {tried}: held-out error {best:.2%}, by default {usual:.2%}")
     if "held_out" in facts:
-        lines.append(f"Held-out {errors(Score(**facts['held_out']))}")
+        lines.append(f"Held-out {held_out_line(facts)}")
     return lines
 
 
@@ -148,6 +156,11 @@ def about_scores(model: "Model") -> list[str]:
     """How a score comes about and what it says."""
     if model.parameters["solution"] == "vote":
         return ["A score is the share of votes of all weights. The last weights:"]
+    if model.target == "numbers":
+        return [
+            "A prediction is the bias and the sum of weight × feature, in the units of the file.",
+            "The largest weights (scaled: as train learnt them, for numbers of deviation 1):",
+        ]
     first, second = (str(label) for label in (*model.classes[:2], "")[:2])
     if model.is_multilabel:
         says = f"one for each label ({first}, …), and above 0 a row has it"

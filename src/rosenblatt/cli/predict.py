@@ -111,7 +111,7 @@ def predict_rows(
     with show_reading(reader.size, seen) as tell:
         for batch, activations in scored(learner, reader):
             tell(batch.bytes_read)
-            if given.scores or given.probabilities:
+            if (given.scores and learner.target_kind == "classes") or given.probabilities:
                 shown = activations if probable is None else probable(activations)
                 table = shown.reshape(len(shown), -1).tolist()
                 lines = [" ".join(f"{value:.9g}" for value in row) + "\n" for row in table]
@@ -140,6 +140,8 @@ def predict_sentences(
 
 def make_line_writer(learner: Any, separator: str | None) -> Callable[[Any], list[str]]:
     """Return a function that writes the labels of rows, one row per line."""
+    if learner.target_kind == "numbers":
+        return lambda numbers: [f"{number:.9g}\n" for number in numbers.tolist()]
     names = [in_one_line(name) for name in learner.classes.tolist()]
     if not learner.multilabel:
         return lambda codes: [f"{names[code]}\n" for code in codes.tolist()]
@@ -174,7 +176,10 @@ def escape(letter: str) -> str:
 
 @command(MODEL, FILE, examples=["rosenblatt score model.safetensors test.csv"])
 def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> None:
-    """Print the error of a model on a file, with precision, recall and F1 of each class."""
+    """Print the error of a model on a file, with precision, recall and F1 of each class.
+
+    For numbers, print MAE, RMSE and R² beside the errors of predicting the median and the mean.
+    """
     from ..jobs.data import open_like
     from ..jobs.evaluate import evaluate
     from .report import show_reading
@@ -187,7 +192,8 @@ def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> No
         print(json.dumps({"data": data, **found.as_dict()}))
         return
     print(f"{data}: {summarize_evaluation(found)}.")
-    print("\n".join(tabulate(found)))
+    if learner.target_kind == "classes":
+        print("\n".join(tabulate(found)))
 
 
 @command(

@@ -163,6 +163,7 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     refuse_unknown_options(options, known | FOR_READING | FOR_FILES)
     if of_files.get("classes") is not None:
         of_files["classes"] = tuple(of_files["classes"])
+        reading.setdefault("numbers", False)
     reader = read(data, **reading, names=NAMES)
     once = {} if reader.rereadable else {"max_iter": 1}
     notes = NoteCollector()

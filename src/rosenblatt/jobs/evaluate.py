@@ -8,7 +8,7 @@ import numpy as np
 from ..data.labels import LabelSets, as_words
 from ..data.rows import Array, n_rows
 from ..data.splits import Split
-from ..data.targets import ClassTarget, Score
+from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score
 from ..learners.linear import LinearLearner
 from ..parameters import ParameterError
 from ..reading.batches import Batch, get_label_sets, get_labels, known_labels
@@ -27,7 +27,7 @@ class HeldOut(NamedTuple):
     """The rows of a file that were not learnt from, to test a learner on."""
 
     batches: Iterable[Batch]
-    target: ClassTarget
+    target: ClassTarget | NumberTarget
     split: Split
 
     def scores(self, learner: LinearLearner) -> Iterator[tuple[Array, Array]]:
@@ -46,15 +46,17 @@ class HeldOut(NamedTuple):
             )
 
     def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
-        """Return the share of the rows that some problems get right, by their numbers."""
+        """Return the share of the rows that some problems get right, by their numbers; or R²."""
+        if isinstance(self.target, NumberTarget):
+            return dict.fromkeys(problems, float(self.score(learner).as_dict()["r2"]))
         right, count = np.zeros(len(learner.states)), 0
         for scores, codes in self.scores(learner):
             right += learner.right(scores, codes).sum(axis=0)
             count += len(codes)
         return {problem: float(right[problem] / count) for problem in problems}
 
-    def score(self, learner: LinearLearner) -> Score:
-        """Count the rows that a learner gets wrong."""
+    def score(self, learner: LinearLearner) -> Score | NumberScore:
+        """Count the rows that a learner gets wrong, or add up its errors."""
         result = self.target.new_score()
         for scores, codes in self.scores(learner):
             result.compare(learner.choose(scores), codes)
@@ -79,10 +81,13 @@ def evaluate(
     """Compare the predictions of a model with the labels of a file.
 
     ``tell`` receives the bytes read so far. The result is an ``Evaluation``; where rows have label
-    sets a ``LabelSetEvaluation``, of sentences a ``SequenceEvaluation``.
+    sets a ``LabelSetEvaluation``, of numbers a ``NumberScore``, of sentences a
+    ``SequenceEvaluation``.
     """
     if isinstance(data, SentenceFile):
         return evaluate_sentences(learner, data, tell)
+    if learner.target_kind == "numbers":
+        return evaluate_numbers(learner, data, tell)
     classes, row = learner.classes, 0
     result: Any = (LabelSetEvaluation if learner.multilabel else Evaluation)(classes)
     words: Any
@@ -95,6 +100,20 @@ def evaluate(
             words = as_words(get_labels(batch, row), classes)
             result.add(words, learner.choose(activations), activations)
         row += len(words)
+        if tell is not None:
+            tell(batch.bytes_read)
+    return result
+
+
+def evaluate_numbers(
+    learner: LinearLearner, reader: Reader, tell: Callable[[int], None] | None = None
+) -> NumberScore:
+    """Compare the numbers that a model predicts with those of a file."""
+    result, row, target = learner.numbers.new_score(), 0, learner.numbers
+    for batch, activations in scored(learner, reader):
+        codes = target.encode(get_labels(batch, row), row)
+        result.compare(learner.choose(activations), codes)
+        row += len(codes)
         if tell is not None:
             tell(batch.bytes_read)
     return result

@@ -204,6 +204,11 @@ class LinearLearner(Learner):
         return make_target(self.classes, self.multilabel)
 
     @property
+    def target_kind(self) -> str:
+        """What labels are: "classes" or "numbers"."""
+        return self.rule.target
+
+    @property
     def rule(self) -> UpdateRule:
         """The update rule."""
         rule: UpdateRule = self.states[0].rule
@@ -395,6 +400,10 @@ class LinearLearner(Learner):
         """Return the class numbers that scores decide for, or an indicator of label sets."""
         return self.target.decide(activations, self.ties)
 
+    def row_errors(self, activations: Array, codes: Array) -> Array:
+        """Return whether each row is wrong, or the absolute error of its number."""
+        return self.target.row_errors(activations, codes, self.ties)
+
     def right(self, activations: Array, codes: Array) -> Array:
         """Flag the problems, one column each, that the scores of rows decide as their labels do."""
         if codes.ndim == 1 and len(self.states) == 1:
@@ -455,6 +464,10 @@ class LinearLearner(Learner):
             )
         if use == "mix" and self.rule.arrays and not self.rule.has_variances:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
+        if use == "step" and self.target_kind != "classes":
+            return "steps follows the updates of a classifier, and this model predicts numbers."
+        if use == "add_class" and self.target_kind != "classes":
+            return "A model of numbers has no classes to add to."
         if use == "step" and len(self.states) > 1:
             return 'steps follows one problem; give y == label instead of multi_class="ovr".'
         return add_class.refusal(self) if use == "add_class" else ""
@@ -464,7 +477,8 @@ class LinearLearner(Learner):
         if self.votes:
             return replace(self, states=copy.deepcopy(self.states))
         pairs = [state.coefficients() for state in self.states]
-        return replace(self, states=[Last(w.copy(), b.copy()) for w, b in pairs])
+        rule = self.rule if self.target_kind != "classes" else PERCEPTRON
+        return replace(self, states=[Last(w.copy(), b.copy(), rule=rule) for w, b in pairs])
 
     def without_weights(self) -> "LinearLearner":
         """Return an untrained learner with the same settings and no columns."""

@@ -110,6 +110,7 @@ class Numbers(TypedDict):
 
     center: Finite
     scale: Annotated[float, lambda scale: 0 < scale < math.inf]
+    median: Finite
 
 
 class Facts(TypedDict, total=False):
@@ -121,6 +122,7 @@ class Facts(TypedDict, total=False):
     multilabel: bool
     intercept_step: Finite
     numbers: Numbers
+    training_score: dict[str, Finite]
     rows: Count
     sentences: Count
     tokens: Count

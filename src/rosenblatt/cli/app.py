@@ -16,7 +16,7 @@ from ..parameters import SHELL_NAMES, CodedError, in_python
 
 COMMANDS = {
     "train": ("train", "Train a model on a file or a built-in data set."),
-    "predict": ("predict", "Write the predicted label of every row of a file, one per line."),
+    "predict": ("predict", "Write the predicted label of every row of a file."),
     "score": ("predict", "Print the error of a model on a file, with F1 of each class."),
     "inspect": ("inspect", "Print what a model is, and its largest weights."),
     "prove": ("prove", "Prove that a plane separates two classes, or that no plane does."),

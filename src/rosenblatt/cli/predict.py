@@ -1,6 +1,5 @@
-"""Predict with a model, evaluate it, export it."""
+"""Predict with a model, and export it."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .data import FORMAT_HELP, check_output, input_option
-from .format import summarize_evaluation, tabulate
 from .options import output_option
 from .panels import CommandError, DescribedArgument, command
 
@@ -198,24 +196,6 @@ def in_one_line(name: Any) -> str:
 def escape(letter: str) -> str:
     """A letter, or the escape of one that is not printed."""
     return letter if letter.isprintable() or letter == "\t" else repr(letter)[1:-1]
-
-
-@command(MODEL, FILE, examples=["rosenblatt score model.safetensors test.csv"])
-def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> None:
-    """Print the error of a model on a file, with precision, recall and F1 of each class."""
-    from ..jobs.data import open_like
-    from ..jobs.evaluate import evaluate
-    from .report import show_reading
-
-    saved, learner = load_learner(model)
-    opened = open_like(saved, data, labels=True, **given.options())
-    with show_reading(opened.size, sys.stderr.isatty()) as tell:
-        found = evaluate(learner, opened, tell)
-    if result.json:
-        print(json.dumps({"data": data, **found.as_dict()}))
-        return
-    print(f"{data}: {summarize_evaluation(found)}.")
-    print("\n".join(tabulate(found)))
 
 
 @command(

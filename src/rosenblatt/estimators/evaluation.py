@@ -168,7 +168,7 @@ def make_batch(learner: Any, X: Any, y: ArrayLike) -> Batch:
     X = X if hasattr(X, "indptr") else np.ascontiguousarray(X)
     if not hasattr(X, "indptr") and X.dtype.kind != "f":
         X = X.astype(np.float64)
-    labels = np.asarray(y)
+    labels: Any = np.asarray(y)
     if learner.multilabel and labels.ndim == 2:
         names, flags = as_words(learner.classes, learner.classes), labels.astype(bool)
         values = np.tile(names, len(flags))[flags.ravel()]

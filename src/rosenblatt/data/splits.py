@@ -37,9 +37,10 @@ class Split(NamedTuple):
         """Divide rows into those to learn from and those held out, with the share of each class.
 
         Of each class, the rows with the smallest hashes are held out; at least one row stays to
-        learn from. Rows of label sets (two-dimensional ``codes``) count as one class.
+        learn from. Rows of label sets (two-dimensional ``codes``) or of numbers count as one class.
         """
-        groups = codes[rows] if codes.ndim == 1 else np.zeros(len(rows), np.intp)
+        one_class = codes.ndim == 2 or codes.dtype.kind == "f"
+        groups = np.zeros(len(rows), np.intp) if one_class else codes[rows]
         counts = np.bincount(groups)
         order = np.lexsort((self.coins(0, len(codes))[rows], groups))
         first = np.cumsum(counts) - counts

@@ -88,6 +88,12 @@ class OutputOptions:
     output: Path | None = output_option("-o", "--output", help="Write the model to FILE.")
     test: str | None = output_option(help="Print the error on the rows of FILE.", metavar="FILE")
     holdout: float = output_option(help=FILES["holdout"].help + ".", default=0.0, metavar="SHARE")
+    folds: int | None = output_option(
+        help="Print the error by cross-validation with N folds, and its spread.",
+        metavar="N",
+        shown="off; 5 for a built-in set",
+        type=click.IntRange(min=2),
+    )
     checkpoint: float | None = output_option(
         help="Save the model every N seconds during training.", metavar="N", shown="off"
     )

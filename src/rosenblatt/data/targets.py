@@ -215,8 +215,8 @@ class NumberScore:
 
     def __init__(self, target: NumberTarget) -> None:
         self.target = target
-        self.rows = 0
-        self.absolute = self.squared = self.total = self.variation = self.of_median = 0.0
+        self.rows, self.others = 0, list[NumberScore]()
+        self.absolute = self.squared = self.total = self.of_mean = self.of_median = 0.0
 
     def compare(self, predicted: Array, codes: Array) -> None:
         """Add rows by their predictions, and by the codes of their numbers."""
@@ -226,20 +226,39 @@ class NumberScore:
         self.absolute += float(np.abs(errors).sum())
         self.squared += float(np.square(errors).sum())
         self.total += float(offsets.sum())
-        self.variation += float(np.square(offsets).sum())
+        self.of_mean += float(np.square(offsets).sum())
         self.of_median += float(np.abs(numbers - target.median).sum())
 
-    def as_dict(self) -> dict[str, float]:
-        """The errors, R² and the errors of the baselines as JSON values; NaN without rows."""
-        rows = self.rows or float("nan")
-        around = self.variation - self.total**2 / rows
+    def add(self, other: "NumberScore") -> None:
+        """Add the rows of another model, such as that of another fold."""
+        self.others.append(other)
+        for name in ("rows", "absolute", "squared", "of_mean", "of_median"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    @property
+    def variation(self) -> float:
+        """The sum of squared distances of the numbers from their mean, within each fold."""
+        if self.others:
+            return sum(other.variation for other in self.others)
+        return self.of_mean - self.total**2 / max(self.rows, 1)
+
+    def figures(self) -> dict[str, float]:
+        """Mean absolute error, root of the mean squared error, and R²; NaN without rows."""
+        rows, variation = self.rows or float("nan"), self.variation
         return {
-            "rows": self.rows,
             "mae": self.absolute / rows,
             "rmse": float(np.sqrt(self.squared / rows)),
-            "r2": 1.0 - self.squared / around if around > 0 else float(self.squared == 0),
-            "median_mae": self.of_median / rows,
-            "mean_rmse": float(np.sqrt(self.variation / rows)),
+            "r2": 1.0 - self.squared / variation if variation > 0 else float(self.squared == 0),
+        }
+
+    def as_dict(self) -> dict[str, float]:
+        """All figures and the errors of the baselines as JSON values."""
+        rows = self.rows or float("nan")
+        baselines = self.of_median / rows, float(np.sqrt(self.of_mean / rows))
+        return {
+            "rows": self.rows,
+            **self.figures(),
+            **dict(zip(("median_mae", "mean_rmse"), baselines, strict=True)),
         }
 
 

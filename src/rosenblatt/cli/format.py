@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..parameters import RULE_TABLE
 from .numbers import about_numbers, summarize_numbers
 
 if TYPE_CHECKING:
@@ -377,13 +378,14 @@ def about_tuning(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> lis
     """The settings that were tried and their errors, the best first."""
     splits = f", in {facts['splits']} splits" if facts["splits"] > 1 else ""
     rows, taken, usual = count(facts["held_out"], "row"), facts["best"][0], facts["usual"]
-    lines = [f"Tuning: {facts['tried']} settings, {rows} held out{splits}."]
+    numbers = RULE_TABLE[taken["rule"]].target == "numbers"
+    by = ", by mean absolute error" if numbers else ""
+    lines = [f"Tuning: {facts['tried']} settings, {rows} held out{splits}{by}."]
     for each in facts["best"] + ([] if usual in facts["best"] else [usual]):
         marks = ["chosen"] * (each == taken) + ["default"] * (each == usual)
         said = " ".join(spell(name, value) for name, value in each.items() if name != "error")
-        lines.append(
-            f"{each['error']:8.2%}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}"
-        )
+        error = f"{each['error']:8.5g}" if numbers else f"{each['error']:8.2%}"
+        lines.append(f"{error}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}")
     return lines
 
 

@@ -96,7 +96,8 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
             y = known_labels(batch)
             if isinstance(y, LabelSets):
                 y = make_target(classifier.classes_, True).encode(y)
-        classifier.partial_fit(features.transform(X), y, classes=classes)
+        named = {} if classes is None else {"classes": classes}  # a regressor has none
+        classifier.partial_fit(features.transform(X), y, **named)
         return self
 
 

@@ -283,7 +283,8 @@ class LinearLearner(Learner):
     def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
         """Learn from rows once, in their order; after an error nothing has changed.
 
-        ``wrong``, one flag per row, is set where a problem was wrong before it learnt the row.
+        ``wrong``, one flag per row, is set where a problem was wrong before it learnt the row; of
+        numbers it gets the errors, in the scale of the codes, of rows that caused an update.
         """
         undo = [state.snapshot(given.rows) for state in self.states]
         count = Count()
@@ -295,7 +296,7 @@ class LinearLearner(Learner):
                     for learnt in state.sweep(task, task.row_order, None):
                         count.tally(learnt)
                         if wrong is not None:
-                            wrong[task.row_order[task.find_mistaken(learnt.updates)]] = True
+                            task.mark_errors(learnt.updates, wrong)
                     state.refuse_overflow(given.rows)
                     task.close(state)
         except BaseException:
@@ -467,7 +468,7 @@ class LinearLearner(Learner):
         if use == "step" and self.target_kind != "classes":
             return "steps follows the updates of a classifier, and this model predicts numbers."
         if use == "add_class" and self.target_kind != "classes":
-            return "A model of numbers has no classes to add to."
+            return "it predicts numbers, and has no classes"
         if use == "step" and len(self.states) > 1:
             return 'steps follows one problem; give y == label instead of multi_class="ovr".'
         return add_class.refusal(self) if use == "add_class" else ""

@@ -71,11 +71,11 @@ class Kept(TypedDict, total=False):
     """The errors that a service has counted."""
 
     examples: Count
-    errors: Count
+    errors: Annotated[float, lambda errors: 0 <= errors < math.inf]
     refused: Count
     recent: str
     step: Annotated[int, lambda step: step >= 1]
-    curve: list[tuple[int, int]]
+    curve: list[tuple[int, float]]
 
 
 class Service(TypedDict, total=False):

@@ -135,6 +135,14 @@ class LinearTask:
             updates = updates[updates["margin"] <= 0]
         return np.asarray(updates["position"])
 
+    def mark_errors(self, updates: Array, errors: Array) -> None:
+        """Set the error of each row that caused an update: whether it was wrong, or by how much."""
+        if self.rule.target == "numbers":
+            rows = self.row_order[updates["position"]]
+            errors[rows] = self.settings.epsilon - updates["margin"]
+        else:
+            errors[self.row_order[self.find_mistaken(updates)]] = True
+
     def margins(self, state: Any) -> Array:
         """Every row's label times activation, or the lead of its class over the best rival.
 

@@ -174,7 +174,7 @@ def test_a_run_is_resumed_where_it_was_left(folder):
         given = {"max_iter": 6, "early_stopping": True}
         return FileJob(Request(None, given), **more)
 
-    class Stop(Exception):
+    class StopError(Exception):
         pass
 
     class Keeper:
@@ -184,9 +184,9 @@ def test_a_run_is_resumed_where_it_was_left(folder):
             model = unfinished()
             if len(model.history) == 2:
                 save_model("half", model)
-                raise Stop
+                raise StopError
 
-    with pytest.raises(Stop):
+    with pytest.raises(StopError):
         files.train(read("house.csv", label="price"), job(checkpointer=Keeper()))
     resumed = files.train(read("house.csv", label="price"), job(begun=load_model("half")))
     whole = files.train(read("house.csv", label="price"), job())

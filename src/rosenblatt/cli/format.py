@@ -105,8 +105,8 @@ def about_folds(found: "CrossValidation", spread: bool) -> list[str]:
     for name, one in found.figures().items():
         form = ".2%" if name == "error" else ".5g" if numbers else ".4f"
         cells = zip(one, (10, 11, 10, 10), strict=True)
-        numbers = "".join(f"{value:>{size}{form}}" for value, size in cells)
-        lines.append(f"{name.replace('_', ' '):<22}{numbers}")
+        shown = "".join(f"{value:>{size}{form}}" for value, size in cells)
+        lines.append(f"{name.replace('_', ' '):<22}{shown}")
     return lines
 
 

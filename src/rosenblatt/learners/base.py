@@ -58,7 +58,7 @@ class Learner:
     reads: ClassVar[str] = "rows"
     refusals: ClassVar[Mapping[str, str]] = {}
     multilabel = False
-    target_kind = "classes"
+    target_kind: Any = "classes"
     estimator: ClassVar[Any]
     parameters: Mapping[str, Any]
     features: dict[str, Any]

@@ -72,7 +72,11 @@ class TrainingRows(NamedTuple):
 
     @classmethod
     def encode(
-        cls, batch: Batch, target: ClassTarget, split: Split = NO_SPLIT, first_row: int = 0
+        cls,
+        batch: Batch,
+        target: ClassTarget | NumberTarget,
+        split: Split = NO_SPLIT,
+        first_row: int = 0,
     ) -> "TrainingRows":
         """Encode the labels of a batch; rows that are held out are not learnt.
 
@@ -204,7 +208,7 @@ class LinearLearner(Learner):
         return make_target(self.classes, self.multilabel)
 
     @property
-    def target_kind(self) -> str:
+    def target_kind(self) -> Any:
         """What labels are: "classes" or "numbers"."""
         return self.rule.target
 

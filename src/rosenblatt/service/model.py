@@ -36,7 +36,7 @@ class Progress:
         self.errors: float = kept.get("errors", 0)
         self.refused = int(kept.get("refused", 0))
         dtype = np.float32 if numbers else np.bool_
-        self.recent = np.zeros(WINDOWS[-1], dtype)  # the n-th is at n modulo the length
+        self.recent: Array = np.zeros(WINDOWS[-1], dtype)  # the n-th is at n modulo the length
         if "recent" in kept:
             stored = np.frombuffer(base64.b64decode(kept["recent"]), np.uint8)
             shown = stored.view("<f4") if numbers else np.unpackbits(stored)
@@ -180,7 +180,7 @@ class ServedModel:
     @property
     def has_numbers(self) -> bool:
         """Whether the model predicts numbers."""
-        return self.learner.target_kind == "numbers"
+        return bool(self.learner.target_kind == "numbers")
 
     def no_errors(self, count: int) -> Array:
         """An error of 0 for each of some examples."""
@@ -225,7 +225,7 @@ class ServedModel:
     def encode(self, labels: list[Any]) -> Array:
         """The number of each label, or for label sets a flag for each class."""
         if self.has_numbers:
-            return self.learner.numbers.encode(np.array(labels, np.float64))
+            return np.asarray(self.learner.numbers.encode(np.array(labels, np.float64)))
         numbers = self.learner.codes
         if not self.learner.multilabel:
             return np.array([numbers[label] for label in labels], np.intp)

@@ -17,7 +17,7 @@ from ..data.splits import Split
 from ..data.weights import refuse_one_class, row_weights, rows_that_count
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE, check_ties
+from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE, check_signs
 from ..training.calibration import Calibration, RecentScores, cross_fit, fit_calibration
 from ..training.history import Epoch
 from ..training.rules import PERCEPTRON, RULES, choose_rule_form
@@ -462,7 +462,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
                 "A trained model cannot change its solution, average_decay or multi_class; set "
                 "them back, or train a new model (warm_start=False)."
             )
-        check_ties(getattr(self, "ties", "mistake"), len(classes), problems != [None])
+        check_signs(self._values(), len(classes), problems != [None])
 
     def _continue(self, given: Prepared) -> LinearLearner:
         """Return a copy of the learner to continue with."""

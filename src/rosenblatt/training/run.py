@@ -53,10 +53,15 @@ class Problem:
     count: Count = field(default_factory=Count)
     mistaken: Array = field(default_factory=lambda: np.zeros(0, bool))
 
+    @property
+    def counts_updates(self) -> bool:
+        """Whether the updates of each row are counted, so that an epoch without any proves less."""
+        return self.mistaken.dtype == np.uint32
+
     def tally(self, order: Array, learnt: SweepResult) -> None:
         """Count what was learned."""
         self.count.tally(learnt)
-        if len(self.mistaken) and self.mistaken.dtype == bool:
+        if len(self.mistaken) and not self.counts_updates:
             self.mistaken[order[learnt.updates["position"]]] = True
 
     def standing(self) -> Standing:
@@ -217,7 +222,7 @@ class Run:
     def prepare_task(self, part: Part, number: int) -> Any:
         """The task of a problem, with what the order or the tolerance must know of each row."""
         problem, task = self.problems[number], part.task(number)
-        tolerates = has_tolerance(task)
+        tolerates = getattr(task, "tolerance", None) is not None
         if (tolerates or self.order == "active") and not len(problem.mistaken):
             size, kind = 1 + int(task.row_order.max(initial=0)), np.uint32 if tolerates else bool
             problem.mistaken = np.zeros(size, kind)
@@ -242,7 +247,7 @@ class Run:
             problem = self.problems[number]
             separated, draws = problem.count.mistakes == 0, self.order == "replacement"
             settled = separated and not draws  # which may have missed rows
-            proved = settled and not has_tolerance(self.part.task(number))
+            proved = settled and not problem.counts_updates
             if self.measure or (separated and not proved):
                 errors, loss, separated = self.measure_losses(number)
             if self.measure:
@@ -278,11 +283,6 @@ class Run:
             if history.epochs and not left.parts and not history.stop_reason:
                 clean = history.epochs[-1].mistakes == 0 and self.order != "replacement"
                 history.decide(problem.state, clean)
-
-
-def has_tolerance(task: Any) -> bool:
-    """Whether rows of a task that cause many updates are tolerated."""
-    return getattr(task, "tolerance", None) is not None
 
 
 def finish(sweeps: Iterable[Any]) -> None:

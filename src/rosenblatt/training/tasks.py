@@ -160,6 +160,10 @@ class LinearTask:
         positive = self.examples.steps[self.row_order] > 0
         return np.asarray(np.where(positive, self.settings.above, -self.settings.below))
 
+    def sides(self) -> Array:
+        """Return the number that each row's margin must exceed to be on the right side."""
+        return np.minimum(self.required(), 0)
+
     def close(self, state: Any) -> None:
         """Write into the state what it needs of the rows, which may be gone afterwards."""
         state.close(self.examples.rows, self.width)

@@ -63,7 +63,7 @@ class TolerantTask:
         )
 
     def required(self) -> Array:
-        """Return the number that each row's margin must exceed to cause no update."""
+        """Return the number that each row's margin must exceed to cause no more updates."""
         rows, tolerance = self.task.row_order, self.task.tolerance
         counts, steps = self.counts[rows], np.abs(self.task.examples.steps[rows])
         eased = self.task.required() - tolerance.slack * counts * steps

@@ -27,7 +27,7 @@ def find_tolerance(parameters: Mapping[str, Any]) -> Tolerance | None:
     In one pass every row comes once, so that there is nothing to tolerate yet.
     """
     slack, most = parameters.get("slack", 0.0), parameters.get("max_row_updates")
-    once = parameters["max_iter"] == 1 and parameters.get("order") in ONCE_PER_EPOCH
+    once = parameters.get("max_iter") == 1 and parameters.get("order") in ONCE_PER_EPOCH
     if once or (not slack and most is None):
         return None
     return Tolerance(float(slack), NO_LIMIT if most is None else int(most))

@@ -53,14 +53,10 @@ class TolerantTask:
         """Change a state by the rows of an order from a place on, until there are most updates."""
         task = self.task
         log = task.log if most is None else task.log[:most]
-        return task.finish_sweep(
-            self.kernel(
-                task.examples, self.counts, order, start, state.weights, state.bias, self.eased, log
-            ),
-            order,
-            start,
-            log,
-        )
+        kept = state.weights, state.bias
+        done = self.kernel(task.examples, self.counts, order, start, *kept, self.eased, log)
+        result: SweepResult = task.finish_sweep(done, order, start, log)
+        return result
 
     def required(self) -> Array:
         """Return the number that each row's margin must exceed to cause no more updates."""

@@ -357,7 +357,7 @@ class RecordedProtocol(protocol.LimitedProtocol):
 @pytest.mark.parametrize(
     ("sent", "status", "writes"),
     [
-        (b"POST /predict HTTP/1.1\r\nContent-Length: 13\r\n%s\r\n{\"size\": 1.5}", 200, 1),
+        (b'POST /predict HTTP/1.1\r\nContent-Length: 13\r\n%s\r\n{"size": 1.5}', 200, 1),
         (b"POST /predict HTTP/1.1\r\nContent-Length: 1\r\n%s\r\n{", 400, 1),
         (b"HEAD /healthz HTTP/1.1\r\n%s\r\n", 200, 1),
         (b"GET /model.safetensors HTTP/1.1\r\n%s\r\n", 200, 1),

@@ -473,6 +473,24 @@ class ROMMARule:
         return (ww * zz - wz) / rest * w + ww * (1 - wz) / rest * z
 
 
+class ShiftingRule:
+    """Cavallanti, Cesa-Bianchi & Gentile (2007), figure 2."""
+
+    def __init__(self, lam=2.0):
+        self.lam = lam
+
+    def begin(self, size):
+        self.k = 0
+
+    def is_right(self, w, z):
+        return w @ z > 0
+
+    def learn(self, w, z, weight):
+        rate = self.lam / (self.lam + self.k)
+        self.k += 1
+        return (1 - rate) * w + rate * weight * z
+
+
 class SecondOrderRule:
     """Cesa-Bianchi, Conconi & Gentile (2005)."""
 
@@ -604,6 +622,24 @@ class FTRLRule:
         l1, l2 = self.l1 * self.penalized, self.l2 * self.penalized
         excess = np.sign(self.gradients) * np.maximum(np.abs(self.gradients) - l1, 0)
         return -excess / ((self.beta + np.sqrt(self.squares)) / self.alpha + l2)
+
+
+class AdaGradRule:
+    """Duchi, Hazan & Singer (2011), diagonal, with a decay where the gradient is not 0."""
+
+    def __init__(self, alpha=0.3, beta=0.1, decay=0.001):
+        self.alpha, self.beta, self.decay = alpha, beta, decay
+
+    def begin(self, size):
+        self.squares = np.zeros(size)
+
+    def is_right(self, w, z):
+        return False
+
+    def learn(self, w, z, weight):
+        g = -weight * z / (1 + np.exp(w @ z))
+        self.squares = (1 - self.decay * (z != 0)) * self.squares + g**2
+        return w - self.alpha * g / (self.beta + np.sqrt(self.squares))
 
 
 class FamilyRun(Run):

@@ -234,7 +234,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
         ("x.csv", "a,y\n1,p\n2,p\n", (), "only the label p; a model needs two"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "1"), "label"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "a,b"), "--classes"),
-        ("x.svm", "1 1:1\n2 1:2\n", ("--pairs",), "svmlight has numbered columns only"),
+        ("x.svm", "1 1:1\n2 1:2\n", ("--cross", "a,b"), "svmlight has numbered columns only"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--bits", "99"), "--bits must be 1 to 31; got 99."),
         ("x.vw", "1 |a b\n2 |a c\n", ("--cross", "a"), "--cross a must be two names"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "two"), "--ngrams two must be a number or a"),

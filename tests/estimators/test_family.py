@@ -20,8 +20,10 @@ from rosenblatt import (
     NHERD,
     ROMMA,
     SCW,
+    AdaGrad,
     PassiveAggressive,
     SecondOrderPerceptron,
+    ShiftingPerceptron,
     load,
 )
 from rosenblatt.data.labels import number_labels
@@ -48,6 +50,7 @@ FAMILY = {
     "ALMA(0.2)": (ALMA, reference.ALMARule, {"alpha": 0.2, "B": 3.0, "C": 0.7}),
     "ROMMA": (ROMMA, reference.ROMMARule, {"aggressive": False}),
     "ROMMA, aggressive": (ROMMA, reference.ROMMARule, {}),
+    "shifting": (ShiftingPerceptron, reference.ShiftingRule, {"lam": 3.0}),
     "second order": (
         SecondOrderPerceptron,
         reference.SecondOrderRule,
@@ -64,9 +67,10 @@ FAMILY = {
     "NHERD": (NHERD, reference.NHERDRule, {"C": 0.3}),
     "CW": (CW, reference.CWRule, {"confidence": 0.7}),
     "FTRL": (FTRL, reference.FTRLRule, {"alpha": 0.5, "l1": 0.3, "l2": 0.1}),
+    "AdaGrad": (AdaGrad, reference.AdaGradRule, {"decay": 0.05}),
 }
 THEIRS = inspect.signature(reference.Perceptron).parameters
-SCALED = ["ALMA", "ALMA(0.2)", "ROMMA", "ROMMA, aggressive"]
+SCALED = ["ALMA", "ALMA(0.2)", "ROMMA", "ROMMA, aggressive", "shifting"]
 
 
 def noisy(n=50, d=4, classes=2, seed=0):
@@ -89,7 +93,7 @@ def one_of(name, form="two", **parameters):
     kind, rule, own = FAMILY[name]
     parameters = {"random_state": 3, "max_iter": 3} | form_parameters(form) | parameters
     twins = {key: value for key, value in parameters.items() if key in THEIRS}
-    if name in ("second order", "FTRL"):  # each class is a problem of its own
+    if name in ("second order", "FTRL", "AdaGrad"):  # each class is a problem of its own
         twins["multi_class"] = "ovr"
     return kind(**own, **parameters), reference.FamilyMember(partial(rule, **own), **twins)
 
@@ -468,6 +472,8 @@ def test_balanced_classes_weigh_the_same(name):
         (PassiveAggressive(loss="log"), "loss must be one of 'hinge', 'squared_hinge', 'hard'"),
         (ALMA(1.5), "alpha must be above 0 and at most 1; got 1.5"),
         (ALMA(B=-1), "B must be a number above 0 or None; got -1"),
+        (ShiftingPerceptron(0.5), "lam must be a number from 1 up; got 0.5"),
+        (AdaGrad(decay=1), "decay must be from 0 up and below 1; got 1"),
         (SecondOrderPerceptron(0), "a must be a number above 0"),
         (SecondOrderPerceptron(matrix="half"), "matrix must be one of 'auto', 'full', 'diagonal'"),
         (AROW(float("nan")), "r must be a number above 0; got nan"),
@@ -514,6 +520,7 @@ def expected_failures(model):
         PassiveAggressive(),
         ALMA(),
         ROMMA(),
+        ShiftingPerceptron(),
         SecondOrderPerceptron(),
         SecondOrderPerceptron(matrix="diagonal"),
         AROW(),
@@ -522,6 +529,7 @@ def expected_failures(model):
         NHERD(),
         CW(),
         FTRL(),
+        AdaGrad(),
     ],
     expected_failed_checks=expected_failures,
 )

@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt import ALMA, AROW, FTRL, ROMMA, PassiveAggressive, Perceptron, load
+from rosenblatt import (
+    ALMA,
+    AROW,
+    FTRL,
+    ROMMA,
+    AdaGrad,
+    PassiveAggressive,
+    Perceptron,
+    ShiftingPerceptron,
+    load,
+)
 from rosenblatt.estimators.linear import LinearClassifier
 
 random = np.random.default_rng(0)
@@ -125,7 +135,10 @@ def test_an_error_leaves_names_and_labels_as_they_were():
     assert model.coef_.shape == (1, 2)
 
 
-@pytest.mark.parametrize("estimator", [Perceptron, AROW, PassiveAggressive, ALMA, ROMMA, FTRL])
+@pytest.mark.parametrize(
+    "estimator",
+    [Perceptron, AROW, PassiveAggressive, ALMA, ROMMA, FTRL, ShiftingPerceptron, AdaGrad],
+)
 @pytest.mark.parametrize("solution", ["last", "average"])
 def test_a_third_class_comes_to_a_model_of_one_column(estimator, solution):
     """Weights of one column have the shape of a bias, and must not be taken for one."""

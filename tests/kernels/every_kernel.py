@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 import rosenblatt
 from rosenblatt import Features, KernelPerceptron, PerceptronNetwork, SequencePerceptron, train
+from rosenblatt.parameters import RULE_NAMES
 
-RULES = "Perceptron PassiveAggressive ALMA ROMMA AROW SCW NHERD CW SecondOrderPerceptron FTRL"
 SENTENCES = [["Der", "alte", "Baum"], ["Ein", "Baum", "steht", "2-mal"], ["Alt"]]
 TAGS = [["D", "A", "N"], ["D", "N", "V", "A"], ["A"]]
 TEXTS = ["a long word", "café, Äpfel_3", "", "word a", "1 2 12", "ab ab\tab"] * 5
@@ -25,7 +25,7 @@ X, LABELS = np.round(4 * np.random.default_rng(0).normal(size=(30, 3))), np.aran
 
 def learn():
     """Yield a name and some numbers for each model."""
-    for name, rows, y in product(RULES.split(), (X, csr_array(X)), (LABELS, LABELS == 0)):
+    for name, rows, y in product(RULE_NAMES, (X, csr_array(X)), (LABELS, LABELS == 0)):
         model = getattr(rosenblatt, name)(solution="average", max_iter=2, random_state=0)
         yield f"{name} {type(rows).__name__} {y.dtype}", model.fit(rows, y).coef_
     model = rosenblatt.Perceptron(solution="vote", max_iter=2, random_state=0)

@@ -58,6 +58,10 @@ def test_one_row_by_hand():
     w, (squares, square_of_bias, *_) = learn_one("ftrl", alpha=0.1, beta=1.0)
     assert np.allclose([*squares, *square_of_bias], x * x)  # a gradient of -2x/2
     assert np.allclose(w, 0.1 * x / (1 + np.abs(x)))
+    w, (squares, square_of_bias, *_) = learn_one("adagrad", alpha=0.1, beta=1.0)
+    assert np.allclose([*squares, *square_of_bias], x * x)
+    assert np.allclose(w, 0.1 * x / (1 + np.abs(x)))
+    assert np.allclose(learn_one("shifting", lam=3.0)[0], 2 * x)
     assert learn_one("ftrl", l1=2.0)[0].tolist() == [pytest.approx(0.1 / 4), 0.0, 0.0, 0.05]
 
 

@@ -4,7 +4,15 @@ import numpy as np
 from hypothesis import assume, given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rosenblatt import ALMA, AROW, ROMMA, PassiveAggressive, SecondOrderPerceptron
+from rosenblatt import (
+    ALMA,
+    AROW,
+    ROMMA,
+    PassiveAggressive,
+    Perceptron,
+    SecondOrderPerceptron,
+    ShiftingPerceptron,
+)
 from rosenblatt.estimators.steps import start_steps
 
 SLACK = 1 + 1e-9
@@ -96,6 +104,34 @@ def test_romma_makes_no_more_mistakes_than_the_perceptron_may(given_rows, aggres
     assert sum(epoch.errors for epoch in model.history_) <= bound * SLACK
     if not aggressive:
         assert model.stop_reason_ == "separated" or model.n_iter_ == 50
+
+
+@settings(max_examples=60)
+@given(sequences(noise=True), st.integers(0, 24), st.sampled_from([1.0, 1.5, 4.0, 50.0]), st.data())
+def test_mistakes_of_the_shifting_perceptron_against_weights_that_shift(given_rows, at, lam, data):
+    """At most D + c² + c√D, for every sequence of weights u; here u changes once, or never."""
+    X, y, u = given_rows
+    shift = data.draw(arrays(float, len(u), elements=st.integers(-8, 8).map(lambda v: v / 4)))
+    later = u + shift
+    y = np.where(np.arange(len(y)) < at, y, np.where(X @ later[:-1] + later[-1] > 0, 1, -1))
+    assume(len(set(y)) == 2)
+    mistakes = len(told(ShiftingPerceptron(lam, max_iter=1), X, y))
+    loss = np.where(np.arange(len(y)) < at, hinge(X, y, u), hinge(X, y, later)).sum()
+    longest = max(np.linalg.norm(u), np.linalg.norm(later))
+    c = longest * (1 + 2 * (lam - 1) / np.sqrt(lam)) + np.linalg.norm(shift) / np.sqrt(lam)
+    c *= np.sqrt(squared_radius(X))
+    assert mistakes <= (loss + c**2 + c * np.sqrt(loss)) * SLACK
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
+def test_the_shifting_perceptron_that_does_not_shift_is_the_perceptron(seed, epochs):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2  # no activation is 0, up to rounding
+    shifting = ShiftingPerceptron(1.0, order="fixed", max_iter=epochs).fit(X, y)
+    plain = Perceptron(order="fixed", max_iter=epochs).fit(X, y)
+    assert shifting.n_mistakes_ == plain.n_mistakes_
+    np.testing.assert_allclose(shifting.coef_ * shifting.n_mistakes_, plain.coef_, atol=1e-9)
 
 
 @settings(max_examples=60)

@@ -1,5 +1,6 @@
 """The program: its commands, and errors as one line and exit status 2."""
 
+import io
 import json
 import shlex
 import signal
@@ -110,6 +111,9 @@ def app() -> None:
 def main() -> None:
     """Run a command; turn bad input into one line and exit status 2."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and tidy up
+    for stream in (sys.stdout, sys.stderr):  # else Windows writes files in a code page
+        if sys.platform == "win32" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning

@@ -299,6 +299,11 @@ class ReadingOptions(FileOptions):
         help="Add the products of the features of two columns; repeatable.", metavar="A,B"
     )
     pairs: bool = feature_option(help="Add the product of every two features.", default=False)
+    bins: int = feature_option(
+        help="Add N quantile bins of each column of numbers, 2 to 255, as categories.",
+        default=0,
+        shown="no bins",
+    )
     scale: str = feature_option(
         help="Scale of numbers: standard (mean 0, deviation 1), maxabs (largest size 1), robust "
         "(median 0, quartiles 1 apart), none, or auto (standard for tables; for svmlight and VW, "

@@ -137,6 +137,47 @@ class ROMMA(LinearClassifier):
 
 @described_as(ALMA)
 @estimator
+class ShiftingPerceptron(LinearClassifier):
+    """Shifting perceptron: weights in which older mistakes count less, for data that drift.
+
+    The algorithm of Cavallanti, Cesa-Bianchi & Gentile (2007). After k mistakes, the next one makes
+    (1 - λₖ)w + λₖyx of the weights w, with λₖ = λ/(λ + k). So mistake i of k counts about
+    (i/k)^(λ - 1) times as much as the last one; with λ = 1 all count the same, as in the
+    perceptron. The weight of a row multiplies its step.
+
+    On any sequence of rows of length up to R, it makes at most D + c² + c√D mistakes for all
+    weights u₁, u₂, … that change over time, with c = R(U(1 + 2(λ - 1)/√λ) + S/√λ). D is their hinge
+    loss, U their largest length, and S the sum of the lengths of their changes.
+
+    Parameters
+    ----------
+    lam : float, default=2.0
+        Shift λ ≥ 1; larger means that older mistakes count less.
+
+    See Also
+    --------
+    Perceptron : The textbook rule, in which all mistakes count the same.
+    AdaGrad : Steps that do not vanish, on every row.
+    progressive : Measures the error on a stream.
+
+    References
+    ----------
+    Cavallanti, Cesa-Bianchi & Gentile (2007), "Tracking the best hyperplane with a simple budget
+    perceptron", Machine Learning 69, 143-167.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ShiftingPerceptron(random_state=0).fit(X, y == 0).score(X, y == 0)
+    1.0
+    """
+
+    lam: float = positional(2.0)
+
+
+@described_as(ALMA)
+@estimator
 class SecondOrderPerceptron(LinearClassifier):
     """Second-order perceptron, which uses the correlations of the columns.
 
@@ -379,3 +420,52 @@ class FTRL(LinearClassifier):
     beta: float = 1.0
     l1: float = 0.0
     l2: float = 0.0
+
+
+@described_as(ALMA)
+@estimator
+class AdaGrad(LinearClassifier):
+    """Logistic regression with a learning rate per weight that adapts to its last gradients.
+
+    The rate of AdaGrad (Duchi, Hazan & Singer 2011) falls with the sum of a weight's squared
+    gradients. With a decay, as in RMSProp (Tieleman & Hinton 2012), old gradients leave the sum, so
+    that steps stay as large as a drifting stream needs. The weight of a row multiplies its
+    gradient.
+
+    Parameters
+    ----------
+    alpha : float, default=0.3
+        Learning rate alpha > 0; a column has the rate alpha / (beta + √n), with n the decayed sum
+        of its squared gradients.
+    beta : float, default=0.1
+        Offset beta > 0 of the rate; larger means smaller first updates.
+    decay : float, default=0.001
+        Decay in [0, 1) of n, per row with a value in the column; 0 for AdaGrad.
+    multi_class : {"argmax", "ovr"}, default="argmax"
+        How to learn over two classes; both mean one two-class problem per class.
+
+    See Also
+    --------
+    Perceptron : The textbook rule, with steps of equal size.
+    FTRL : Rates that only fall, and weights of exactly 0.
+    ShiftingPerceptron : Learns from mistakes only.
+
+    References
+    ----------
+    Duchi, Hazan & Singer (2011), "Adaptive subgradient methods for online learning and stochastic
+    optimization", Journal of Machine Learning Research 12, 2121-2159.
+
+    Tieleman & Hinton (2012), "Lecture 6.5: RMSProp", Neural Networks for Machine Learning.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> round(AdaGrad(max_iter=1, random_state=0).fit(scale(X), y).score(scale(X), y), 3)
+    0.984
+    """
+
+    alpha: float = positional(0.3)
+    beta: float = 0.1
+    decay: float = 0.001

@@ -1,4 +1,4 @@
-"""Rules that update each weight alone: the diagonal second-order perceptron, and FTRL.
+"""Rules that update each weight alone: the diagonal second-order perceptron, FTRL and AdaGrad.
 
 The second-order perceptron predicts with w = A⁻¹v, A = aI + Σ xxᵀ and v = Σ yx over its mistakes.
 With S = aA⁻¹ that is, by Sherman & Morrison, w += (y - w·x)Sx/(a + xᵀSx), S -= SxxᵀS/(a + xᵀSx). As
@@ -6,8 +6,11 @@ in the paper, A includes the row itself. With only the diagonal of A, the formul
 weight alone. The weight of a row divides a.
 
 FTRL-proximal keeps for each weight the sum n of its squared gradients, in S, and z. The weight is a
-function of both: 0 while ``|z|`` is at most L1. Only the weights of a row's columns change. The
-weight of a row multiplies its gradient. The bias is not regularized.
+function of both: 0 while ``|z|`` is at most L1. The bias is not regularized. AdaGrad keeps only n
+and moves the weight; with a decay, old gradients leave the sum, so that steps do not vanish.
+
+For both, the loss is logistic, every row updates the weights of its columns and no others, and the
+weight of a row multiplies its gradient.
 """
 
 import math
@@ -29,11 +32,11 @@ from .algebra import (
 from .compiling import compiled, inlined
 from .linear import count_weight, log_update
 
-SECOND_ORDER, FTRL = range(2)
+SECOND_ORDER, FTRL, ADAGRAD = range(3)
 
 
 class CoordinateSettings(NamedTuple):
-    """Thresholds, the step of the bias, the rule, a, and the parameters of FTRL."""
+    """Thresholds, the step of the bias, the rule, a, and the parameters of FTRL and AdaGrad."""
 
     above: float
     below: float
@@ -44,6 +47,7 @@ class CoordinateSettings(NamedTuple):
     beta: float
     l1: float
     l2: float
+    decay: float
 
 
 @inlined
@@ -117,10 +121,43 @@ def learn_bias_proximal(b, nb, zb, ub, slope, time, settings):
             ub[0] += time * (np.float64(b[0]) - before)
 
 
+@inlined
+def adaptive_step(n, g, settings):
+    """The change of a weight by its gradient g, and its new n (Duchi et al. 2011)."""
+    more = (1.0 - settings.decay) * n + g * g
+    return -settings.alpha * g / (settings.beta + math.sqrt(more)), more
+
+
+@inlined
+def learn_adaptive(w, n, u, slope, time, i, rows, settings):
+    """Update each weight where row i has values, by the slope of the loss."""
+    values, indices, starts = rows
+    first, last = span(i, indices, starts)
+    for k in range(first, last):
+        j = column(k, first, indices)
+        gain, n[j] = adaptive_step(n[j], slope * values[k], settings)
+        before = np.float64(w[j])
+        w[j] += gain
+        if len(u):
+            u[j] += time * (np.float64(w[j]) - before)
+
+
+@inlined
+def learn_bias_adaptive(b, nb, ub, slope, time, settings):
+    """The same for the bias."""
+    root = math.sqrt(settings.intercept_step)
+    gain, nb[0] = adaptive_step(nb[0], slope * root, settings)
+    before = np.float64(b[0])
+    b[0] += root * gain
+    if len(ub):
+        ub[0] += time * (np.float64(b[0]) - before)
+
+
 @compiled
 def coordinate(examples, order, start, w, b, S, Sb, z, zb, u, ub, clock, settings, log):
-    """Update on a mistake (Cesa-Bianchi et al. 2005), or by FTRL on every row."""
+    """Update on a mistake (Cesa-Bianchi et al. 2005), or by FTRL or AdaGrad on every row."""
     rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
+    logistic = settings.rule != SECOND_ORDER
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
@@ -128,14 +165,18 @@ def coordinate(examples, order, start, w, b, S, Sb, z, zb, u, ub, clock, setting
             fetch_row(t, order, rows)
         a = dot(w, i, rows) + b[0]
         margin = a if steps[i] > 0 else -a
-        if settings.rule == FTRL or not margin > settings.above or math.isinf(a):
+        if logistic or not margin > settings.above or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             time = count_weight(clock, t)
-            if settings.rule == FTRL:
+            if logistic:
                 step = -np.float64(steps[i]) / (1.0 + math.exp(min(margin, 700.0)))
-                learn_proximal(w, S, z, u, step, time, i, rows, settings)
-                learn_bias_proximal(b, Sb, zb, ub, step, time, settings)
+                if settings.rule == FTRL:
+                    learn_proximal(w, S, z, u, step, time, i, rows, settings)
+                    learn_bias_proximal(b, Sb, zb, ub, step, time, settings)
+                else:
+                    learn_adaptive(w, S, u, step, time, i, rows, settings)
+                    learn_bias_adaptive(b, Sb, ub, step, time, settings)
             else:
                 r, step = settings.a / abs(np.float64(steps[i])), math.copysign(1.0, steps[i])
                 learn_diagonal(w, S, u, ONE_CLASS, FIRST_CLASS, step, r, time, i, rows)

@@ -1,12 +1,12 @@
-"""Rules that also multiply all weights: ALMA and ROMMA share a loop.
+"""Rules that also multiply all weights: ALMA, ROMMA and the shifting perceptron share a loop.
 
 w = Zv, and an update changes Z and adds to v. ``scale`` holds Z; T, the sum of Z over the rows up
-to the last update, and the number of these rows; ‖w‖²; and ALMA's k. As in linear.py, what is added
-to v is missing from all weights before, so T times it is summed in u (unless u is empty), and
-Tv - u is the sum of the weights after each row.
+to the last update, and the number of these rows; ‖w‖²; and k, one more than the updates so far. As
+in linear.py, what is added to v is missing from all weights before, so T times it is summed in u
+(unless u is empty), and Tv - u is the sum of the weights after each row.
 
 With several classes, x is added to a class and subtracted from its rival, as in
-passive_aggressive.py. The weight of a row multiplies ALMA's step; ROMMA ignores it.
+passive_aggressive.py. The weight of a row multiplies the step; ROMMA ignores it.
 """
 
 import math
@@ -27,12 +27,12 @@ from .algebra import (
 from .compiling import compiled, inlined
 from .linear import count_weight, log_update
 
-ALMA, ROMMA = range(2)
+ALMA, ROMMA, SHIFTING = range(3)
 Z, T, SEEN, SQUARE, K = range(5)
 
 
 class ScaledSettings(NamedTuple):
-    """Thresholds, the step of the bias, the rule, and α, B and C of ALMA."""
+    """Thresholds, the step of the bias, the rule, α, B and C of ALMA, and λ of the shifting one."""
 
     above: float
     below: float
@@ -41,6 +41,7 @@ class ScaledSettings(NamedTuple):
     alpha: float
     B: float
     C: float
+    lam: float
 
 
 @inlined
@@ -118,6 +119,21 @@ def romma_step(margin, size, scale, tiny):
 
 
 @inlined
+def shifting_step(size, weight, scale, settings):
+    """Update Z and k; return the step along the row to add to v (Cavallanti et al. 2007).
+
+    After k mistakes, w becomes (1 - λₖ)w + λₖyx with λₖ = λ/(λ + k); at first λ₀ = 1, and Z is 0.
+    """
+    if size == 0.0:
+        return 0.0  # an empty row without a bias teaches nothing
+    k = scale[K] - 1.0
+    scale[K] += 1.0
+    scale[Z] *= k / (settings.lam + k)
+    rate = weight * settings.lam / (settings.lam + k)
+    return rate / scale[Z] if scale[Z] > 0.0 else rate
+
+
+@inlined
 def reset(w, b, u, ub, scale):
     """Set the weights to 0 and Z to 1."""
     close_sums(w, b, u, ub, scale)
@@ -139,6 +155,8 @@ def scaled_step(margin, size, weight, scale, tiny, settings):
     """Update the scale by the rule; return the step along the row to add to v."""
     if settings.rule == ALMA:
         return alma_step(margin, size, weight, scale, settings)
+    if settings.rule == SHIFTING:
+        return shifting_step(size, weight, scale, settings)
     return romma_step(margin, size, scale, tiny)
 
 

@@ -24,6 +24,7 @@ from .tables import (
     positive,
     positive_number,
     positive_or_none,
+    share,
 )
 
 
@@ -129,6 +130,22 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         own={"aggressive": flag(True, "Also update on correct rows with a margin below 1")},
         tuned=False,
     ),
+    "shifting": RuleEntry(
+        "ShiftingPerceptron",
+        loop="scaled",
+        step="SHIFTING",
+        own={
+            "lam": Parameter(
+                2.0,
+                "a number from 1 up",
+                lambda value: positive_number(value) and value >= 1,
+                help="Shift λ ≥ 1; larger means that older mistakes count less, 1 that all count "
+                "the same",
+                grid=(1.0, 2.0, 5.0),
+            )
+        },
+        tuned=False,
+    ),
     "second-order": RuleEntry(
         "SecondOrderPerceptron",
         loop="coordinate",
@@ -193,6 +210,21 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
             "beta": positive(1.0, "Offset beta > 0 of the rate; larger means smaller updates"),
             "l1": non_negative(0.0, "L1 regularization l1 ≥ 0; larger means more weights of 0"),
             "l2": non_negative(0.0, "L2 regularization l2 ≥ 0; larger means smaller weights"),
+        },
+        tuned=False,
+    ),
+    "adagrad": RuleEntry(
+        "AdaGrad",
+        loop="coordinate",
+        step="ADAGRAD",
+        keeps=("squares",),
+        one_vs_rest=True,
+        own={
+            "alpha": positive(0.3, "Learning rate alpha > 0 of a column", (0.1, 0.3, 1.0)),
+            "beta": positive(0.1, "Offset beta > 0 of the rate; larger means smaller updates"),
+            "decay": share(
+                0.001, "Decay in [0, 1), per row, of the squared gradients that lower the rate"
+            ),
         },
         tuned=False,
     ),

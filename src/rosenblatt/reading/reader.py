@@ -61,6 +61,7 @@ def read(
     bits: int | None = None,
     cross: Sequence[str] = (),
     pairs: bool = False,
+    bins: int = 0,
     scale: str = "auto",
     header: bool | None = None,
     encoding: str | None = None,
@@ -111,6 +112,9 @@ def read(
         ``"A,B"`` adds the products of the features of two columns, or namespaces by first letter.
     pairs : bool, default=False
         Whether to add the products of every two features of a row.
+    bins : int, default=0
+        Number of quantile bins of each column of numbers, 2 to 255; each bin is one more feature,
+        so that a column may count in steps. 0 for no bins.
     scale : {"auto", "none", "standard", "maxabs", "robust"}, default="auto"
         How numbers are brought to one size: less their mean and by their standard deviation
         ("standard"), by the largest, or by median and quartiles ("robust"); "auto" is standard for
@@ -333,7 +337,7 @@ class Reader:
         """
         before, self.parser = self.parser, self.parser.over(self.source, recipe)
         self.parser.notices.update(before.notices)
-        if recipe.rows != "table":  # names were met on the way
+        if recipe.rows == "vw":  # names were met on the way
             self.parser.vocabulary = before.vocabulary
 
     def mean_square(self) -> float:
@@ -379,8 +383,9 @@ class Reader:
             self.asked = replace(self.asked, first=0)
         if (self.asked.label_kind, features.get("label_kind")) == ("number", "category"):
             self.asked = replace(self.asked, label_kind="category")
-        scales, frequencies = features.get("scales"), features.get("frequencies")
-        recipe = replace(self.asked, scales=scales, frequencies=frequencies)
+        names = ("scales", "frequencies", "edges")
+        measured: dict[str, Any] = {name: features.get(name) for name in names}
+        recipe = replace(self.asked, **measured)
         alike = json.dumps(asdict(recipe), sort_keys=True) == json.dumps(features, sort_keys=True)
         if alike and self.parser.recipe != recipe:
             self.adopt(recipe)

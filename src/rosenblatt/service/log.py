@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 from zlib import crc32
 
-from ..disk import temporary_beside
+from ..disk import move_over, temporary_beside
 
 FORMAT = 0x526F7331  # "Ros1", as SQLite's application_id
 LARGEST_MODEL = 900 << 20  # bytes; SQLite holds up to a billion in a row
@@ -160,7 +160,7 @@ class Log:
                     made.execute(statement)
                 made.execute(INSERT, (sequence, time.time(), None, model, None))
                 made.close()
-                os.replace(temporary, path)
+                move_over(temporary, path)
                 acknowledged_path(path).unlink(missing_ok=True)
                 sync_folder(path.parent)
         finally:

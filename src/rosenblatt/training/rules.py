@@ -94,9 +94,10 @@ class Scale:
         """Divide the weights of two classes into a column for each; return the share of each.
 
         What is learnt is then the difference of two rows, √2 times as long. ALMA's margin is
-        measured in this length, so that the norm of the weights stays; ROMMA's is 1.
+        measured in this length, so that the norm of the weights stays; ROMMA's is 1. The shifting
+        perceptron has none, so that its weights stay.
         """
-        share = math.sqrt(0.5) if settings.rule == scaled.ALMA else 0.5
+        share = {scaled.ALMA: math.sqrt(0.5), scaled.ROMMA: 0.5}.get(settings.rule, 1.0)
         arrays["scale"][scaled.SQUARE] *= 2 * share * share
         return share
 
@@ -225,12 +226,12 @@ def aggressive_settings(parameters: Mapping[str, Any], intercept_step: float, st
 
 
 def scaled_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
-    """A margin of 1 if aggressive; α, and B and C, by default as in the theorem."""
+    """A margin of 1 if aggressive; α, and B and C, by default as in the theorem; λ."""
     above, alpha = JUST_1 if parameters.get("aggressive") else 0.0, parameters.get("alpha", 1.0)
     B, C = parameters.get("B"), parameters.get("C")
     B = math.sqrt(8.0) / alpha if B is None else B
     C = math.sqrt(2.0) if C is None else C
-    numbers = map(float, (alpha, B, C))
+    numbers = map(float, (alpha, B, C, parameters.get("lam", 1.0)))
     rule = getattr(scaled, step)
     return scaled.ScaledSettings(above, -above, float(intercept_step), rule, *numbers)
 
@@ -247,7 +248,7 @@ def confidence_settings(parameters: Mapping[str, Any], intercept_step: float, st
 
 def coordinate_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
     """The rule, and its parameters by name."""
-    usual = {"a": 1.0, "alpha": 1.0, "beta": 1.0, "l1": 0.0, "l2": 0.0}
+    usual = {"a": 1.0, "alpha": 1.0, "beta": 1.0, "l1": 0.0, "l2": 0.0, "decay": 0.0}
     numbers = [float(parameters.get(name, value)) for name, value in usual.items()]
     rule = getattr(coordinate, step)
     return coordinate.CoordinateSettings(0.0, 0.0, float(intercept_step), rule, *numbers)
@@ -334,7 +335,7 @@ def make_rules(name: str, entry: RuleEntry) -> dict[str, UpdateRule]:
             settings=partial(rule.settings, step=entry.step),
             multiclass=None if entry.one_vs_rest else rule.multiclass,
             arrays=tuple(chain.from_iterable(map(make_arrays, entry.keeps))) or rule.arrays,
-            from_anywhere=rule.from_anywhere and not entry.keeps,
+            from_anywhere=rule.from_anywhere and "gradients" not in entry.keeps,
         )
     return found
 

@@ -683,6 +683,93 @@ class FamilyMember(Perceptron):
         self.run = lambda *problem, **settings: FamilyRun(rule(), *problem, **settings)
 
 
+# Numbers: the error is measured before the threshold.
+
+
+class Regressor:
+    """A linear model of numbers; ``step`` says how far a row moves the weights along itself."""
+
+    def __init__(self, step, *, epsilon=0.0, solution="last", order=None, max_iter=10, **bias):
+        self.step, self.epsilon, self.solution = step, epsilon, solution
+        self.order, self.max_iter, self.seed = order or fixed_rows, max_iter, bias.pop("seed", 0)
+        self.bias_step = bias.get("intercept_step", 1.0) * bias.get("fit_intercept", True)
+
+    def fit(self, X, y, weights=None):
+        Z = np.column_stack([X, np.full(len(X), np.sqrt(self.bias_step))]).astype(float)
+        weights = np.ones(len(X)) if weights is None else weights
+        w, tried, self.history_, self.excesses = np.zeros(Z.shape[1]), [], [], []
+        for epoch in range(1, self.max_iter + 1):
+            found = []
+            for i in self.order(np.flatnonzero(weights), self.seed, epoch):
+                error = y[i] - w @ Z[i]
+                if abs(error) > self.epsilon:
+                    found.append(abs(error) - self.epsilon)
+                    w = w + np.sign(error) * self.step(found[-1], Z[i] @ Z[i], weights[i]) * Z[i]
+                tried.append(w)
+            self.excesses += found
+            rows = np.count_nonzero(weights)
+            self.history_.append(Epoch(epoch, rows, len(found), len(found), sum(found)))
+            if not found:
+                break
+        w = np.mean(tried, axis=0) if self.solution == "average" else w
+        self.coef_, self.intercept_ = w[None, :-1], w[-1:] * np.sqrt(self.bias_step)
+        return self
+
+
+def fixed_rows(rows, seed, number):
+    """The rows as they lie."""
+    return rows
+
+
+REGRESSION_STEPS = {
+    "hard": lambda C: lambda excess, size, weight: excess / size,
+    "epsilon_insensitive": lambda C: lambda excess, size, weight: min(C * weight, excess / size),
+    "squared_epsilon_insensitive": (
+        lambda C: lambda excess, size, weight: excess / (size + 1 / (2 * C * weight))
+    ),
+    "lms": lambda eta: lambda excess, size, weight: eta * weight * excess,
+    "normalized_lms": lambda eta: lambda excess, size, weight: eta * weight * excess / size,
+}
+"""PA, PA-I and PA-II of Crammer et al. (2006, §5); Widrow & Hoff (1960), and normalized."""
+
+
+# Ranks: one direction, and thresholds that divide it.
+
+
+class PRank:
+    """Crammer & Singer (2001), with ranks from 0; ``margin`` is 0 in the paper."""
+
+    def __init__(self, n_ranks, margin=0.0):
+        self.n_ranks, self.margin = n_ranks, margin
+
+    def rank(self, w, thresholds, x):
+        """The first threshold that w·x is below; the last rank if there is none."""
+        return next((r for r, b in enumerate(thresholds) if w @ x - b < 0), self.n_ranks - 1)
+
+    def fit(self, X, y, weights=None, epochs=1):
+        """``tried`` lists the weights and thresholds after each row."""
+        w, b = np.zeros(X.shape[1]), np.zeros(self.n_ranks - 1)
+        weights = np.ones(len(X)) if weights is None else weights
+        self.tried, self.updates, self.loss = [], 0, 0
+        for _ in range(epochs):
+            for x, rank, weight in zip(X, y, weights, strict=True):
+                sides = [1 if rank > r else -1 for r in range(self.n_ranks - 1)]
+                leads = [side * (w @ x - each) for side, each in zip(sides, b, strict=True)]
+                predicted = self.rank(w, b, x)
+                self.loss += abs(predicted - rank)
+                if predicted != rank or (self.margin > 0 and min(leads) <= self.margin):
+                    moves = [
+                        side * (lead <= self.margin)
+                        for side, lead in zip(sides, leads, strict=True)
+                    ]
+                    w = w + weight * sum(moves) * x
+                    b = np.sort(b - weight * np.array(moves))
+                    self.updates += 1
+                self.tried.append((w, b))
+        self.weights, self.thresholds = w, b
+        return self
+
+
 class KernelPerceptron:
     """The twin of ``rosenblatt.KernelPerceptron``, told row by row from the whole Gram matrix.
 

@@ -26,8 +26,8 @@ class Epoch(NamedTuple):
         J, the sum of -y·activation over the misclassified rows. Both are taken as each row was
         met, or with ``measure=True`` for the weights at the end of the epoch.
     validation_score : float or None
-        The accuracy on the rows held out by ``early_stopping``; with several problems, the mean
-        over those that learnt in this epoch.
+        The accuracy on the rows held out by ``early_stopping``, or the R² of numbers; with several
+        problems, the mean over those that learnt in this epoch.
 
     See Also
     --------
@@ -183,7 +183,15 @@ class History:
         return state if self.best is None else self.best.state
 
 
-REASONS = ("", "max_iter", "zero_weights", "budget", "no_improvement", "separated")
+REASONS = (
+    "",
+    "max_iter",
+    "zero_weights",
+    "budget",
+    "no_improvement",
+    "separated",
+    "within_epsilon",
+)
 
 
 def stop_reason(histories: list[History]) -> str:

@@ -103,7 +103,7 @@ class LinearTask:
     width: int
 
     def __post_init__(self) -> None:
-        self.many = self.examples.labels is not None
+        self.many = self.examples.labels is not None and self.rule.target == "classes"
         """Whether there are more than two classes at once."""
         together = self.rule.multiclass if self.many else None
         self.kernel = together or self.rule.binary
@@ -136,10 +136,18 @@ class LinearTask:
         return np.asarray(updates["position"])
 
     def margins(self, state: Any) -> Array:
-        """Every row's label times activation, or the lead of its class over the best rival."""
-        out = np.empty(len(self.row_order))
-        tell = linear.multiclass_margins if self.many else linear.perceptron_margins
-        tell(self.examples, self.row_order, *state.present(), out)
+        """Every row's label times activation, or the lead of its class over the best rival.
+
+        Of numbers, by how much each error is below the largest one without an update.
+        """
+        if self.rule.target == "numbers":
+            labels: Any = self.examples.labels
+            found = scores(self.examples.rows, len(labels), *state.present()).astype(np.float64)
+            out = np.asarray(self.settings.epsilon - np.abs(labels - found))[self.row_order]
+        else:
+            out = np.empty(len(self.row_order))
+            tell = linear.multiclass_margins if self.many else linear.perceptron_margins
+            tell(self.examples, self.row_order, *state.present(), out)
         if not np.isfinite(out).all():
             row = int(self.row_order[np.argmin(np.isfinite(out))])
             raise not_finite(self.examples.rows, row)
@@ -147,7 +155,7 @@ class LinearTask:
 
     def required(self) -> Array:
         """Return the number that each row's margin must exceed to cause no update."""
-        if self.many:
+        if self.examples.labels is not None:
             return np.full(len(self.row_order), float(self.settings.above))
         positive = self.examples.steps[self.row_order] > 0
         return np.asarray(np.where(positive, self.settings.above, -self.settings.below))

@@ -364,20 +364,18 @@ class LinearLearner(Learner):
 
         Columns that the model has not met are ignored.
         """
-        count = n_rows(rows)
+        count, problems = n_rows(rows), self.problems
         rows = known_columns(rows, width, self.width)
         if self.votes:
             by_state = self.shares(to_matrix(rows, count, self.width))
-        else:
-            coef, bias = self.coefficients()
-            if self.rule.target == "numbers":
-                return scores(rows, count, coef[0], bias)
-            if self.problems == [None]:
-                by_state = scores(rows, count, coef.T, bias)
-            else:
-                pairs = ((coef[k], bias[k : k + 1]) for k in range(len(coef)))
-                by_state = np.column_stack([scores(rows, count, *pair) for pair in pairs])
-        return by_state.ravel() if self.problems == [1] else by_state
+            return by_state.ravel() if problems == [1] else by_state
+        coef, bias = self.coefficients()
+        if problems == [1] or self.rule.target == "numbers":
+            return scores(rows, count, coef[0], bias)
+        if problems == [None]:
+            return scores(rows, count, coef.T, bias)
+        pairs = ((coef[k], bias[k : k + 1]) for k in range(len(coef)))
+        return np.column_stack([scores(rows, count, *pair) for pair in pairs])
 
     def shares(self, X: Any) -> Array:
         """Return the share of votes of each row of a matrix, one column per output."""

@@ -52,6 +52,9 @@ class Request:
         many rows; 0 for not at all.
     tune
         Choose by error on held-out rows what was not stated.
+    labels_budget
+        Learn only from the rows whose labels are asked for: at most this share of the rows, or this
+        number from 1 up. 0 for all labels.
     """
 
     rule: str | None = None
@@ -62,11 +65,12 @@ class Request:
     cache: bool = False
     progress_every: int = 0
     tune: bool = False
+    labels_budget: float = 0.0
 
     @property
     def options(self) -> dict[str, Any]:
         """The options besides the rule and its parameters."""
-        names = ("classes", "window", "holdout", "cache", "progress_every")
+        names = ("classes", "window", "holdout", "cache", "progress_every", "labels_budget")
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -127,7 +131,7 @@ class Plan:
         The rows to test on.
     stream
         Whether rows are learnt as they are read, and not kept.
-    classes, window, cache, progress_every
+    classes, window, cache, progress_every, labels_budget
         As in the request.
     rules
         The rules of which the one that predicts the first rows of a stream best is taken.
@@ -142,6 +146,7 @@ class Plan:
     cache: bool = False
     progress_every: int = 0
     rules: tuple[str, ...] = ()
+    labels_budget: float = 0.0
 
     @property
     def estimator(self) -> str:
@@ -171,7 +176,8 @@ class Plan:
     def check(self, *where: str) -> None:
         """Refuse parameters that are out of range or do not go together."""
         names = ("classes", "window", "cache", "progress_every")
-        values = {name: getattr(self, name) for name in names} | {"holdout": self.split.share}
+        values = {name: getattr(self, name) for name in (*names, "labels_budget")}
+        values["holdout"] = self.split.share
         table = {**self.table, **FILES}
         usual = {name: table[name].default for name in self.unresolved}
         check_parameters({**self.parameters, **values, **usual}, table, *where)
@@ -185,6 +191,8 @@ class Plan:
             "cache": False,
             "progress_every": self.progress_every,
         }
+        if self.labels_budget:
+            options["labels_budget"] = self.labels_budget
         found: dict[str, Any] = as_json({"rule": self.rule, **self.parameters, **options})
         return found
 
@@ -243,10 +251,23 @@ def make_plan(request: Request, found: Found) -> Plan:
         request.cache,
         request.progress_every,
         STREAM_RULES if open_rule else (),
+        request.labels_budget,
     )
+    refuse_needing_labels(request, found)
     plan.check(*(["stream"] if stream else ["cache"] if request.cache else []))
     RULES[rule].check(parameters["solution"], order)
     return plan
+
+
+def refuse_needing_labels(request: Request, found: Found) -> None:
+    """Refuse options that need all labels where only few are asked for."""
+    for name, wanted in {"tune": request.tune, "labels_separator": found.label_sets}.items():
+        if request.labels_budget and wanted:
+            raise ParameterError(
+                f"{{labels_budget?}} asks for few labels, and {{{name}?}} needs all; leave one "
+                "out.",
+                code="labels-budget",
+            )
 
 
 def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
@@ -300,7 +321,7 @@ def resolve_margin(parameters: Mapping[str, Any], request: Request, found: Found
 def has_text_margin(request: Request, found: Found) -> bool:
     """Whether rows have text and all labels are known before, so that classes can be balanced."""
     all_labels = request.classes is None and not found.label_sets and found.rereadable
-    return found.texts > 0 and all_labels
+    return found.texts > 0 and all_labels and not request.labels_budget
 
 
 def resolve_steps(rule: str, parameters: Mapping[str, Any], found: Found) -> dict[str, Any]:
@@ -328,7 +349,8 @@ def resolve_order(
     if request.window:
         return not request.cache, order or "each"
     plain = order in (None, "fixed") and parameters["solution"] in ("last", "average")
-    once = not several and plain and not found.one_pass_statistics
+    measures = found.one_pass_statistics or request.labels_budget
+    once = not several and plain and not measures
     stream = not request.cache and not (found.fits and not once)
     return stream, order or ("each" if found.fits and several else "fixed")
 

@@ -30,7 +30,7 @@ from ..parameters import (
     RULE_TABLE,
     SIGN_OF_ZERO,
     ParameterError,
-    check_ties,
+    check_signs,
     defaults,
 )
 from ..reading.batches import Batch, known_labels
@@ -40,6 +40,7 @@ from ..training.history import Count
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.solutions import Last, Vote, new_state, zeros
 from ..training.tasks import LinearTask, Part, compute_steps, scores
+from ..training.tolerant import find_tolerance
 from . import add_class
 from .base import Learner, Use
 
@@ -172,7 +173,7 @@ class LinearLearner(Learner):
         """
         refuse_too_many(shape[0], len(classes), rule)
         problems = rule.problems(len(classes), parameters.get("multi_class", ""), multilabel)
-        check_ties(parameters.get("ties", "mistake"), len(classes), problems != [None])
+        check_signs(parameters, len(classes), problems != [None])
         rule.check(parameters["solution"], parameters.get("order", ""))
         together = len(classes) if problems == [None] and rule.target == "classes" else None
         if all(part is None for part in start):
@@ -257,8 +258,8 @@ class LinearLearner(Learner):
         steps = compute_steps(given.codes, positive, eta0, given.weights, dtype)
         labels = given.codes.astype(self.code_type) if positive is None else None
         settings = self.rule.settings(self.parameters, self.intercept_step)
-        examples = Examples(given.rows, steps, labels)
-        return LinearTask(examples, given.row_order, self.rule, settings, given.width)
+        examples, tolerance = Examples(given.rows, steps, labels), find_tolerance(self.parameters)
+        return LinearTask(examples, given.row_order, self.rule, settings, given.width, tolerance)
 
     @property
     def code_type(self) -> Any:

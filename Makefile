@@ -1,7 +1,7 @@
 ARGS ?= --quick
 BENCHMARKS = $(filter-out benchmarks/measure.py benchmarks/sets.py,$(wildcard benchmarks/*.py))
 
-.PHONY: help test quick slow lint types wasm docs notebooks oldest bench pictures check $(BENCHMARKS)
+.PHONY: help test quick slow lint types wasm docs notebooks oldest bench pictures package check $(BENCHMARKS)
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -13,7 +13,7 @@ quick: ## Run the fast tests, with all their parameters, while you edit: under a
 	pytest -n auto -q --quick -m "not (cluster or browser or slow)"
 
 slow: ## Find the tests that are too slow for `make quick`, and write them to tests/slow.txt
-	pytest -n auto -q --durations=0 --durations-min=0.02 -m "not (cluster or browser)" | python tests/find_slow.py
+	pytest -n auto -q --durations=0 --durations-min=0.005 -m "not (cluster or browser)" | python tests/find_slow.py
 
 lint: ## Check style, format, the order of imports between rooms, and docstrings of public names
 	ruff check .
@@ -54,5 +54,10 @@ pictures: ## Draw the pictures of the pages
 	python examples/networks.py docs
 	python examples/history.py docs
 	python examples/lattice.py docs
+
+package: ## Build the sdist and the wheel in dist, and check what an index will show
+	rm -rf dist
+	python -m build --outdir dist .
+	twine check --strict dist/*
 
 check: lint types test docs bench ## All of the above

@@ -1,6 +1,6 @@
 """How well and how fast are sequences tagged, next to python-crfsuite?
 
-pip install '.[sequences]' && python benchmarks/sequences.py --data FOLDER
+pip install --group peers && python benchmarks/sequences.py --data FOLDER
 
 Seconds are of the processor. Every figure is of the test part, which nothing was chosen by.
 """
@@ -127,7 +127,7 @@ def peers() -> dict[str, Any]:
     try:
         import pycrfsuite
     except ImportError:
-        print("python-crfsuite is not installed: pip install '.[sequences]'", file=sys.stderr)
+        print("python-crfsuite is not installed: pip install --group peers", file=sys.stderr)
         return {}
     lbfgs = {"c1": 0.1, "c2": 0.1, "max_iterations": 100}
     return {

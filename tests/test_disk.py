@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from rosenblatt import disk
 from rosenblatt.disk import (
     explain_errors,
     refuse_all_but_files,
@@ -89,3 +90,21 @@ def test_folders_and_pipes_are_never_replaced(tmp_path):
             refuse_all_but_files(path)
         with pytest.raises(ValueError, match=f"is a {kind}"), replace_file(path):
             pass
+
+
+def test_windows_waits_until_no_one_reads_the_file(tmp_path, monkeypatch):
+    refused = []
+
+    def replace(temporary, target):
+        if len(refused) < 3:
+            refused.append(target)
+            raise PermissionError(13, "The process cannot access the file")
+
+    monkeypatch.setattr(disk.os, "replace", replace)
+    monkeypatch.setattr(disk, "READERS_BLOCK", True)
+    disk.move_over(tmp_path / "new", tmp_path / "old")
+    assert len(refused) == 3
+    refused.clear()
+    monkeypatch.setattr(disk, "READERS_BLOCK", False)
+    with pytest.raises(PermissionError):
+        disk.move_over(tmp_path / "new", tmp_path / "old")

@@ -160,7 +160,7 @@ def test_the_oldest_versions_are_those_that_are_declared():
     needs = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     extras = ("dask", "onnx", "plots", "serve", "test")
     lists = [needs["dependencies"], *(needs["optional-dependencies"][extra] for extra in extras)]
-    declared = "\n".join(need for needs in lists for need in needs)
+    declared = "\n".join(need for needs in lists for need in needs if "== 'win32'" not in need)
     bounds = dict(re.findall(r"([\w-]+)(?:\[[\w,]+\])?>=([\d.]+)", declared))
     pinned = (root / "tests" / "oldest.txt").read_text("utf-8")
     pins = dict(re.findall(r"^([\w-]+)==([\d.]+)$", pinned, re.MULTILINE))

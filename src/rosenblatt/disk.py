@@ -3,12 +3,17 @@
 import os
 import re
 import shutil
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
 from .parameters import InputError
+
+READERS_BLOCK = sys.platform == "win32"  # it refuses to replace a file that someone reads
+PATIENCE = 2.0  # seconds
 
 
 def refuse_all_but_files(path: str | os.PathLike[str]) -> None:
@@ -51,11 +56,23 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
             yield temporary
             temporary.chmod(mode)
             sync(temporary)
-            os.replace(temporary, target)
+            move_over(temporary, target)
             with suppress(PermissionError):  # some systems do not open folders
                 sync(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def move_over(temporary: Path, target: Path) -> None:
+    """Rename a file to a name that another file may have; on Windows, wait for its readers."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return os.replace(temporary, target)
+        except PermissionError:
+            if not READERS_BLOCK or time.monotonic() > end:
+                raise
+            time.sleep(0.05)
 
 
 @contextmanager

@@ -309,8 +309,8 @@ def refuse_other_models(model: Model) -> None:
         hashed = [repr(name) for name, kind in recipe.get("columns") or () if kind != "number"]
         some = ", ".join(hashed[:3]) + (", …" if len(hashed) > 3 else "")
         raise ValueError(
-            f"The model hashes {'the words of ' + some if hashed else 'names or products'}, which "
-            "ONNX cannot do; train on columns of numbers, or predict with rosenblatt."
+            f"The model hashes {'the words of ' + some if hashed else 'names, products or bins'}, "
+            "which ONNX cannot do; train on columns of numbers, or predict with rosenblatt."
         )
 
 

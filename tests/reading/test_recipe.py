@@ -98,7 +98,7 @@ def test_products_have_bounds(monkeypatch):
     with refused("too-many-products"):
         list(read(io.BytesIO(line), format="vw", pairs=True))
     with refused("columns-of-format"):
-        read(io.BytesIO(SVMLIGHT), format="svm", pairs=True)
+        read(io.BytesIO(SVMLIGHT), format="svm", cross="a,b")
 
 
 def test_features_are_made_as_before_and_not_otherwise(write):

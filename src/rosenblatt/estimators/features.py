@@ -53,6 +53,9 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ``"A,B"`` adds the products of the features of the columns A and B.
     pairs : bool, default=False
         Whether to add the products of every two features of a row.
+    bins : int, default=0
+        Number of quantile bins of each column of numbers, 2 to 255; each bin is one more feature.
+        0 for no bins.
     scale : {"auto", "none", "standard", "maxabs", "robust"}, default="auto"
         How numbers are scaled: "standard" subtracts the mean and divides by the standard deviation,
         "maxabs" divides by the largest magnitude, "robust" uses median and quartiles. "auto" is
@@ -102,6 +105,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     bits: int | None = None
     cross: Any = ()
     pairs: bool = False
+    bins: int = 0
     scale: str = "auto"
     ignore: Any = ()
     label: str | int | bool | None = False
@@ -280,7 +284,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X = X if table is None else table  # a stream can be read only once
         if not hasattr(self, "recipe_"):
             return read(X, **options, names=NAMES)
-        recipe = self.recipe_ | {"scales": None, "frequencies": None, "tfidf": options["tfidf"]}
+        unknown = dict.fromkeys(("scales", "frequencies", "edges"))
+        recipe = self.recipe_ | unknown | {"tfidf": options["tfidf"]}
         return read(X, features=recipe, label=False, names=NAMES)
 
     def _forget(self) -> None:

@@ -11,7 +11,8 @@ from ..data.rows import Array, to_dense
 from ..learners.linear import LinearLearner
 from ..training.run import Run
 from ..training.tasks import SweepResult
-from .linear import LinearClassifier, Prepared
+from .linear import LinearClassifier
+from .linear_base import Prepared
 from .perceptron import Perceptron
 
 

@@ -16,6 +16,7 @@ from ..kernels.lines import MISSING, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams
 from ..parameters import InputError
 from .batches import Batch
+from .bins import ColumnBins, name_bins
 from .dates import Times, get_parts, to_days, to_times
 from .kinds import classify_type
 from .lines import line_error
@@ -62,6 +63,7 @@ class TableParser(Parser):
         self.salts = [np.uint64(salt(name)) for name in features.names]
         self.text_weights = text_weights(recipe)
         self.add_scaling(features.names)
+        self.add_bins()
         self.label = names.label(recipe, options.label_needed)
         self.id = names.numbers.get(str(recipe.id)) if recipe.id is not None else None
         self.wanted = [names.named(name) for name in features.names]
@@ -91,6 +93,16 @@ class TableParser(Parser):
             self.scaling, self.width = scaling, scaling.width
             further = enumerate(map(missing_name, flagged), len(names))
             self.vocabulary.known.update((place, (str, name)) for place, name in further)
+
+    def add_bins(self) -> None:
+        """Give each bin of a column of numbers a feature."""
+        self.bins: dict[str, ColumnBins] = {}
+        for name, edges in (self.recipe.edges or {}).items():
+            names = name_bins(name, edges)
+            indices = [int(salt(each) & int(self.mask)) for each in names]
+            self.bins[name] = ColumnBins(edges, indices)
+            for index, each in zip(indices, names, strict=True):
+                self.vocabulary.add(index, each)
 
     def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
         """Make rows of a piece."""
@@ -331,7 +343,8 @@ class TableParser(Parser):
         parts = [allocate_rows(len(column), len(column), dtype) for _ in numbers]
         for (place, values), out in zip(numbers, parts, strict=True):
             words.numbers(read_only(values.astype(dtype, copy=False)), 0, 0, place, out)
-        return parts
+        own = self.bins.get(name)
+        return parts if own is None else [*parts, own.features(column, dtype)]
 
     def category_features(self, name: str, seed: np.uint64, column: Any) -> CSRBuffer:
         """Make a feature for each string."""

@@ -32,6 +32,7 @@ from ..kernels.lines import (
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError, ParameterError
 from .batches import Batch
+from .bins import SparseBins, hash_bins, name_bins
 from .parser import (
     BOM,
     LARGEST_LABEL,
@@ -202,18 +203,23 @@ class SvmlightParser(LineParser):
     ignored = "queries"
 
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
-        if recipe.text or recipe.cross or recipe.pairs:
+        if recipe.text or recipe.cross:
             raise ParameterError(
-                "svmlight has numbered columns only: {text?}, {cross?} and {pairs?} do not apply.",
+                "svmlight has numbered columns only: {text?} and {cross?} do not apply.",
                 code="columns-of-format",
             )
+        self.hashed = recipe.pairs or recipe.bins > 0
         first, head = recipe.first, source.head(SAMPLE)
         self.first_is_guessed = first is None
         if first is None:
             first = 0 if has_index_0(head) else 1
         recipe = make_recipe(recipe, "svmlight", source.name, first=first, bits=None)
+        if self.hashed:
+            recipe = replace(recipe, bits=recipe.bits or OTHER_BITS)
         super().__init__(source, with_label_sets(recipe, head, options), options)
         self.scaling = sparse_scaling(recipe.scales)
+        self.bins = SparseBins(recipe.edges or {}, self.mask)
+        self.add_names()
         if self.recipe.labels_separator != recipe.labels_separator:
             self.add_notice("labels")
 
@@ -238,7 +244,36 @@ class SvmlightParser(LineParser):
         cursor = lines.svmlight(data, len(data), cursor, *labels, out.rows, *rules)
         used = out.rows.indices[: cursor.values]
         self.width = int(used.max()) + 1 if cursor.values else 0
+        if self.hashed:
+            self.width = int(self.mask) + 1
         return cursor
+
+    def add_names(self) -> None:
+        """Name the bins of columns by the numbers of the file."""
+        first = self.recipe.first or 0
+        for column, edges in (self.recipe.edges or {}).items():
+            names = name_bins(f"#{int(column) + first}", edges)
+            numbers = np.arange(len(names))
+            indices = hash_bins(np.full(len(names), int(column)), numbers, self.mask)
+            for index, name in zip(indices.tolist(), names, strict=True):
+                self.vocabulary.add(index, name)
+
+    def make_rows(
+        self, data: np.ndarray, cursor: Cursor, out: LineBuffers
+    ) -> Iterator[tuple[slice, Rows]]:
+        """Return what the kernel has filled, with bins and products."""
+        if not self.hashed or not cursor.rows:
+            yield from super().make_rows(data, cursor, out)
+            return
+        rows, _ = slice_rows(out.rows, 0, cursor.rows)
+        scaled = self.scaled(view_filled_rows(out.rows, cursor.rows)).values
+        rows = self.bins.add(rows, scaled)
+        if not self.recipe.pairs:
+            yield slice(cursor.rows), view_filled_rows(rows, cursor.rows)
+            return
+        groups = np.zeros(len(rows.values), np.uint16)
+        for some, part in self.cross_rows(rows, groups, np.zeros((1, 2), np.uint16)):
+            yield some, view_filled_rows(part, len(part.starts) - 1)
 
     def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
         """Say where the line at the cursor is broken, and why."""
@@ -281,6 +316,12 @@ class VowpalWabbitParser(LineParser):
         if recipe.text:
             raise ParameterError(
                 "Vowpal Wabbit's text has no columns for {text?}; put words into a namespace.",
+                code="columns-of-format",
+            )
+        if recipe.bins:
+            raise ParameterError(
+                "{bins?} is for columns of tables and of svmlight, and Vowpal Wabbit has names "
+                "only; leave it out.",
                 code="columns-of-format",
             )
         look = options.new and source.rereadable  # a pipe is not waited for

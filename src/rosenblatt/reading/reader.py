@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data.labels import tidy
 from ..data.rows import n_rows
-from ..data.splits import Split
+from ..data.splits import Fold, Split
 from ..parameters import InputError, ParameterError
 from .batches import Batch, get_labels, join_batches
 from .columnar import ColumnarParser
@@ -61,6 +61,7 @@ def read(
     bits: int | None = None,
     cross: Sequence[str] = (),
     pairs: bool = False,
+    bins: int = 0,
     scale: str = "auto",
     header: bool | None = None,
     encoding: str | None = None,
@@ -111,6 +112,9 @@ def read(
         ``"A,B"`` adds the products of the features of two columns, or namespaces by first letter.
     pairs : bool, default=False
         Whether to add the products of every two features of a row.
+    bins : int, default=0
+        Number of quantile bins of each column of numbers, 2 to 255; each bin is one more feature,
+        so that a column may count in steps. 0 for no bins.
     scale : {"auto", "none", "standard", "maxabs", "robust"}, default="auto"
         How numbers are brought to one size: less their mean and by their standard deviation
         ("standard"), by the largest, or by median and quartiles ("robust"); "auto" is standard for
@@ -333,7 +337,7 @@ class Reader:
         """
         before, self.parser = self.parser, self.parser.over(self.source, recipe)
         self.parser.notices.update(before.notices)
-        if recipe.rows != "table":  # names were met on the way
+        if recipe.rows == "vw":  # names were met on the way
             self.parser.vocabulary = before.vocabulary
 
     def mean_square(self) -> float:
@@ -359,6 +363,14 @@ class Reader:
             self.adopt(self.asked)  # it was measured with other rows
         self.split = split
 
+    def keep_fold(self, fold: Fold) -> None:
+        """Read only the rows of a fold, or all others, as if the source had no more.
+
+        :meta private:
+        """
+        self.options = self.options._replace(fold=fold)
+        self.parser.options = self.parser.options._replace(fold=fold)
+
     def restart(self, late: RestartError) -> None:
         """Begin again with the recipe that a row far down demands, if there can be another pass.
 
@@ -379,8 +391,9 @@ class Reader:
             self.asked = replace(self.asked, first=0)
         if (self.asked.label_kind, features.get("label_kind")) == ("number", "category"):
             self.asked = replace(self.asked, label_kind="category")
-        scales, frequencies = features.get("scales"), features.get("frequencies")
-        recipe = replace(self.asked, scales=scales, frequencies=frequencies)
+        names = ("scales", "frequencies", "edges")
+        measured: dict[str, Any] = {name: features.get(name) for name in names}
+        recipe = replace(self.asked, **measured)
         alike = json.dumps(asdict(recipe), sort_keys=True) == json.dumps(features, sort_keys=True)
         if alike and self.parser.recipe != recipe:
             self.adopt(recipe)

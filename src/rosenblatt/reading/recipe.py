@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from ..data.splits import Fold
 from ..parameters import (
     InputError,
     Parameter,
@@ -17,6 +18,7 @@ from ..parameters import (
     count,
     whole_number,
 )
+from .bins import MOST_BINS
 from .dates import DateForm
 from .notices import Notice
 from .scaling import Scale, recipe_error, unpack_array
@@ -41,6 +43,17 @@ class Frequencies(TypedDict):
 
     counts: str
     rows: Annotated[float, lambda rows: 0 <= rows < float("inf")]
+
+
+def is_number_of_bins(value: Any) -> bool:
+    """Whether a value is 0, for no bins, or a number of bins."""
+    return value == 0 or (whole_number(value) and 2 <= value <= MOST_BINS)
+
+
+def is_rising(edges: Sequence[float]) -> bool:
+    """Whether edges between bins are finite and rise, and are not too many."""
+    found = np.asarray(edges, np.float64)
+    return bool(np.isfinite(found).all() and (np.diff(found) > 0).all() and len(found) < MOST_BINS)
 
 
 class ColumnKind(NamedTuple):
@@ -86,11 +99,19 @@ class FeatureRecipe:
     scale: str = "none"
     scales: Mapping[str, Scale | str] | None = None
     labels_separator: str | None = None  # or a row has one label
+    bins: Annotated[int, is_number_of_bins] = 0
+    edges: Mapping[str, Annotated[Sequence[float], is_rising]] | None = None
 
     @property
     def is_complete(self) -> bool:
         """Whether the statistics of all rows are known."""
-        return not self.lacks_frequencies and (self.scale == "none" or self.scales is not None)
+        measured = self.scale == "none" or self.scales is not None
+        return measured and not self.lacks_frequencies and not self.lacks_edges
+
+    @property
+    def lacks_edges(self) -> bool:
+        """Whether the edges of bins have not been found yet."""
+        return self.bins > 0 and self.edges is None
 
     @property
     def lacks_frequencies(self) -> bool:
@@ -155,6 +176,7 @@ class ReaderOptions(NamedTuple):
     category: tuple[str, ...]
     skip_bad: int
     threads: int
+    fold: Fold | None = None  # which rows are kept, if not all
 
     def word_error(self, what: str, name: str, cell: str) -> InputError:
         """Return the error of a word among numbers or dates."""
@@ -217,6 +239,10 @@ def check_stored_recipe(features: Mapping[str, Any], width: int) -> None:
         fitting &= isinstance(recipe.scales.get("factors"), str)
         packed += [recipe.scales["factors"]] if fitting else []
     packed += [recipe.frequencies["counts"]] if recipe.frequencies else []
+    if recipe.rows == "table":
+        fitting &= {*(recipe.edges or ())} <= {name for name in kinds if kinds[name] == "number"}
+    else:
+        fitting &= all(name.isdecimal() and len(name) <= 10 for name in recipe.edges or ())
     if not fitting:
         raise InputError(
             "its recipe does not fit together, or not its weights", code="recipe-and-weights"
@@ -244,6 +270,7 @@ RANGES = {
         "one character or more",
         lambda value: value is None or (isinstance(value, str) and value != ""),
     ),
+    "bins": Parameter(0, f"0, or a whole number from 2 to {MOST_BINS}", is_number_of_bins),
     "first": Parameter(None, "0 or 1", lambda value: value in (None, 0, 1)),
     "scale": choice("auto", *SCALES),
     "dtype": Parameter(
@@ -363,7 +390,13 @@ def with_columns(
         raise file_error("no-columns", names.source, "has no columns to learn from")
     for name, _ in recipe.columns:
         names.named(name)
-    dense = not (recipe.cross or recipe.pairs)
+    if recipe.bins and not any(kind == "number" for _, kind in recipe.columns):
+        raise ParameterError(
+            f"{names.source} has no columns of numbers for {{bins}}; leave it out.",
+            code="bins-without-numbers",
+            bins=recipe.bins,
+        )
+    dense = not (recipe.cross or recipe.pairs or recipe.bins)
     if dense and all(kind == "number" for _, kind in recipe.columns):
         return replace(recipe, bits=None)
     return replace(recipe, bits=recipe.bits or (TEXT_BITS if recipe.text else OTHER_BITS))

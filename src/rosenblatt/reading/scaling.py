@@ -13,9 +13,10 @@ from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..kernels.columns import COUNT, LARGEST, SHIFT, SQUARES, SUM, ZEROS
 from ..parameters import InputError
+from .bins import SparseSample, find_edges
 
 FREQUENT, ENOUGH = 0.01, 10  # gaps in a column that get a feature of their own: share and number
-MOST_KEPT = 1 << 20  # rows for medians; of more rows, every second, fourth …
+MOST_KEPT = 1 << 20  # rows for medians
 FIRST_ROWS, FIRST_VALUES = 5_000, 1 << 20  # by which codes are detected
 LEAST = 1e-300  # a smaller size is none
 MOST_SCALED = 1 << 28  # sparse columns; a model has fewer
@@ -51,6 +52,7 @@ class DenseScaling:
         flagged = [j for j, scale in enumerate(scales) if scale.flagged]
         self.flags[flagged] = range(len(scales), len(scales) + len(flagged))
         self.width = len(scales) + len(flagged)
+        self.length = read_only(np.array([self.width], np.uint64))
         self.centre, self.factor, self.filling = (
             np.array([scale[part] for scale in scales], np.float64) for part in range(3)
         )
@@ -67,7 +69,7 @@ class DenseScaling:
         for part, count in zip(parts, counts, strict=True):
             self.write(part.values, out[row * self.width : (row + count) * self.width])
             row += count
-        return Rows(read_only(out), None, read_only(np.array([self.width], np.uint64)))
+        return Rows(read_only(out), None, self.length)
 
     def write(self, values: np.ndarray, out: np.ndarray) -> None:
         """Scale the numbers of some rows."""
@@ -105,8 +107,8 @@ class SparseScaling:
 class DenseSurvey:
     """Statistics of the columns of dense rows."""
 
-    def __init__(self, width: int, medians: bool) -> None:
-        self.width, self.medians = width, medians
+    def __init__(self, width: int, keep: int = 0) -> None:
+        self.width, self.keep = width, keep  # rows for quantiles; of more, every second, fourth …
         self.seen = np.zeros((6, width))
         self.count, self.step = 0, 1
         self.kept: list[np.ndarray] = []
@@ -119,9 +121,9 @@ class DenseSurvey:
         room = min(FIRST_ROWS, FIRST_VALUES // self.width) - len(self.first)
         if room > 0:
             self.first = np.concatenate([self.first, table[:room]])
-        if self.medians:
+        if self.keep:
             self.kept.append(table[-self.count % self.step :: self.step].copy())
-            if sum(map(len, self.kept)) > MOST_KEPT:
+            while sum(map(len, self.kept)) > self.keep:
                 self.step *= 2
                 self.kept = [np.concatenate(self.kept)[::2]]
         self.count += len(rows.values) // self.width
@@ -167,6 +169,11 @@ class DenseSurvey:
         spread = np.where(np.isfinite(spread), spread, self.seen[LARGEST])
         return count, self.seen[SHIFT] + above, spread
 
+    def edges(self, place: int, bins: int) -> list[float]:
+        """Return the edges of the bins of a column."""
+        column = np.concatenate([part[:, place] for part in self.kept]).astype(np.float64)
+        return find_edges(column[~np.isnan(column)], bins)
+
     def quartiles(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the median and interquartile range of each column; 0 for an empty one."""
         kept = np.concatenate(self.kept).astype(np.float64)
@@ -204,8 +211,9 @@ def looks_like_codes(column: np.ndarray) -> bool:
 class SparseSurvey:
     """The largest absolute value and the number of values in each column of sparse rows."""
 
-    def __init__(self) -> None:
+    def __init__(self, bins: int = 0) -> None:
         self.sizes, self.counts, self.rows = np.zeros(0), np.zeros(0), 0
+        self.sample = SparseSample() if bins else None
 
     def add(self, rows: Rows) -> None:
         """Measure more rows, but for columns that are too many to learn from."""
@@ -216,6 +224,8 @@ class SparseSurvey:
         if width > len(self.sizes):
             more = (0, width - len(self.sizes))
             self.sizes, self.counts = np.pad(self.sizes, more), np.pad(self.counts, more)
+        if self.sample is not None:
+            self.sample.add(rows)
         columns.largest(rows.values, rows.indices, self.sizes)
         columns.count(rows.indices, self.counts)
         self.rows += n_rows(rows)

@@ -13,10 +13,11 @@ from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..parameters import ParameterError
 from .batches import Batch
+from .bins import MOST_BINNED
 from .notices import list_words
 from .parser import Parser
 from .recipe import FeatureRecipe, Frequencies
-from .scaling import DenseSurvey, SparseSurvey, pack_array
+from .scaling import MOST_KEPT, DenseSurvey, SparseSurvey, pack_array
 from .sources import Location
 
 MOST_BITS = 24  # of columns whose n-grams are counted
@@ -39,15 +40,18 @@ class SizeSurvey:
     def __init__(self, parser: Parser, split: Split = NONE) -> None:
         self.parser, self.recipe, self.split = parser, parser.recipe, split
         self.seen: DenseSurvey | SparseSurvey | None = None
-        numeric = self.recipe.numeric()
+        numeric, bins = self.recipe.numeric(), self.recipe.bins
         if self.recipe.rows != "table":
-            self.seen = self.sparse()
+            self.scales = self.recipe.scale != "none" and self.scales_sparse()
+            self.seen = SparseSurvey(bins) if self.scales or bins else None
         elif numeric:
-            self.seen = DenseSurvey(len(numeric), self.recipe.scale == "robust")
+            self.scales = self.recipe.scale != "none"
+            keep = MOST_KEPT if self.recipe.scale == "robust" else MOST_BINNED if bins else 0
+            self.seen = DenseSurvey(len(numeric), keep)
         self.rows = 0
 
-    def sparse(self) -> SparseSurvey | None:
-        """Return statistics of sparse rows, or None if they are not scaled."""
+    def scales_sparse(self) -> bool:
+        """Whether sparse rows are scaled, by their sizes if that is not stated."""
         if self.recipe.scale in ("standard", "robust"):
             why = f"{{scale}} would fill the sparse rows of {self.recipe.rows}; "
             raise ParameterError(
@@ -55,26 +59,33 @@ class SizeSurvey:
             )
         if self.recipe.scale == "auto":
             first, row = SparseSurvey(), 0
-            for batch in self.parser.first_rows(self.recipe):
+            for batch in self.parser.first_rows(self.plain):
                 first.add(select_learnt_rows(batch.rows, self.split, row))
                 row += n_rows(batch.rows)
             if not first.differ():
-                return None
+                return False
             self.parser.add_notice("scale-maxabs")
-        return SparseSurvey()
+        return True
+
+    @property
+    def plain(self) -> FeatureRecipe:
+        """The recipe of the numbers to measure: as they are, without bins and products."""
+        recipe = self.recipe
+        if not self.apart:
+            return recipe
+        if recipe.rows == "table":
+            numeric = [each for each in recipe.columns or () if each[0] in recipe.numeric()]
+            recipe = replace(recipe, columns=numeric, text=(), frequencies=None, id=None)
+        return replace(recipe, bits=None, bins=0, cross=(), pairs=False)
 
     @property
     def apart(self) -> bool:
         """Whether the numbers must be read in a pass before the rows."""
-        return self.recipe.rows == "table" and self.recipe.bits is not None
+        return self.recipe.rows in ("table", "svmlight") and self.recipe.bits is not None
 
     def batches(self, tolerated: int) -> Iterator[Batch]:
         """Yield the rows to measure: all of them, or the first ones of a pipe."""
-        parser, recipe = self.parser, self.recipe
-        if self.apart:
-            numeric = [each for each in recipe.columns or () if each[0] in recipe.numeric()]
-            recipe = replace(recipe, columns=numeric, text=(), frequencies=None, bits=None)
-            recipe = replace(recipe, cross=(), pairs=False, id=None)
+        parser, recipe = self.parser, self.plain
         if parser.rereadable:
             location = Location(parser.source.name, tolerated, parser.unit)
             threads = parser.options.threads
@@ -95,8 +106,13 @@ class SizeSurvey:
         return parser.scaling.joined(parts)
 
     def result(self) -> FeatureRecipe:
-        """Return the recipe with the scales."""
+        """Return the recipe with the scales and the edges of bins."""
         scales: dict[str, Any] = {}
+        recipe = self.recipe
+        if recipe.bins:
+            recipe = replace(recipe, edges=self.find_edges())
+        if recipe.scale == "none":
+            return recipe
         if isinstance(self.seen, DenseSurvey):
             names = self.recipe.numeric()
             found = self.seen.scales(self.recipe.scale, self.apart)
@@ -111,9 +127,21 @@ class SizeSurvey:
                 if places:
                     listed = list_words([names[j] for j in places])
                     self.parser.add_notice(code, names=listed, dtype=dtype)
-        elif self.seen is not None:
+        elif self.seen is not None and self.scales:
             scales = {"factors": pack_array(self.seen.factors())}
-        return replace(self.recipe, scales=scales)
+        return replace(recipe, scales=scales)
+
+    def find_edges(self) -> dict[str, list[float]]:
+        """Return the edges of the bins of each column of numbers that has some."""
+        recipe, seen = self.recipe, self.seen
+        if isinstance(seen, SparseSurvey):
+            assert seen.sample is not None
+            return seen.sample.edges(recipe.bins)
+        assert seen is not None
+        kinds = dict(recipe.columns or ())
+        places = [pair for pair in enumerate(recipe.numeric()) if kinds[pair[1]] == "number"]
+        found = {name: seen.edges(place, recipe.bins) for place, name in places}
+        return {name: edges for name, edges in found.items() if edges}
 
     def without_dates(self, places: np.ndarray) -> list[int]:
         """Return the places of columns that are not dates."""
@@ -147,7 +175,9 @@ class TextSurvey:
     def apart(self) -> bool:
         """Whether texts must be read before the rows: only a single text can be weighed later."""
         recipe = self.recipe
-        return len(recipe.columns or ()) > 1 or bool(recipe.cross) or recipe.pairs
+        return (
+            len(recipe.columns or ()) > 1 or bool(recipe.cross) or recipe.pairs or recipe.bins > 0
+        )
 
     def join(self, parser: Any, parts: list[Rows]) -> Rows:
         """Join and weigh the rows that were counted."""
@@ -158,7 +188,13 @@ class TextSurvey:
         """Yield the n-grams of the texts of all rows."""
         parser, recipe = copy(self.parser), self.recipe
         texts = [each for each in recipe.columns or () if each[0] in recipe.text]
-        plain: dict[str, Any] = {"cross": (), "pairs": False, "id": None, "scale": "none"}
+        plain: dict[str, Any] = {
+            "cross": (),
+            "pairs": False,
+            "bins": 0,
+            "id": None,
+            "scale": "none",
+        }
         recipe = replace(recipe, columns=texts, counts="raw", tfidf=False, scales=None, **plain)
         parser.options = parser.options._replace(names=0)
         location = Location(parser.source.name, tolerated, parser.unit)

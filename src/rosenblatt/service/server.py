@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -86,6 +87,8 @@ def serve(path: Path, options: ServerOptions) -> int:
         current().served.warm_up()
         if learning is not None:
             learning.start()
+        gc.collect()
+        gc.freeze()  # what is loaded stays, and need not be searched again for garbage
         service.attach(current, learning)
         print_address(path, listening, service)
 
@@ -291,7 +294,7 @@ def run(service: Service, listening: socket.socket, load: Callable[[], None]) ->
             loading.cancel()  # does nothing once the model is loaded
 
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, end, number)
+            handle_signal(loop, number, end)
         try:
             await loading
         except BaseException as error:
@@ -304,6 +307,16 @@ def run(service: Service, listening: socket.socket, load: Callable[[], None]) ->
 
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
         runner.run(main())
+
+
+def handle_signal(
+    loop: asyncio.AbstractEventLoop, number: signal.Signals, end: Callable[[int], None]
+) -> None:
+    """Call a function in the loop when a signal comes."""
+    try:
+        loop.add_signal_handler(number, end, number)
+    except NotImplementedError:  # Windows
+        signal.signal(number, lambda received, _: loop.call_soon_threadsafe(end, received))
 
 
 async def call_in_thread(function: Callable[[], None]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from ..data.splits import Split
 from ..parameters import (
     ANY_RULE,
+    CLASS_RULES,
     FILES,
     FOR_ONE_PASS,
     FOR_TABLES,
@@ -229,7 +230,7 @@ def make_plan(request: Request, found: Found) -> Plan:
     parameters = resolve_margin(parameters, request, found)
     parameters = resolve_steps(rule, parameters, found)
     stream, order = resolve_order(parameters, request, found)
-    needs = parameters["early_stopping"] or (stream and parameters["calibrate"])
+    needs = parameters["early_stopping"] or (stream and parameters.get("calibrate"))
     share = request.holdout or (HELD_OUT if needs else 0.0)
     plan = Plan(
         rule,
@@ -276,7 +277,7 @@ def usual_rule(request: Request, found: Found) -> str:
 
 def rules_with(parameters: Mapping[str, Any]) -> list[str]:
     """The rules with some parameters that tuning tries; rules that seldom win only if no others."""
-    table = RULE_TABLE.items()
+    table = CLASS_RULES.items()
     having = [rule for rule, entry in table if parameters.keys() <= entry.parameters.keys()]
     return [rule for rule in having if RULE_TABLE[rule].tuned] or having
 

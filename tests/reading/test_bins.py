@@ -1,0 +1,224 @@
+"""Quantile bins: edges of the rows to learn from, kept by the recipe, the same for all rows."""
+
+import json
+
+import numpy as np
+import pandas
+import pyarrow
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import rosenblatt
+from rosenblatt import Features
+from rosenblatt.data.splits import Split
+from rosenblatt.learners import load_model
+from rosenblatt.learners.kinds import make_learner
+from rosenblatt.reading import bins
+from rosenblatt.reading.reader import read, read_matrix, read_whole
+from rosenblatt.service.rows import make_row_maker
+
+from .samples import refused
+
+
+def make_table(n=400, seed=0):
+    """A table with a number, few numbers, a flag, gaps and words; the label is not linear in x."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=n).round(4)
+    table = pandas.DataFrame(
+        {
+            "x": x,
+            "few": random.integers(0, 4, n),
+            "flag": random.integers(0, 2, n),
+            "gaps": np.where(random.random(n) < 0.1, np.nan, random.normal(size=n)),
+            "word": random.choice(["a", "b"], n),
+        }
+    )
+    return table.assign(label=(np.abs(x) < 0.7).astype(int))
+
+
+def load_learner(path):
+    """The learner of a model file."""
+    return make_learner(load_model(path), path)
+
+
+def write_svmlight(path, X, y, first=1):
+    """Write the numbers that are not 0."""
+    lines = []
+    for label, row in zip(y, X, strict=True):
+        told = " ".join(f"{j + first}:{value!r}" for j, value in enumerate(row.tolist()) if value)
+        lines.append(f"{label} {told}\n")
+    path.write_text("".join(lines))
+
+
+@settings(deadline=None)
+@given(
+    numbers=st.lists(st.floats(-1e300, 1e300), min_size=3, max_size=60),
+    count=st.integers(2, 20),
+)
+def test_edges_rise_and_part_the_numbers(numbers, count):
+    numbers = np.array(numbers)
+    edges = bins.find_edges(numbers, count)
+    assert np.isfinite(edges).all()
+    assert (np.diff(edges) >= 0).all()
+    assert len(edges) < count
+    assert (len(np.unique(numbers)) > 2) == bool(edges)
+
+
+def test_bins_of_many_numbers_are_about_equally_full():
+    numbers = np.random.default_rng(0).normal(size=10_000)
+    places = np.searchsorted(bins.find_edges(numbers, 8), numbers)
+    assert np.bincount(places).tolist() == pytest.approx([1250] * 8, abs=2)
+
+
+def test_every_bin_is_a_feature_beside_the_number():
+    table = make_table()
+    reader = read(table, bins=4, names=100)
+    X, _ = read_matrix(reader)
+    recipe = reader.features()
+    assert recipe["edges"].keys() == {"x", "few", "gaps"}  # a flag is its own bin
+    assert recipe["edges"]["few"] == [0.5, 1.5, 2.5]
+    named = {name: index for index, name in reader.names.items()}
+    low, middle, _ = recipe["edges"]["x"]
+    column = X[:, [named[f"{low:.6g} < x ≤ {middle:.6g}"]]].toarray().ravel()
+    x = table.x.to_numpy()
+    np.testing.assert_array_equal(column, (low < x) & (x <= middle))
+    known = [index for name, index in named.items() if "gaps ≤" in name or "gaps >" in name]
+    there = X[:, known].toarray().sum(axis=1)
+    np.testing.assert_array_equal(there, table.gaps.notna())
+
+
+@pytest.mark.filterwarnings("ignore:Where numbers are missing", "ignore:Missing numbers")
+def test_all_formats_and_served_rows_are_binned_alike(tmp_path):
+    table = make_table()
+    table.to_csv(tmp_path / "t.csv", index=False)
+    pyarrow.parquet.write_table(pyarrow.Table.from_pandas(table), tmp_path / "t.parquet")
+    table.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    how = {"bins": 5, "pairs": True, "bits": 12}
+    wanted, _ = read_matrix(read(table, **how))
+    for name in ("t.csv", "t.parquet", "t.jsonl"):
+        found, _ = read_matrix(read(tmp_path / name, **how))
+        np.testing.assert_allclose(found.toarray(), wanted.toarray(), atol=1e-5)
+    streamed = np.vstack([b.X.toarray() for b in read(tmp_path / "t.csv", batch_bytes=999, **how)])
+    np.testing.assert_allclose(streamed, wanted.toarray(), atol=1e-5)
+    model = rosenblatt.train(tmp_path / "t.csv", **how)
+    assert model.file_facts_["facts"]["rows"] == len(table)
+    kept = json.loads(json.dumps(model[0].recipe_))
+    again, _ = read_matrix(read(tmp_path / "t.csv", features=kept))
+    np.testing.assert_allclose(again.toarray(), wanted.toarray(), atol=1e-5)
+    objects = json.loads(table.drop(columns="label").head(20).to_json(orient="records"))
+    rosenblatt.save(model, tmp_path / "model")
+    maker = make_row_maker(load_learner(tmp_path / "model"))
+    served = maker.batch(objects, maker.parser).X.toarray()
+    np.testing.assert_allclose(served, wanted[:20].toarray(), atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:Where numbers are missing", "ignore:Missing numbers")
+def test_bins_let_a_linear_model_learn_an_interval(tmp_path):
+    path, table = tmp_path / "t.csv", make_table(2000)
+    table.to_csv(path, index=False)
+    errors = []
+    for count in (0, 8):
+        model = rosenblatt.train(path, bins=count, holdout=0.3)
+        held = model.file_facts_["facts"]["held_out"]
+        errors.append(held["errors"] / held["rows"])
+    assert errors[0] > 0.3
+    assert errors[1] < 0.12
+
+
+def test_held_out_rows_do_not_move_the_edges():
+    table = make_table()
+    table.loc[Split(0.5, 0).held_out(0, len(table)), "x"] = 100.0
+    reader = read(table, bins=8)
+    reader.hold_out(Split(0.5, 0))
+    read_whole(reader)
+    assert max(reader.features()["edges"]["x"]) < 10
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_svmlight_has_bins_of_its_numbers_that_are_not_0(tmp_path, first):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 3)).round(3) * (random.random((300, 3)) < 0.7)
+    X[:, 2] = X[:, 2] != 0
+    path = tmp_path / "rows.svm"
+    write_svmlight(path, X, random.integers(0, 2, 300), first)
+    reader = read(path, bins=4, first=first, names=100)
+    found, _ = read_matrix(reader)
+    recipe = reader.features()
+    assert recipe["edges"].keys() == {"0", "1"}
+    assert found.shape[1] == 1 << recipe["bits"]
+    np.testing.assert_allclose(found[:, :3].toarray(), X, atol=1e-6)
+    edges = recipe["edges"]["1"]
+    assert edges == bins.find_edges(X[X[:, 1] != 0, 1].astype(np.float32).astype(float), 4)
+    named = {name: index for index, name in reader.names.items()}
+    column = found[:, [named[f"#{1 + first} > {edges[-1]:.6g}"]]].toarray().ravel()
+    np.testing.assert_array_equal(column, (X[:, 1] != 0) & (X[:, 1] > edges[-1]))
+    again, _ = read_matrix(read(path, features=json.loads(json.dumps(recipe))))
+    assert (again != found).nnz == 0
+    small = np.vstack([b.X.toarray() for b in read(path, bins=4, first=first, batch_bytes=500)])
+    np.testing.assert_array_equal(small, found.toarray())
+
+
+def test_svmlight_has_pairs_of_scaled_numbers(tmp_path):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(200, 3)) * [1, 1, 1000]
+    path = tmp_path / "rows.svm"
+    write_svmlight(path, X, (X[:, 0] * X[:, 1] > 0).astype(int))
+    found, _ = read_matrix(read(path, pairs=True))
+    size = np.abs(X).max(axis=0)
+    np.testing.assert_allclose(found[:, :3].toarray(), X / size, rtol=1e-5)
+    assert np.unique(np.diff(found.indptr)).tolist() == [6]
+    products = sorted((X / size)[0, [0, 0, 1]] * (X / size)[0, [1, 2, 2]])
+    first = found[[0]]
+    np.testing.assert_allclose(sorted(first.data[first.indices > 2]), products, rtol=1e-4)
+    with pytest.warns(UserWarning, match="sizes of columns differ"):
+        model = rosenblatt.train(path, pairs=True)
+    assert model.score(*read_plain(path)) > 0.9
+    line = path.read_text().splitlines()[0].partition(" ")[2]
+    rosenblatt.save(model, tmp_path / "model")
+    maker = make_row_maker(load_learner(tmp_path / "model"))
+    np.testing.assert_array_equal(
+        maker.batch([line], False, maker.new_parser([line], False, 0)).X.toarray(),
+        first.toarray(),
+    )
+
+
+def read_plain(path):
+    """The path itself and its labels: the pipeline reads the path."""
+    return str(path), read_matrix(read(path))[1]
+
+
+def test_features_have_bins_in_batches_too():
+    table = make_table().drop(columns="label")
+    whole = Features(bins=4).fit(table)
+    parts = Features(bins=4).partial_fit(table[:200]).partial_fit(table[200:])
+    assert parts.recipe_["edges"] == whole.recipe_["edges"]
+    np.testing.assert_allclose(
+        parts.transform(table).toarray(), whole.transform(table).toarray(), atol=1e-6
+    )
+
+
+def test_few_rows_decide_the_edges_of_many(monkeypatch):
+    for module in (bins, rosenblatt.reading.statistics):
+        monkeypatch.setattr(module, "MOST_BINNED", 100)
+    table = make_table(1000)
+    edges = read(table, bins=4).features()["edges"]["x"]
+    assert edges == bins.find_edges(table.x.to_numpy()[::16], 4)
+
+
+def test_bins_without_numbers_are_refused():
+    with refused("bins-without-numbers"):
+        read(make_table()[["word", "label"]], bins=4)
+    for count in (1, 256, -2):
+        with refused("out-of-range"):
+            read(make_table(), bins=count)
+
+
+def test_svmlight_of_many_columns_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(bins, "MOST_COLUMNS", 2)
+    write_svmlight(tmp_path / "rows.svm", np.ones((5, 3)), [0, 1, 0, 1, 0])
+    with refused("bins-columns"):
+        read_matrix(read(tmp_path / "rows.svm", bins=4))
+    (tmp_path / "rows.vw").write_text("1 | a:1\n")
+    with refused("columns-of-format"):
+        read(tmp_path / "rows.vw", bins=4)

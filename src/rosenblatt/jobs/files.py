@@ -360,14 +360,7 @@ class FileRows:
             yield self.part
             return
         progressive = self.plan.progress_every > 0 and run.epoch == 1
-<<<<<<< HEAD
-        for batch in cut_windows(self.batches, self.plan.window):
-            self.bytes_read = batch.bytes_read
-            rows = self.encode(batch, self.row)
-            self.count(rows.codes if self.asked is None else rows.codes[rows.row_order])
-=======
         for rows in self.encode_blocks(self.plan.window, len(learner.classes)):
->>>>>>> main
             if progressive:
                 task = PredictedTask(learner.task(rows), learner.choose, self.windows.add)
                 yield Part.of(task)
@@ -383,7 +376,7 @@ class FileRows:
         for batch in cut_windows(self.batches, size):
             self.bytes_read = batch.bytes_read
             rows = self.encode(batch, self.row)
-            self.count(rows.codes)
+            self.count(rows.codes if self.asked is None else rows.codes[rows.row_order])
             yield rows
             self.row += n_rows(batch.rows)
         self.file_rows = self.row

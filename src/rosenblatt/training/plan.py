@@ -72,11 +72,7 @@ class Request:
     @property
     def options(self) -> dict[str, Any]:
         """The options besides the rule and its parameters."""
-<<<<<<< HEAD
-        names = ("classes", "window", "holdout", "cache", "progress_every", "labels_budget")
-=======
-        names = ("classes", "window", "holdout", "cache", "progress_every", "online")
->>>>>>> main
+        names = "classes", "window", "holdout", "cache", "progress_every", "online", "labels_budget"
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -137,11 +133,7 @@ class Plan:
         The rows to test on.
     stream
         Whether rows are learnt as they are read, and not kept.
-<<<<<<< HEAD
-    classes, window, cache, progress_every, labels_budget
-=======
-    classes, window, cache, progress_every, online
->>>>>>> main
+    classes, window, cache, progress_every, online, labels_budget
         As in the request.
     """
 
@@ -153,12 +145,8 @@ class Plan:
     window: int = 0
     cache: bool = False
     progress_every: int = 0
-<<<<<<< HEAD
-    rules: tuple[str, ...] = ()
-    labels_budget: float = 0.0
-=======
     online: bool = False
->>>>>>> main
+    labels_budget: float = 0.0
 
     @property
     def estimator(self) -> str:
@@ -187,14 +175,8 @@ class Plan:
 
     def check(self, *where: str) -> None:
         """Refuse parameters that are out of range or do not go together."""
-<<<<<<< HEAD
-        names = ("classes", "window", "cache", "progress_every")
-        values = {name: getattr(self, name) for name in (*names, "labels_budget")}
-        values["holdout"] = self.split.share
-=======
-        names = ("classes", "window", "cache", "progress_every", "online")
+        names = ("classes", "window", "cache", "progress_every", "online", "labels_budget")
         values = {name: getattr(self, name) for name in names} | {"holdout": self.split.share}
->>>>>>> main
         table = {**self.table, **FILES}
         usual = {name: table[name].default for name in self.unresolved}
         check_parameters({**self.parameters, **values, **usual}, table, *where)
@@ -266,12 +248,8 @@ def make_plan(request: Request, found: Found) -> Plan:
         request.window,
         request.cache,
         request.progress_every,
-<<<<<<< HEAD
-        STREAM_RULES if open_rule else (),
-        request.labels_budget,
-=======
         request.online,
->>>>>>> main
+        request.labels_budget,
     )
     refuse_needing_labels(request, found)
     plan.check(*(["stream"] if stream else ["cache"] if request.cache else []))

@@ -11,7 +11,7 @@ from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.targets import ClassTarget, LabelCounts, make_target
 from ..learners.asking import choose_labels
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import InputError, ParameterError
+from ..parameters import FOR_ONE_PASS, InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
 from ..reading.notices import left_out
 from ..reading.reader import Peeked, Reader, WholeFile, read_whole, read_with_restart
@@ -19,7 +19,7 @@ from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit
 from ..training.fit import fit, make_model
-from ..training.plan import Found, Plan, Request
+from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Listener, Note, Tally, Windows
 from ..training.run import Run
 from ..training.tasks import Part, PredictedTask

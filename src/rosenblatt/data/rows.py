@@ -148,9 +148,9 @@ def sum_by_row(rows: Rows, values: Array, weights: Array) -> Array:
     if rows.indices is None:
         width = int(rows.starts[0])
         return np.asarray(values.reshape(-1, width) @ weights[:width])
-    counts = np.diff(rows.starts.astype(np.intp))
-    numbers = np.repeat(np.arange(len(counts)), counts)
-    return np.bincount(numbers, values * weights[rows.indices], len(counts))
+    starts = rows.starts.astype(np.intp)
+    numbers = np.repeat(np.arange(len(starts) - 1), starts[1:] - starts[:-1])
+    return np.bincount(numbers, values * weights[rows.indices], len(starts) - 1)
 
 
 def keep_values(rows: Rows, keep: Array) -> Rows:

@@ -43,7 +43,7 @@ def reduce_margins(margins: Array, variances: Array | None = None) -> Array:
     """
     if variances is None:
         return margins
-    return (margins + margins**2 / 2) / (1 + variances)
+    return np.asarray((margins + margins**2 / 2) / (1 + variances))
 
 
 def ask_probabilities(margins: Array, b: float, variances: Array | None = None) -> Array:

@@ -132,7 +132,7 @@ class AskEndpoints:
         """The questions; refuse requests if the service does not ask."""
         found = self.service.questions
         if found is None:
-            sentence = "This service does not ask for labels; start it with --ask."
+            sentence = "This service does not ask for labels; it was started without asking."
             raise RequestError(403, "does-not-ask", sentence)
         return found
 

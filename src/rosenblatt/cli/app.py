@@ -20,7 +20,7 @@ COMMANDS = {
     "predict": ("predict", "Write the predicted label of every row of a file."),
     "score": ("score", "Print the error of a model on a file, with other metrics."),
     "compare": ("score", "Print which of two models is better, and whether that could be chance."),
-    "inspect": ("inspect", "Print what a model is, and its largest weights."),
+    "inspect": ("inspect", "Print what a model is, and its most important columns."),
     "prove": ("prove", "Prove that a plane separates two classes, or that no plane does."),
     "verify": ("prove", "Check a certificate against the data, in exact arithmetic."),
     "export": ("predict", "Export a model of numeric columns as an ONNX file."),

@@ -108,3 +108,12 @@ def test_importances_of_a_classifier_need_rows():
     assert found[0].importance == pytest.approx(np.max(np.abs(model.coef_[0]) * X.std(axis=0)))
     with pytest.raises(ValueError, match="linear"):
         importances(rosenblatt.KernelPerceptron().fit(X[:20], y[:20] > 0))
+
+
+def test_a_report_is_a_page(tmp_path, rows):
+    model = train(rows[:400], label="kind", calibrate=True)
+    found = rosenblatt.save_report(tmp_path / "r.html", model, rows[400:])
+    assert found.as_dict() == evaluate(model, rows[400:]).as_dict()
+    page = (tmp_path / "r.html").read_text()
+    assert "PassiveAggressive on 169 rows" in page
+    assert page.count("<svg") == 4

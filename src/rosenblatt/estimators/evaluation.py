@@ -14,6 +14,7 @@ from ..jobs.data import SentenceFile
 from ..jobs.evaluate import evaluate as evaluate_learner
 from ..jobs.folds import CrossValidation, cross_validate as cross_validate_file
 from ..jobs.importances import Importance, measure_deviations, rank_columns
+from ..jobs.report_page import write_report
 from ..learners import load_model
 from ..learners.kinds import make_learner
 from ..parameters import InputError
@@ -67,6 +68,54 @@ def evaluate(
     """
     learner, rows = open_for(model, data, y)
     return evaluate_learner(learner, rows, threshold=threshold)
+
+
+def save_report(
+    path: str | os.PathLike[str],
+    model: Any,
+    data: Any,
+    y: ArrayLike | None = None,
+    *,
+    threshold: float | None = None,
+) -> Any:
+    """Evaluate a model and write the result as one HTML page, without scripts or network.
+
+    The page has all figures, curves, the confusion of classes, importances of columns, and the
+    errors that the model was most sure about.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file to write, usually with the suffix ``.html``.
+    model, data, y, threshold
+        As for ``evaluate``.
+
+    Returns
+    -------
+    Evaluation
+        The result of ``evaluate``.
+
+    See Also
+    --------
+    evaluate : Evaluates a model without writing a page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rosenblatt import train
+    >>> rows = [{"height": h, "kind": "tall" if h > 5 else "short"} for h in range(10)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = save_report(f"{folder}/report.html", train(rows, label="kind"), rows)
+    ...     os.listdir(folder)
+    ['report.html']
+    """
+    learner, rows = open_for(model, data, y)
+    found = evaluate_learner(learner, rows, threshold=threshold)
+    saved = find_parts(model)[1]
+    called = str(model) if isinstance(model, str | os.PathLike) else saved.estimator
+    name = str(data) if isinstance(data, str | os.PathLike) else f"{found.score.rows:,} rows"
+    write_report(path, (called, name), (saved, learner, rows), found)
+    return found
 
 
 def compare(first: Any, second: Any, data: Any, y: ArrayLike | None = None) -> Comparison:

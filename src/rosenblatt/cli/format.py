@@ -79,6 +79,7 @@ def summarize_run(
         )
     reasons = {
         "zero_weights": " All weights are 0: every row ties, and ties count as right.",
+        "no_updates": " The last epoch made no update: the rows that are wrong are tolerated.",
         "no_improvement": " The held-out error no longer fell; kept the best weights.",
         "max_iter": "",
     }

@@ -30,7 +30,7 @@ from ..parameters import (
     RULE_TABLE,
     SIGN_OF_ZERO,
     ParameterError,
-    check_ties,
+    check_signs,
     defaults,
 )
 from ..reading.batches import Batch, known_labels
@@ -40,6 +40,7 @@ from ..training.history import Count
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.solutions import Last, Vote, new_state, zeros
 from ..training.tasks import LinearTask, Part, compute_steps, scores
+from ..training.tolerant import find_tolerance
 from . import add_class
 from .base import Learner, Use
 
@@ -171,7 +172,7 @@ class LinearLearner(Learner):
         """
         refuse_too_many(shape[0], len(classes), rule)
         problems = rule.problems(len(classes), parameters.get("multi_class", ""), multilabel)
-        check_ties(parameters.get("ties", "mistake"), len(classes), problems != [None])
+        check_signs(parameters, len(classes), problems != [None])
         rule.check(parameters["solution"], parameters.get("order", ""))
         together = len(classes) if problems == [None] and rule.target == "classes" else None
         if all(part is None for part in start):
@@ -256,8 +257,8 @@ class LinearLearner(Learner):
         steps = compute_steps(given.codes, positive, eta0, given.weights, dtype)
         labels = given.codes.astype(self.code_type) if positive is None else None
         settings = self.rule.settings(self.parameters, self.intercept_step)
-        examples = Examples(given.rows, steps, labels)
-        return LinearTask(examples, given.row_order, self.rule, settings, given.width)
+        examples, tolerance = Examples(given.rows, steps, labels), find_tolerance(self.parameters)
+        return LinearTask(examples, given.row_order, self.rule, settings, given.width, tolerance)
 
     @property
     def code_type(self) -> Any:
@@ -363,20 +364,18 @@ class LinearLearner(Learner):
 
         Columns that the model has not met are ignored.
         """
-        count = n_rows(rows)
+        count, problems = n_rows(rows), self.problems
         rows = known_columns(rows, width, self.width)
         if self.votes:
             by_state = self.shares(to_matrix(rows, count, self.width))
-        else:
-            coef, bias = self.coefficients()
-            if self.rule.target == "numbers":
-                return scores(rows, count, coef[0], bias)
-            if self.problems == [None]:
-                by_state = scores(rows, count, coef.T, bias)
-            else:
-                pairs = ((coef[k], bias[k : k + 1]) for k in range(len(coef)))
-                by_state = np.column_stack([scores(rows, count, *pair) for pair in pairs])
-        return by_state.ravel() if self.problems == [1] else by_state
+            return by_state.ravel() if problems == [1] else by_state
+        coef, bias = self.coefficients()
+        if problems == [1] or self.rule.target == "numbers":
+            return scores(rows, count, coef[0], bias)
+        if problems == [None]:
+            return scores(rows, count, coef.T, bias)
+        pairs = ((coef[k], bias[k : k + 1]) for k in range(len(coef)))
+        return np.column_stack([scores(rows, count, *pair) for pair in pairs])
 
     def shares(self, X: Any) -> Array:
         """Return the share of votes of each row of a matrix, one column per output."""

@@ -3,7 +3,7 @@
 Standard library only: the shell imports this room to print its help.
 """
 
-from .conflicts import CONFLICTS, check_parameters, check_ranges, check_ties
+from .conflicts import CONFLICTS, check_parameters, check_ranges, check_signs
 from .errors import (
     NAME_ONLY,
     SHELL_NAMES,
@@ -81,7 +81,7 @@ __all__ = [
     "RuleEntry",
     "check_parameters",
     "check_ranges",
-    "check_ties",
+    "check_signs",
     "choice",
     "collect_parameters",
     "count",

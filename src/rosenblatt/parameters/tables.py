@@ -113,6 +113,17 @@ def non_negative(default: float, help: str = "", grid: tuple[float, ...] = ()) -
     )
 
 
+def non_negative_or_none(help: str = "", default_text: str = "") -> Parameter:
+    """A number from 0 up, or None (the default), which stands for ``default_text``."""
+    return Parameter(
+        None,
+        "a number from 0 up or None",
+        lambda value: value is None or positive_number(value) or value == 0,
+        help=help,
+        default_text=default_text,
+    )
+
+
 def share(default: float, help: str = "") -> Parameter:
     """A share of something, 0 or more and below 1."""
     return Parameter(

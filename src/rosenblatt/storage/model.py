@@ -138,7 +138,7 @@ def check_checkpoint(checkpoint: Checkpoint) -> None:
     for one in checkpoint.problems:
         require(one.stop_reason in REASONS, "the stop reason of its checkpoint is unknown")
         flags = one.mistaken
-        fitting = flags is None or (flags.dtype == bool and flags.ndim == 1)
+        fitting = flags is None or (flags.dtype in (bool, np.uint32) and flags.ndim == 1)
         require(fitting, "its mistaken rows are malformed")
 
 

@@ -101,6 +101,8 @@ class LinearTask:
     rule: UpdateRule
     settings: Any
     width: int
+    tolerance: Any = None
+    """How rows that cause many updates are tolerated (tolerant.py), if they are."""
 
     def __post_init__(self) -> None:
         self.many = self.examples.labels is not None and self.rule.target == "classes"
@@ -122,6 +124,12 @@ class LinearTask:
         kept = state.weights, state.bias, *state.further.values(), *self.unused
         sums = (*state.sums(), state.clock(start)) if self.rule.sums else ()
         done = self.kernel(self.examples, order, start, *kept, *sums, self.settings, log)
+        return self.finish_sweep(done, order, start, log)
+
+    def finish_sweep(
+        self, done: tuple[int, int, float], order: Array, start: int, log: Array
+    ) -> SweepResult:
+        """Return what a kernel has done; raise at a row whose activation is not finite."""
         position, n_updates, loss = done
         if n_updates < len(log) and position < len(order):
             raise not_finite(self.examples.rows, int(order[position]))
@@ -159,6 +167,10 @@ class LinearTask:
             return np.full(len(self.row_order), float(self.settings.above))
         positive = self.examples.steps[self.row_order] > 0
         return np.asarray(np.where(positive, self.settings.above, -self.settings.below))
+
+    def sides(self) -> Array:
+        """Return the number that each row's margin must exceed to be on the right side."""
+        return np.minimum(self.required(), 0)
 
     def close(self, state: Any) -> None:
         """Write into the state what it needs of the rows, which may be gone afterwards."""

@@ -23,7 +23,7 @@ COMMANDS = {
     "inspect": ("inspect", "Print what a model is, and its most important columns."),
     "prove": ("prove", "Prove that a plane separates two classes, or that no plane does."),
     "verify": ("prove", "Check a certificate against the data, in exact arithmetic."),
-    "export": ("predict", "Export a model of numeric columns as an ONNX file."),
+    "export": ("predict", "Export a model of numbers and categories as an ONNX file."),
     "plot": ("draw", "Draw a model, its data, or the course of training."),
     "lab": ("draw", "Open the lab in the browser: place points and watch every update."),
     "serve": ("serve", "Answer predictions over HTTP, and learn from examples."),

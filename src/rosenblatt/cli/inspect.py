@@ -124,7 +124,8 @@ def read_deviations(saved: "Model", data: str, width: int) -> Any:
     from ..jobs.data import open_like
     from ..jobs.importances import measure_deviations
 
-    return measure_deviations(open_like(saved, data, labels=False), width)
+    rows: Any = open_like(saved, data, labels=False)
+    return measure_deviations(rows, width)
 
 
 def tabulate_importances(ranked: "list[Importance]") -> list[tuple[int, str]]:

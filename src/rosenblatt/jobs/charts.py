@@ -38,7 +38,7 @@ class Axis(NamedTuple):
 
     def ticks(self) -> list[float]:
         """Return five values along the axis."""
-        return np.linspace(self.low, self.high, 5).tolist()
+        return [float(value) for value in np.linspace(self.low, self.high, 5)]
 
 
 def draw_chart(

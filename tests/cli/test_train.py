@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 import rosenblatt
-from rosenblatt.cli.data import BuiltIn
+from rosenblatt.cli.data import BuiltIn, load_builtin
 from rosenblatt.parameters import ORDERS, SOLUTIONS
 from rosenblatt.storage.file import load_model
 
@@ -683,3 +684,16 @@ def test_folds_show_the_spread(capsys, folder):
     for options in (["--initial", "m"], ["--cache"], ["--cluster", "local:1"]):
         status, _, err = run(capsys, "train", "flowers.csv", "--folds", 3, *options)
         assert (status, err.count("--folds")) == (2, 1), options
+
+
+def test_the_first_command_does_not_import_scikit_learn():
+    """Its import would take longer than all the rest."""
+    shown = "import sys; from rosenblatt.cli.app import app; "
+    shown += "app(['train', 'iris'], standalone_mode=False); assert 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", shown], capture_output=True, check=True)
+    X, y, names = load_builtin("iris")
+    iris = load_iris()
+    np.testing.assert_array_equal(X, iris.data)
+    np.testing.assert_array_equal(y, iris.target)
+    assert names["class_names"].tolist() == iris.target_names.tolist()
+    assert names["feature_names"] == iris.feature_names

@@ -53,7 +53,7 @@ def draw_chart(
         return [(round(a, 1), round(b, 1)) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
 
     if guide is not None:
-        parts.append(draw_line(points(guide), "var(--faint)", "stroke-dasharray='4 4'"))
+        parts.append(draw_line(points(guide), "#8a8a8a", "stroke-dasharray='4 4'"))
     for number, one in enumerate(series):
         colour, places = COLOURS[number % len(COLOURS)], points(thin_out(one.curve))
         parts.append(draw_line(places, colour, "stroke-width='2'"))

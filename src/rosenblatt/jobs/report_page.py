@@ -292,7 +292,7 @@ def tabulate_confusion(found: Evaluation) -> str:
     body = "".join(
         f"<tr><th>{escape(line)}</th>"
         + "".join(
-            f"<td style='background:rgba(var(--heat),{0.55 * share:.2f})'>{int(count):,}</td>"
+            f"<td style='background:rgba(0,130,200,{0.6 * share:.2f})'>{int(count):,}</td>"
             for count, share in zip(row, dark, strict=True)
         )
         + "</tr>"

@@ -367,11 +367,30 @@ def about_tuning(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> lis
     lines = [f"Tuning: {facts['tried']} settings, {rows} held out{splits}."]
     for each in facts["best"] + ([] if usual in facts["best"] else [usual]):
         marks = ["chosen"] * (each == taken) + ["default"] * (each == usual)
-        said = " ".join(spell(name, value) for name, value in each.items() if name != "error")
-        lines.append(
-            f"{each['error']:8.2%}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}"
-        )
+        lines.append(format_setting(each, marks, spell))
     return lines
+
+
+def about_online(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> list[str]:
+    """The error of predictions of a stream, and the settings that predicted best."""
+    alarms = count(len(facts["alarms"]), "drift alarm")
+    shown = [
+        format_setting(each, ["predicts the next row"] * (number == 0), spell)
+        for number, each in enumerate(facts["best"])
+    ]
+    return [
+        f"Online: {facts['error']:.2%} of {count(facts['rows'], 'row')} were wrong before they "
+        f"were learnt; {alarms}; {facts['tried']} settings:",
+        *shown,
+    ]
+
+
+def format_setting(
+    setting: dict[str, Any], marks: list[str], spell: Callable[[str, Any], str]
+) -> str:
+    """A setting that was tried, with its error, in a line."""
+    said = " ".join(spell(name, value) for name, value in setting.items() if name != "error")
+    return f"{setting['error']:8.2%}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}"
 
 
 def about_text(recipe: "FeatureRecipe") -> str:

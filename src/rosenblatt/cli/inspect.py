@@ -230,6 +230,12 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
         )
         tried = f"{facts['tuning']['tried']} settings"
         lines.append(f"Best of {tried}: held-out error {best:.2%}, by default {usual:.2%}")
+    if "online" in facts:
+        online = facts["online"]
+        lines.append(
+            f"Online: {online['error']:.2%} of {count(online['rows'], 'row')} wrong before they "
+            f"were learnt; {count(len(online['alarms']), 'drift alarm')}"
+        )
     if "held_out" in facts:
         lines.append(f"Held-out {errors(Score(**facts['held_out']))}")
     return lines

@@ -67,6 +67,16 @@ class Tuning(TypedDict):
     best: list[Error]
 
 
+class Online(TypedDict):
+    """What training on a stream tried and found; the alarms are numbers of rows."""
+
+    tried: Count
+    rows: Count
+    error: float
+    alarms: list[Count]
+    best: list[Error]
+
+
 class Kept(TypedDict, total=False):
     """The errors that a service has counted."""
 
@@ -129,6 +139,7 @@ class Facts(TypedDict, total=False):
     batch_bytes: Count
     training: dict[str, Any]
     tuning: Tuning
+    online: Online
     service: Service | None
     cluster: Cluster
 

@@ -26,6 +26,7 @@ from ..training.tasks import Part, PredictedTask
 from .cache import read_cached
 from .data import SentenceFile
 from .evaluate import HeldOut
+from .importances import measure_first_rows
 from .job import FileJob
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
@@ -428,10 +429,14 @@ class FileRows:
         if not np.isfinite(coef).all():
             raise overflow(coef.dtype)
         reader, names = self.reader, self.reader.names if self.whole is None else self.whole.names
+        deviations = measure_first_rows(self.first.rows, coef.shape[1])
+        importances = np.abs(coef).max(axis=0, initial=0.0) * deviations
+        largest = named(importances, names)
         learner.features = {
             "recipe": reader.features(),
             "format": reader.format,
-            "largest": named(coef, names),
+            "largest": largest,
+            "deviations": [float(f"{deviations[column]:.6g}") for column, _ in largest],
         }
         facts = {
             "rows": self.file_rows or run.count.rows,

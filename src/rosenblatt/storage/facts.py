@@ -151,6 +151,7 @@ class Features(TypedDict, total=False):
     format: str | None
     recipe: FeatureRecipe
     largest: list[tuple[int, str]]
+    deviations: list[Finite]
 
 
 def check_entries(part: str, entries: Any, *wanted: Any) -> None:

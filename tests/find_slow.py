@@ -15,8 +15,8 @@ LINE = re.compile(r"^\s*([\d.]+)s (?:call|setup|teardown)\s+([^\s\[]+)", re.MULT
 def find_slow(output):
     """The names of the slowest tests, so many that the others take at most the budget in all.
 
-    >>> find_slow("60.00s call test_a.py::a[1]\\n20.00s call test_a.py::b\\n9.00s setup test_a.py::c")
-    ['test_a.py::a']
+    >>> find_slow("60.00s call test.py::a[1]\\n20.00s call test.py::b\\n9.00s setup test.py::c")
+    ['test.py::a']
     """
     seconds = Counter()
     for time, name in LINE.findall(output):

@@ -76,13 +76,15 @@ def separable_classes(table: Any) -> dict[str, bool | None]:
     import numpy as np
 
     from ..theory.certificates import Inseparable, Separable
-    from ..theory.separability import separability
+    from ..theory.problem import Problem
+    from ..theory.separability import decide
 
     *columns, y = (column.to_numpy() for column in table.columns)
     X, classes = np.column_stack(columns), np.unique(y)
     answers = {Separable: True, Inseparable: False}
     asked = classes[len(classes) == 2 :]
-    return {str(name): answers.get(type(separability(X, y == name))) for name in asked}
+    problems = {str(name): Problem(X, np.where(y == name, 1.0, -1.0)) for name in asked}
+    return {name: answers.get(type(decide(problem))) for name, problem in problems.items()}
 
 
 def about_separable(separable: dict[str, bool | None]) -> str:

@@ -319,10 +319,22 @@ def as_result(
         "class_rows": facts.get("class_rows"),
         "columns": list_columns(recipe),
         "held_out": facts.get("held_out"),
+        "asked": facts.get("asked"),
         "test": tested and getattr(tested, "score", tested).as_dict(),
         **({"numbers": facts["numbers"]} if "numbers" in facts else {}),
         **({"training": facts["training_score"]} if "training_score" in facts else {}),
     }
+
+
+def about_labels(asked: Mapping[str, int]) -> str:
+    """A sentence on the labels that were asked for, and on the errors meanwhile.
+
+    >>> about_labels({"rows": 4000, "labels": 400, "errors": 90})
+    'Asked for 400 of 4,000 labels (10.0%); 2.25% of the rows were predicted wrong meanwhile.'
+    """
+    rows, labels, errors = asked["rows"], asked["labels"], asked["errors"]
+    wrong = f"{errors / rows:.2%} of the rows were predicted wrong meanwhile"
+    return f"Asked for {labels:,} of {rows:,} labels ({labels / rows:.1%}); {wrong}."
 
 
 def join_names(names: Iterable[Any], most: int | None = LISTED) -> str:
@@ -384,10 +396,32 @@ def about_tuning(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> lis
     lines = [f"Tuning: {facts['tried']} settings, {rows} held out{splits}{by}."]
     for each in facts["best"] + ([] if usual in facts["best"] else [usual]):
         marks = ["chosen"] * (each == taken) + ["default"] * (each == usual)
-        said = " ".join(spell(name, value) for name, value in each.items() if name != "error")
-        error = f"{each['error']:8.5g}" if numbers else f"{each['error']:8.2%}"
-        lines.append(f"{error}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}")
+        lines.append(format_setting(each, marks, spell))
     return lines
+
+
+def about_online(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> list[str]:
+    """The error of predictions of a stream, and the settings that predicted best."""
+    alarms = count(len(facts["alarms"]), "drift alarm")
+    shown = [
+        format_setting(each, ["predicts the next row"] * (number == 0), spell)
+        for number, each in enumerate(facts["best"])
+    ]
+    return [
+        f"Online: {facts['error']:.2%} of {count(facts['rows'], 'row')} were wrong before they "
+        f"were learnt; {alarms}; {facts['tried']} settings:",
+        *shown,
+    ]
+
+
+def format_setting(
+    setting: dict[str, Any], marks: list[str], spell: Callable[[str, Any], str]
+) -> str:
+    """A setting that was tried, with its error, in a line."""
+    said = " ".join(spell(name, value) for name, value in setting.items() if name != "error")
+    numbers = RULE_TABLE[setting["rule"]].target == "numbers"
+    error = f"{setting['error']:8.5g}" if numbers else f"{setting['error']:8.2%}"
+    return f"{error}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}"
 
 
 def about_text(recipe: "FeatureRecipe") -> str:

@@ -111,7 +111,7 @@ class OutputOptions:
     progress_every: int | None = stream_option(
         "-P",
         "--progress-every",
-        help="Print the progressive error every N rows.",
+        help="Print the progressive error every N rows; this changes nothing else.",
         shown="1000 with --progressive, else off",
     )
 
@@ -185,6 +185,9 @@ class LearningOptions(RuleOptions):
         "rows, a fifth of them.",
         default=False,
     )
+    labels_budget: float = training_option(
+        help=FILES["labels_budget"].help + ".", default=0.0, metavar="N", shown="all labels"
+    )
     seed: int = training_option(help="Seed of the random orders, from 0 to 2³² − 1.", default=0)
     initial: Path | None = training_option(help="Start from the weights of a model file.")
     cluster: str | None = training_option(
@@ -197,6 +200,11 @@ class LearningOptions(RuleOptions):
     )
     no_bias: bool = option(
         help="Learn no bias.", default=False, panel=ORDER_PANEL, also=["--no-fit-intercept"]
+    )
+    online: bool = stream_option(
+        help="Choose everything that is not given for the prediction of each next row: rule, "
+        "parameters, products of columns; warn of drift. One epoch.",
+        default=False,
     )
     window: int = stream_option(
         help="Shuffle a stream within N rows.", default=0, shown="no shuffling"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .card import make_card, write_card
 from .data import check_output
 from .format import (
     LISTED,
@@ -47,6 +48,9 @@ class InspectOptions:
     plot: Path | None = output_option(
         help="Draw the importances to FILE (.png, .svg, .pdf …).", shown="off"
     )
+    card: Path | None = output_option(
+        help="Write a model card to FILE: a page for a model hub.", shown="off"
+    )
     json: bool = output_option(
         help="Print one JSON object, with all columns unless --top is given.", default=False
     )
@@ -66,12 +70,13 @@ class InspectOptions:
         "rosenblatt inspect model.safetensors --top 20",
         "rosenblatt inspect model.safetensors --json",
         "rosenblatt inspect model.safetensors --plot importances.png",
+        "rosenblatt inspect model.safetensors --card README.md",
     ],
 )
 def inspect(model: Path, given: InspectOptions) -> None:
     """Print what a model is, how it was trained, and its most important columns."""
-    if given.plot is not None:
-        check_output(given.plot, model, given.data)
+    for output in (given.plot, given.card):
+        check_output(output, model, given.data)
     saved, learner = load_learner(model)
     describe = {"linear": inspect_linear, "sequence": inspect_tagger}.get(learner.kind)
     if describe is None:
@@ -80,10 +85,10 @@ def inspect(model: Path, given: InspectOptions) -> None:
             "use rosenblatt.load in Python.",
             "model-kind",
         )
-    describe(saved, learner, given)
+    describe(saved, learner, given, model)
 
 
-def inspect_linear(saved: "Model", learner: Any, given: InspectOptions) -> None:
+def inspect_linear(saved: "Model", learner: Any, given: InspectOptions, model: Path) -> None:
     """Print what a linear model is, and its most important columns."""
     from ..jobs.importances import rank_columns
 
@@ -94,10 +99,13 @@ def inspect_linear(saved: "Model", learner: Any, given: InspectOptions) -> None:
         from ..plots import ImportanceDisplay
 
         ImportanceDisplay.from_importances(ranked, saved.classes).save(given.plot)
+    about = about_model(saved, coef, None if given.all else LISTED)
+    if given.card is not None:
+        columns = [text for _, text in tabulate_importances(ranked)]
+        write_card(make_card(saved, about, columns, model), given.card)
     if given.json:
         print_linear(saved, coef, bias, ranked)
         return
-    about = about_model(saved, coef, None if given.all else LISTED)
     print("\n".join(map(fold, [*about, *about_scores(saved)])))
     raw, raw_bias = to_file_units(saved, coef, bias)
     if ranked and ranked[0].importance is not None:
@@ -108,6 +116,8 @@ def inspect_linear(saved: "Model", learner: Any, given: InspectOptions) -> None:
     print(fold(f"  bias: {format_weights(raw_bias, bias)}"))
     if given.plot is not None:
         print(f"Wrote the figure to {given.plot}.")
+    if given.card is not None:
+        print(f"Wrote the card to {given.card}; fill in its last part.")
 
 
 def to_file_units(saved: "Model", coef: Any, bias: Any) -> tuple[Any, Any]:
@@ -275,14 +285,14 @@ def about_scores(model: "Model") -> list[str]:
     ]
 
 
-def inspect_tagger(model: "Model", learner: Any, options: InspectOptions) -> None:
+def inspect_tagger(model: "Model", learner: Any, options: InspectOptions, _: Path) -> None:
     """Print what a tagger is, and for each tag the features with the largest weights."""
     from ..learners.sequence.explaining import best_predecessors
 
     given, top = model.parameters, options.top_or_default()
-    if options.data is not None or options.plot is not None:
+    if any(given is not None for given in (options.data, options.plot, options.card)):
         raise CommandError(
-            "--data and --plot are for models of rows; leave them out.", "model-kind"
+            "--data, --plot and --card are for models of rows; leave them out.", "model-kind"
         )
     if options.json:
         features = {

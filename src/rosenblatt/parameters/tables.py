@@ -400,7 +400,7 @@ FOR_TABLES: dict[str, Any] = {"rule": "pa", "loss": "squared_hinge", "C": None}
 
 FOR_NUMBERS: dict[str, Any] = {
     "rule": "pa-regression",
-    "loss": "squared_epsilon_insensitive",
+    "loss": "epsilon_insensitive",
     "C": None,
     "epsilon": 0.0,
 }

@@ -262,7 +262,7 @@ class Service:
             answer["sequence"] = predictor.sequence
             if instances is not None:
                 return to_predictions(answer)
-            if self.questions is not None:
+            if self.questions is not None and "scores" in answer:
                 sets = predictor.learner.multilabel
                 given = answer["labels"], answer["scores"], sets
                 answer["ask"] = self.questions.choose(values, *given)

@@ -28,7 +28,7 @@ from .rules import RULES, UpdateRule, choose_rule_form
 HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a stream need some
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
-NUMBER_STEP_SHARE = 0.3  # the same for numbers of deviation 1; benchmarks/numbers.py --defaults
+NUMBER_STEP_SHARE = 0.3  # the same for numbers of deviation 1; benchmarks/regression.py --defaults
 C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE}
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
 

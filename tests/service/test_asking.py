@@ -136,6 +136,11 @@ def test_lines_are_not_asked_for(tmp_path):
     learning = Learning(tmp_path / "m", say=lambda sentence: None)
     with pytest.raises(ValueError, match="not for lines"):
         check_asking(learning.served)
+    client = client_of(learning)
+    client.app.questions = Questions(0.5)  # as if such a model had replaced one of columns
+    answer = client.post("/predict", json=["1:3"])
+    assert answer.status_code == 200
+    assert "ask" not in answer.json()
     learning.log.close()
 
 

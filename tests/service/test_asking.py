@@ -37,6 +37,9 @@ def test_about_a_share_of_predictions_is_marked_near_the_boundary(client, learni
     about = client.get("/model").json()["asking"]
     assert (about["predictions"], about["asked"]) == (1000, len(asked))
     assert about["waiting"] <= 200  # the same row once
+    metrics = client.get("/metrics").text
+    assert f"rosenblatt_asked_labels_total {len(asked)}.0" in metrics
+    assert f"rosenblatt_waiting_labels {about['waiting']}.0" in metrics
 
 
 def test_an_answer_is_learnt_and_leaves_the_queue(client, learning):

@@ -120,7 +120,7 @@ def compare(quick):
     table(*rows)
 
 
-DEFAULT = "PA-I 0.3 ε=0"
+DEFAULT = "PA-I 1 ε=0"
 
 
 def study(quick):

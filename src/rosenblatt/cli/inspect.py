@@ -9,6 +9,7 @@ import click
 
 from .format import (
     LISTED,
+    about_choice,
     about_classes,
     about_columns,
     count,
@@ -134,11 +135,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
     if "calibration" in facts:
         lines.append("Gives probabilities (predict --probabilities)")
     if "tuning" in facts:
-        best, usual = (
-            each["error"] for each in (facts["tuning"]["best"][0], facts["tuning"]["usual"])
-        )
-        tried = f"{facts['tuning']['tried']} settings"
-        lines.append(f"Best of {tried}: held-out error {best:.2%}, by default {usual:.2%}")
+        lines.append(about_choice(facts["tuning"]))
     if "held_out" in facts:
         lines.append(f"Held-out {errors(Score(**facts['held_out']))}")
     return lines

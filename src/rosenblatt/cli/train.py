@@ -8,7 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .data import DATA, SetOptions, has_sentences, is_builtin_set, open_source, print_note
+from .data import (
+    DATA,
+    SetOptions,
+    check_input,
+    has_sentences,
+    is_builtin_set,
+    open_source,
+    print_note,
+)
 from .format import (
     about_columns,
     about_margin,
@@ -57,6 +65,7 @@ def train(
 ) -> None:
     """Train a model on a file or a built-in data set."""
     result.check(data)
+    check_input(learning.validation)
     if not has_sentences(data, reading.format):
         learning.refuse_tagging(data)
     study = make_report(data, result, learning, reading) if is_builtin_set(data) else None
@@ -84,8 +93,8 @@ def make_report(
     from .builtin_report import Study
 
     files = reading.cache, reading.skip_bad, reading.format, learning.window, learning.cluster
-    others = learning.classes, learning.initial, result.checkpoint, result.progress_every
-    if any(files) or any(others) or result.resume or result.test:
+    others = learning.classes, learning.initial, result.checkpoint, learning.validation
+    if result.progress_every or any(files) or any(others) or result.resume or result.test:
         raise CommandError(
             f"{data} is a built-in set; options for files do not apply to it.", "builtin-option"
         )
@@ -120,6 +129,7 @@ def make_job(
         cache=cache,
         progress_every=result.progress_every or 0,
         tune=learning.tune,
+        validation=learning.validation,
     )
     return FileJob(request, listener, checkpointer)
 
@@ -180,7 +190,7 @@ def tune_and_open(
         from ..jobs.tuning import tune
 
         again = partial(open_again, source, reading.options())
-        reader, job = tune(reader, again, job, reading.list_given_weights())
+        reader, job = tune(reader, again, job, reading.list_given_features())
         print_tuning(job.facts["tuning"], result)
     if not result.json:
         lines = [*map(fold, about_columns(reader.parser.recipe))]
@@ -280,6 +290,7 @@ def train_on_cluster(
         "--plot": result.plot,
         "--initial": learning.initial,
         "--tune": learning.tune,
+        "--validation": learning.validation,
     }
     for option, wanted in alone.items():
         if wanted:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,8 +13,7 @@ from sklearn.utils import Tags
 
 from ..data.labels import check_indicator, count_classes
 from ..data.rows import Array, overflow, refuse_lost, refuse_not_finite, view_rows
-from ..data.splits import Split
-from ..data.weights import refuse_one_class, row_weights, rows_that_count
+from ..data.weights import refuse_one_class
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE, check_ties
@@ -26,16 +25,7 @@ from ..training.solutions import SOLUTIONS
 from .base import RowClassifier, make_seed, print_epoch, to_canonical, when_calibrated
 from .constructors import estimator
 from .one_row import NamedColumns, check_label, make_first_row, make_row, refuse_to_grow
-
-
-class Prepared(NamedTuple):
-    """The checked arguments of one call of ``fit``."""
-
-    X: Any
-    classes: Array
-    rows: TrainingRows
-    held_out: Array | None
-    seed: int
+from .validation import Prepared, check_eval_set, hold_out
 
 
 @estimator
@@ -64,6 +54,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
     max_iter: int = 10
     measure: bool = False
     early_stopping: bool = False
+    metric: str = "error"
     calibrate: bool = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 5
@@ -87,6 +78,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         sample_weight: ArrayLike | None = None,
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
+        eval_set: tuple[Any, ArrayLike] | None = None,
     ) -> Self:
         """Fit the model to rows and labels, until a pass is without mistakes or for ``max_iter``.
 
@@ -102,6 +94,8 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         coef_init, intercept_init : array-like, default=None
             Initial weights and biases, in the shapes of ``coef_`` and ``intercept_``; None starts
             at zero.
+        eval_set : tuple (X, y), default=None
+            Rows and labels for early stopping, instead of rows that are held out.
 
         Returns
         -------
@@ -112,7 +106,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         start = coef_init, intercept_init
         continues = self.warm_start and self.__sklearn_is_fitted__()
         with self._unchanged_by_errors():
-            given = self._prepare(X, y, sample_weight, reset=not continues)
+            given = self._prepare(X, y, sample_weight, not continues, eval_set)
             if continues:
                 self._check_continued(given.classes, given.rows.codes.ndim == 2)
             from_here = continues and all(part is None for part in start)
@@ -380,7 +374,9 @@ class LinearClassifier(RowClassifier[LinearLearner]):
             raise ValueError(f"y has {y.shape[1]} columns; there are {len(classes)} labels.")
         return y
 
-    def _prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool) -> Prepared:
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool, eval_set: Any = None
+    ) -> Prepared:
         """Check rows, labels and weights, and hold rows out."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
         self._refuse_calibrated_sets(y)
@@ -390,9 +386,10 @@ class LinearClassifier(RowClassifier[LinearLearner]):
             X = to_canonical(X)
         classes, codes = self._encode(y)
         seed, learnt, held = make_seed(self.random_state), None, None
-        if self.early_stopping:
-            known = rows_that_count(codes, row_weights(codes, sample_weight, None))
-            learnt, held = Split(self.validation_fraction, seed).stratify(codes, known)
+        if eval_set is not None:
+            held = check_eval_set(self, eval_set, classes, X.dtype)
+        elif self.early_stopping:
+            learnt, held = hold_out(self, X, codes, sample_weight, seed)
         weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:
@@ -525,7 +522,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
             measured = len(given.rows.row_order) * self.measure
             run.after_epoch = partial(print_epoch, run, measured)
         if given.held_out is not None and self.early_stopping:
-            run.validate = learner.validator(given.rows, given.held_out)
+            run.validate = learner.validator(*given.held_out)
         return run
 
     # Probabilities
@@ -536,10 +533,10 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         """Fit probabilities to the scores of rows held out, or by cross-fitting on all rows."""
         if not self.calibrate:
             return None
-        codes, rows = given.rows.codes, given.held_out
-        if rows is not None:
-            scores = learner.scores(view_rows(given.X[rows]), given.X.shape[1])
-            return fit_calibration(scores, codes[rows], len(given.classes))
+        if given.held_out is not None:
+            X, codes = given.held_out
+            scores = learner.scores(view_rows(X), given.X.shape[1])
+            return fit_calibration(scores, codes, len(given.classes))
 
         def score(learnt: Array, held: Array) -> Array:
             part = given._replace(rows=given.rows._replace(row_order=learnt))
@@ -549,7 +546,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
             model.states = run.train().outcomes
             return model.scores(view_rows(given.X[held]), given.X.shape[1])
 
-        rows = given.rows.row_order
+        codes, rows = given.rows.codes, given.rows.row_order
         return cross_fit(codes, rows, len(given.classes), given.seed, score)
 
     def _remember_scores(self, scores: Array, codes: Array) -> None:

@@ -11,8 +11,9 @@ from ..data.rows import Array, to_dense
 from ..learners.linear import LinearLearner
 from ..training.run import Run
 from ..training.tasks import SweepResult
-from .linear import LinearClassifier, Prepared
+from .linear import LinearClassifier
 from .perceptron import Perceptron
+from .validation import Prepared
 
 
 class Step(NamedTuple):

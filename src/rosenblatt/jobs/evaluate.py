@@ -28,30 +28,49 @@ class HeldOut(NamedTuple):
 
     batches: Iterable[Batch]
     target: ClassTarget
-    split: Split
+    split: Split | None = None  # all rows
 
     def scores(self, learner: LinearLearner) -> Iterator[tuple[Array, Array]]:
         """Yield the scores of the rows and the codes of their labels, batch by batch."""
         row, count = 0, 0
         for batch in self.batches:
-            held = self.split.held_out(row, n_rows(batch.rows))
+            held = np.ones(n_rows(batch.rows), bool)
+            if self.split is not None:
+                held = self.split.held_out(row, len(held))
             codes = self.target.encode(known_labels(batch, row), row, held)
             yield learner.scores(batch.rows, batch.width)[held], codes[held]
             row, count = row + len(codes), count + int(np.count_nonzero(held))
-        if not count:
+        if not count and self.split is not None:
             raise ParameterError(
                 "{holdout} held no row out; take a larger share.",
                 code="holdout-empty",
                 holdout=self.split.share,
             )
 
-    def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
-        """Return the share of the rows that some problems get right, by their numbers."""
+    def validate(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
+        """Return the scores of some problems by the metric: the share of the rows that are right.
+
+        A label that is not a class counts as an error, and not at all in other metrics.
+        """
+        if learner.parameters["metric"] != "error":
+            return self.measure(learner, problems)
         right, count = np.zeros(len(learner.states)), 0
         for scores, codes in self.scores(learner):
             right += learner.right(scores, codes).sum(axis=0)
             count += len(codes)
         return {problem: float(right[problem] / count) for problem in problems}
+
+    def measure(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
+        """Return the scores of some problems by a metric that needs the scores of all rows."""
+        scores, codes = map(np.concatenate, zip(*self.scores(learner), strict=True))
+        known = codes >= 0 if codes.ndim == 1 else np.ones(len(codes), bool)
+        own = scores if learner.problems in ([None], [1]) else None
+        return {
+            k: learner.validation_score(
+                k, (scores[:, k] if own is None else own)[known], codes[known]
+            )
+            for k in problems
+        }
 
     def score(self, learner: LinearLearner) -> Score:
         """Count the rows that a learner gets wrong."""

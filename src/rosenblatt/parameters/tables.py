@@ -170,6 +170,13 @@ EARLY_STOPPING = flag(
 VALIDATION_FRACTION = positive_share(
     0.1, "Share of the rows, in (0, 1), that early stopping and calibration hold out"
 )
+METRICS = ("error", "log-loss", "auc", "average-precision", "f1", "balanced")
+METRIC = choice(
+    "error",
+    *METRICS,
+    help="Metric on held-out rows by which tuning and early stopping choose: error, log-loss, auc "
+    "(ROC area), average-precision, f1 (mean of the classes), balanced (accuracy)",
+)
 RANDOM_STATE = anything(None, "Seed of the random orders")
 VERBOSE = anything(0, "Print every epoch")
 
@@ -210,6 +217,7 @@ ANY_RULE = SHARED | {
     ),
     "measure": flag(False, "Measure the error of the weights after every epoch"),
     "early_stopping": EARLY_STOPPING,
+    "metric": METRIC,
     "calibrate": flag(
         False, "Calibrate the scores to probabilities of the classes, by cross-fitting"
     ),

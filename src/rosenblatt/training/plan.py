@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,10 @@ BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; bench
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
 
 
+LATER: dict[str, Any] = {"metric": "error", "validation": None}
+"""Entries of plans that version 0.2 did not have."""
+
+
 @dataclass(frozen=True)
 class Request:
     """What the user stated; ``make_plan`` resolves the rest.
@@ -50,7 +55,9 @@ class Request:
         Predict each row of the first pass before learning from it, and report the error after this
         many rows; 0 for not at all.
     tune
-        Choose by error on held-out rows what was not stated.
+        Choose by cross-validation what was not stated.
+    validation
+        A file or a table by which early stopping decides, instead of rows held out.
     """
 
     rule: str | None = None
@@ -61,6 +68,7 @@ class Request:
     cache: bool = False
     progress_every: int = 0
     tune: bool = False
+    validation: Any = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -130,6 +138,8 @@ class Plan:
         As in the request.
     rules
         The rules of which the one that predicts the first rows of a stream best is taken.
+    validation
+        The file or table by which early stopping decides, if any.
     """
 
     rule: str
@@ -141,6 +151,7 @@ class Plan:
     cache: bool = False
     progress_every: int = 0
     rules: tuple[str, ...] = ()
+    validation: Any = None
 
     @property
     def estimator(self) -> str:
@@ -183,6 +194,7 @@ class Plan:
             "holdout": self.split.share,
             "cache": False,
             "progress_every": self.progress_every,
+            "validation": None if self.validation is None else describe_data(self.validation),
         }
         found: dict[str, Any] = as_json({"rule": self.rule, **self.parameters, **options})
         return found
@@ -201,6 +213,7 @@ class Plan:
     def refuse_other_plan(self, before: Mapping[str, Any]) -> None:
         """Refuse to resume a run of another plan; values that are still None match any."""
         now = self.as_dict()
+        before = {**LATER, **before} if before else before
         if before.keys() != now.keys():
             raise ParameterError(
                 "The model does not say how it was trained; it cannot be resumed.",
@@ -213,6 +226,11 @@ class Plan:
                     "the same options.",
                     code="resume-changed",
                 )
+
+
+def describe_data(data: Any) -> str:
+    """A path as a string; the kind of a table."""
+    return str(data) if isinstance(data, str | PathLike) else type(data).__name__
 
 
 def as_json(value: Any) -> Any:
@@ -229,7 +247,10 @@ def make_plan(request: Request, found: Found) -> Plan:
     parameters = resolve_margin(parameters, request, found)
     parameters = resolve_steps(rule, parameters, found)
     stream, order = resolve_order(parameters, request, found)
-    needs = parameters["early_stopping"] or (stream and parameters["calibrate"])
+    if request.validation is not None:
+        parameters = {**parameters, "early_stopping": True}
+    stops = parameters["early_stopping"] and request.validation is None
+    needs = stops or (stream and parameters["calibrate"])
     share = request.holdout or (HELD_OUT if needs else 0.0)
     open_rule = request.is_open and request.progress_every and not request.tune
     plan = Plan(
@@ -242,6 +263,7 @@ def make_plan(request: Request, found: Found) -> Plan:
         request.cache,
         request.progress_every,
         STREAM_RULES if open_rule else (),
+        request.validation,
     )
     plan.check(*(["stream"] if stream else ["cache"] if request.cache else []))
     RULES[rule].check(parameters["solution"], order)

@@ -1,6 +1,7 @@
 """The site: the pages of this folder, a reference of every public name, and the gallery."""
 
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -10,6 +11,8 @@ import source_pages  # noqa: E402
 
 import rosenblatt  # noqa: E402
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+REPOSITORY = PROJECT["urls"]["Repository"]
 project = "Rosenblatt"
 author = "The Rosenblatt developers"
 copyright = author  # noqa: A001
@@ -80,7 +83,7 @@ exclude_patterns += [
 # Look
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
-html_title = "Rosenblatt"
+html_title = f"Rosenblatt {version}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
@@ -90,6 +93,9 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": True,
     "use_edit_page_button": False,
+    "icon_links": [
+        {"name": "Repository", "url": REPOSITORY, "icon": "fa-brands fa-github"},
+    ],
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",

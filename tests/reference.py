@@ -90,10 +90,13 @@ def updated(weights, bias, x, label, step, bias_step):
 class Run:
     """One problem, told row by row: ``tried`` lists the weights and bias after each row seen."""
 
-    def __init__(self, X, labels, steps, weights, bias, *, margin, ties, intercept_step, pocket):
+    def __init__(self, X, labels, steps, weights, bias, *, ties, intercept_step, pocket, **asked):
         self.X, self.labels, self.steps = X, labels, steps
         self.weights, self.bias = weights, bias
-        self.margin, self.ties, self.intercept_step = margin, ties, intercept_step
+        self.ties, self.intercept_step = ties, intercept_step
+        self.margin, self.negative_margin = asked["margin"], asked.get("negative_margin")
+        self.slack, self.most = asked.get("slack", 0.0), asked.get("max_row_updates") or np.inf
+        self.caused = np.zeros(len(X))
         self.rows = [i for i in range(len(X)) if steps[i] > 0]
         self.tried, self.mistaken, self.history = [], set(), []
         self.mistakes = 0
@@ -102,17 +105,31 @@ class Run:
     def margin_at(self, i):
         return compute_margin(self.weights, self.bias, self.X[i], self.labels[i])
 
-    def on_right_side(self, i):
+    def margin_of(self, i):
+        """The margin that a row must exceed; negative rows may have one of their own."""
+        is_negative = len(self.bias) == 1 and self.labels[i] == -1
+        own = is_negative and self.negative_margin is not None
+        return self.negative_margin if own else self.margin
+
+    def on_right_side(self, i, eased=0.0):
         """Whether a row is classified right, where ``ties`` decides on the boundary."""
-        margin = self.margin_at(i)
-        if margin != 0 or self.margin > 0:
+        margin = self.margin_at(i) + eased
+        if margin != 0 or self.margin_of(i) > 0:
             return margin > 0
         two_class_ties = {+1: "positive", -1: "negative"} if len(self.bias) == 1 else {}
         return self.ties in ("correct", two_class_ties.get(self.labels[i]))
 
-    def is_right(self, i):
-        """Whether a row needs no update."""
-        return self.margin_at(i) > self.margin if self.margin > 0 else self.on_right_side(i)
+    def is_right(self, i, eased=0.0):
+        """Whether a row has the margin that is asked for."""
+        margin = self.margin_of(i)
+        return self.margin_at(i) + eased > margin if margin > 0 else self.on_right_side(i, eased)
+
+    def needs_no_update(self, i):
+        """Whether a row is right, or excused by the updates that it has caused: the λ-trick and the
+        α-bound of Khardon & Wachman (2007).
+        """
+        eased = self.slack * self.steps[i] * self.caused[i]
+        return self.caused[i] >= self.most or self.is_right(i, eased)
 
     def updated(self, i):
         """New weights and bias after a mistake."""
@@ -121,7 +138,7 @@ class Run:
 
     def see(self, i):
         """Learn from one row; say whether to go on."""
-        if self.is_right(i):
+        if self.needs_no_update(i):
             if self.pocket:
                 self.pocket.run += 1
         else:
@@ -132,6 +149,7 @@ class Run:
                 self.loss -= self.margin_at(i)
             self.mistakes += 1
             self.mistaken.add(i)
+            self.caused[i] += 1
             self.weights, self.bias = self.updated(i)
             if self.pocket:
                 self.pocket.run, self.pocket.measured = 0, False
@@ -157,7 +175,8 @@ class Run:
             ORDERS[order](self, seed, epoch)
             mistakes = self.mistakes - before
             separated = mistakes == 0
-            if measure or (separated and order == "replacement"):  # which may have missed rows
+            settled = separated and order != "replacement"  # which may have missed rows
+            if measure or separated:
                 separated = all(self.is_right(i) for i in self.rows)
             if measure:
                 wrong = [i for i in self.rows if not self.on_right_side(i)]
@@ -168,6 +187,8 @@ class Run:
             if separated or (self.pocket and self.pocket.errors == 0):
                 found = self.pocket.weights if self.pocket else self.weights
                 return "separated" if np.any(found) else "zero_weights"  # where ties are right
+            if settled:
+                return "no_updates"
         return "max_iter"
 
     # Solutions
@@ -277,7 +298,7 @@ def first(run, seed, epoch):
 
 def worst(run, seed, epoch):
     run.gone_through = len(run.rows)
-    wrong = [i for i in run.rows if not run.is_right(i)]
+    wrong = [i for i in run.rows if not run.needs_no_update(i)]
     if wrong:
         run.see(min(wrong, key=run.margin_at))
 
@@ -292,6 +313,9 @@ ORDERS = {
     "first": first,
     "worst": worst,
 }
+
+
+REASONS = ["max_iter", "zero_weights", "no_updates", "separated"]
 
 
 class Perceptron:
@@ -314,7 +338,9 @@ class Perceptron:
         max_iter=100,
         measure=False,
         random_state=0,
+        **tolerance,
     ):
+        self.tolerance = tolerance  # negative_margin, slack, max_row_updates
         self.solution, self.order, self.eta0 = solution, order, eta0
         self.average_decay = average_decay
         self.margin, self.ties, self.multi_class = margin, ties, multi_class
@@ -333,6 +359,7 @@ class Perceptron:
         bias = np.zeros(outputs) if intercept_init is None else intercept_init
         rule = {
             "margin": self.margin,
+            **self.tolerance,
             "ties": self.ties,
             "intercept_step": self.bias_step(X[steps > 0]),
             "pocket": self.solution == "pocket",
@@ -365,7 +392,7 @@ class Perceptron:
             summed([run.history[t] for run in self.runs if t < len(run.history)])
             for t in range(self.n_iter_)
         ]
-        self.stop_reason_ = min(reasons, key=["max_iter", "zero_weights", "separated"].index)
+        self.stop_reason_ = min(reasons, key=REASONS.index)
         return self
 
     def bias_step(self, X):
@@ -681,6 +708,93 @@ class FamilyMember(Perceptron):
     def __init__(self, rule, **parameters):
         super().__init__(**parameters)
         self.run = lambda *problem, **settings: FamilyRun(rule(), *problem, **settings)
+
+
+# Numbers: the error is measured before the threshold.
+
+
+class Regressor:
+    """A linear model of numbers; ``step`` says how far a row moves the weights along itself."""
+
+    def __init__(self, step, *, epsilon=0.0, solution="last", order=None, max_iter=10, **bias):
+        self.step, self.epsilon, self.solution = step, epsilon, solution
+        self.order, self.max_iter, self.seed = order or fixed_rows, max_iter, bias.pop("seed", 0)
+        self.bias_step = bias.get("intercept_step", 1.0) * bias.get("fit_intercept", True)
+
+    def fit(self, X, y, weights=None):
+        Z = np.column_stack([X, np.full(len(X), np.sqrt(self.bias_step))]).astype(float)
+        weights = np.ones(len(X)) if weights is None else weights
+        w, tried, self.history_, self.excesses = np.zeros(Z.shape[1]), [], [], []
+        for epoch in range(1, self.max_iter + 1):
+            found = []
+            for i in self.order(np.flatnonzero(weights), self.seed, epoch):
+                error = y[i] - w @ Z[i]
+                if abs(error) > self.epsilon:
+                    found.append(abs(error) - self.epsilon)
+                    w = w + np.sign(error) * self.step(found[-1], Z[i] @ Z[i], weights[i]) * Z[i]
+                tried.append(w)
+            self.excesses += found
+            rows = np.count_nonzero(weights)
+            self.history_.append(Epoch(epoch, rows, len(found), len(found), sum(found)))
+            if not found:
+                break
+        w = np.mean(tried, axis=0) if self.solution == "average" else w
+        self.coef_, self.intercept_ = w[None, :-1], w[-1:] * np.sqrt(self.bias_step)
+        return self
+
+
+def fixed_rows(rows, seed, number):
+    """The rows as they lie."""
+    return rows
+
+
+REGRESSION_STEPS = {
+    "hard": lambda C: lambda excess, size, weight: excess / size,
+    "epsilon_insensitive": lambda C: lambda excess, size, weight: min(C * weight, excess / size),
+    "squared_epsilon_insensitive": (
+        lambda C: lambda excess, size, weight: excess / (size + 1 / (2 * C * weight))
+    ),
+    "lms": lambda eta: lambda excess, size, weight: eta * weight * excess,
+    "normalized_lms": lambda eta: lambda excess, size, weight: eta * weight * excess / size,
+}
+"""PA, PA-I and PA-II of Crammer et al. (2006, §5); Widrow & Hoff (1960), and normalized."""
+
+
+# Ranks: one direction, and thresholds that divide it.
+
+
+class PRank:
+    """Crammer & Singer (2001), with ranks from 0; ``margin`` is 0 in the paper."""
+
+    def __init__(self, n_ranks, margin=0.0):
+        self.n_ranks, self.margin = n_ranks, margin
+
+    def rank(self, w, thresholds, x):
+        """The first threshold that w·x is below; the last rank if there is none."""
+        return next((r for r, b in enumerate(thresholds) if w @ x - b < 0), self.n_ranks - 1)
+
+    def fit(self, X, y, weights=None, epochs=1):
+        """``tried`` lists the weights and thresholds after each row."""
+        w, b = np.zeros(X.shape[1]), np.zeros(self.n_ranks - 1)
+        weights = np.ones(len(X)) if weights is None else weights
+        self.tried, self.updates, self.loss = [], 0, 0
+        for _ in range(epochs):
+            for x, rank, weight in zip(X, y, weights, strict=True):
+                sides = [1 if rank > r else -1 for r in range(self.n_ranks - 1)]
+                leads = [side * (w @ x - each) for side, each in zip(sides, b, strict=True)]
+                predicted = self.rank(w, b, x)
+                self.loss += abs(predicted - rank)
+                if predicted != rank or (self.margin > 0 and min(leads) <= self.margin):
+                    moves = [
+                        side * (lead <= self.margin)
+                        for side, lead in zip(sides, leads, strict=True)
+                    ]
+                    w = w + weight * sum(moves) * x
+                    b = np.sort(b - weight * np.array(moves))
+                    self.updates += 1
+                self.tried.append((w, b))
+        self.weights, self.thresholds = w, b
+        return self
 
 
 class KernelPerceptron:

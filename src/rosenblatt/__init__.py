@@ -3,9 +3,14 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .parameters import RULE_NAMES
+from .parameters import CLASS_RULES, NUMBER_RULES
 
 if TYPE_CHECKING:
+    from .estimators.evaluation import (
+        compare as compare,
+        cross_validate as cross_validate,
+        evaluate as evaluate,
+    )
     from .estimators.family import *  # noqa: F403
     from .estimators.features import Features as Features
     from .estimators.kernel import KernelPerceptron as KernelPerceptron
@@ -18,6 +23,10 @@ if TYPE_CHECKING:
         train as train,
     )
     from .estimators.progressive import Progressive as Progressive, progressive as progressive
+    from .estimators.regressors import (
+        Adaline as Adaline,
+        PassiveAggressiveRegressor as PassiveAggressiveRegressor,
+    )
     from .estimators.sequence import SequencePerceptron as SequencePerceptron
     from .estimators.steps import Step as Step, steps as steps
     from .reading.batches import Batch as Batch
@@ -51,13 +60,15 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _ROOMS = {
-    "estimators.family": " ".join(RULE_NAMES),
+    "estimators.evaluation": "compare cross_validate evaluate",
+    "estimators.family": " ".join(entry.estimator for entry in CLASS_RULES.values()),
     "estimators.features": "Features",
     "estimators.kernel": "KernelPerceptron",
     "estimators.network": "PerceptronNetwork",
     "estimators.perceptron": "Perceptron",
     "estimators.pipeline": "Pipeline load save train",
     "estimators.progressive": "Progressive progressive",
+    "estimators.regressors": " ".join(entry.estimator for entry in NUMBER_RULES.values()),
     "estimators.sequence": "SequencePerceptron",
     "estimators.steps": "Step steps",
     "reading.batches": "Batch",

@@ -30,7 +30,7 @@ from rosenblatt.data.labels import number_labels
 from rosenblatt.data.rows import view_rows
 from rosenblatt.estimators.steps import start_steps
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
-from rosenblatt.parameters import RULE_TABLE, ParameterError
+from rosenblatt.parameters import CLASS_RULES, RULE_TABLE, ParameterError
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.rules import choose_rule_form
 from rosenblatt.training.state import pack_state
@@ -542,7 +542,7 @@ def test_keeps_the_contract_of_scikit_learn(estimator, check):
     ("dtype", "size"),
     [(np.float32, 1e30), (np.float64, 1e160), (np.float32, 1e-30), (np.float64, 1e-200)],
 )
-@pytest.mark.parametrize("rule", RULE_TABLE)
+@pytest.mark.parametrize("rule", CLASS_RULES)
 def test_numbers_whose_squares_cannot_be_held_are_refused_or_learnt(rule, dtype, size, classes):
     rows, y = blobs(40, 3, classes=classes)
     model = getattr(rosenblatt, RULE_TABLE[rule].estimator)(random_state=0, max_iter=5)

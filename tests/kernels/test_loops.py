@@ -11,7 +11,8 @@ from rosenblatt.training.rules import RULES
 from ..conftest import LAYOUTS, blobs
 
 ROW, STEP = np.array([[3.0, 0.0, -1.0]]), np.array([2.0])  # a positive row of weight 2
-FORMS = [(name, form) for name in RULES for form in ("binary", "multiclass")]
+CLASS_RULES = [name for name, rule in RULES.items() if rule.target == "classes"]
+FORMS = [(name, form) for name in CLASS_RULES for form in ("binary", "multiclass")]
 FORMS = [(name, form) for name, form in FORMS if getattr(RULES[name], form) is not None]
 
 

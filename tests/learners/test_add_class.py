@@ -7,7 +7,7 @@ from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels.linear import Examples
 from rosenblatt.learners import add_class
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
-from rosenblatt.parameters import RULE_TABLE, defaults
+from rosenblatt.parameters import CLASS_RULES, RULE_TABLE, defaults
 from rosenblatt.training.rules import RULES
 from rosenblatt.training.solutions import new_state
 from rosenblatt.training.tasks import LinearTask
@@ -47,7 +47,7 @@ def test_two_columns_are_those_of_the_rule_for_several_classes(rule, solution):
         np.testing.assert_allclose(array, several.further[name], rtol=1e-9)
 
 
-@pytest.mark.parametrize("rule", [name for name in RULES if not name.endswith("-full")])
+@pytest.mark.parametrize("rule", list(CLASS_RULES))
 def test_every_rule_learns_a_third_class(rule):
     random = np.random.default_rng(2)
     codes = random.integers(0, 3, 200)

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
+from rosenblatt.parameters import CLASS_RULES
 from rosenblatt.service.create import new_model
 from rosenblatt.service.model import GrowthLimits, ServedModel
 from rosenblatt.service.requests import BadExampleError
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.training.rules import RULES as UPDATE_RULES
 
 from .test_model import content
 
-RULES = [name for name in UPDATE_RULES if not name.endswith("-full")]
+RULES = list(CLASS_RULES)
 
 
 def served(folder, labels=("b", "d"), rule="perceptron", **given):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import rosenblatt
-from rosenblatt.parameters import RULE_TABLE
+from rosenblatt.parameters import CLASS_RULES, RULE_TABLE
 from rosenblatt.service.log import Log
 from rosenblatt.service.model import WINDOWS, Progress, ServedModel
 from rosenblatt.service.replay import Replay
@@ -44,7 +44,7 @@ def begun(path, rule, solution, classes, dense):
 @pytest.mark.parametrize("dense", [True, False])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("rule", RULE_TABLE)
+@pytest.mark.parametrize("rule", CLASS_RULES)
 def test_cuts_do_not_matter(tmp_path, rule, solution, classes, dense):
     path = begun(tmp_path / "m", rule, solution, classes, dense)
     rows = [

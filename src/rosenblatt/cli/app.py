@@ -17,8 +17,9 @@ from ..parameters import SHELL_NAMES, CodedError, in_python
 
 COMMANDS = {
     "train": ("train", "Train a model on a file or a built-in data set."),
-    "predict": ("predict", "Write the predicted label of every row of a file, one per line."),
-    "score": ("predict", "Print the error of a model on a file, with F1 of each class."),
+    "predict": ("predict", "Write the predicted label of every row of a file."),
+    "score": ("score", "Print the error of a model on a file, with other metrics."),
+    "compare": ("score", "Print which of two models is better, and whether that could be chance."),
     "inspect": ("inspect", "Print what a model is, and its largest weights."),
     "prove": ("prove", "Prove that a plane separates two classes, or that no plane does."),
     "verify": ("prove", "Check a certificate against the data, in exact arithmetic."),
@@ -63,6 +64,10 @@ def import_commands(name: str) -> Any:
         from . import predict
 
         return predict
+    if name == "score":
+        from . import score
+
+        return score
     if name == "inspect":
         from . import inspect
 

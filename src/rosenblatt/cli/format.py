@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..data.targets import Score
     from ..jobs.evaluation import ChunkScore, ClassScore, Evaluation
+    from ..jobs.folds import CrossValidation
     from ..reading.recipe import FeatureRecipe
     from ..storage.model import Model
 
+WIDTH = 80  # columns of a terminal
 LISTED = 8  # names in a line, unless all are asked for
 SCALES = {
     "auto": "mean 0, deviation 1",
@@ -77,6 +79,7 @@ def summarize_run(
         )
     reasons = {
         "zero_weights": " All weights are 0: every row ties, and ties count as right.",
+        "no_updates": " The last epoch made no update: the rows that are wrong are tolerated.",
         "no_improvement": " The held-out error no longer fell; kept the best weights.",
         "max_iter": "",
     }
@@ -85,26 +88,106 @@ def summarize_run(
     return done + reasons.get(stop_reason, f" Stopped: {stop_reason}.")
 
 
+def about_folds(found: "CrossValidation", spread: bool) -> list[str]:
+    """The errors of a cross-validation, and the spread of all figures if it is wanted."""
+    lines = [f"Cross-validation with {len(found.folds)} folds: {errors(found.score)}."]
+    if not spread:
+        return lines
+    lines.append(f"{'':<22}{'mean':>10}{'deviation':>11}{'least':>10}{'largest':>10}")
+    for name, one in found.figures().items():
+        form = ".2%" if name == "error" else ".4f"
+        cells = zip(one, (10, 11, 10, 10), strict=True)
+        numbers = "".join(f"{value:>{size}{form}}" for value, size in cells)
+        lines.append(f"{name.replace('_', ' '):<22}{numbers}")
+    return lines
+
+
 def tabulate(found: Any, most: int = 20) -> list[str]:
-    """Precision, recall and F1 of each class, label, tag or chunk, and the confusion of classes."""
+    """Precision, recall and F1 of each class, label, tag or chunk; figures; confused classes."""
     if hasattr(found, "tokens"):
         lines = tabulate_classes(found.by_tag, "tag", "tokens")
         return lines if found.chunks is None else [*lines, *tabulate_chunks(found.chunks)]
     classes = found.by_class()
-    if hasattr(found, "hamming_loss"):
+    label_sets = hasattr(found, "hamming_loss")
+    lines = tabulate_classes(classes, "label" if label_sets else "class")
+    lines = lines if len(classes) <= most else []
+    over = "" if lines else f" over {count(len(classes), 'label' if label_sets else 'class')}"
+    if label_sets:
         return [
-            *(tabulate_classes(classes, "label") if len(classes) <= most else []),
+            *lines,
             f"Micro F1 {found.micro_f1:.4f}, macro F1 {found.macro_f1:.4f} over "
             f"{count(len(classes), 'label')}; Hamming loss {found.hamming_loss:.4f}.",
+            *about_areas(found),
         ]
-    if len(classes) > most:
-        return [f"Macro F1 {found.macro_f1:.4f} over {len(classes)} classes."]
-    area = "." if found.roc_auc is None else f", ROC AUC {found.roc_auc:.4f}."
     return [
-        *tabulate_classes(classes, "class"),
-        f"Macro F1 {found.macro_f1:.4f}{area}",
+        *lines,
+        f"Macro F1 {found.macro_f1:.4f}{over}, balanced accuracy {found.balanced_accuracy:.4f}, "
+        f"Matthews correlation {found.matthews_correlation:.4f}.".replace(" nan", " –"),
+        *about_areas(found),
+        *about_probabilities(found),
         *confusion(found, [str(one.label) for one in classes]),
     ]
+
+
+def about_areas(found: Any) -> list[str]:
+    """The areas under the ROC and precision-recall curves, if they are defined."""
+    figures = found.figures()
+    if figures["roc_auc"] is None:
+        return []
+    classes = found.classes
+    alone = len(classes) == 2 and not hasattr(found, "hamming_loss")
+    which = f"of {clip(str(classes[1]))}" if alone else "mean of one against the rest"
+    about = "" if found.scores.exact else "; from a histogram of the scores"
+    return [
+        f"ROC AUC {figures['roc_auc']:.4f}, average precision "
+        f"{figures['average_precision']:.4f} ({which}{about})."
+    ]
+
+
+def about_probabilities(found: "Evaluation") -> list[str]:
+    """The losses of probabilities, if the model gives some."""
+    if found.log_loss is None:
+        return []
+    return [
+        f"Log loss {found.log_loss:.4f}, Brier score {found.brier_score:.4f}, calibration error "
+        f"{found.calibration.error:.4f}."
+    ]
+
+
+def tabulate_curves(found: Any) -> list[str]:
+    """Precision and recall at thresholds, and the calibration curve, where there are any."""
+    lines = []
+    thresholds = found.thresholds() if hasattr(found, "thresholds") else []
+    if thresholds:
+        what = "score" if found.chances is None else "probability"
+        lines += [
+            f"{what + ' above':>17} predicted precision  recall  false pos.      F1   error",
+            *(
+                f"{one.threshold:17.4g} {one.predicted:9.2%} {one.precision:9.2%} "
+                f"{one.recall:7.2%} {one.false_positive_rate:11.2%} {one.f1:7.4f} {one.error:7.2%}"
+                for one in thresholds
+            ),
+        ]
+    curve = found.calibration_curve() if hasattr(found, "calibration_curve") else []
+    if curve:
+        lines += [
+            f"{'probability':>17} {'rows':>11} {'mean':>9} {'observed':>9}",
+            *(
+                f"{one.low:11.1f} – {one.high:.1f} {one.rows:11,d} {one.predicted:9.2%} "
+                f"{one.observed:9.2%}  {'█' * round(20 * one.observed)}"
+                for one in curve
+            ),
+        ]
+    return [line.replace("nan%", "–   ").rstrip() for line in lines]
+
+
+def clip(name: str, most: int = 30) -> str:
+    """A name that may be long, with an ellipsis after its first letters.
+
+    >>> clip("a" * 40, 5), clip("short")
+    ('aaaa…', 'short')
+    """
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def tabulate_chunks(chunks: "dict[str, ChunkScore]") -> list[str]:
@@ -120,7 +203,7 @@ def tabulate_chunks(chunks: "dict[str, ChunkScore]") -> list[str]:
 
 def tabulate_classes(classes: list["ClassScore"], heading: str, counted: str = "rows") -> list[str]:
     """A table of precision, recall, F1 and the number of rows."""
-    names = [str(one.label) for one in classes]
+    names = [clip(str(one.label)) for one in classes]
     wide = max(map(len, [*names, heading]))
     lines = [f"{heading:<{wide}}  precision  recall      F1{counted:>12}"]
     for name, one in zip(names, classes, strict=True):
@@ -130,20 +213,34 @@ def tabulate_classes(classes: list["ClassScore"], heading: str, counted: str = "
 
 
 def confusion(evaluation: "Evaluation", names: list[str], most: int = 10) -> list[str]:
-    """Which classes are taken for which, if there are not too many."""
-    if len(names) > most:
-        return []
+    """Which classes are taken for which: as a table, or the most frequent if it were too wide."""
     counts = evaluation.confusion.tolist()
+    names = [clip(name) for name in names]
     lines = list(zip([*names, "not known"], counts, strict=True))
     lines = lines if sum(counts[-1]) else lines[:-1]
     wide = max(len(name) for name, _ in [*lines, ("rows of", [])])
     cells = [max(len(name), len(f"{max(map(max, counts)):,}")) for name in names]
+    if len(names) > most or wide + sum(cells) + 2 * len(cells) > WIDTH:
+        return list_confusions(lines, names, most)
     head = "  ".join(f"{name:>{size}}" for name, size in zip(names, cells, strict=True))
     text = [f"{'rows of':<{wide}}  predicted as", f"{'':<{wide}}  {head}"]
     for name, row in lines:
         numbers = "  ".join(f"{n:>{size},d}" for n, size in zip(row, cells, strict=True))
         text.append(f"{name:<{wide}}  {numbers}")
     return text
+
+
+def list_confusions(lines: list[tuple[str, list[int]]], names: list[str], most: int) -> list[str]:
+    """The pairs of classes that are most often taken for each other."""
+    wrong = [
+        (n, name, names[k])
+        for place, (name, row) in enumerate(lines)
+        for k, n in enumerate(row)
+        if n and k != place
+    ]
+    wrong = sorted(wrong, key=lambda one: -one[0])[:most]
+    found = [f"  {n:9,d}  {name} as {other}" for n, name, other in wrong]
+    return ["Most frequent confusions (rows, class, predicted as):", *found] if found else []
 
 
 # Models

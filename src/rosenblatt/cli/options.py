@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..parameters import ANY_RULE, FILES, RULE_NAMES, RULE_TABLE, SEQUENCE
+from ..parameters import ANY_RULE, CLASS_RULES, FILES, RULE_NAMES, RULE_TABLE, SEQUENCE
 from .data import FileOptions, check_input, check_output, input_option
 from .panels import (
     CommandError,
@@ -44,7 +44,7 @@ def rule_options(shown: Mapping[str, str]) -> list[PanelOption]:
     ``shown`` has defaults in words, where they are not those of the rules.
     """
     users: dict[str, list[str]] = {}
-    for rule, entry in RULE_TABLE.items():
+    for rule, entry in CLASS_RULES.items():
         for name in entry.own:
             users.setdefault(name, []).append(rule)
     return [
@@ -80,6 +80,12 @@ class OutputOptions:
     output: Path | None = output_option("-o", "--output", help="Write the model to FILE.")
     test: str | None = output_option(help="Print the error on the rows of FILE.", metavar="FILE")
     holdout: float = output_option(help=FILES["holdout"].help + ".", default=0.0, metavar="SHARE")
+    folds: int | None = output_option(
+        help="Print the error by cross-validation with N folds, and its spread.",
+        metavar="N",
+        shown="off; 5 for a built-in set",
+        type=click.IntRange(min=2),
+    )
     checkpoint: float | None = output_option(
         help="Save the model every N seconds during training.", metavar="N", shown="off"
     )
@@ -137,8 +143,8 @@ class RuleOptions:
     """The update rule, and the parameters that only some rules have."""
 
     rule: str | None = training_option(
-        help=f"Update rule: {', '.join(RULE_TABLE)}.",
-        type=click.Choice(list(RULE_TABLE)),
+        help=f"Update rule: {', '.join(CLASS_RULES)}.",
+        type=click.Choice(list(CLASS_RULES)),
         shown="pa; text: perceptron; --epochs 1: arow",
     )
     own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))

@@ -230,7 +230,7 @@ class Bar(Printed):
 
     def tried(self, done: int, total: int) -> None:
         """Move the bar over the trials."""
-        self.move("tuning", done, total, f"{done} of {total}")
+        self.move("trials", done, total, f"{done} of {total}")
 
     def move(self, what: str, done: int, total: int | None, speed: str) -> None:
         """Show what is done of a total, once it takes longer than a moment."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..parameters import ANY_RULE, FOR_ONE_PASS, RULE_TABLE, SOLUTIONS
+from ..parameters import ANY_RULE, CLASS_RULES, FOR_ONE_PASS, SOLUTIONS
 from .data import check_output
 from .options import RULES_PANEL, RuleOptions, rule_options
 from .panels import CommandError, DescribedArgument, command, option, options_by_name
@@ -128,8 +128,8 @@ class NewModelOptions(RuleOptions):
     """The model to start with if there is no model file."""
 
     rule: str | None = new_option(
-        help=f"Update rule: {', '.join(RULE_TABLE)}.",
-        type=click.Choice(list(RULE_TABLE)),
+        help=f"Update rule: {', '.join(CLASS_RULES)}.",
+        type=click.Choice(list(CLASS_RULES)),
         shown=FOR_ONE_PASS["rule"],
     )
     own: dict[str, Any] = options_by_name(rule_options({}))

@@ -19,6 +19,7 @@ from .data import (
 )
 from .format import (
     about_columns,
+    about_folds,
     about_margin,
     about_result,
     about_tuning,
@@ -41,6 +42,7 @@ from .options import (
 from .panels import CommandError, command
 
 if TYPE_CHECKING:
+    from ..jobs.folds import CrossValidation
     from ..jobs.job import FileJob
     from ..reading.reader import Reader
     from ..storage.model import Model
@@ -69,13 +71,16 @@ def train(
     if not has_sentences(data, reading.format):
         learning.refuse_tagging(data)
     study = make_report(data, result, learning, reading) if is_builtin_set(data) else None
+    validation = validate(data, result, learning, reading, study)
     make = train_on_cluster if learning.cluster is not None else train_on_file
     started = time.perf_counter()
     model = make(data, result, learning, reading)
     seconds = time.perf_counter() - started
     if study is not None and result.json:
         study.say(model)
-    report = study.lines(model) if study is not None and not result.json else []
+    report = about_folds(validation, result.folds is not None) if validation is not None else []
+    if study is not None and not result.json:
+        report += study.lines(model)
     print_result(data, model, seconds, result, report)
     if result.plot is not None:
         draw(result.plot, model, data)
@@ -89,7 +94,6 @@ def make_report(
     data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Study":
     """The results about a built-in set that are found before it is learnt and timed."""
-    from ..training.plan import Request
     from .builtin_report import Study
 
     files = reading.cache, reading.skip_bad, reading.format, learning.window, learning.cluster
@@ -98,12 +102,44 @@ def make_report(
         raise CommandError(
             f"{data} is a built-in set; options for files do not apply to it.", "builtin-option"
         )
-    study = Study(data, reading.options())
-    chosen = learning.tune or learning.early_stopping or learning.probabilities
-    if not (result.holdout or chosen):
-        rule, stated = learning.to_parameters(once=False)
-        study.cross_validate(Request(rule, stated))
-    return study
+    return Study(data)
+
+
+def validate(
+    data: str,
+    result: OutputOptions,
+    learning: LearningOptions,
+    reading: ReadingOptions,
+    study: "Study | None",
+) -> "CrossValidation | None":
+    """Cross-validate if that was asked for, or for a built-in set with enough rows."""
+    from .builtin_report import FOLDS
+
+    folds, chosen = result.folds, learning.tune or learning.early_stopping or learning.probabilities
+    if folds is None and study is not None and not (result.holdout or chosen):
+        folds = FOLDS if study.has_enough_rows() else None
+    if folds is None:
+        return None
+    if has_sentences(data, reading.format) or learning.cluster is not None:
+        raise CommandError(
+            "--folds is for files of rows, without --cluster; leave it out.", "folds-option"
+        )
+    if learning.initial is not None or result.resume:
+        raise CommandError(
+            "--folds trains new models; leave --initial and --resume out.", "folds-option"
+        )
+    from ..jobs.folds import cross_validate
+    from .report import print_event
+
+    job = make_job(replace(result, checkpoint=None, progressive=None), learning, reading.cache)
+    stated = reading.list_given_weights()
+    try:
+        found = cross_validate(open_source(data), reading.options(), job, folds, stated)
+    finally:
+        job.reporter.close()
+    if result.json:
+        print_event("cross_validation", **found.as_dict())
+    return found
 
 
 def make_job(

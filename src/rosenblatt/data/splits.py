@@ -39,9 +39,10 @@ class Split(NamedTuple):
         """Divide rows into those to learn from and those held out, with the share of each class.
 
         Of each class, the rows with the smallest hashes are held out; at least one row stays to
-        learn from. Rows of label sets (two-dimensional ``codes``) count as one class.
+        learn from. Rows of label sets (two-dimensional ``codes``) or of numbers count as one class.
         """
-        groups = codes[rows] if codes.ndim == 1 else np.zeros(len(rows), np.intp)
+        one_class = codes.ndim == 2 or codes.dtype.kind == "f"
+        groups = np.zeros(len(rows), np.intp) if one_class else codes[rows]
         counts = np.bincount(groups)
         order = np.lexsort((self.coins(0, len(codes))[rows], groups))
         first = np.cumsum(counts) - counts
@@ -78,6 +79,38 @@ class Split(NamedTuple):
         numbers = np.empty(len(rows), np.intp)
         numbers[order] = (blocks + groups[order] + self.seed) % count
         return numbers
+
+
+class Fold(NamedTuple):
+    """One of several equal parts of the rows: the rows in it, or all others.
+
+    Of each run of ``folds`` consecutive rows every fold has one, chosen by a hash, so that folds
+    have the same size and are the same however a file is read. They are not stratified.
+
+    Attributes
+    ----------
+    number, folds
+        The number of the fold, from 0, and the number of folds.
+    held_out
+        Whether only the rows of the fold are kept, instead of the others.
+    seed
+        Decides the folds.
+    """
+
+    number: int
+    folds: int
+    held_out: bool = False
+    seed: int = 0
+
+    def keeps(self, first_row: int, n_rows: int) -> Array:
+        """Flag the rows to keep of a stream, from row ``first_row`` on."""
+        rows = np.arange(first_row, first_row + n_rows)
+        runs = rows // self.folds
+        first_run = first_row // self.folds
+        coins = Split(seed=self.seed).coins(first_run, n_rows // self.folds + 2)
+        shifts = (coins % np.uint64(self.folds)).astype(np.intp)[runs - first_run]
+        own = (rows + shifts) % self.folds == self.number
+        return np.asarray(own if self.held_out else ~own)
 
 
 def quotas(counts: Array, share: float) -> Array:

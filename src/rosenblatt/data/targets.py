@@ -127,6 +127,47 @@ class LabelSetTarget(ClassTarget):
         return is_positive(scores, ties)
 
 
+@dataclass(frozen=True)
+class NumberTarget:
+    """A number for each row; its code is (number - center) / scale."""
+
+    center: float = 0.0
+    scale: float = 1.0
+    classes: ClassVar[Array] = np.empty(0)
+    label_sets: ClassVar[bool] = False
+
+    def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
+        """The code of each number."""
+        return (np.asarray(labels, np.float64) - self.center) / self.scale
+
+    def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
+        """Sample weights, or None if all are 1."""
+        return row_weights(codes, sample_weight, None)
+
+    def decide(self, scores: Array, ties: str = "mistake") -> Array:
+        """The numbers that scores stand for."""
+        return np.asarray(self.center + self.scale * scores.astype(np.float64))
+
+    def describe_weights(self) -> dict[str, Any]:
+        """Nothing: there are no weights of classes."""
+        return {}
+
+    def as_dict(self) -> dict[str, float]:
+        """Center and scale, as a model file has them."""
+        return asdict(self)
+
+
+def compute_r2(errors: Array, numbers: Array) -> float:
+    """The share of the variance of numbers that predictions with these errors explain.
+
+    >>> compute_r2(np.array([1.0, -1.0]), np.array([0.0, 4.0]))
+    0.75
+    """
+    rest = float(np.square(errors).sum())
+    variance = float(np.square(numbers - numbers.mean()).sum())
+    return 1.0 - rest / variance if variance else float(rest == 0)
+
+
 def choose_class(scores: Array, ties: str = "mistake") -> Array:
     """The class with the highest score, or of the sign for two classes."""
     if scores.ndim == 2:

@@ -1,4 +1,4 @@
-"""The base of all classifiers: checks of rows, labels and parameters, fitted state, model files."""
+"""The base of all estimators: checks of rows, labels and parameters, fitted state, model files."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -47,10 +47,9 @@ FLOATS = [np.dtype(np.float64), np.dtype(np.float32)]
 L = TypeVar("L")
 
 
-class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
+class OnlineEstimator(BaseEstimator, Generic[L]):
     """The scikit-learn side of a learner of type ``L``, which does the work."""
 
-    classes_: Array
     history_: list[Any]
     n_iter_: int
     stop_reason_: str
@@ -121,9 +120,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
 
     def _facts(self) -> dict[str, Any]:
         """Return what a model file says besides the learner's own facts."""
-        counts = getattr(self, "class_count_", None)
-        facts = {} if counts is None else {"class_rows": counts.tolist()}
-        return facts | {"stop_reason": self.stop_reason_}
+        return {"stop_reason": self.stop_reason_}
 
     def take_over(
         self, learner: L, epochs: list[Any], stop_reason: str, facts: Mapping[str, Any]
@@ -133,10 +130,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
         :meta private:
         """
         any_learner: Any = learner
-        self._learner, self.classes_ = learner, any_learner.classes
-        if "class_weight" in self._parameters:
-            counts = facts.get("class_rows") or [0] * len(self.classes_)
-            self.class_count_ = np.array(counts, np.int64)
+        self._learner = learner
         self._set_history(epochs, stop_reason)
         width = getattr(learner, "width", None)
         if width is not None:
@@ -177,6 +171,31 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
         """Return the parameters by name, faster than ``get_params`` (40 microseconds)."""
         return {name: getattr(self, name) for name in self._parameters}
 
+
+class OnlineClassifier(ClassifierMixin, OnlineEstimator[L]):
+    """A classifier of examples of any kind."""
+
+    classes_: Array
+
+    def take_over(
+        self, learner: L, epochs: list[Any], stop_reason: str, facts: Mapping[str, Any]
+    ) -> None:
+        """Become the fitted estimator of a learner, with the facts of its model file.
+
+        :meta private:
+        """
+        any_learner: Any = learner
+        self.classes_ = any_learner.classes
+        if "class_weight" in self._parameters:
+            counts = facts.get("class_rows") or [0] * len(self.classes_)
+            self.class_count_ = np.array(counts, np.int64)
+        super().take_over(learner, epochs, stop_reason, facts)
+
+    def _facts(self) -> dict[str, Any]:
+        counts = getattr(self, "class_count_", None)
+        facts = {} if counts is None else {"class_rows": counts.tolist()}
+        return facts | super()._facts()
+
     def _resolve_classes(self, classes: ArrayLike | None, first: bool) -> Array:
         """Return the classes of partial_fit; later calls may add some."""
         if classes is None:
@@ -203,7 +222,61 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
             self.class_count_ = np.insert(self.class_count_, place, 0)
 
 
-class RowClassifier(OnlineClassifier[L]):
+class RowEstimator(OnlineEstimator[L]):
+    """An estimator that learns from rows of numbers."""
+
+    def _check_labels(self, labels: Any, n_rows: int) -> Array:
+        """Return the labels of ``n_rows`` rows as an array without missing ones."""
+        if labels is None:
+            name = type(self).__name__
+            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+        if isinstance(labels, np.ndarray) and labels.ndim == 1:
+            y = labels
+        else:
+            if isinstance(labels, list | tuple) or hasattr(labels, "iloc"):
+                refuse_missing(labels)
+            y = np.asarray(column_or_1d(labels, warn=True))
+        if len(y) != n_rows:
+            raise ValueError(f"X has {n_rows} rows and y {len(y)} labels; each row needs one.")
+        refuse_missing(y)
+        return y
+
+    def _check_rows(self, X: Any, y: Any, reset: bool, dtype: Any) -> tuple[Any, Array]:
+        """Return X as a float array or CSR matrix, and y as an array of labels.
+
+        Whether X is finite is seen while learning, from the activations, without an extra pass.
+        """
+        refuse_dicts(X)
+        types = FLOATS if reset else [dtype]
+        if not self._is_plain_input(X, reset, types):
+            checks = {"accept_sparse": "csr", "order": "C", "ensure_all_finite": False}
+            X = validate_data(self, X, reset=reset, dtype=types, **checks)
+        return X, self._check_labels(y, X.shape[0])
+
+    def _is_plain_input(self, X: Any, reset: bool, types: list[Any]) -> bool:
+        """Whether X needs no check by scikit-learn, which takes 60 microseconds."""
+        if type(X) is np.ndarray:
+            plain = X.ndim == 2 and X.flags.c_contiguous
+        else:
+            plain = type(X) in (csr_array, csr_matrix)
+        if not plain or X.dtype not in types or 0 in X.shape or hasattr(self, "feature_names_in_"):
+            return False
+        if reset:
+            self.n_features_in_ = X.shape[1]
+        return bool(X.shape[1] == self.n_features_in_)
+
+    def _rows_to_score(self, X: Any) -> Any:
+        """Return X as a float array or CSR matrix with the columns of the model."""
+        check_is_fitted(self)
+        refuse_dicts(X)
+        if not (self._is_plain_input(X, False, FLOATS) and has_finite_sum(X)):
+            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        if hasattr(X, "indptr"):
+            check_structure(X)
+        return X
+
+
+class RowClassifier(OnlineClassifier[L], RowEstimator[L]):
     """A classifier of rows of numbers."""
 
     class_count_: Array
@@ -247,58 +320,10 @@ class RowClassifier(OnlineClassifier[L]):
         """Score checked rows."""
         return np.asarray(self._current().score_matrix(X))
 
-    # Rows
-
-    def _check_rows(self, X: Any, y: Any, reset: bool, dtype: Any) -> tuple[Any, Array]:
-        """Return X as a float array or CSR matrix, and y as an array of labels.
-
-        Whether X is finite is seen while learning, from the activations, without an extra pass.
-        """
-        refuse_dicts(X)
-        types = FLOATS if reset else [dtype]
-        if not self._is_plain_input(X, reset, types):
-            checks = {"accept_sparse": "csr", "order": "C", "ensure_all_finite": False}
-            X = validate_data(self, X, reset=reset, dtype=types, **checks)
-        return X, self._check_labels(y, X.shape[0])
-
-    def _is_plain_input(self, X: Any, reset: bool, types: list[Any]) -> bool:
-        """Whether X needs no check by scikit-learn, which takes 60 microseconds."""
-        if type(X) is np.ndarray:
-            plain = X.ndim == 2 and X.flags.c_contiguous
-        else:
-            plain = type(X) in (csr_array, csr_matrix)
-        if not plain or X.dtype not in types or 0 in X.shape or hasattr(self, "feature_names_in_"):
-            return False
-        if reset:
-            self.n_features_in_ = X.shape[1]
-        return bool(X.shape[1] == self.n_features_in_)
-
-    def _rows_to_score(self, X: Any) -> Any:
-        """Return X as a float array or CSR matrix with the columns of the model."""
-        check_is_fitted(self)
-        refuse_dicts(X)
-        if not (self._is_plain_input(X, False, FLOATS) and has_finite_sum(X)):
-            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
-        if hasattr(X, "indptr"):
-            check_structure(X)
-        return X
-
     # Labels and weights
 
     def _check_labels(self, labels: Any, n_rows: int) -> Array:
-        """Return the labels of ``n_rows`` rows as an array without missing ones."""
-        if labels is None:
-            name = type(self).__name__
-            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-        if isinstance(labels, np.ndarray) and labels.ndim == 1:
-            y = labels
-        else:
-            if isinstance(labels, list | tuple) or hasattr(labels, "iloc"):
-                refuse_missing(labels)
-            y = np.asarray(column_or_1d(labels, warn=True))
-        if len(y) != n_rows:
-            raise ValueError(f"X has {n_rows} rows and y {len(y)} labels; each row needs one.")
-        refuse_missing(y)
+        y = super()._check_labels(labels, n_rows)
         if y.dtype.kind not in "iub":
             check_classification_targets(y)
         return y
@@ -381,7 +406,7 @@ def refuse_dicts(X: Any) -> None:
     if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping | str):
         kind = "strings" if isinstance(X[0], str) else "dicts"
         raise ValueError(
-            f"X holds {kind}, and a classifier learns from numbers: put Features before it, as in "
+            f"X holds {kind}, and rows are numbers: put Features before the estimator, as in "
             "make_pipeline(Features(), Perceptron())."
         )
 
@@ -417,11 +442,24 @@ def to_canonical(X: Any) -> Any:
 
 def print_epoch(run: Run, measured: int, epoch: Epoch) -> None:
     """Print mistakes and error of an epoch; the error is that of the rows measured, or met."""
+    if run.problems[0].state.rule.target == "numbers":
+        print_number_epoch(epoch, measured)
+        return
     measured *= sum(len(one.history.epochs) == epoch.epoch for one in run.problems)
     share, score = epoch.errors / (measured or epoch.rows), epoch.validation_score
     print(
         f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} mistakes  {share:7.2%} error",
         "" if score is None else f" {score:7.2%} held-out accuracy",
+        flush=True,
+    )
+
+
+def print_number_epoch(epoch: Epoch, measured: int) -> None:
+    """Print updates and mean loss of an epoch of numbers."""
+    loss, score = epoch.loss / (measured or epoch.rows), epoch.validation_score
+    print(
+        f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} updates  {loss:.6g} mean loss",
+        "" if score is None else f" {score:.4f} held-out R²",
         flush=True,
     )
 

@@ -2,48 +2,36 @@
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 
 from ..data.labels import check_indicator, count_classes
-from ..data.rows import Array, overflow, refuse_lost, refuse_not_finite, view_rows
-from ..data.weights import refuse_one_class
-from ..kernels.algebra import largest_squared_norm
+from ..data.rows import Array, refuse_not_finite, view_rows
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE, check_ties
+from ..parameters import check_signs
 from ..training.calibration import Calibration, RecentScores, cross_fit, fit_calibration
 from ..training.history import Epoch
-from ..training.rules import PERCEPTRON, RULES, choose_rule_form
-from ..training.run import Run
-from ..training.solutions import SOLUTIONS
-from .base import RowClassifier, make_seed, print_epoch, to_canonical, when_calibrated
+from ..training.rules import PERCEPTRON
+from .base import RowClassifier, when_calibrated
 from .constructors import estimator
-from .one_row import NamedColumns, check_label, make_first_row, make_row, refuse_to_grow
-from .validation import Prepared, check_eval_set, hold_out
+from .linear_base import LinearEstimator, Prepared
+from .one_row import check_label, make_first_row, make_row, refuse_to_grow
 
 
 @estimator
-class LinearClassifier(RowClassifier[LinearLearner]):
+class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
     """A linear classifier; subclasses choose the update rule.
 
     Its parameters, all by keyword, are described in ``Perceptron``.
     """
 
-    _parameters = LINEAR
-    _learner_class = LinearLearner
-    _rule = PERCEPTRON
     _plain = False  # whether the convergence theorem applies to the run
-    _batches = False  # whether partial_fit was called last, so that the parameters are checked
-    _columns = cast("NamedColumns | None", None)
     _recent = cast("RecentScores | None", None)
     _calibrated_on = cast("RecentScores | None", None)
-    _grows = False  # whether learn_one began the model, so that it adds labels and names
 
     solution: str = "last"
     average_decay: float = 0.0
@@ -63,13 +51,6 @@ class LinearClassifier(RowClassifier[LinearLearner]):
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Set the parameters and the rule of a class that the table of rules names."""
-        super().__init_subclass__(**options)
-        rule = RULE_NAMES.get(cls.__name__)
-        if rule is not None and "_rule" not in vars(cls):
-            cls._parameters, cls._rule = RULE_TABLE[rule].parameters, RULES[rule]
 
     def fit(
         self,
@@ -107,17 +88,8 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         continues = self.warm_start and self.__sklearn_is_fitted__()
         with self._unchanged_by_errors():
             given = self._prepare(X, y, sample_weight, not continues, eval_set)
-            if continues:
-                self._check_continued(given.classes, given.rows.codes.ndim == 2)
-            from_here = continues and all(part is None for part in start)
-            begin = self._continue if from_here else partial(self._begin, start=start)
-            learner = begin(given)
-            run = self._run(learner, given).train()
-            learner.states = run.outcomes
-            coef, bias = learner.coefficients()
-            refuse_lost(coef, learner.mistakes, [given.rows.rows])
-            if not (np.isfinite(coef).all() and np.isfinite(bias).all()):
-                raise overflow(coef.dtype)
+            begin = self._choose_start(given, start, continues)
+            learner, run = self._train(given, begin)
             learner.calibration = self._calibrate(learner, given, begin)
             weighted = sample_weight, coef_init, intercept_init, self.class_weight, given.held_out
             plain = not continues and self._textbook and self._rule is PERCEPTRON
@@ -285,16 +257,6 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         return bool(self._current().multilabel)
 
     @property
-    def coef_(self) -> Array:
-        """The weights: one row per class, or one row for two classes."""
-        return np.asarray(self._current().coefficients()[0])
-
-    @property
-    def intercept_(self) -> Array:
-        """The biases: one per class, or one for two classes."""
-        return np.asarray(self._current().coefficients()[1])
-
-    @property
     def coef_variance_(self) -> Array:
         """The variances of the weights, in the shape of ``coef_``, for rules that keep them."""
         return self._variances("variances")
@@ -377,26 +339,9 @@ class LinearClassifier(RowClassifier[LinearLearner]):
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, reset: bool, eval_set: Any = None
     ) -> Prepared:
-        """Check rows, labels and weights, and hold rows out."""
-        X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
-        self._refuse_calibrated_sets(y)
-        if self.order in ("first", "replacement") or self.early_stopping:
-            refuse_not_finite(X)  # these may never look at some rows
-        if self.intercept_step == "radius":
-            X = to_canonical(X)
-        classes, codes = self._encode(y)
-        seed, learnt, held = make_seed(self.random_state), None, None
-        if eval_set is not None:
-            held = check_eval_set(self, eval_set, classes, X.dtype)
-        elif self.early_stopping:
-            learnt, held = hold_out(self, X, codes, sample_weight, seed)
-        weights = self._weigh(classes, codes, sample_weight, learnt)
-        rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
-        if learnt is not None:
-            rows = rows._replace(row_order=np.intersect1d(rows.row_order, learnt))
-        if weights is not None:
-            refuse_one_class(codes, rows.row_order)
-        return Prepared(X, classes, rows, held, seed)
+        given = super()._prepare(X, y, sample_weight, reset, eval_set)
+        self._refuse_calibrated_sets(given.rows.codes)
+        return given
 
     def _refuse_calibrated_sets(self, y: Array) -> None:
         """Raise ValueError for probabilities of label sets."""
@@ -410,33 +355,6 @@ class LinearClassifier(RowClassifier[LinearLearner]):
 
     # Learning
 
-    def _begin(self, given: Prepared, start: tuple[Any, Any]) -> LinearLearner:
-        """Make an untrained learner."""
-        if not self.fit_intercept and start[1] is not None and np.any(np.asarray(start[1])):
-            raise ValueError(
-                "intercept_init needs fit_intercept=True; for a constant bias also set "
-                "intercept_step=0."
-            )
-        shape, settings = (given.X.shape[1], given.X.dtype), self._settings(given.rows)
-        rule = choose_rule_form(self._rule, self._values(), shape[0], len(given.classes))
-        if any(part is not None for part in start) and not rule.from_anywhere:
-            raise ValueError(
-                f"{type(self).__name__} keeps more than its weights, so it starts at zero; leave "
-                "out coef_init and intercept_init."
-            )
-        settings["multilabel"] = given.rows.codes.ndim == 2
-        return LinearLearner.begin(
-            classes=given.classes, shape=shape, start=start, rule=rule, **settings
-        )
-
-    def _settings(self, given: TrainingRows) -> dict[str, Any]:
-        """Return the parameters, and the step of the bias as a number."""
-        step = self.intercept_step
-        if step == "radius":
-            step = largest_squared_norm(given.rows, given.row_order)
-        step = float(step) if self.fit_intercept else 0.0
-        return {"parameters": self._values(), "intercept_step": step}
-
     def _check_continued(self, classes: Array, multilabel: bool) -> None:
         """Raise ValueError if the model cannot continue with these classes and parameters."""
         if multilabel != self._learner.multilabel:
@@ -447,24 +365,8 @@ class LinearClassifier(RowClassifier[LinearLearner]):
                 f"The model knows the classes {self.classes_.tolist()}, but y has "
                 f"{classes.tolist()}; set warm_start=False to train a new one."
             )
-        before = self._learner
-        rule = choose_rule_form(self._rule, self._values(), before.width, len(classes))
-        problems = rule.problems(len(classes), self.multi_class, multilabel)
-        free = self._values().get("matrix") == "auto" and rule.family == before.rule.family
-        same = (free or rule is before.rule) and problems == before.problems
-        same &= type(before.states[0]) is SOLUTIONS[self.solution]
-        same &= getattr(before.states[0], "decay", 0.0) == self.average_decay
-        if not same:
-            raise ValueError(
-                "A trained model cannot change its solution, average_decay or multi_class; set "
-                "them back, or train a new model (warm_start=False)."
-            )
-        check_ties(getattr(self, "ties", "mistake"), len(classes), problems != [None])
-
-    def _continue(self, given: Prepared) -> LinearLearner:
-        """Return a copy of the learner to continue with."""
-        states = [state.renew() for state in self._learner.states]
-        return replace(self._learner, states=states, **self._settings(given.rows))
+        super()._check_continued(classes, multilabel)
+        check_signs(self._values(), len(classes), self._learner.problems != [None])
 
     def _renew_learner(self, rows: TrainingRows, multilabel: bool) -> None:
         """Continue with parameters that have changed since the last batch."""
@@ -503,27 +405,6 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         refuse_to_grow(self._learner)
         super()._add_class(label)
         self._learner, self._recent = replace(self._learner, calibration=None), None
-
-    def _run(
-        self, learner: LinearLearner, given: Prepared, updates_at_once: int | None = None
-    ) -> Run:
-        """Prepare the training of all problems."""
-        part = learner.part(given.rows)
-        run = learner.run(
-            lambda: [part],
-            self.max_iter,
-            order=self.order,
-            seed=given.seed,
-            measure=self.measure,
-            updates_at_once=updates_at_once,
-            threads=effective_n_jobs(self.n_jobs),
-        )
-        if self.verbose:
-            measured = len(given.rows.row_order) * self.measure
-            run.after_epoch = partial(print_epoch, run, measured)
-        if given.held_out is not None and self.early_stopping:
-            run.validate = learner.validator(*given.held_out)
-        return run
 
     # Probabilities
 

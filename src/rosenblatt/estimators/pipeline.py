@@ -3,7 +3,7 @@
 import inspect
 import warnings
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from functools import partial
 from os import PathLike
@@ -155,25 +155,36 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         tagger = train_tagger_on(str(data), listener, options)
         if tagger is not None:
             return tagger
+    data, reading, job = make_job(data, options)
+    notes = NoteCollector()
+    reader = read(data, **reading, names=NAMES)
+    once = {} if reader.rereadable else {"max_iter": 1}
+    stated = {**once, **job.request.parameters}
+    job = replace(job, request=replace(job.request, parameters=stated), reporter=listener or notes)
+    if job.request.tune:
+        again = partial(read, data, names=NAMES)
+        reader, job = tune(
+            reader, lambda **others: again(**reading | others), job, frozenset(reading)
+        )
+    model = train_model(reader, job)
+    notes.warn(3)
+    return to_pipeline(model, str(reader.source.name))
+
+
+def make_job(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any], FileJob]:
+    """Divide the options of ``train``: return the data, the options of reading, and the training.
+
+    Data that can be read only once, such as an Arrow stream, become a table.
+    """
     table = to_table(data)
-    data = data if table is None else table  # a stream can be read only once
     reading = {name: options.pop(name) for name in FOR_READING & options.keys()}
     of_files = {name: options.pop(name) for name in FOR_FILES & options.keys()}
     known = {name for entry in RULE_TABLE.values() for name in entry.parameters}
     refuse_unknown_options(options, known | FOR_READING | FOR_FILES)
     if of_files.get("classes") is not None:
         of_files["classes"] = tuple(of_files["classes"])
-    reader = read(data, **reading, names=NAMES)
-    once = {} if reader.rereadable else {"max_iter": 1}
-    notes = NoteCollector()
-    job = FileJob(Request(parameters=once | options, **of_files), listener or notes)
-    if job.request.tune:
-        again = partial(read, data, names=NAMES)
-        stated = frozenset(reading)
-        reader, job = tune(reader, lambda **others: again(**reading | others), job, stated)
-    model = train_model(reader, job)
-    notes.warn(3)
-    return to_pipeline(model, str(reader.source.name))
+    request = Request(parameters=options, **of_files)
+    return data if table is None else table, reading, FileJob(request)
 
 
 def translate_options(options: dict[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from ..learners.linear import LinearLearner
 from ..training.run import Run
 from ..training.tasks import SweepResult
 from .linear import LinearClassifier
+from .linear_base import Prepared
 from .perceptron import Perceptron
-from .validation import Prepared
 
 
 class Step(NamedTuple):

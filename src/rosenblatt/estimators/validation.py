@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 from ..data.rows import Array
 from ..data.splits import Split
 from ..data.weights import row_weights, rows_that_count
-from ..learners.linear import TrainingRows
 from ..parameters import CodedError, ParameterError
 
 
@@ -16,16 +15,6 @@ class Validation(NamedTuple):
 
     X: Any
     codes: Array
-
-
-class Prepared(NamedTuple):
-    """The checked arguments of one call of ``fit``."""
-
-    X: Any
-    classes: Array
-    rows: TrainingRows
-    held_out: Validation | None
-    seed: int
 
 
 def hold_out(

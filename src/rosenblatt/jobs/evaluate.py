@@ -11,10 +11,11 @@ from ..data.splits import Split
 from ..data.targets import ClassTarget, Score
 from ..learners.linear import LinearLearner
 from ..parameters import ParameterError
-from ..reading.batches import Batch, get_label_sets, get_labels, known_labels
+from ..reading.batches import Batch, get_label_sets, get_labels, known_labels, select_rows
 from ..reading.reader import Reader
 from ..training.calibration import Calibration, fit_calibration
 from .data import SentenceFile
+from .decisions import find_probabilities, make_decision
 from .evaluation import Evaluation, LabelSetEvaluation, SequenceEvaluation, evaluate_tags
 
 if TYPE_CHECKING:
@@ -93,36 +94,73 @@ class HeldOut(NamedTuple):
 
 
 def evaluate(
-    learner: Any, data: Reader | SentenceFile, tell: Callable[[int], None] | None = None
+    learner: Any,
+    data: Reader | SentenceFile | Iterable[Batch],
+    tell: Callable[[int], None] | None = None,
+    threshold: float | None = None,
+    split: Split | None = None,
 ) -> Any:
-    """Compare the predictions of a model with the labels of a file.
+    """Compare the predictions of a model with the labels of a file, in bounded memory.
 
-    ``tell`` receives the bytes read so far. The result is an ``Evaluation``; where rows have label
-    sets a ``LabelSetEvaluation``, of sentences a ``SequenceEvaluation``.
+    The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of
+    sentences a ``SequenceEvaluation``.
+
+    Parameters
+    ----------
+    learner
+        The model.
+    data
+        The file, opened as the model's training file was, or batches of its rows.
+    tell
+        Receives the bytes read so far.
+    threshold
+        The decision threshold, as for ``make_decision``.
+    split
+        Evaluate only the rows that this holds out.
     """
     if isinstance(data, SentenceFile):
         return evaluate_sentences(learner, data, tell)
-    classes, row = learner.classes, 0
-    result: Any = (LabelSetEvaluation if learner.multilabel else Evaluation)(classes)
-    words: Any
-    for batch, activations in scored(learner, data):
-        if learner.multilabel:
-            sets = get_label_sets(batch)
-            words = LabelSets(as_words(sets.values, classes), sets.starts)
-            result.add(words, learner.choose(activations))
-        else:
-            words = as_words(get_labels(batch, row), classes)
-            result.add(words, learner.choose(activations), activations)
-        row += len(words)
+    result, decide, row = new_evaluation(learner), make_decision(learner, threshold), 0
+    for batch, scores in scored(learner, data):
+        count = n_rows(batch.rows)
+        if split is not None:
+            held = split.held_out(row, count)
+            batch, scores = select_rows(batch, held), scores[held]
+        add_batch(result, batch, scores, decide(scores), row)
+        row += count
         if tell is not None:
             tell(batch.bytes_read)
     return result
 
 
-def scored(learner: Any, reader: Reader) -> Iterator[tuple[Batch, Array]]:
-    """Yield each batch with the scores of its rows, computed by the threads that read."""
+def new_evaluation(learner: Any) -> Any:
+    """Return counts without rows for the target of a model."""
+    if learner.multilabel:
+        return LabelSetEvaluation(learner.classes)
+    return Evaluation(learner.classes, find_probabilities(learner))
+
+
+def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
+    """Count the rows of a batch; ``row`` rows came before it."""
+    classes = result.classes
+    if isinstance(result, LabelSetEvaluation):
+        sets = get_label_sets(batch)
+        words = LabelSets(as_words(sets.values, classes), sets.starts)
+        result.add(words, predicted, scores)
+    else:
+        result.add(as_words(get_labels(batch, row), classes), predicted, scores, batch.ids)
+
+
+def scored(learner: Any, data: Reader | Iterable[Batch]) -> Iterator[tuple[Batch, Array]]:
+    """Yield each batch with the scores of its rows; those of a reader in the threads that read."""
     learner.prepare()
-    return reader.each(lambda batch: learner.scores(batch.rows, batch.width))
+
+    def score(batch: Batch) -> Array:
+        return np.asarray(learner.scores(batch.rows, batch.width))
+
+    if isinstance(data, Reader):
+        return data.each(score)
+    return ((batch, score(batch)) for batch in data)
 
 
 def evaluate_sentences(

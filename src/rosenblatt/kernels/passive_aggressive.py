@@ -37,11 +37,11 @@ class AggressiveSettings(NamedTuple):
 
 
 @inlined
-def aggressive_step(margin, size, C, loss):
-    """The step τ of PA, PA-I or PA-II for a row of a squared size (Crammer et al. 2006)."""
+def aggressive_step(lack, size, C, loss):
+    """The step τ of PA, PA-I or PA-II for a row of a squared size, by what its margin lacks."""
     if loss == SQUARED_HINGE:
-        return (1.0 - margin) / (size + 0.5 / C)
-    step = (1.0 - margin) / size if size > 0.0 else 0.0
+        return lack / (size + 0.5 / C)
+    step = lack / size if size > 0.0 else 0.0
     return min(C, step) if loss == HINGE else step
 
 
@@ -60,7 +60,7 @@ def passive_aggressive(examples, order, start, w, b, settings, log):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             size = squared_norm(i, rows) + settings.intercept_step
-            tau = aggressive_step(margin, size, settings.C * abs(steps[i]), settings.loss)
+            tau = aggressive_step(1.0 - margin, size, settings.C * abs(steps[i]), settings.loss)
             step = steps.dtype.type(math.copysign(tau, steps[i]))
             add(w, step, i, rows)
             b[0] += step * settings.intercept_step
@@ -83,7 +83,7 @@ def passive_aggressive_multiclass(examples, order, start, W, b, settings, log):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             size = 2.0 * (squared_norm(i, rows) + settings.intercept_step)
-            tau = aggressive_step(lead, size, settings.C * steps[i], settings.loss)
+            tau = aggressive_step(1.0 - lead, size, settings.C * steps[i], settings.loss)
             step = steps.dtype.type(tau)
             move(W, b, step, settings.intercept_step, y, rival, i, rows)
             loss += log_update(log, updates, t, rival, lead, step)

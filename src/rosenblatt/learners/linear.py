@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike
 from ..data.labels import has_class
 from ..data.rows import Array, known_columns, n_rows, read_only, to_matrix
 from ..data.splits import Split
-from ..data.targets import ClassTarget, choose_class, is_positive, make_target
+from ..data.targets import (
+    ClassTarget,
+    NumberTarget,
+    choose_class,
+    compute_r2,
+    is_positive,
+    make_target,
+)
 from ..data.weights import rows_that_count
 from ..kernels.algebra import Rows
 from ..kernels.linear import Examples
@@ -23,7 +30,7 @@ from ..parameters import (
     RULE_TABLE,
     SIGN_OF_ZERO,
     ParameterError,
-    check_ties,
+    check_signs,
     defaults,
 )
 from ..reading.batches import Batch, known_labels
@@ -34,6 +41,7 @@ from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.scoring import Held, score_for_stopping
 from ..training.solutions import Last, Vote, new_state, zeros
 from ..training.tasks import LinearTask, Part, compute_steps, scores
+from ..training.tolerant import find_tolerance
 from . import add_class
 from .base import Learner, Use
 
@@ -122,6 +130,8 @@ class LinearLearner(Learner):
         Turns scores into probabilities, if that was asked for.
     multilabel : bool
         Whether a row may have any number of labels, so that each of them is a problem.
+    numbers : NumberTarget
+        The scale of labels that are numbers.
     """
 
     parameters: Mapping[str, Any]
@@ -131,6 +141,7 @@ class LinearLearner(Learner):
     features: dict[str, Any] = field(default_factory=dict)
     calibration: Calibration | None = None
     multilabel: bool = False
+    numbers: NumberTarget = field(default_factory=NumberTarget)
     kind: ClassVar[str] = "linear"
     kept: Coefficients | None = field(default=None, init=False, repr=False)
 
@@ -161,10 +172,10 @@ class LinearLearner(Learner):
             How rows change weights.
         """
         refuse_too_many(shape[0], len(classes), rule)
-        problems = rule.problems(len(classes), parameters["multi_class"], multilabel)
-        check_ties(parameters.get("ties", "mistake"), len(classes), problems != [None])
+        problems = rule.problems(len(classes), parameters.get("multi_class", ""), multilabel)
+        check_signs(parameters, len(classes), problems != [None])
         rule.check(parameters["solution"], parameters.get("order", ""))
-        together = len(classes) if problems == [None] else None
+        together = len(classes) if problems == [None] and rule.target == "classes" else None
         if all(part is None for part in start):
             weights = [zeros(together, *shape) for _ in problems]
         else:
@@ -182,13 +193,16 @@ class LinearLearner(Learner):
         step = model.facts.get("intercept_step", 1.0)
         learner = cls(usual | model.parameters, model.classes, model.states, step, model.features)
         learner.multilabel = model.is_multilabel
+        learner.numbers = NumberTarget(**model.facts.get("numbers", {}))
         if "calibration" in model.facts:
             learner.calibration = Calibration.of(model.facts["calibration"])
         return learner
 
     @property
-    def target(self) -> ClassTarget:
+    def target(self) -> ClassTarget | NumberTarget:
         """The encoding of labels."""
+        if self.rule.target == "numbers":
+            return self.numbers
         return make_target(self.classes, self.multilabel)
 
     @property
@@ -199,8 +213,8 @@ class LinearLearner(Learner):
 
     @property
     def problems(self) -> list[int | None]:
-        """The class that counts as positive in each problem; None for all classes at once."""
-        given = self.parameters["multi_class"], self.multilabel
+        """The class that counts as positive in each problem; None for all labels at once."""
+        given = self.parameters.get("multi_class", ""), self.multilabel
         return self.rule.problems(len(self.classes), *given)
 
     @property
@@ -242,10 +256,15 @@ class LinearLearner(Learner):
         positive = self.problems[problem]
         eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
         steps = compute_steps(given.codes, positive, eta0, given.weights, dtype)
-        labels = given.codes.astype(np.uint32) if positive is None else None
+        labels = given.codes.astype(self.code_type) if positive is None else None
         settings = self.rule.settings(self.parameters, self.intercept_step)
-        examples = Examples(given.rows, steps, labels)
-        return LinearTask(examples, given.row_order, self.rule, settings, given.width)
+        examples, tolerance = Examples(given.rows, steps, labels), find_tolerance(self.parameters)
+        return LinearTask(examples, given.row_order, self.rule, settings, given.width, tolerance)
+
+    @property
+    def code_type(self) -> Any:
+        """The type in which kernels take codes of labels."""
+        return np.float64 if self.rule.target == "numbers" else np.uint32
 
     def part(self, given: TrainingRows) -> Part:
         """Return rows as a part of a run, from which all problems learn."""
@@ -282,8 +301,8 @@ class LinearLearner(Learner):
             raise
         return count
 
-    def learn_one(self, rows: Rows, code: int, weight: float = 1.0) -> None:
-        """Learn from one row with the number of its class, faster than from a batch.
+    def learn_one(self, rows: Rows, code: float, weight: float = 1.0) -> None:
+        """Learn from one row with the code of its label, faster than from a batch.
 
         After an error nothing has changed.
         """
@@ -292,7 +311,7 @@ class LinearLearner(Learner):
             for state, positive in zip(self.states, self.problems, strict=True):
                 eta0 = self.parameters.get("eta0", 1.0) * weight
                 step = eta0 if positive is None or code == positive else -eta0
-                labels = np.array([code], np.uint32) if positive is None else None
+                labels = np.array([code], self.code_type) if positive is None else None
                 examples = Examples(rows, np.array([step], rows.values.dtype), labels)
                 settings = self.rule.settings(self.parameters, self.intercept_step)
                 task = LinearTask(examples, FIRST_ROW, self.rule, settings, self.width)
@@ -346,18 +365,18 @@ class LinearLearner(Learner):
 
         Columns that the model has not met are ignored.
         """
-        count = n_rows(rows)
+        count, problems = n_rows(rows), self.problems
         rows = known_columns(rows, width, self.width)
         if self.votes:
             by_state = self.shares(to_matrix(rows, count, self.width))
-        else:
-            coef, bias = self.coefficients()
-            if self.problems == [None]:
-                by_state = scores(rows, count, coef.T, bias)
-            else:
-                pairs = ((coef[k], bias[k : k + 1]) for k in range(len(coef)))
-                by_state = np.column_stack([scores(rows, count, *pair) for pair in pairs])
-        return by_state.ravel() if self.problems == [1] else by_state
+            return by_state.ravel() if problems == [1] else by_state
+        coef, bias = self.coefficients()
+        if problems == [1] or self.rule.target == "numbers":
+            return scores(rows, count, coef[0], bias)
+        if problems == [None]:
+            return scores(rows, count, coef.T, bias)
+        pairs = ((coef[k], bias[k : k + 1]) for k in range(len(coef)))
+        return np.column_stack([scores(rows, count, *pair) for pair in pairs])
 
     def shares(self, X: Any) -> Array:
         """Return the share of votes of each row of a matrix, one column per output."""
@@ -398,6 +417,8 @@ class LinearLearner(Learner):
         else:
             weights, bias = state.coefficients()
             activations = X @ weights + bias
+        if self.rule.target == "numbers":
+            return compute_r2(codes - activations, codes)
         return self.validation_score(problem, activations, codes)
 
     def validation_score(self, problem: int, activations: Array, codes: Array) -> float:
@@ -424,6 +445,8 @@ class LinearLearner(Learner):
         facts: dict[str, Any] = {"intercept_step": self.intercept_step}
         if self.multilabel:
             facts["multilabel"] = True
+        if self.rule.target == "numbers":
+            facts["numbers"] = self.numbers.as_dict()
         if self.calibration is not None:
             facts["calibration"] = self.calibration.as_dict()
         return facts

@@ -3,7 +3,7 @@
 Standard library only: the shell imports this room to print its help.
 """
 
-from .conflicts import CONFLICTS, check_parameters, check_ranges, check_ties
+from .conflicts import CONFLICTS, check_parameters, check_ranges, check_signs
 from .errors import (
     NAME_ONLY,
     SHELL_NAMES,
@@ -14,7 +14,9 @@ from .errors import (
     in_python,
 )
 from .rules import (
+    CLASS_RULES,
     LINEAR,
+    NUMBER_RULES,
     RULE_NAMES,
     RULE_TABLE,
     RuleEntry,
@@ -22,6 +24,7 @@ from .rules import (
     parameters_for_files,
 )
 from .tables import (
+    ANY_NUMBER_RULE,
     ANY_RULE,
     CLUSTER,
     FILES,
@@ -47,7 +50,9 @@ from .tables import (
 )
 
 __all__ = [
+    "ANY_NUMBER_RULE",
     "ANY_RULE",
+    "CLASS_RULES",
     "CLUSTER",
     "CONFLICTS",
     "FILES",
@@ -58,6 +63,7 @@ __all__ = [
     "LINEAR",
     "NAME_ONLY",
     "NETWORK",
+    "NUMBER_RULES",
     "ORDERS",
     "RULE_NAMES",
     "RULE_TABLE",
@@ -75,7 +81,7 @@ __all__ = [
     "RuleEntry",
     "check_parameters",
     "check_ranges",
-    "check_ties",
+    "check_signs",
     "choice",
     "collect_parameters",
     "count",

@@ -11,6 +11,7 @@ from typing import Any
 
 from .errors import ParameterError
 from .tables import (
+    ANY_NUMBER_RULE,
     ANY_RULE,
     FOR_FILES,
     MARGIN,
@@ -18,9 +19,11 @@ from .tables import (
     TIES,
     Parameter,
     choice,
+    count,
     defaults,
     flag,
     non_negative,
+    non_negative_or_none,
     positive,
     positive_number,
     positive_or_none,
@@ -53,6 +56,8 @@ class RuleEntry:
         not those of its loop.
     one_vs_rest
         Whether several classes are one two-class problem each, whatever ``multi_class`` says.
+    target
+        What its labels are: "classes" or "numbers".
     """
 
     estimator: str
@@ -64,11 +69,17 @@ class RuleEntry:
     full: str = ""
     keeps: tuple[str, ...] = ()
     one_vs_rest: bool = False
+    target: str = "classes"
+
+    @property
+    def shared(self) -> Mapping[str, Parameter]:
+        """The parameters that all rules for the same target have."""
+        return ANY_NUMBER_RULE if self.target == "numbers" else ANY_RULE
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
         """All parameters of the class by name."""
-        return {**ANY_RULE, **self.own, **self.python_only}
+        return {**self.shared, **self.own, **self.python_only}
 
     @property
     def grid(self) -> dict[str, tuple[Any, ...]]:
@@ -85,7 +96,16 @@ CONFIDENCE = Parameter(
 RULE_TABLE: Mapping[str, RuleEntry] = {
     "perceptron": RuleEntry(
         "Perceptron",
-        own={"margin": replace(MARGIN, grid=(0.0, 0.25, 1.0))},  # times the rows' mean square
+        own={
+            "margin": replace(MARGIN, grid=(0.0, 0.25, 1.0)),  # times the rows' mean square
+            "negative_margin": non_negative_or_none(
+                "Margin ≥ 0 of rows of the negative class, for uneven classes", "the margin"
+            ),
+            "slack": non_negative(
+                0.0, "Slack ≥ 0 by which each update lowers the margin that its row must exceed"
+            ),
+            "max_row_updates": count(None, None, help="Largest number of updates by one row"),
+        },
         python_only={
             "ties": TIES,
             "eta0": positive(1.0, "Size > 0 of an update"),
@@ -228,8 +248,38 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         },
         tuned=False,
     ),
+    "pa-regression": RuleEntry(
+        "PassiveAggressiveRegressor",
+        loop="regression",
+        target="numbers",
+        own={
+            "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.001, 0.01, 0.1)),
+            "loss": choice(
+                "epsilon_insensitive",
+                "epsilon_insensitive",
+                "squared_epsilon_insensitive",
+                "hard",
+                help="Loss: epsilon_insensitive (PA-I), squared_epsilon_insensitive (PA-II), hard "
+                "(no limit to the step)",
+            ),
+            "epsilon": non_negative(0.1, "Error epsilon ≥ 0 up to which a row causes no update"),
+        },
+    ),
+    "adaline": RuleEntry(
+        "Adaline",
+        loop="regression",
+        step="LMS",
+        target="numbers",
+        own={
+            "eta0": positive(0.1, "Learning rate eta0 > 0", (0.01, 0.1)),
+            "normalized": flag(True, "Divide each step by the squared length of its row"),
+        },
+    ),
 }
 """By the name of an update rule."""
+
+CLASS_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "classes"}
+NUMBER_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "numbers"}
 
 RULE_NAMES: Mapping[str, str] = {entry.estimator: rule for rule, entry in RULE_TABLE.items()}
 """The name of the rule by the class that learns by it."""
@@ -241,7 +291,7 @@ def collect_parameters(rule: str, **given: Any) -> dict[str, Any]:
     entry = RULE_TABLE[rule]
     for name in given:
         if name not in entry.parameters:
-            own = ", ".join(each for each in entry.parameters if each not in ANY_RULE)
+            own = ", ".join(each for each in entry.parameters if each not in entry.shared)
             raise ParameterError(
                 f"{entry.estimator} has no {{{name}?}}; its own parameters are {own}.",
                 code="not-of-rule",

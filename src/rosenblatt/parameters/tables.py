@@ -113,6 +113,17 @@ def non_negative(default: float, help: str = "", grid: tuple[float, ...] = ()) -
     )
 
 
+def non_negative_or_none(help: str = "", default_text: str = "") -> Parameter:
+    """A number from 0 up, or None (the default), which stands for ``default_text``."""
+    return Parameter(
+        None,
+        "a number from 0 up or None",
+        lambda value: value is None or positive_number(value) or value == 0,
+        help=help,
+        default_text=default_text,
+    )
+
+
 def share(default: float, help: str = "") -> Parameter:
     """A share of something, 0 or more and below 1."""
     return Parameter(
@@ -226,7 +237,27 @@ ANY_RULE = SHARED | {
     "warm_start": flag(False, "Start from the weights of the last fit"),
     "n_jobs": anything(None, "Threads that learn several problems at once"),
 }
-"""What the estimators of all update rules have; parameters/rules.py has the rules' own."""
+"""What the estimators of all rules for classes have; parameters/rules.py has the rules' own."""
+
+ANY_NUMBER_RULE = {
+    name: parameter
+    for name, parameter in ANY_RULE.items()
+    if name not in ("multi_class", "calibrate", "class_weight", "n_jobs", "metric")
+} | {
+    "solution": choice(
+        "last", "last", "average", help="Weights to predict with: last, average (over all rows)"
+    ),
+    "order": choice(
+        "each",
+        "each",
+        "once",
+        "fixed",
+        "replacement",
+        help="Order of the rows: each (shuffled every epoch), once (shuffled once), fixed (as "
+        "given), replacement (drawn with replacement)",
+    ),
+}
+"""What the estimators of all rules for numbers have."""
 
 KERNELS = choice("rbf", "linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNEL: Mapping[str, Parameter] = SHARED | {

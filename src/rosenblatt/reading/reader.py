@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data.labels import tidy
 from ..data.rows import n_rows
-from ..data.splits import Split
+from ..data.splits import Fold, Split
 from ..parameters import InputError, ParameterError
 from .batches import Batch, get_labels, join_batches
 from .columnar import ColumnarParser
@@ -362,6 +362,14 @@ class Reader:
         if split != self.split and self.parser.recipe is not self.asked:
             self.adopt(self.asked)  # it was measured with other rows
         self.split = split
+
+    def keep_fold(self, fold: Fold) -> None:
+        """Read only the rows of a fold, or all others, as if the source had no more.
+
+        :meta private:
+        """
+        self.options = self.options._replace(fold=fold)
+        self.parser.options = self.parser.options._replace(fold=fold)
 
     def restart(self, late: RestartError) -> None:
         """Begin again with the recipe that a row far down demands, if there can be another pass.

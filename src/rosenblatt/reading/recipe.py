@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from ..data.splits import Fold
 from ..parameters import (
     InputError,
     Parameter,
@@ -175,6 +176,7 @@ class ReaderOptions(NamedTuple):
     category: tuple[str, ...]
     skip_bad: int
     threads: int
+    fold: Fold | None = None  # which rows are kept, if not all
 
     def word_error(self, what: str, name: str, cell: str) -> InputError:
         """Return the error of a word among numbers or dates."""

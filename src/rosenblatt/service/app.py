@@ -7,6 +7,7 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,10 +42,11 @@ from .log import LogError, hash_bytes
 from .metrics import Metrics
 from .mlflow import MLflowEndpoints, read_instances, to_predictions
 from .model import Predictor, ServedModel
-from .requests import BadExampleError, Example, parse_examples, parse_values
+from .requests import BadExampleError, Examples, parse_examples, parse_values
 from .responses import about, openapi
 
 SMALL = 1 << 16  # bytes of a body that is parsed at once; larger ones are parsed in a thread
+PARSERS = 2  # threads: more would only compete for the interpreter
 LONGEST_KEY = 255  # characters
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PAGE = Path(__file__).parent / "page.html"
@@ -113,6 +115,7 @@ class Service:
         self.stopping = False
         self.metrics = Metrics(self)
         self.router = Router(self.routes())
+        self.parsers = ThreadPoolExecutor(PARSERS, "rosenblatt-parsing")
         self.run_name, self.numbers = secrets.token_hex(6), itertools.count(1)
         self.attach(current, learning)
 
@@ -238,7 +241,7 @@ class Service:
         """Call a function: at once for a small body, otherwise in a thread."""
         if len(request.body) <= SMALL:
             return function()
-        return await asyncio.to_thread(function)
+        return await asyncio.get_running_loop().run_in_executor(self.parsers, function)
 
     # Endpoints
 
@@ -271,13 +274,12 @@ class Service:
 
         def make_job() -> Job:
             served = learning.served
-            found: list[Example] = self.parse(request, served, parse_examples)
-            texts, values = [one.text for one in found], [one.value for one in found]
+            found: Examples = self.parse(request, served, parse_examples)
             rows = None
             if len(request.body) > SMALL:
                 with suppress(BadExampleError):  # unless it is a retry, the thread refuses it, too
-                    rows = served.make_learnable(values)
-            return Job(texts, values, ignore, key, rows, served)
+                    rows = served.make_learnable(found.values)
+            return Job(found.texts, found.values, ignore, key, rows, served)
 
         job = await self.work(request, make_job)
         sequence = await self.write(job, learning)

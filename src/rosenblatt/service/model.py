@@ -2,7 +2,9 @@
 
 import base64
 import copy
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,10 +46,11 @@ class Progress:
 
     def add(self, wrong: Array, labels: Sequence[Any] = ()) -> None:
         """Count more examples, also by label if there is one for each."""
-        for label, is_wrong in zip(labels, wrong.tolist(), strict=False):
+        errors_of = Counter(compress(labels, wrong))
+        for label, examples in Counter(labels).items():
             counts = self.classes.setdefault(str(label), [0, 0])  # examples, errors
-            counts[0] += 1
-            counts[1] += is_wrong
+            counts[0] += examples
+            counts[1] += errors_of[label]
         length, before = len(self.recent), self.examples
         places = np.arange(before, before + len(wrong))[-length:] % length
         self.recent[places] = wrong[-length:]
@@ -174,14 +177,16 @@ class ServedModel:
     def learn(self, given: Learnable) -> None:
         """Learn examples in their order; a new label becomes a class at its first example."""
         labels, done = given.labels or [], 0
+        if self.learner.multilabel or self.learner.codes.keys() >= {*labels}:
+            self.learn_known(given)
+            return
         for row, label in enumerate(labels):
-            if not self.learner.multilabel and label not in self.learner.codes:
+            if label not in self.learner.codes:
                 if row > done:
                     self.learn_known(given.part(done, row))
                 self.learner, done = self.learner.with_class(label), row
                 self.set_class_weights()
-        if done < len(labels):
-            self.learn_known(given.part(done, len(labels)) if done else given)
+        self.learn_known(given.part(done, len(labels)))
 
     def learn_known(self, given: Learnable) -> None:
         """Learn examples of known labels; skip one that overflows the weights."""
@@ -296,6 +301,8 @@ class ServedModel:
         """Return the labels that are new and their rows; refuse one that no model file can hold."""
         new: dict[Any, int] = {}  # in their order; a request may have thousands
         several = self.learner.multilabel
+        if not several and self.learner.codes.keys() >= {*(given.labels or ())}:
+            return new
         for row, found in enumerate(given.labels or (), 1):
             for label in found if several else (found,):
                 if label in self.learner.codes or label in new:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -86,6 +87,8 @@ def serve(path: Path, options: ServerOptions) -> int:
         current().served.warm_up()
         if learning is not None:
             learning.start()
+        gc.collect()
+        gc.freeze()  # what is loaded stays, and need not be searched again for garbage
         service.attach(current, learning)
         print_address(path, listening, service)
 

@@ -110,6 +110,13 @@ class Scores(TypedDict):
     codes: list[Count]
 
 
+class Numbers(TypedDict):
+    """The scale of labels that are numbers."""
+
+    center: Finite
+    scale: Annotated[float, lambda scale: 0 < scale < math.inf]
+
+
 class Facts(TypedDict, total=False):
     """Facts that a model of any kind may have; other entries are kept and not used."""
 
@@ -118,6 +125,7 @@ class Facts(TypedDict, total=False):
     grows: bool
     multilabel: bool
     intercept_step: Finite
+    numbers: Numbers
     rows: Count
     sentences: Count
     tokens: Count

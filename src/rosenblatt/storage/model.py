@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.rows import Array
+from ..parameters import RULE_NAMES, RULE_TABLE
 from ..reading.recipe import check_stored_recipe
 from ..training import state as states
 from ..training.history import REASONS, Checkpoint, Epoch
@@ -56,6 +57,12 @@ class Model(NamedTuple):
         return self.facts.get("multilabel") is True
 
     @property
+    def target(self) -> str:
+        """What its labels are: "classes" or "numbers"."""
+        rule = RULE_NAMES.get(self.estimator)
+        return "classes" if rule is None else RULE_TABLE[rule].target
+
+    @property
     def is_linear(self) -> bool:
         """Whether it has weights for columns."""
         return hasattr(self.states[0], "weights")
@@ -68,7 +75,10 @@ def check_model(model: Model) -> None:
     kind = state_class(model.estimator, model.parameters.get("solution", ""))
     check_entries("facts", model.facts, Facts, *getattr(kind, "facts", ()))
     check_entries("features", model.features, Features, *getattr(kind, "features", ()))
-    check_labels(model.classes, 1 if model.is_multilabel else 2)
+    if model.target == "numbers":
+        require(not len(model.classes), "it predicts numbers, and has labels")
+    else:
+        check_labels(model.classes, 1 if model.is_multilabel else 2)
     check_held_out(model.facts.get("held_out", {}))
     if "calibration" in model.facts:
         check_calibration(model.facts["calibration"], len(model.classes))
@@ -99,7 +109,7 @@ def expected_sizes(model: Model) -> tuple[Sizes, Any]:
     problems = first.rule.problems(count, *how)
     fitting = len(model.states) == len(problems)
     require(fitting, "solution or multi_class are not those of its weights")
-    outputs = (count,) if problems == [None] else ()
+    outputs = (count,) if problems == [None] and count else ()
     dtype = first.weights.dtype
     require(dtype in (np.float32, np.float64), "its weights are not floating-point numbers")
     width = first.weights.shape[:1]
@@ -122,12 +132,13 @@ def check_checkpoint(checkpoint: Checkpoint) -> None:
         for name, kind in type(place).__annotations__.items():
             value = getattr(place, name)
             if kind in (int, float):
-                fitting = type(value) is kind and value >= 0
+                negative = name == "best_score" and value > -np.inf  # an R² may be
+                fitting = type(value) is kind and (value >= 0 or negative)
                 require(fitting, f"{name} of its checkpoint is out of range")
     for one in checkpoint.problems:
         require(one.stop_reason in REASONS, "the stop reason of its checkpoint is unknown")
         flags = one.mistaken
-        fitting = flags is None or (flags.dtype == bool and flags.ndim == 1)
+        fitting = flags is None or (flags.dtype in (bool, np.uint32) and flags.ndim == 1)
         require(fitting, "its mistaken rows are malformed")
 
 

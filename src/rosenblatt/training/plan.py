@@ -11,6 +11,7 @@ import numpy as np
 from ..data.splits import Split
 from ..parameters import (
     ANY_RULE,
+    CLASS_RULES,
     FILES,
     FOR_ONE_PASS,
     FOR_TABLES,
@@ -250,7 +251,7 @@ def make_plan(request: Request, found: Found) -> Plan:
     if request.validation is not None:
         parameters = {**parameters, "early_stopping": True}
     stops = parameters["early_stopping"] and request.validation is None
-    needs = stops or (stream and parameters["calibrate"])
+    needs = stops or (stream and parameters.get("calibrate"))
     share = request.holdout or (HELD_OUT if needs else 0.0)
     open_rule = request.is_open and request.progress_every and not request.tune
     plan = Plan(
@@ -299,7 +300,7 @@ def usual_rule(request: Request, found: Found) -> str:
 
 def rules_with(parameters: Mapping[str, Any]) -> list[str]:
     """The rules with some parameters that tuning tries; rules that seldom win only if no others."""
-    table = RULE_TABLE.items()
+    table = CLASS_RULES.items()
     having = [rule for rule, entry in table if parameters.keys() <= entry.parameters.keys()]
     return [rule for rule in having if RULE_TABLE[rule].tuned] or having
 

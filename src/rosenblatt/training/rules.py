@@ -15,7 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.rows import Array
-from ..kernels import confidence, coordinate, linear, passive_aggressive, scaled, second_order_full
+from ..kernels import (
+    confidence,
+    coordinate,
+    linear,
+    ordinal,
+    passive_aggressive,
+    regression,
+    scaled,
+    second_order_full,
+)
 from ..kernels.linear import Clock, Settings, count_weight
 from ..parameters import RULE_TABLE, ParameterError, RuleEntry
 
@@ -139,6 +148,9 @@ class UpdateRule:
         Tells the number that all weights are to be multiplied by, if there is one.
     from_anywhere : bool
         Whether weights are all that it needs to begin with.
+    target : str
+        What its labels are: "classes", "numbers" or "ranks". Kernels of the last two take all
+        labels, and have one column of weights.
     """
 
     name: str
@@ -153,6 +165,7 @@ class UpdateRule:
     demanding: bool = False
     scale: Scale | None = None
     from_anywhere: bool = True
+    target: str = "classes"
 
     @property
     def family(self) -> str:
@@ -162,7 +175,9 @@ class UpdateRule:
     def problems(
         self, n_classes: int, multi_class: str, multilabel: bool = False
     ) -> list[int | None]:
-        """The class that counts as positive in each problem; None for all classes at once."""
+        """The class that counts as positive in each problem; None for all labels at once."""
+        if self.target != "classes":
+            return [None]
         if n_classes <= 2 and not multilabel:  # one until learn_one meets a second
             return [1]
         one_by_one = multilabel or multi_class == "ovr" or self.multiclass is None
@@ -202,6 +217,7 @@ class UpdateRule:
 # in capitals of the kernels' module.
 
 JUST_1 = float(np.nextafter(1.0, 0.0))  # what a margin of 1 exceeds
+JUST_0 = float(np.nextafter(0.0, -1.0))  # and one of 0
 
 
 def perceptron_settings(
@@ -209,10 +225,11 @@ def perceptron_settings(
 ) -> Settings:
     """Thresholds by the margin; they include 0 or not, by ``ties``."""
     margin, ties = float(parameters["margin"]), parameters["ties"]
-    above, below = margin, -margin
-    if margin == 0 and ties in ("positive", "correct"):
+    negative = parameters.get("negative_margin")
+    above, below = margin, -(margin if negative is None else float(negative))
+    if above == 0 and ties in ("positive", "correct"):
         above = float(np.nextafter(0.0, -1.0))
-    if margin == 0 and ties in ("negative", "correct"):
+    if below == 0 and ties in ("negative", "correct"):
         below = float(np.nextafter(0.0, 1.0))
     return Settings(above, below, float(intercept_step))
 
@@ -252,6 +269,25 @@ def coordinate_settings(parameters: Mapping[str, Any], intercept_step: float, st
     numbers = [float(parameters.get(name, value)) for name, value in usual.items()]
     rule = getattr(coordinate, step)
     return coordinate.CoordinateSettings(0.0, 0.0, float(intercept_step), rule, *numbers)
+
+
+def regression_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """ε and C of the passive-aggressive rule, with one of three losses; or those of Adaline."""
+    loss = parameters.get("loss") or ("normalized_lms" if parameters["normalized"] else step)
+    return regression.RegressionSettings(
+        JUST_0,
+        -JUST_0,
+        float(intercept_step),
+        float(parameters.get("epsilon", 0.0)),
+        float(parameters.get("C", 1.0)),
+        getattr(regression, loss.upper()),
+    )
+
+
+def ordinal_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """The margin."""
+    margin = float(parameters["margin"])
+    return ordinal.OrdinalSettings(margin, -margin, float(intercept_step))
 
 
 def full_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
@@ -318,6 +354,19 @@ LOOPS: Mapping[str, UpdateRule] = {
             additive=False,
             sums=True,
             local=False,
+        ),
+        UpdateRule(
+            "regression", regression.regression, None, regression_settings, target="numbers"
+        ),
+        UpdateRule(
+            "ordinal",
+            ordinal.ordinal,
+            None,
+            ordinal_settings,
+            additive=False,
+            sums=True,
+            from_anywhere=False,
+            target="ranks",
         ),
     )
 }

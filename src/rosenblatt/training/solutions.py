@@ -115,6 +115,8 @@ class Last:
 
     def stop_reason(self, clean: bool) -> str:
         """The reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
+        if clean and self.rule.target == "numbers":
+            return "within_epsilon"
         return clean_reason(self.weights) if clean else ""
 
     def present(self) -> tuple[Array, Array]:
@@ -443,7 +445,7 @@ class Pocket(Last):
         if self.run <= self.best_run or self.measured:
             return
         self.measured = True
-        wrong = ~(task.margins(self) > np.minimum(task.required(), 0))
+        wrong = ~(task.margins(self) > task.sides())
         errors = np.abs(task.examples.steps[task.row_order[wrong]]).sum(dtype=np.float64)
         if errors < self.errors:
             self.put(float(errors))

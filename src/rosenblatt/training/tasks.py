@@ -101,9 +101,11 @@ class LinearTask:
     rule: UpdateRule
     settings: Any
     width: int
+    tolerance: Any = None
+    """How rows that cause many updates are tolerated (tolerant.py), if they are."""
 
     def __post_init__(self) -> None:
-        self.many = self.examples.labels is not None
+        self.many = self.examples.labels is not None and self.rule.target == "classes"
         """Whether there are more than two classes at once."""
         together = self.rule.multiclass if self.many else None
         self.kernel = together or self.rule.binary
@@ -122,6 +124,12 @@ class LinearTask:
         kept = state.weights, state.bias, *state.further.values(), *self.unused
         sums = (*state.sums(), state.clock(start)) if self.rule.sums else ()
         done = self.kernel(self.examples, order, start, *kept, *sums, self.settings, log)
+        return self.finish_sweep(done, order, start, log)
+
+    def finish_sweep(
+        self, done: tuple[int, int, float], order: Array, start: int, log: Array
+    ) -> SweepResult:
+        """Return what a kernel has done; raise at a row whose activation is not finite."""
         position, n_updates, loss = done
         if n_updates < len(log) and position < len(order):
             raise not_finite(self.examples.rows, int(order[position]))
@@ -136,10 +144,18 @@ class LinearTask:
         return np.asarray(updates["position"])
 
     def margins(self, state: Any) -> Array:
-        """Every row's label times activation, or the lead of its class over the best rival."""
-        out = np.empty(len(self.row_order))
-        tell = linear.multiclass_margins if self.many else linear.perceptron_margins
-        tell(self.examples, self.row_order, *state.present(), out)
+        """Every row's label times activation, or the lead of its class over the best rival.
+
+        Of numbers, by how much each error is below the largest one without an update.
+        """
+        if self.rule.target == "numbers":
+            labels: Any = self.examples.labels
+            found = scores(self.examples.rows, len(labels), *state.present()).astype(np.float64)
+            out = np.asarray(self.settings.epsilon - np.abs(labels - found))[self.row_order]
+        else:
+            out = np.empty(len(self.row_order))
+            tell = linear.multiclass_margins if self.many else linear.perceptron_margins
+            tell(self.examples, self.row_order, *state.present(), out)
         if not np.isfinite(out).all():
             row = int(self.row_order[np.argmin(np.isfinite(out))])
             raise not_finite(self.examples.rows, row)
@@ -147,10 +163,14 @@ class LinearTask:
 
     def required(self) -> Array:
         """Return the number that each row's margin must exceed to cause no update."""
-        if self.many:
+        if self.examples.labels is not None:
             return np.full(len(self.row_order), float(self.settings.above))
         positive = self.examples.steps[self.row_order] > 0
         return np.asarray(np.where(positive, self.settings.above, -self.settings.below))
+
+    def sides(self) -> Array:
+        """Return the number that each row's margin must exceed to be on the right side."""
+        return np.minimum(self.required(), 0)
 
     def close(self, state: Any) -> None:
         """Write into the state what it needs of the rows, which may be gone afterwards."""

@@ -1,0 +1,200 @@
+"""What linear classifiers and regressors share: checks, a training of all problems, weights."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
+
+from ..data.rows import Array, overflow, refuse_lost, refuse_not_finite, view_rows
+from ..data.weights import refuse_one_class, row_weights
+from ..kernels.algebra import largest_squared_norm
+from ..learners.linear import LinearLearner, TrainingRows
+from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE
+from ..training.rules import PERCEPTRON, RULES, choose_rule_form
+from ..training.run import Run
+from ..training.solutions import SOLUTIONS
+from .base import RowEstimator, make_seed, print_epoch, to_canonical
+from .one_row import NamedColumns
+from .validation import Validation, check_eval_set, hold_out
+
+
+class Prepared(NamedTuple):
+    """The checked arguments of one call of ``fit``."""
+
+    X: Any
+    classes: Array
+    rows: TrainingRows
+    held_out: Validation | None
+    seed: int
+
+
+class LinearEstimator(RowEstimator[LinearLearner]):
+    """A linear model; subclasses choose the update rule."""
+
+    _parameters = LINEAR
+    _learner_class = LinearLearner
+    _rule = PERCEPTRON
+    _batches = False  # whether partial_fit was called last, so that the parameters are checked
+    _columns = cast("NamedColumns | None", None)
+    _grows = False  # whether learn_one began the model, so that it adds labels and names
+
+    solution: str
+    average_decay: float
+    order: str
+    fit_intercept: bool
+    intercept_step: float | str
+    max_iter: int
+    measure: bool
+    early_stopping: bool
+    validation_fraction: float
+    warm_start: bool
+    random_state: Any
+    verbose: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Set the parameters and the rule of a class that the table of rules names."""
+        super().__init_subclass__(**options)
+        rule = RULE_NAMES.get(cls.__name__)
+        if rule is not None and "_rule" not in vars(cls):
+            cls._parameters, cls._rule = RULE_TABLE[rule].parameters, RULES[rule]
+
+    @property
+    def coef_(self) -> Array:
+        """The weights: one row per class, or one row for two classes or numbers."""
+        return np.asarray(self._current().coefficients()[0])
+
+    @property
+    def intercept_(self) -> Array:
+        """The biases: one per class, or one for two classes or numbers."""
+        return np.asarray(self._current().coefficients()[1])
+
+    def _encode(self, y: Array) -> tuple[Array, Array]:
+        """Return the distinct labels, and each row's number among them."""
+        raise NotImplementedError
+
+    def _weigh(
+        self,
+        classes: Array,
+        codes: Array,
+        sample_weight: ArrayLike | None,
+        learnt: Array | None = None,
+    ) -> Array | None:
+        """Return the weight of each row, or None if all are 1."""
+        return row_weights(codes, sample_weight, None)
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool, eval_set: Any = None
+    ) -> Prepared:
+        """Check rows, labels and weights, and hold rows out."""
+        X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
+        if self.order in ("first", "replacement") or self.early_stopping:
+            refuse_not_finite(X)  # these may never look at some rows
+        if self.intercept_step == "radius":
+            X = to_canonical(X)
+        classes, codes = self._encode(y)
+        seed, learnt, held = make_seed(self.random_state), None, None
+        if eval_set is not None:
+            held = check_eval_set(self, eval_set, classes, X.dtype)
+        elif self.early_stopping:
+            learnt, held = hold_out(self, X, codes, sample_weight, seed)
+        weights = self._weigh(classes, codes, sample_weight, learnt)
+        rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
+        if learnt is not None:
+            rows = rows._replace(row_order=np.intersect1d(rows.row_order, learnt))
+        if weights is not None:
+            refuse_one_class(codes, rows.row_order)
+        return Prepared(X, classes, rows, held, seed)
+
+    def _begin(self, given: Prepared, start: tuple[Any, Any]) -> LinearLearner:
+        """Make an untrained learner."""
+        if not self.fit_intercept and start[1] is not None and np.any(np.asarray(start[1])):
+            raise ValueError(
+                "intercept_init needs fit_intercept=True; for a constant bias also set "
+                "intercept_step=0."
+            )
+        shape, settings = (given.X.shape[1], given.X.dtype), self._settings(given.rows)
+        rule = choose_rule_form(self._rule, self._values(), shape[0], len(given.classes))
+        if any(part is not None for part in start) and not rule.from_anywhere:
+            raise ValueError(
+                f"{type(self).__name__} keeps more than its weights, so it starts at zero; leave "
+                "out coef_init and intercept_init."
+            )
+        settings["multilabel"] = given.rows.codes.ndim == 2
+        return LinearLearner.begin(
+            classes=given.classes, shape=shape, start=start, rule=rule, **settings
+        )
+
+    def _settings(self, given: TrainingRows) -> dict[str, Any]:
+        """Return the parameters, and the step of the bias as a number."""
+        step = self.intercept_step
+        if step == "radius":
+            step = largest_squared_norm(given.rows, given.row_order)
+        step = float(step) if self.fit_intercept else 0.0
+        return {"parameters": self._values(), "intercept_step": step}
+
+    def _choose_start(
+        self, given: Prepared, start: tuple[Any, Any], continues: bool
+    ) -> Callable[[Prepared], LinearLearner]:
+        """Return the function that makes the learner of a fit: a new one, or a copy."""
+        if continues:
+            self._check_continued(given.classes, given.rows.codes.ndim == 2)
+        from_here = continues and all(part is None for part in start)
+        return self._continue if from_here else partial(self._begin, start=start)
+
+    def _check_continued(self, classes: Array, multilabel: bool) -> None:
+        """Raise ValueError if the model cannot continue with these parameters."""
+        before = self._learner
+        rule = choose_rule_form(self._rule, self._values(), before.width, len(classes))
+        problems = rule.problems(len(classes), self._values().get("multi_class", ""), multilabel)
+        free = self._values().get("matrix") == "auto" and rule.family == before.rule.family
+        same = (free or rule is before.rule) and problems == before.problems
+        same &= type(before.states[0]) is SOLUTIONS[self.solution]
+        same &= getattr(before.states[0], "decay", 0.0) == self.average_decay
+        if not same:
+            raise ValueError(
+                "A trained model cannot change its solution, average_decay or multi_class; set "
+                "them back, or train a new model (warm_start=False)."
+            )
+
+    def _continue(self, given: Prepared) -> LinearLearner:
+        """Return a copy of the learner to continue with."""
+        states = [state.renew() for state in self._learner.states]
+        return replace(self._learner, states=states, **self._settings(given.rows))
+
+    def _run(
+        self, learner: LinearLearner, given: Prepared, updates_at_once: int | None = None
+    ) -> Run:
+        """Prepare the training of all problems."""
+        part = learner.part(given.rows)
+        run = learner.run(
+            lambda: [part],
+            self.max_iter,
+            order=self.order,
+            seed=given.seed,
+            measure=self.measure,
+            updates_at_once=updates_at_once,
+            threads=effective_n_jobs(self._values().get("n_jobs")),
+        )
+        if self.verbose:
+            measured = len(given.rows.row_order) * self.measure
+            run.after_epoch = partial(print_epoch, run, measured)
+        if given.held_out is not None and self.early_stopping:
+            run.validate = learner.validator(*given.held_out)
+        return run
+
+    def _train(
+        self, given: Prepared, begin: Callable[[Prepared], LinearLearner]
+    ) -> tuple[LinearLearner, Run]:
+        """Train a learner to the end; refuse weights that are not finite."""
+        learner = begin(given)
+        run = self._run(learner, given).train()
+        learner.states = run.outcomes
+        coef, bias = learner.coefficients()
+        refuse_lost(coef, learner.mistakes, [given.rows.rows])
+        if not (np.isfinite(coef).all() and np.isfinite(bias).all()):
+            raise overflow(coef.dtype)
+        return learner, run

@@ -1,0 +1,378 @@
+"""Linear regressors: models that predict numbers."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..data.rows import Array, refuse_not_finite, view_rows
+from ..data.targets import NumberTarget
+from ..learners.linear import LinearLearner, TrainingRows
+from ..parameters import ANY_NUMBER_RULE, InputError
+from ..training.history import Epoch
+from .constructors import estimator, positional
+from .docstrings import described_as
+from .linear_base import LinearEstimator, Prepared
+from .one_row import make_first_row, make_row
+
+if TYPE_CHECKING:
+
+    class RegressorMixin:
+        """As in scikit-learn."""
+
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
+else:
+    from sklearn.base import RegressorMixin
+
+
+@estimator
+class LinearRegressor(RegressorMixin, LinearEstimator):
+    """A linear model of numbers; subclasses choose the update rule.
+
+    Its parameters, all by keyword, are described in ``PassiveAggressiveRegressor``.
+    """
+
+    _parameters = ANY_NUMBER_RULE
+
+    solution: str = "last"
+    average_decay: float = 0.0
+    order: str = "each"
+    fit_intercept: bool = True
+    intercept_step: float | str = 1.0
+    max_iter: int = 10
+    measure: bool = False
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    warm_start: bool = False
+    random_state: Any = None
+    verbose: int = 0
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the model to rows and numbers, until a pass is without updates or for ``max_iter``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The number of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; they scale the updates. Rows of weight 0 are ignored.
+        coef_init, intercept_init : array-like, default=None
+            Initial weights and bias; None starts at zero.
+
+        Returns
+        -------
+        self
+            The fitted regressor.
+        """
+        self._check_parameters()
+        continues = self.warm_start and self.__sklearn_is_fitted__()
+        with self._unchanged_by_errors():
+            given = self._prepare(X, y, sample_weight, reset=not continues)
+            begin = self._choose_start(given, (coef_init, intercept_init), continues)
+            learner, run = self._train(given, begin)
+            self.take_over(learner, run.epochs, run.stop_reason, {})
+        return self
+
+    def partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from a batch of rows once, in their order.
+
+        The model does not depend on how a stream of rows is cut into batches. After an error it is
+        unchanged.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The number of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, as for ``fit``.
+
+        Returns
+        -------
+        self
+            The fitted regressor.
+        """
+        first = not self.__sklearn_is_fitted__()
+        as_before = self._batches and self._values() == self._learner.parameters
+        if not as_before:
+            self._check_parameters("batch")
+        with self._unchanged_by_errors():
+            X, y = self._check_rows(X, y, first, None if first else self._learner.dtype)
+            refuse_not_finite(X)
+            classes, codes = self._encode(y)
+            weights = self._weigh(classes, codes, sample_weight)
+            rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
+            if first:
+                self._learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
+            elif not as_before:
+                self._renew_learner(rows)
+            count = self._learner.learn(rows)
+            self._batches = True
+            epoch = Epoch(1, count.rows, count.mistakes, count.errors, count.loss)
+            self._set_history([epoch], "max_iter")
+        return self
+
+    def learn_one(self, x: Any, y: float) -> Self:
+        """Learn from one row, as ``partial_fit`` does but without the cost of a batch.
+
+        A new model begins with its first row. For rows that are dicts, it adds a column for each
+        new name.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or dict
+            The row. In a dict, a number is the value of the column with its name, and a string
+            ``v`` with the name ``n`` is 1 in the column ``n=v``. Missing columns are 0.
+        y : float
+            The number of the row.
+
+        Returns
+        -------
+        self
+            The fitted regressor.
+
+        Examples
+        --------
+        >>> from rosenblatt import PassiveAggressiveRegressor
+        >>> model = PassiveAggressiveRegressor(epsilon=0.0)
+        >>> model.learn_one({"rooms": 1}, 2.0).learn_one({"rooms": 3}, 5.0)
+        PassiveAggressiveRegressor(epsilon=0.0)
+        >>> model.predict_one({"rooms": 3})
+        5.0
+        """
+        code = float(self._check_labels([y], 1)[0])
+        with self._unchanged_by_errors():
+            if not self.__sklearn_is_fitted__():
+                self._begin_with_row(x)
+            row = make_row(self, x, grows=self._grows)
+            if self._values() != self._learner.parameters:
+                self._check_parameters("batch")
+                self._renew_learner(TrainingRows.of(row, np.zeros(1), None, self._learner.width))
+            self._learner.learn_one(row, code)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predict the number of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The numbers.
+        """
+        X, learner = self._rows_to_score(X), self._current()
+        return np.asarray(learner.choose(X @ self.coef_[0] + self.intercept_[0]))
+
+    def predict_one(self, x: Any) -> float:
+        """Predict the number of one row, without the cost of a batch.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or dict
+            The row; names in a dict that the model does not know are ignored.
+
+        Returns
+        -------
+        float
+            The number; 0 for a model that has not learnt from any row.
+        """
+        if not self.__sklearn_is_fitted__():
+            return 0.0
+        return float(self._learner.choose(self._learner.score_one(make_row(self, x)))[0])
+
+    def _check_labels(self, labels: Any, n_rows: int) -> Array:
+        y = super()._check_labels(labels, n_rows)
+        try:
+            return y.astype(np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"{type(self).__name__} learns numbers, and y has labels of type {y.dtype}; use a "
+                "classifier, such as PassiveAggressive.",
+                code="labels-not-numbers",
+            ) from None
+
+    def _encode(self, y: Array) -> tuple[Array, Array]:
+        """Return no classes, and the code of each number."""
+        target = self._learner.numbers if self.__sklearn_is_fitted__() else NumberTarget()
+        return target.classes, target.encode(y)
+
+    def _renew_learner(self, rows: TrainingRows) -> None:
+        """Continue with parameters that have changed since the last batch."""
+        self._check_continued(self._learner.classes, False)
+        self._learner = replace(self._learner, **self._settings(rows))
+
+    def _begin_with_row(self, x: Any) -> None:
+        """Begin a model with a row; ``learn_one`` adds columns."""
+        self._check_parameters("batch")
+        X, names = make_first_row(x)
+        rows = TrainingRows.of(view_rows(X), np.zeros(1), None, X.shape[1])
+        learner = self._begin(Prepared(X, NumberTarget.classes, rows, None, 0), (None, None))
+        self.take_over(learner, [], "max_iter", {"grows": True})
+        if names is not None:
+            self.feature_names_in_ = names
+
+    def take_over(
+        self, learner: LinearLearner, epochs: list[Any], stop_reason: str, facts: Any
+    ) -> None:
+        """Become the fitted estimator of a learner.
+
+        :meta private:
+        """
+        super().take_over(learner, epochs, stop_reason, facts)
+        self._batches, self._grows = False, facts.get("grows") is True
+
+    def _facts(self) -> dict[str, Any]:
+        return super()._facts() | ({"grows": True} if self._grows else {})
+
+
+@estimator
+class PassiveAggressiveRegressor(LinearRegressor):
+    """Passive-aggressive regressor: no update for errors up to ε, else the smallest that suffices.
+
+    The rule of Crammer et al. (2006, section 5). It predicts w·x + b. The weight of a row
+    multiplies C.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Aggressiveness C > 0: the largest step with ``loss="epsilon_insensitive"``; larger means
+        larger steps with ``loss="squared_epsilon_insensitive"``.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "hard"}, \
+default="epsilon_insensitive"
+        PA-I, PA-II, or PA without a limit to the step, for numbers without noise.
+    epsilon : float, default=0.1
+        Error ε ≥ 0 up to which a row causes no update, in the unit of y.
+    solution : {"last", "average"}, default="last"
+        The weights to predict with: the last ones, or the average over all rows.
+    average_decay : float, default=0.0
+        With ``solution="average"``, the decay per row, in [0, 1): 0.001 averages over about the
+        last 1,000 rows, for data that drift; 0 averages over all rows.
+    order : {"each", "once", "fixed", "replacement"}, default="each"
+        The order of the rows. "each": a new permutation each epoch; "once": one permutation for all
+        epochs; "fixed": as given; "replacement": as many rows as there are, drawn with replacement.
+    fit_intercept : bool, default=True
+        Whether to learn a bias.
+    intercept_step : float or "radius", default=1.0
+        An update moves the bias by its step times this number. "radius" means R², the largest
+        squared norm of a row; 0 keeps the bias constant at ``intercept_init``.
+    max_iter : int, default=10
+        Largest number of epochs.
+    measure : bool, default=False
+        Whether to evaluate all rows after each epoch, to record the loss of the present weights.
+    early_stopping : bool, default=False
+        Whether to hold out rows, stop when their R² no longer improves, and use the best weights.
+    validation_fraction : float, default=0.1
+        Share of the rows to hold out, in (0, 1).
+    n_iter_no_change : int, default=5
+        Number of epochs without improvement before early stopping.
+    warm_start : bool, default=False
+        Whether ``fit`` continues from the weights of the last fit.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the permutations and of the rows held out. The same integer gives the same model.
+    verbose : int, default=0
+        Whether to print a line for each epoch.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features)
+        The weights.
+    intercept_ : ndarray of shape (1,)
+        The bias.
+    n_iter_ : int
+        Number of epochs.
+    n_mistakes_ : int
+        Number of updates, over all calls of ``partial_fit`` or warm starts.
+    stop_reason_ : {"within_epsilon", "max_iter", "no_improvement"}
+        Why training ended; "within_epsilon" means an epoch without updates.
+    history_ : list of Epoch
+        A record of each epoch: rows, mistakes (updates), errors (rows with an error above ε), loss
+        (the sum of what their errors exceed ε by), validation_score (R² of the rows held out).
+
+    See Also
+    --------
+    Adaline : Steps in proportion to the error.
+    PassiveAggressive : The same rule for classes.
+
+    References
+    ----------
+    Crammer, Dekel, Keshet, Shalev-Shwartz & Singer (2006), "Online passive-aggressive algorithms",
+    Journal of Machine Learning Research 7, 551-585.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = PassiveAggressiveRegressor(solution="average", random_state=0)
+    >>> round(model.fit(scale(X), y).score(scale(X), y), 2)
+    0.51
+    """
+
+    C: float = positional(1.0)
+    loss: str = "epsilon_insensitive"
+    epsilon: float = 0.1
+
+
+@described_as(PassiveAggressiveRegressor)
+@estimator
+class Adaline(LinearRegressor):
+    """Adaline: steps in proportion to the error, down the gradient of its square.
+
+    The adaptive linear element of Widrow & Hoff (1960), the sibling of the perceptron: its error is
+    measured before the threshold. It predicts w·x + b, and each row adds η(y - w·x - b)x / ‖x‖² to
+    w. With ``normalized=False`` it is the rule of 1960, which does not divide by ‖x‖²: with η above
+    2 / ‖x‖² its weights grow without end, which is refused. The weight of a row multiplies its
+    step.
+
+    Parameters
+    ----------
+    eta0 : float, default=0.1
+        Learning rate η > 0; with ``normalized=True``, below 2.
+    normalized : bool, default=True
+        Whether to divide each step by the squared length of its row and 1 for the bias (normalized
+        LMS).
+
+    Attributes
+    ----------
+    history_ : list of Epoch
+        A record of each epoch: rows, mistakes (updates), errors (rows that are not met exactly),
+        loss (the sum of absolute errors), validation_score (R² of the rows held out).
+
+    See Also
+    --------
+    PassiveAggressiveRegressor : Steps as large as a row needs.
+    Perceptron : The sibling, for classes.
+
+    References
+    ----------
+    Widrow & Hoff (1960), "Adaptive switching circuits", IRE WESCON Convention Record 4, 96-104.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = Adaline(solution="average", random_state=0)
+    >>> round(model.fit(scale(X), y).score(scale(X), y), 2)
+    0.51
+    """
+
+    eta0: float = positional(0.1)
+    normalized: bool = True

@@ -552,7 +552,7 @@ def tune(
         classes = ", ".join(map(str, forgotten[:3])) + ", …" * (len(forgotten) > 3)
         sentence = f"The model never predicts {classes} on held-out rows: the class is rare or hard"
         remedy = (
-            "Tune by --metric balanced, f1 or average-precision, or use --class-weight balanced"
+            "Tune by the metric balanced, f1 or average-precision, or balance the class weights"
         )
         job.reporter.note(Note(f"{sentence}. {remedy}.", "never-predicted"))
     parameters = best.resolve(materials(best.reading).found.mean_square or 1.0)

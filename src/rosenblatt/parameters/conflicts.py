@@ -223,7 +223,7 @@ CONFLICTS: tuple[Conflict, ...] = (
     Conflict(
         "cluster-metric",
         "cluster",
-        lambda p: bool(p.get("early_stopping")) and p.get("metric", "error") != "error",
+        lambda p: p.get("metric", "error") != "error",
         "{metric} cannot be used on a cluster, where partitions count errors; leave it out.",
     ),
     Conflict(

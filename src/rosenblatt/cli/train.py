@@ -132,7 +132,7 @@ def validate(
     from .report import print_event
 
     job = make_job(replace(result, checkpoint=None, progressive=None), learning, reading.cache)
-    stated = reading.list_given_weights()
+    stated = reading.list_given_features()
     try:
         found = cross_validate(open_source(data), reading.options(), job, folds, stated)
     finally:

@@ -92,8 +92,7 @@ def test_one_pass_without_a_rule_is_that_of_arow():
     made = plan(max_iter=1)
     assert (made.rule, made.estimator, made.parameters["solution"]) == ("arow", "AROW", "last")
     assert plan(max_iter=1, solution="average").rule == "pa"
-    assert plan(max_iter=1, progress_every=9).rules == ("arow", "pa")
-    assert plan(rule="pa", max_iter=1, progress_every=9).rules == ()
+    assert plan(max_iter=1, progress_every=9).rule == "arow"
     assert resolve_rule(Request(parameters={"C": 1.0}, tune=True), Found())[0] == "pa"
 
 

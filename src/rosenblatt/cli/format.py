@@ -407,6 +407,28 @@ def format_figure(each: dict[str, Any], metric: str) -> str:
     return f"{each['value']:8.4f} ± {each['spread']:.4f}"
 
 
+def about_online(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> list[str]:
+    """The error of predictions of a stream, and the settings that predicted best."""
+    alarms = count(len(facts["alarms"]), "drift alarm")
+    shown = [
+        format_setting(each, ["predicts the next row"] * (number == 0), spell)
+        for number, each in enumerate(facts["best"])
+    ]
+    return [
+        f"Online: {facts['error']:.2%} of {count(facts['rows'], 'row')} were wrong before they "
+        f"were learnt; {alarms}; {facts['tried']} settings:",
+        *shown,
+    ]
+
+
+def format_setting(
+    setting: dict[str, Any], marks: list[str], spell: Callable[[str, Any], str]
+) -> str:
+    """A setting that was tried, with its error, in a line."""
+    said = " ".join(spell(name, value) for name, value in setting.items() if name != "error")
+    return f"{setting['error']:8.2%}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}"
+
+
 def about_text(recipe: "FeatureRecipe") -> str:
     """What becomes of texts."""
     said = []

@@ -103,7 +103,7 @@ class OutputOptions:
     progress_every: int | None = stream_option(
         "-P",
         "--progress-every",
-        help="Print the progressive error every N rows.",
+        help="Print the progressive error every N rows; this changes nothing else.",
         shown="1000 with --progressive, else off",
     )
 
@@ -193,6 +193,11 @@ class LearningOptions(RuleOptions):
     )
     no_bias: bool = option(
         help="Learn no bias.", default=False, panel=ORDER_PANEL, also=["--no-fit-intercept"]
+    )
+    online: bool = stream_option(
+        help="Choose everything that is not given for the prediction of each next row: rule, "
+        "parameters, products of columns; warn of drift. One epoch.",
+        default=False,
     )
     window: int = stream_option(
         help="Shuffle a stream within N rows.", default=0, shown="no shuffling"

@@ -79,8 +79,9 @@ class Quiet(Listener):
         error = last = None
         if tally.mistakes is not None:
             error = tally.mistakes / max(tally.rows * tally.problems, 1)
-            recent = (tally.rows - self.before.rows) * tally.problems
-            last = (tally.mistakes - (self.before.mistakes or 0)) / recent if recent else None
+            before = Tally(0, 0, 0) if self.before.mistakes is None else self.before  # only read
+            recent = (tally.rows - before.rows) * tally.problems
+            last = (tally.mistakes - (before.mistakes or 0)) / recent if recent else None
         self.before = tally
         speed = tally.bytes_read / seconds / 1e6
         return Pace(tally.rows, tally.rows / seconds, speed, error, last, tally.mistakes)

@@ -21,6 +21,7 @@ from .format import (
     about_columns,
     about_folds,
     about_margin,
+    about_online,
     about_result,
     about_tuning,
     as_result,
@@ -97,8 +98,9 @@ def make_report(
     from .builtin_report import Study
 
     files = reading.cache, reading.skip_bad, reading.format, learning.window, learning.cluster
-    others = learning.classes, learning.initial, result.checkpoint, learning.validation
-    if result.progress_every or any(files) or any(others) or result.resume or result.test:
+    others = learning.classes, learning.initial, result.checkpoint, result.progress_every
+    others = (*others, learning.validation, learning.online)
+    if any(files) or any(others) or result.resume or result.test:
         raise CommandError(
             f"{data} is a built-in set; options for files do not apply to it.", "builtin-option"
         )
@@ -156,6 +158,12 @@ def make_job(
     if result.progressive is not None:
         listener.log = result.progressive.open("w", encoding="utf-8")
     rule, stated = learning.to_parameters(once)
+    open_rule = learning.rule is None and stated.get("max_iter") == 1
+    if open_rule and result.progress_every and not learning.online:
+        print_note(
+            "-P and --progressive only report the error; add --online to also choose the rule "
+            "for the prediction of the next row."
+        )
     request = Request(
         rule,
         stated,
@@ -164,6 +172,7 @@ def make_job(
         holdout=result.holdout,
         cache=cache,
         progress_every=result.progress_every or 0,
+        online=learning.online,
         tune=learning.tune,
         validation=learning.validation,
     )
@@ -188,6 +197,7 @@ def train_on_file(
     """Train on a file and save the model."""
     from ..jobs.data import SentenceFile
     from ..jobs.files import train as train_file
+    from ..jobs.online import train_online
 
     options = reading.options()
     initial = None if learning.initial is None else load_initial(data, learning, reading)
@@ -209,10 +219,15 @@ def train_on_file(
     try:
         if not sentences:
             opened, job = tune_and_open(source, opened, job, result, reading)
-        model = train_file(opened, job)
+        if job.request.online and not sentences:
+            model = train_online(opened, partial(open_again, source, options), job)
+        else:
+            model = train_file(opened, job)
     finally:
         job.reporter.close()
     save(model, None if model is begun else result.output)
+    if "online" in model.facts:
+        print_facts("online", model.facts["online"], result, about_online)
     return model
 
 
@@ -227,10 +242,11 @@ def tune_and_open(
 
         again = partial(open_again, source, reading.options())
         reader, job = tune(reader, again, job, reading.list_given_features())
-        print_tuning(job.facts["tuning"], result)
+        print_facts("tuned", job.facts["tuning"], result, about_tuning)
     if not result.json:
         lines = [*map(fold, about_columns(reader.parser.recipe))]
-        if job.initial is None and job.request.parameters.get("margin") is None:
+        stated = job.initial is not None or job.request.online
+        if not stated and job.request.parameters.get("margin") is None:
             parameters = job.plan(look(reader)).parameters
             lines += about_margin(parameters) if "margin" in parameters else []
         job.reporter.opening = lines
@@ -244,15 +260,20 @@ def open_again(data: Any, options: dict[str, Any], **others: Any) -> Any:
     return open_file(data, **options | others, names=NAMES)
 
 
-def print_tuning(facts: dict[str, Any], result: OutputOptions) -> None:
+def print_facts(
+    event: str,
+    facts: dict[str, Any],
+    result: OutputOptions,
+    describe: Callable[[dict[str, Any], Callable[[str, Any], str]], list[str]],
+) -> None:
     """Print the settings that were tried and chosen."""
     from .app import in_shell
     from .report import print_event, print_line
 
     if result.json:
-        print_event("tuned", **facts)
+        print_event(event, **facts)
     elif not result.quiet:
-        for line in about_tuning(facts, in_shell):
+        for line in describe(facts, in_shell):
             print_line(line)
 
 

@@ -11,7 +11,7 @@ from ..data.labels import UnknownLabelError
 from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.targets import ClassTarget, LabelCounts, make_target
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import FOR_ONE_PASS, InputError, ParameterError
+from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
 from ..reading.notices import left_out
 from ..reading.reader import (
@@ -27,15 +27,15 @@ from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit
 from ..training.fit import fit, make_model
-from ..training.plan import Found, Plan, Request, make_plan
+from ..training.plan import Found, Plan, Request
 from ..training.report import Listener, Note, Tally, Windows
 from ..training.run import Run
 from ..training.tasks import Part, PredictedTask
 from .cache import read_cached
 from .data import SentenceFile
 from .evaluate import HeldOut
+from .importances import measure_first_rows
 from .job import FileJob
-from .stream_rule import choose_stream_rule
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
 MOST_IN_MEMORY = 2**31  # bytes of parsed rows, which may be larger than the file
@@ -92,7 +92,7 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     if plan.unresolved:
         found = replace(found, mean_square=reader.mean_square())
         plan = job.plan(found)
-    model = learn(FileRows(reader, whole, plan, job.reporter), found, job)
+    model = learn(FileRows(reader, whole, plan, job.reporter), job)
     notices, bad = (reader.notices, reader.bad) if whole is None else (whole.notices, whole.bad)
     for notice in notices:
         job.reporter.note(Note(notice, notice.code))
@@ -170,12 +170,9 @@ def watch(reporter: Listener, keeps: bool = False) -> Callable[[Batch], None]:
 # Learning
 
 
-def learn(rows: "FileRows", found: Found, job: FileJob) -> Model:
+def learn(rows: "FileRows", job: FileJob) -> Model:
     """Train on the rows of a file; start again if a stream has an unknown label."""
     try:
-        if rows.plan.rules:
-            rows.target = rows.find_target(job)
-            rows.plan = choose_plan(rows, found, job)
         return learn_once(rows, job)
     except UnknownLabelError as late:
         known = rows.plan.classes is not None or job.initial is not None
@@ -200,6 +197,14 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     run = fit(
         plan, rows, learner, job.reporter, facts, resume=resume, checkpointer=job.checkpointer
     )
+    return complete(rows, learner, run, job, facts)
+
+
+def complete(
+    rows: "FileRows", learner: LinearLearner, run: Run, job: FileJob, facts: dict[str, Any]
+) -> Model:
+    """Test and calibrate a trained learner, and return its model."""
+    plan = rows.plan
     refuse_no_rows(learner.states[0].seen)
     refuse_lost(learner.coefficients()[0], learner.mistakes, (one.rows for one in rows.batches))
     if plan.split:
@@ -224,16 +229,6 @@ def calibrate_in_memory(rows: "FileRows", job: FileJob) -> Calibration:
 
     n_classes = len(begin(plan, rows, job).classes)
     return cross_fit(every.codes, every.row_order, n_classes, plan.split.seed, score)
-
-
-def choose_plan(rows: "FileRows", found: Found, job: FileJob) -> Plan:
-    """Return the plan of the rule that predicts the first rows of a stream best."""
-    solution = FOR_ONE_PASS["solution"]
-    plans = [
-        make_plan(job.request.with_rule(rule, solution=solution), found) for rule in rows.plan.rules
-    ]
-    first = rows.encode(rows.first, 0)
-    return choose_stream_rule(plans, lambda plan: begin(plan, rows, job), first, job.reporter)
 
 
 def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
@@ -354,21 +349,26 @@ class FileRows:
         if self.part is not None:
             yield self.part
             return
-        self.row, self.class_rows = 0, [0] * len(learner.classes)
         progressive = self.plan.progress_every > 0 and run.epoch == 1
-        for batch in cut_windows(self.batches, self.plan.window):
-            self.bytes_read = batch.bytes_read
-            rows = self.encode(batch, self.row)
-            self.count(rows.codes)
+        for rows in self.encode_blocks(self.plan.window, len(learner.classes)):
             if progressive:
                 task = PredictedTask(learner.task(rows), learner.choose, self.windows.add)
                 yield Part.of(task)
                 task.finish(learner.states[0])
             else:
                 yield self.keep(learner.part(rows), rows, run)
-            self.row += n_rows(batch.rows)
         if progressive:
             self.windows.close()
+
+    def encode_blocks(self, size: int, n_classes: int) -> Iterator[TrainingRows]:
+        """Yield all rows, ``size`` at a time or in batches if it is 0, and count them."""
+        self.row, self.class_rows = 0, [0] * n_classes
+        for batch in cut_windows(self.batches, size):
+            self.bytes_read = batch.bytes_read
+            rows = self.encode(batch, self.row)
+            self.count(rows.codes)
+            yield rows
+            self.row += n_rows(batch.rows)
         self.file_rows = self.row
 
     def keep(self, part: Part, rows: TrainingRows, run: Run) -> Part:
@@ -431,10 +431,14 @@ class FileRows:
         if not np.isfinite(coef).all():
             raise overflow(coef.dtype)
         reader, names = self.reader, self.reader.names if self.whole is None else self.whole.names
+        deviations = measure_first_rows(self.first.rows, coef.shape[1])
+        importances = np.abs(coef).max(axis=0, initial=0.0) * deviations
+        largest = named(importances, names)
         learner.features = {
             "recipe": reader.features(),
             "format": reader.format,
-            "largest": named(coef, names),
+            "largest": largest,
+            "deviations": [float(f"{deviations[column]:.6g}") for column, _ in largest],
         }
         facts = {
             "rows": self.file_rows or run.count.rows,

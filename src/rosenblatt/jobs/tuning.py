@@ -578,7 +578,7 @@ def refuse_untunable(reader: Reader, job: FileJob) -> None:
         raise ParameterError(
             "A model that continues keeps its settings; leave {tune?} out.", code="tune-resume"
         )
-    if job.request.window or job.request.progress_every:
+    if job.request.window or job.request.progress_every or job.request.online:
         raise ParameterError(
             "{tune?} needs rows in memory, not a stream; leave one out.", code="tune-stream"
         )

@@ -151,6 +151,36 @@ CONFLICTS: tuple[Conflict, ...] = (
         "{progress_every?} cannot be used with {cluster?}; leave one out.",
     ),
     Conflict(
+        "online-window",
+        "stream",
+        lambda p: p["online"] and p["window"] > 0,
+        "{online?} reads the rows in their order, which {window?} changes; leave one out.",
+    ),
+    Conflict(
+        "online-epochs",
+        "stream",
+        lambda p: p["online"] and p["max_iter"] > 1,
+        "{online?} makes one pass; use {max_iter=1}, or leave it out.",
+    ),
+    Conflict(
+        "online-early-stopping",
+        "stream",
+        lambda p: p["online"] and bool(p["early_stopping"]),
+        "{online?} makes one pass, and {early_stopping} needs several; leave one out.",
+    ),
+    Conflict(
+        "online-cache",
+        "cache",
+        lambda p: p["online"],
+        "{online?} is for streams, and {cache?} keeps the rows; leave one out.",
+    ),
+    Conflict(
+        "online-cluster",
+        "cluster",
+        lambda p: p.get("online", False),
+        "{online?} cannot be used with {cluster?}; leave one out.",
+    ),
+    Conflict(
         "window-order",
         "stream",
         lambda p: p["window"] > 0 and p["order"] not in ("each", "once"),

@@ -371,6 +371,10 @@ FILES: Mapping[str, Parameter] = {
     "window": count_from_0(0, "Shuffle a stream within N rows"),
     "holdout": share(0.0, "Share of the rows, in [0, 1), to hold out and test on"),
     "progress_every": count_from_0(0, "Print the progressive error every N rows"),
+    "online": flag(
+        False,
+        "Choose everything for the prediction of each next row of a stream, and warn of drift",
+    ),
     "random_state": Parameter(
         0,
         "a whole number from 0 up and below 2^32",
@@ -398,8 +402,16 @@ FOR_TABLES: dict[str, Any] = {"rule": "pa", "loss": "squared_hinge", "C": None}
 TEXTBOOK = {"solution": ("last", "vote", "pocket"), "order": ("active", "first", "worst")}
 """Values that state the textbook's perceptron where no rule is stated."""
 
-STREAM_RULES = "arow", "pa"
-"""The rules to choose from for progressive prediction, by their error on the first rows."""
+ONLINE_SETTINGS: tuple[tuple[str, Values], ...] = (
+    ("arow", {}),
+    ("pa", {}),
+    *(
+        ("adagrad", {"alpha": alpha, "decay": decay})
+        for alpha, decay in ((0.1, 0.0), (0.3, 0.001), (1.0, 0.001), (3.0, 0.01))
+    ),
+    ("shifting", {}),
+)
+"""Rules and parameters that ``--online`` chooses from where no rule is stated."""
 
 
 def defaults(table: Mapping[str, Parameter]) -> dict[str, Any]:

@@ -72,6 +72,16 @@ class Tuning(TypedDict, total=False):
     best: list[Figure]
 
 
+class Online(TypedDict):
+    """What training on a stream tried and found; the alarms are numbers of rows."""
+
+    tried: Count
+    rows: Count
+    error: float
+    alarms: list[Count]
+    best: list[Error]
+
+
 class Kept(TypedDict, total=False):
     """The errors that a service has counted."""
 
@@ -134,6 +144,7 @@ class Facts(TypedDict, total=False):
     batch_bytes: Count
     training: dict[str, Any]
     tuning: Tuning
+    online: Online
     service: Service | None
     cluster: Cluster
 
@@ -145,6 +156,7 @@ class Features(TypedDict, total=False):
     format: str | None
     recipe: FeatureRecipe
     largest: list[tuple[int, str]]
+    deviations: list[Finite]
 
 
 def check_entries(part: str, entries: Any, *wanted: Any) -> None:

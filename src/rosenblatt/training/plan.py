@@ -16,7 +16,6 @@ from ..parameters import (
     FOR_ONE_PASS,
     FOR_TABLES,
     RULE_TABLE,
-    STREAM_RULES,
     TEXTBOOK,
     Parameter,
     ParameterError,
@@ -55,6 +54,8 @@ class Request:
     progress_every
         Predict each row of the first pass before learning from it, and report the error after this
         many rows; 0 for not at all.
+    online
+        Choose what was not stated for the prediction of each next row of a stream.
     tune
         Choose by cross-validation what was not stated.
     validation
@@ -68,13 +69,14 @@ class Request:
     holdout: float = 0.0
     cache: bool = False
     progress_every: int = 0
+    online: bool = False
     tune: bool = False
     validation: Any = None
 
     @property
     def options(self) -> dict[str, Any]:
         """The options besides the rule and its parameters."""
-        names = ("classes", "window", "holdout", "cache", "progress_every")
+        names = ("classes", "window", "holdout", "cache", "progress_every", "online")
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -135,10 +137,8 @@ class Plan:
         The rows to test on.
     stream
         Whether rows are learnt as they are read, and not kept.
-    classes, window, cache, progress_every
+    classes, window, cache, progress_every, online
         As in the request.
-    rules
-        The rules of which the one that predicts the first rows of a stream best is taken.
     validation
         The file or table by which early stopping decides, if any.
     """
@@ -151,7 +151,7 @@ class Plan:
     window: int = 0
     cache: bool = False
     progress_every: int = 0
-    rules: tuple[str, ...] = ()
+    online: bool = False
     validation: Any = None
 
     @property
@@ -181,7 +181,7 @@ class Plan:
 
     def check(self, *where: str) -> None:
         """Refuse parameters that are out of range or do not go together."""
-        names = ("classes", "window", "cache", "progress_every")
+        names = ("classes", "window", "cache", "progress_every", "online")
         values = {name: getattr(self, name) for name in names} | {"holdout": self.split.share}
         table = {**self.table, **FILES}
         usual = {name: table[name].default for name in self.unresolved}
@@ -253,7 +253,6 @@ def make_plan(request: Request, found: Found) -> Plan:
     stops = parameters["early_stopping"] and request.validation is None
     needs = stops or (stream and parameters.get("calibrate"))
     share = request.holdout or (HELD_OUT if needs else 0.0)
-    open_rule = request.is_open and request.progress_every and not request.tune
     plan = Plan(
         rule,
         {**parameters, "order": order},
@@ -263,7 +262,7 @@ def make_plan(request: Request, found: Found) -> Plan:
         request.window,
         request.cache,
         request.progress_every,
-        STREAM_RULES if open_rule else (),
+        request.online,
         request.validation,
     )
     plan.check(*(["stream"] if stream else ["cache"] if request.cache else []))
@@ -345,7 +344,7 @@ def resolve_order(
     A single pass needs no memory, unless something must be measured before it.
     """
     order, several = parameters["order"], parameters["max_iter"] > 1
-    if request.progress_every:
+    if request.progress_every or request.online:
         return not request.cache, order or "fixed"
     if request.window:
         return not request.cache, order or "each"

@@ -99,8 +99,8 @@ def make_report(
 
     files = reading.cache, reading.skip_bad, reading.format, learning.window, learning.cluster
     others = learning.classes, learning.initial, result.checkpoint, result.progress_every
-    others = (*others, learning.validation, learning.online)
-    if any(files) or any(others) or result.resume or result.test:
+    streams = learning.online, learning.validation, result.resume, result.test
+    if any(files) or any(others) or any(streams):
         raise CommandError(
             f"{data} is a built-in set; options for files do not apply to it.", "builtin-option"
         )

@@ -79,7 +79,7 @@ class Online(TypedDict):
     rows: Count
     error: float
     alarms: list[Count]
-    best: list[Error]
+    best: list[Figure]
 
 
 class Kept(TypedDict, total=False):

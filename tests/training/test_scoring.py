@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics as peers
 
 from rosenblatt.parameters.tables import METRICS as NAMES
-from rosenblatt.training.scoring import METRICS, Held, score_for_stopping
+from rosenblatt.training.scoring import ABSOLUTE, METRICS, Held, score_for_stopping
 
 
 def make_held(n_classes, n=400, seed=0):
@@ -20,7 +20,7 @@ def make_held(n_classes, n=400, seed=0):
 
 
 def test_the_option_lists_all_metrics():
-    assert tuple(METRICS) == NAMES
+    assert tuple(METRICS) == (*NAMES, ABSOLUTE)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])

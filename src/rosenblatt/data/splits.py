@@ -33,6 +33,8 @@ class Split(NamedTuple):
 
     def held_out(self, first_row: int, n_rows: int) -> Array:
         """Flag the held-out rows of a stream, from row ``first_row`` on."""
+        if self.share >= 1:
+            return np.ones(n_rows, bool)
         return np.asarray(self.coins(first_row, n_rows) < np.uint64(self.share * 2.0**64))
 
     def stratify(self, codes: Array, rows: Array) -> tuple[Array, Array]:
@@ -69,9 +71,10 @@ class Split(NamedTuple):
 
         Rows that lie together in a file are often alike. A fold therefore has whole blocks of each
         class, ``BLOCKS`` if it has as many rows, so that few rows have a neighbour in another fold.
-        Rows of label sets count as one class. ``rows`` are in the order of the file.
+        Label sets and numbers count as one class. ``rows`` are in the order of the file.
         """
-        groups = codes[rows] if codes.ndim == 1 else np.zeros(len(rows), np.intp)
+        one_class = codes.ndim == 2 or codes.dtype.kind == "f"
+        groups = np.zeros(len(rows), np.intp) if one_class else codes[rows]
         counts = np.bincount(groups)
         order = np.argsort(groups, kind="stable")
         place = np.arange(len(rows)) - (np.cumsum(counts) - counts)[groups[order]]
@@ -79,6 +82,10 @@ class Split(NamedTuple):
         numbers = np.empty(len(rows), np.intp)
         numbers[order] = (blocks + groups[order] + self.seed) % count
         return numbers
+
+
+EVERY_ROW = Split(1.0)
+"""Flags all rows."""
 
 
 class Fold(NamedTuple):

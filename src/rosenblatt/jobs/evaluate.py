@@ -7,8 +7,8 @@ import numpy as np
 
 from ..data.labels import LabelSets, as_words
 from ..data.rows import Array, n_rows
-from ..data.splits import Split
-from ..data.targets import ClassTarget, Score
+from ..data.splits import EVERY_ROW, Split
+from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score
 from ..learners.linear import LinearLearner
 from ..parameters import ParameterError
 from ..reading.batches import Batch, get_label_sets, get_labels, known_labels, select_rows
@@ -28,20 +28,18 @@ class HeldOut(NamedTuple):
     """The rows of a file that were not learnt from, to test a learner on."""
 
     batches: Iterable[Batch]
-    target: ClassTarget
-    split: Split | None = None  # all rows
+    target: ClassTarget | NumberTarget
+    split: Split = EVERY_ROW
 
     def scores(self, learner: LinearLearner) -> Iterator[tuple[Array, Array]]:
         """Yield the scores of the rows and the codes of their labels, batch by batch."""
         row, count = 0, 0
         for batch in self.batches:
-            held = np.ones(n_rows(batch.rows), bool)
-            if self.split is not None:
-                held = self.split.held_out(row, len(held))
+            held = self.split.held_out(row, n_rows(batch.rows))
             codes = self.target.encode(known_labels(batch, row), row, held)
             yield learner.scores(batch.rows, batch.width)[held], codes[held]
             row, count = row + len(codes), count + int(np.count_nonzero(held))
-        if not count and self.split is not None:
+        if not count:
             raise ParameterError(
                 "{holdout} held no row out; take a larger share.",
                 code="holdout-empty",
@@ -53,6 +51,8 @@ class HeldOut(NamedTuple):
 
         A label that is not a class counts as an error, and not at all in other metrics.
         """
+        if isinstance(self.target, NumberTarget):
+            return dict.fromkeys(problems, float(self.score(learner).as_dict()["r2"]))
         if learner.parameters["metric"] != "error":
             return self.measure(learner, problems)
         right, count = np.zeros(len(learner.states)), 0
@@ -73,8 +73,8 @@ class HeldOut(NamedTuple):
             for k in problems
         }
 
-    def score(self, learner: LinearLearner) -> Score:
-        """Count the rows that a learner gets wrong."""
+    def score(self, learner: LinearLearner) -> Score | NumberScore:
+        """Count the rows that a learner gets wrong, or add up its errors."""
         result = self.target.new_score()
         for scores, codes in self.scores(learner):
             result.compare(learner.choose(scores), codes)
@@ -102,8 +102,8 @@ def evaluate(
 ) -> Any:
     """Compare the predictions of a model with the labels of a file, in bounded memory.
 
-    The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of
-    sentences a ``SequenceEvaluation``.
+    The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of numbers
+    a ``NumberScore``, of sentences a ``SequenceEvaluation``.
 
     Parameters
     ----------
@@ -135,6 +135,8 @@ def evaluate(
 
 def new_evaluation(learner: Any) -> Any:
     """Return counts without rows for the target of a model."""
+    if learner.target_kind == "numbers":
+        return learner.numbers.new_score()
     if learner.multilabel:
         return LabelSetEvaluation(learner.classes)
     return Evaluation(learner.classes, find_probabilities(learner))
@@ -142,6 +144,9 @@ def new_evaluation(learner: Any) -> Any:
 
 def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
     """Count the rows of a batch; ``row`` rows came before it."""
+    if isinstance(result, NumberScore):
+        result.compare(predicted, result.target.encode(get_labels(batch, row), row))
+        return
     classes = result.classes
     if isinstance(result, LabelSetEvaluation):
         sets = get_label_sets(batch)

@@ -5,21 +5,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from math import ceil, inf, sqrt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ..data.metrics import average
 from ..data.rows import Array, drop_empty_columns, n_rows, rows_where
 from ..data.splits import Split
-from ..data.targets import ClassTarget, LabelCounts
+from ..data.targets import ClassTarget, LabelCounts, NumberTarget
 from ..data.weights import balance, row_weights
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import FOR_TABLES, RULE_TABLE, ParameterError
+from ..parameters import RULE_TABLE, ParameterError
 from ..reading.batches import Batch, join_batches, known_labels, select_rows
 from ..reading.reader import Reader, read_whole, read_with_restart
 from ..reading.recipe import COUNTS, FeatureRecipe
 from ..training.plan import (
+    C_BY_SIZE,
     IN_MEMORY_ROWS,
+    STEP_SHARE,
     Found,
     Plan,
     Request,
@@ -29,7 +32,7 @@ from ..training.plan import (
     usual_bias_step,
 )
 from ..training.report import Listener, Note
-from ..training.scoring import METRICS, Held
+from ..training.scoring import ABSOLUTE, METRICS, Held
 from .files import IN_MEMORY, OutgrownError, look, refuse_no_rows, watch
 from .job import FileJob
 
@@ -72,7 +75,7 @@ class Candidate(NamedTuple):
         """Return all chosen parameters for rows of a mean squared length."""
         usual = {
             "margin": mean_square,
-            "C": usual_aggressiveness(mean_square),
+            "C": usual_aggressiveness(mean_square, C_BY_SIZE.get(self.rule, STEP_SHARE)),
             "intercept_step": usual_bias_step(mean_square),
         }
         scaled = {
@@ -146,7 +149,7 @@ class Material:
     """The rows to compare settings on, read with some options."""
 
     given: TrainingRows
-    target: ClassTarget
+    target: ClassTarget | NumberTarget
     found: Found
     bins: int
     """The number of columns that have bins."""
@@ -230,7 +233,8 @@ class Tuning:
         numbers = self.plan.split.block_folds(self.here.given.codes, rows, count)
         self.folds = [(rows[numbers != k], rows[numbers == k]) for k in range(count)]
         self.folds = [fold for fold in self.folds if all(map(len, fold))]
-        self.metric = str(self.plan.parameters["metric"])
+        numbers = self.plan.target == "numbers"
+        self.metric = ABSOLUTE if numbers else str(self.plan.parameters["metric"])
         if self.here.target.label_sets and self.metric in ("log-loss", "balanced"):
             raise ParameterError(
                 "{metric} is for rows of one label each, and these may have several; use "
@@ -280,15 +284,16 @@ class Tuning:
             for name, each in RULE_TABLE[rule].own.items()
             if each.grid or usual[name] != each.default
         }
-        own |= {name: usual[name] for name in ("class_weight", "solution") if usual[name]}
-        by_size = rule == FOR_TABLES["rule"] and self.request.rule is None and "C" not in stated
-        if by_size:
-            del own["C"]
+        named = ("class_weight", "solution")
+        own |= {name: usual[name] for name in named if usual.get(name) is not None}
+        by_size = rule in C_BY_SIZE and self.request.rule is None and "C" not in stated
+        own = {name: value for name, value in own.items() if name != "C" or not by_size}
         yield self.make_candidate(rule, own, {"C": 1.0} if by_size else {})
         for share in STEPS if by_size else ():
             yield self.make_candidate(rule, own, {"C": share})
         solutions = [usual["solution"]] if "solution" in stated else ["last", "average"]
-        for each in [self.request.rule] if self.request.rule else rules_with(stated):
+        is_stated = self.request.rule is not None  # pa has another name for numbers
+        for each in [rule] if is_stated else rules_with(stated, self.plan.target == "numbers"):
             grid = {**RULE_TABLE[each].grid, "solution": solutions}
             for values in product(*grid.values()):
                 chosen, relative = dict(zip(grid, values, strict=True)), dict[str, float]()
@@ -384,15 +389,22 @@ class Tuning:
             predicted = np.zeros(len(classes), bool)
             for fold in self.folds[:folds]:
                 held = material.cross_validate(candidate, self.request, fold, epochs)
+                losses.append(self.measure(material.target, held, folds is None))
                 several = held.codes.ndim == 2
-                guards = () if several or folds is not None else ("log-loss", "auc")
-                names = (self.metric, *guards) if np.isfinite(held.scores).all() else ()
-                found = [METRICS[name].as_loss(held.measure(name)) for name in names] or [inf]
-                losses.append([*found, *[0.0] * (3 - len(found))])
                 predicted |= held.chosen.any(0) if several else np.isin(classes, held.chosen)
             own, log_losses, areas = np.array(losses).T
             self.results[key] = Result(own, log_losses, areas, predicted)
         return self.results[key]
+
+    def measure(self, target: Any, held: Held, guarded: bool) -> list[float]:
+        """Return the loss of held-out rows, and their log loss and ROC area if these matter."""
+        if not np.isfinite(held.scores).all():
+            return [inf, 0.0, 0.0]
+        if isinstance(target, NumberTarget):
+            return [average(target.row_errors(held.scores, held.codes), held.weights), 0.0, 0.0]
+        guards = ("log-loss", "auc") if guarded and held.codes.ndim == 1 else ()
+        found = [METRICS[name].as_loss(held.measure(name)) for name in (self.metric, *guards)]
+        return [*found, *[0.0] * (3 - len(found))]
 
     def choose(self, candidates: list[Candidate]) -> Candidate:
         """Return the simplest setting whose loss is within one standard error of the least.
@@ -403,7 +415,8 @@ class Tuning:
         one that is risky (``Result.is_risky``) is never chosen.
         """
         usual = self.compare(candidates[0])
-        stated = "metric" in self.request.parameters or self.here.target.label_sets
+        guarded = self.plan.target == "classes" and not self.here.target.label_sets
+        stated = "metric" in self.request.parameters or not guarded
         safe = [
             each
             for each in candidates
@@ -426,11 +439,12 @@ class Tuning:
 
     def list_facts(self, final: list[Candidate]) -> dict[str, Any]:
         """Return the facts that a model keeps: the best settings, the chosen one first."""
-        chosen, metric = self.choose(final), METRICS[self.metric]
+        chosen = self.choose(final)
 
         def describe(each: Candidate) -> dict[str, Any]:
             result, found = self.compare(each), self.material(each.reading).found
-            figure = {"value": float(metric.as_loss(result.mean)), "spread": result.spread}
+            mean = METRICS[self.metric].as_loss(result.mean)
+            figure = {"value": float(mean), "spread": result.spread}
             parameters = each.resolve(found.mean_square or 1.0)
             return {**figure, "rule": each.rule, **parameters, **each.reading}
 
@@ -448,7 +462,7 @@ class Tuning:
     def list_forgotten(self, candidate: Candidate) -> list[Any]:
         """List the classes of held-out rows that a setting never predicted."""
         codes = self.here.given.codes[self.here.given.row_order]
-        if codes.ndim == 2:
+        if codes.ndim == 2 or self.plan.target == "numbers":
             return []
         there = np.isin(np.arange(len(self.here.target.classes)), codes)
         missing = there & ~self.compare(candidate).predicted
@@ -469,7 +483,8 @@ class Materials:
         self.reader, self.again, self.job = reader, again, job
         self.readers, self.kept = {"{}": reader}, dict[str, Material]()
         weights = {"class_weight": job.request.parameters.get("class_weight")}  # those of errors
-        self.plan = replace(plan, parameters={**plan.parameters, **weights})
+        given = weights if plan.target == "classes" else {}
+        self.plan = replace(plan, parameters={**plan.parameters, **given})
         self.sample = Split()  # the rows to leave out
         self.report = watch(Listener(), keeps=True)  # counts the bytes of all rows that are kept
 
@@ -509,13 +524,19 @@ class Materials:
     def encode(self, reader: Reader, batch: Batch) -> Material:
         """Encode the labels of rows, and drop empty columns."""
         labels = known_labels(batch)
-        counts = LabelCounts().add(labels, np.ones(n_rows(batch.rows), bool))
-        target = counts.target(self.plan.parameters, self.plan.classes, None)
+        every, target = np.ones(n_rows(batch.rows), bool), cast(Any, None)
+        if self.plan.target == "numbers":
+            target = NumberTarget.measure(labels, every)
+        else:
+            counts = LabelCounts().add(labels, every)
+            target = counts.target(self.plan.parameters, self.plan.classes, None)
         given = TrainingRows.encode(batch, target)
         if given.rows.indices is not None:
             rows, _, width = drop_empty_columns(given.rows, given.rows, given.width)
             given = given._replace(rows=rows, width=width)
-        found = replace(IN_MEMORY_ROWS, mean_square=reader.mean_square())
+        found = replace(
+            IN_MEMORY_ROWS, mean_square=reader.mean_square(), numbers=reader.has_numbers
+        )
         return Material(given, target, found, len(reader.parser.recipe.edges or ()))
 
 

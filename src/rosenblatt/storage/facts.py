@@ -86,11 +86,11 @@ class Kept(TypedDict, total=False):
     """The errors that a service has counted."""
 
     examples: Count
-    errors: Count
+    errors: Annotated[float, lambda errors: 0 <= errors < math.inf]
     refused: Count
     recent: str
     step: Annotated[int, lambda step: step >= 1]
-    curve: list[tuple[int, int]]
+    curve: list[tuple[int, float]]
 
 
 class Service(TypedDict, total=False):
@@ -125,6 +125,7 @@ class Numbers(TypedDict):
 
     center: Finite
     scale: Annotated[float, lambda scale: 0 < scale < math.inf]
+    median: Finite
 
 
 class Facts(TypedDict, total=False):
@@ -136,6 +137,7 @@ class Facts(TypedDict, total=False):
     multilabel: bool
     intercept_step: Finite
     numbers: Numbers
+    training_score: dict[str, Finite]
     rows: Count
     sentences: Count
     tokens: Count

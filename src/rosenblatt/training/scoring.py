@@ -78,6 +78,7 @@ def measure_f1(held: Held) -> float:
     return metrics.macro_f1(held.confusion)
 
 
+ABSOLUTE = "absolute-error"
 METRICS = {
     "error": Metric(
         "error", lambda one: metrics.error_rate(one.codes, one.chosen, one.weights), False
@@ -92,8 +93,14 @@ METRICS = {
     ),
     "f1": Metric("F1", measure_f1),
     "balanced": Metric("balanced accuracy", lambda one: metrics.balanced_accuracy(one.confusion)),
+    ABSOLUTE: Metric(
+        "mean absolute error",
+        lambda one: metrics.average(np.abs(one.scores - one.codes), one.weights),
+        False,
+    ),
 }
-"""By the names of the option ``--metric``, which parameters/tables.py lists."""
+"""By the names of the parameter ``metric``, which parameters/tables.py lists; the last is of
+numbers."""
 
 
 def score_for_stopping(metric: str, held: Held) -> float:

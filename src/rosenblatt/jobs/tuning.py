@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
-from math import ceil, inf, sqrt
+from math import ceil, inf
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -34,6 +34,7 @@ from ..training.plan import (
 from ..training.report import Listener, Note
 from ..training.scoring import ABSOLUTE, METRICS, Held
 from .files import IN_MEMORY, OutgrownError, look, refuse_no_rows, watch
+from .fold_results import Result
 from .job import FileJob
 
 BIAS_STEPS = (1 / 8, 8.0)  # times the usual one
@@ -87,61 +88,6 @@ class Candidate(NamedTuple):
         """Make the plan of a training with this setting; refuse what does not go together."""
         parameters = self.resolve(found.mean_square or 1.0)
         return make_plan(request.with_rule(self.rule, **parameters), found)
-
-
-class Result(NamedTuple):
-    """The results of a setting on each fold.
-
-    Attributes
-    ----------
-    losses, log_losses, auc_losses
-        By the metric, the log loss, and 1 less the ROC area.
-    predicted
-        The classes that were ever predicted, as flags.
-    """
-
-    losses: Array
-    log_losses: Array
-    auc_losses: Array
-    predicted: Array
-
-    @property
-    def mean(self) -> float:
-        """The mean loss of the folds that define it."""
-        known = self.losses[~np.isnan(self.losses)]
-        return float(known.mean()) if len(known) else inf
-
-    @property
-    def spread(self) -> float:
-        """The standard error of the mean."""
-        return standard_error(self.losses)
-
-    def is_worse(self, other: "Result", and_log_loss: bool) -> bool:
-        """Whether a loss is above another's by more than the standard error of the difference."""
-        worse = exceeds(self.losses, other.losses)
-        return worse or (and_log_loss and exceeds(self.log_losses, other.log_losses))
-
-    def is_risky(self, usual: "Result") -> bool:
-        """Whether log loss or ROC area are worse than usual, or a class is never predicted now."""
-        forgets = bool(np.any(usual.predicted & ~self.predicted))
-        worse = exceeds(self.log_losses, usual.log_losses)
-        return forgets or worse or exceeds(self.auc_losses, usual.auc_losses)
-
-
-def standard_error(values: Array) -> float:
-    """Return the standard error of the mean over folds, whose training rows overlap.
-
-    The variance is multiplied by 1/k + 1/(k - 1) instead of 1/k (Nadeau & Bengio 2003).
-    """
-    known = values[~np.isnan(values)]
-    k = len(known)
-    return float(known.std(ddof=1) * sqrt(1 / k + 1 / (k - 1))) if k > 1 else 0.0
-
-
-def exceeds(one: Array, other: Array) -> bool:
-    """Whether one mean is above another by more than the standard error of their difference."""
-    difference = (one - other)[~np.isnan(one - other)]
-    return len(difference) > 0 and float(difference.mean()) > standard_error(difference)
 
 
 @dataclass

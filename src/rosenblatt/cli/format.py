@@ -306,8 +306,20 @@ def as_result(
         "class_rows": facts.get("class_rows"),
         "columns": list_columns(recipe),
         "held_out": facts.get("held_out"),
+        "asked": facts.get("asked"),
         "test": tested and tested.score.as_dict(),
     }
+
+
+def about_labels(asked: Mapping[str, int]) -> str:
+    """A sentence on the labels that were asked for, and on the errors meanwhile.
+
+    >>> about_labels({"rows": 4000, "labels": 400, "errors": 90})
+    'Asked for 400 of 4,000 labels (10.0%); 2.25% of the rows were predicted wrong meanwhile.'
+    """
+    rows, labels, errors = asked["rows"], asked["labels"], asked["errors"]
+    wrong = f"{errors / rows:.2%} of the rows were predicted wrong meanwhile"
+    return f"Asked for {labels:,} of {rows:,} labels ({labels / rows:.1%}); {wrong}."
 
 
 def join_names(names: Iterable[Any], most: int | None = LISTED) -> str:

@@ -177,6 +177,9 @@ class LearningOptions(RuleOptions):
         "rows, a fifth of them.",
         default=False,
     )
+    labels_budget: float = training_option(
+        help=FILES["labels_budget"].help + ".", default=0.0, metavar="N", shown="all labels"
+    )
     seed: int = training_option(help="Seed of the random orders, from 0 to 2³² − 1.", default=0)
     initial: Path | None = training_option(help="Start from the weights of a model file.")
     cluster: str | None = training_option(

@@ -12,6 +12,7 @@ from .data import DATA, SetOptions, has_sentences, is_builtin_set, open_source, 
 from .format import (
     about_columns,
     about_folds,
+    about_labels,
     about_margin,
     about_online,
     about_result,
@@ -164,6 +165,7 @@ def make_job(
         progress_every=result.progress_every or 0,
         online=learning.online,
         tune=learning.tune,
+        labels_budget=learning.labels_budget,
     )
     return FileJob(request, listener, checkpointer)
 
@@ -381,6 +383,8 @@ def print_result(
         print_event("done", **as_result(name, model, seconds, found, result.output))
         return
     lines = [] if found is None else [f"Test {summarize_evaluation(found)}."]
+    if "asked" in model.facts:
+        lines.append(about_labels(model.facts["asked"]))
     if "held_out" in model.facts:
         lines.append(f"Held-out {errors(Score(**model.facts['held_out']))}.")
     lines += [*report, *about_result(name, model, seconds)]

@@ -120,7 +120,8 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
 
         Options for files: ``classes`` (all labels), ``window`` (shuffle a stream within N rows,
         default 0), ``holdout`` (share of rows to test on, default 0), ``cache`` (path for parsed
-        rows, default None).
+        rows, default None), ``labels_budget`` (learn only from rows whose labels are asked for, by
+        selective sampling: a share below 1 or a number; default 0, all labels).
 
         ``tune=True`` (default False) tries several rules and parameters on held-out rows and takes
         the best; ``file_facts_["facts"]["tuning"]`` has the results.

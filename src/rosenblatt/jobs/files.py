@@ -9,8 +9,9 @@ import numpy as np
 from ..data.labels import UnknownLabelError
 from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.targets import ClassTarget, LabelCounts, make_target
+from ..learners.asking import choose_labels
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import InputError, ParameterError
+from ..parameters import FOR_ONE_PASS, InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
 from ..reading.notices import left_out
 from ..reading.reader import Peeked, Reader, WholeFile, read_whole, read_with_restart
@@ -18,7 +19,7 @@ from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit
 from ..training.fit import fit, make_model
-from ..training.plan import Found, Plan, Request
+from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Listener, Note, Tally, Windows
 from ..training.run import Run
 from ..training.tasks import Part, PredictedTask
@@ -182,9 +183,11 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     """Run a plan over the rows of a file to its end, and return the tested model."""
     plan = rows.plan
     rows.target = rows.target or rows.find_target(job)
+    facts = dict(job.facts)
+    if plan.labels_budget:
+        facts["asked"] = rows.ask(job)
     learner = begin(plan, rows, job)
     resume = None if job.begun is None else job.begun.checkpoint
-    facts = dict(job.facts)
     run = fit(
         plan, rows, learner, job.reporter, facts, resume=resume, checkpointer=job.checkpointer
     )
@@ -282,6 +285,8 @@ class FileRows:
         The number of rows and bytes of the pass so far.
     class_rows
         The number of rows of each class in the pass so far.
+    asked
+        Flags of the rows whose labels are asked for, or None for all.
     """
 
     def __init__(
@@ -295,6 +300,7 @@ class FileRows:
         else:
             self.batches, self.first = [whole.batch], whole.batch
         self.file_rows = self.row = self.bytes_read = 0
+        self.asked: Array | None = None
         self.class_rows: list[int] = []
         self.part: Part | None = None
         self.windows = Windows(plan.progress_every or 1, self.report_window)
@@ -324,7 +330,28 @@ class FileRows:
     def encode(self, batch: Batch, first_row: int) -> TrainingRows:
         """Return the rows of a batch with the numbers of their classes."""
         assert self.target is not None
-        return TrainingRows.encode(batch, self.target, self.plan.split, first_row)
+        rows = TrainingRows.encode(batch, self.target, self.plan.split, first_row)
+        if self.asked is None:
+            return rows
+        return rows._replace(row_order=rows.row_order[self.asked[rows.row_order]])
+
+    def ask(self, job: FileJob) -> dict[str, int]:
+        """Choose the rows to learn from in one pass with AROW; return counts of rows and labels.
+
+        Labels of other rows are not used, except to count the errors of the pass.
+        """
+        found = Found(label_sets=self.reader.multilabel, mean_square=self.reader.mean_square())
+        stated = {"max_iter": 1, "solution": FOR_ONE_PASS["solution"]}
+        plan = make_plan(Request(FOR_ONE_PASS["rule"], stated), found)
+        learner = begin(plan, self, replace(job, begun=None, initial=None))
+        rows, seed = self.encode(self.first, 0), self.plan.split.seed
+        order = np.random.default_rng(seed).permutation(rows.row_order)
+        flags = choose_labels(
+            learner, rows._replace(row_order=order), self.plan.labels_budget, seed
+        )
+        self.asked = flags.asked
+        counts = {"rows": len(rows.row_order), "labels": int(flags.asked.sum())}
+        return counts | {"errors": int(flags.wrong.sum())}
 
     # The protocol of a source (training/fit.py)
 
@@ -350,7 +377,7 @@ class FileRows:
         for batch in cut_windows(self.batches, size):
             self.bytes_read = batch.bytes_read
             rows = self.encode(batch, self.row)
-            self.count(rows.codes)
+            self.count(rows.codes if self.asked is None else rows.codes[rows.row_order])
             yield rows
             self.row += n_rows(batch.rows)
         self.file_rows = self.row

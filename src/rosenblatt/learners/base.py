@@ -128,6 +128,10 @@ class Learner:
         known = known_columns(rows, width, self.width)
         return self.score_matrix(to_matrix(known, n_rows(rows), self.width))
 
+    def margin_variances(self, rows: Any) -> Array | None:
+        """Return the variance of each row's margin, if the learner keeps any."""
+        return None
+
     def choose(self, scores: Array) -> Array:
         """Return the class numbers that scores decide for, or an indicator of label sets."""
         raise NotImplementedError

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.labels import has_class
-from ..data.rows import Array, known_columns, n_rows, read_only, to_matrix
+from ..data.rows import Array, known_columns, n_rows, read_only, sum_by_row, to_matrix
 from ..data.splits import Split
 from ..data.targets import (
     ClassTarget,
@@ -51,6 +51,7 @@ MOST_STEPS = 2**28  # bytes: more are made again in each epoch, in a fifth of th
 FIRST_ROW = np.zeros(1, np.uint32)
 HERE = np.zeros(1, np.intp)
 NO_SPLIT = Split()
+VARIANCE_ARRAYS = {"variances", "inverse"}  # of rules of second order
 
 
 class SlowVoteWarning(UserWarning):
@@ -329,6 +330,24 @@ class LinearLearner(Learner):
             return self.scores(rows, self.width)
         parts = [state.score(rows, HERE) for state in self.states]
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
+
+    def margin_variances(self, rows: Rows) -> Array | None:
+        """Return xᵀA⁻¹x of each row x, for two classes and rules that keep variances; else None.
+
+        A is what the rule divides by: r or a times the identity, plus xxᵀ of the rows learnt.
+        """
+        state, parameters = self.states[0], self.parameters
+        kept = state.further
+        if len(self.states) > 1 or state.weights.ndim > 1 or not kept.keys() & VARIANCE_ARRAYS:
+            return None
+        count, scale = n_rows(rows), float(parameters.get("r", parameters.get("a", 1.0)))
+        if "variances" in kept:
+            bias = self.intercept_step * float(kept["variance_of_bias"][0])
+            return (sum_by_row(rows, rows.values**2, kept["variances"]) + bias) / scale
+        X = to_matrix(rows, count, self.width)
+        X = X.toarray() if hasattr(X, "indptr") else X
+        Z = np.column_stack([X, np.full(count, self.intercept_step**0.5)])
+        return np.asarray(np.einsum("ij,jk,ik->i", Z, kept["inverse"], Z) / scale)
 
     # Predicting
 

@@ -362,6 +362,13 @@ FILES: Mapping[str, Parameter] = {
     ),
     "window": count_from_0(0, "Shuffle a stream within N rows"),
     "holdout": share(0.0, "Share of the rows, in [0, 1), to hold out and test on"),
+    "labels_budget": Parameter(
+        0.0,
+        "a share of the rows below 1, or a number from 1 up",
+        lambda value: value == 0 or positive_number(value),
+        help="Learn only from rows whose labels are asked for: a share below 1, or a number",
+        type=float,
+    ),
     "progress_every": count_from_0(0, "Print the progressive error every N rows"),
     "online": flag(
         False,

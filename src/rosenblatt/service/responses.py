@@ -17,7 +17,12 @@ ERROR = {
     "properties": {"error": {"type": "string"}, "code": {"type": "string"}},
     "required": ["error", "code"],
 }
-KINDS = {"/model.safetensors": "application/octet-stream", "/metrics": LINES, "/": "text/html"}
+KINDS = {
+    "/model.safetensors": "application/octet-stream",
+    "/metrics": LINES,
+    "/": "text/html",
+    "/ask": "text/html",
+}
 PATH_PARAMETER = {"in": "path", "required": True, "schema": {"type": "string"}}
 EXPLAIN = {
     "name": "explain",
@@ -34,9 +39,11 @@ KEY = {
 }
 FILE = "application/octet-stream"
 NUMBER = {"type": "object", "properties": {"to": {"type": "integer"}}, "required": ["to"]}
+LABEL = {"type": "object", "properties": {"label": {}}, "required": ["label"]}
 BODIES: dict[str, Any] = {
     "/model": {"required": True, "content": {FILE: {"schema": {}}}},
     "/model/rollback": {"required": True, "content": {JSON: {"schema": NUMBER}}},
+    "/ask/{number}": {"required": True, "content": {JSON: {"schema": LABEL}}},
 }
 PARAMETERS = {"/predict": [EXPLAIN], "/learn": [KEY]}
 
@@ -143,7 +150,8 @@ def describe_responses(service: "Service", route: Route) -> dict[str, Any]:
         }
     kind = KINDS.get(route.path, JSON)
     answer = {"description": route.summary, "content": {kind: {"schema": {}}}}
-    return {"202" if route.path == "/learn" else "200": answer} | {
+    learns = route.method == "POST" and route.role == "learn"
+    return {"202" if learns else "200": answer} | {
         status: {"description": why, "content": {JSON: {"schema": ERROR}}}
         for status, why in refusals.items()
     }

@@ -53,6 +53,9 @@ class Request:
         Choose what was not stated for the prediction of each next row of a stream.
     tune
         Choose by error on held-out rows what was not stated.
+    labels_budget
+        Learn only from the rows whose labels are asked for: at most this share of the rows, or this
+        number from 1 up. 0 for all labels.
     """
 
     rule: str | None = None
@@ -64,11 +67,12 @@ class Request:
     progress_every: int = 0
     online: bool = False
     tune: bool = False
+    labels_budget: float = 0.0
 
     @property
     def options(self) -> dict[str, Any]:
         """The options besides the rule and its parameters."""
-        names = ("classes", "window", "holdout", "cache", "progress_every", "online")
+        names = "classes", "window", "holdout", "cache", "progress_every", "online", "labels_budget"
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -129,7 +133,7 @@ class Plan:
         The rows to test on.
     stream
         Whether rows are learnt as they are read, and not kept.
-    classes, window, cache, progress_every, online
+    classes, window, cache, progress_every, online, labels_budget
         As in the request.
     """
 
@@ -142,6 +146,7 @@ class Plan:
     cache: bool = False
     progress_every: int = 0
     online: bool = False
+    labels_budget: float = 0.0
 
     @property
     def estimator(self) -> str:
@@ -170,7 +175,7 @@ class Plan:
 
     def check(self, *where: str) -> None:
         """Refuse parameters that are out of range or do not go together."""
-        names = ("classes", "window", "cache", "progress_every", "online")
+        names = ("classes", "window", "cache", "progress_every", "online", "labels_budget")
         values = {name: getattr(self, name) for name in names} | {"holdout": self.split.share}
         table = {**self.table, **FILES}
         usual = {name: table[name].default for name in self.unresolved}
@@ -185,6 +190,8 @@ class Plan:
             "cache": False,
             "progress_every": self.progress_every,
         }
+        if self.labels_budget:
+            options["labels_budget"] = self.labels_budget
         found: dict[str, Any] = as_json({"rule": self.rule, **self.parameters, **options})
         return found
 
@@ -242,10 +249,23 @@ def make_plan(request: Request, found: Found) -> Plan:
         request.cache,
         request.progress_every,
         request.online,
+        request.labels_budget,
     )
+    refuse_needing_labels(request, found)
     plan.check(*(["stream"] if stream else ["cache"] if request.cache else []))
     RULES[rule].check(parameters["solution"], order)
     return plan
+
+
+def refuse_needing_labels(request: Request, found: Found) -> None:
+    """Refuse options that need all labels where only few are asked for."""
+    for name, wanted in {"tune": request.tune, "labels_separator": found.label_sets}.items():
+        if request.labels_budget and wanted:
+            raise ParameterError(
+                f"{{labels_budget?}} asks for few labels, and {{{name}?}} needs all; leave one "
+                "out.",
+                code="labels-budget",
+            )
 
 
 def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
@@ -299,7 +319,7 @@ def resolve_margin(parameters: Mapping[str, Any], request: Request, found: Found
 def has_text_margin(request: Request, found: Found) -> bool:
     """Whether rows have text and all labels are known before, so that classes can be balanced."""
     all_labels = request.classes is None and not found.label_sets and found.rereadable
-    return found.texts > 0 and all_labels
+    return found.texts > 0 and all_labels and not request.labels_budget
 
 
 def resolve_steps(rule: str, parameters: Mapping[str, Any], found: Found) -> dict[str, Any]:
@@ -327,7 +347,8 @@ def resolve_order(
     if request.window:
         return not request.cache, order or "each"
     plain = order in (None, "fixed") and parameters["solution"] in ("last", "average")
-    once = not several and plain and not found.one_pass_statistics
+    measures = found.one_pass_statistics or request.labels_budget
+    once = not several and plain and not measures
     stream = not request.cache and not (found.fits and not once)
     return stream, order or ("each" if found.fits and several else "fixed")
 

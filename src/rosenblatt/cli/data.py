@@ -69,7 +69,9 @@ class SetOptions(FileOptions):
         return words if self.first is None else [*words, "--first", str(self.first)]
 
 
-IRIS_COLUMNS = [f"{part} {size} (cm)" for part in ("sepal", "petal") for size in ("length", "width")]
+IRIS_COLUMNS = [
+    f"{part} {size} (cm)" for part in ("sepal", "petal") for size in ("length", "width")
+]
 
 
 class BuiltIn(StrEnum):

@@ -108,7 +108,8 @@ def tagging(folder: Path, quick: bool) -> None:
                 right = found.accuracy if name == "tags" else found.chunks["NP"].f1
                 figures.append(percent(1 - right if name == "tags" else right))
             cells.append(f"{cell(figures, digits=2)} [{theirs}]")
-        lines.append((f"{solution}, features that occur {least} times", *cells))
+        which = "all features" if least == 1 else f"features that occur {least} times or more"
+        lines.append((f"{solution}, {which}", *cells))
     table(*lines)
 
 

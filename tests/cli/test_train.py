@@ -597,6 +597,31 @@ def test_the_error_before_learning_is_written_and_drawn(capsys, folder):
     assert "flowers.csv is not a log of the progressive error" in err
 
 
+def test_the_error_before_learning_is_reported_and_changes_nothing(capsys, folder):
+    given = ("train", "flowers.csv", "--epochs", 1)
+    plain, reported = (run(capsys, *given, *more)[1:] for more in ((), ("-P", 25)))
+    assert "Rule AROW" in plain[0]
+    assert "Rule AROW" in reported[0]
+    assert "-P and --progressive only report the error" in reported[1]
+    assert "only report" not in run(capsys, *given, "--rule", "pa", "-P", 25)[2]
+
+
+def test_the_settings_for_the_next_row_are_printed(capsys, folder):
+    status, out, err = run(capsys, "train", "flowers.csv", "--online", "-P", 30, "-o", "model")
+    assert status == 0
+    assert "only report" not in err
+    assert "drift alarm" in out
+    assert "(predicts the next row)" in out
+    (event,) = (
+        one
+        for one in sample_lines(run(capsys, "train", "flowers.csv", "--online", "--json")[1])
+        if one["event"] == "online"
+    )
+    assert event["rows"] == 90
+    assert f"Online: {event['error']:.2%} of 90 rows" in out
+    assert f"Online: {event['error']:.2%} of 90 rows" in run(capsys, "inspect", "model")[1]
+
+
 def test_a_pass_is_told_as_a_whole(capsys, folder):
     options = "-P", 9, "--checkpoint", 1, "-o", "m", "--json"
     status, out, err = run(capsys, "train", "flowers.csv", *options)

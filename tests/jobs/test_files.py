@@ -171,7 +171,7 @@ def run(reader, how, found):
     plan = job.plan(found)
     reader.hold_out(plan.split)
     whole = None if plan.stream else read_whole(reader)
-    return files.learn(FileRows(reader, whole, plan, job.reporter), found, job)
+    return files.learn(FileRows(reader, whole, plan, job.reporter), job)
 
 
 def predicted(model, reader):

@@ -12,13 +12,15 @@ from .data import DATA, SetOptions, has_sentences, is_builtin_set, open_source, 
 from .format import (
     about_columns,
     about_folds,
+    about_labels,
     about_margin,
+    about_online,
     about_result,
     about_tuning,
     as_result,
     count,
-    errors,
     fold,
+    held_out_line,
     summarize_evaluation,
 )
 from .options import (
@@ -89,7 +91,7 @@ def make_report(
 
     files = reading.cache, reading.skip_bad, reading.format, learning.window, learning.cluster
     others = learning.classes, learning.initial, result.checkpoint, result.progress_every
-    if any(files) or any(others) or result.resume or result.test:
+    if any(files) or any(others) or learning.online or result.resume or result.test:
         raise CommandError(
             f"{data} is a built-in set; options for files do not apply to it.", "builtin-option"
         )
@@ -125,7 +127,8 @@ def validate(
     job = make_job(replace(result, checkpoint=None, progressive=None), learning, reading.cache)
     stated = reading.list_given_weights()
     try:
-        found = cross_validate(open_source(data), reading.options(), job, folds, stated)
+        options = reading.options(learning.classes)
+        found = cross_validate(open_source(data), options, job, folds, stated)
     finally:
         job.reporter.close()
     if result.json:
@@ -147,6 +150,12 @@ def make_job(
     if result.progressive is not None:
         listener.log = result.progressive.open("w", encoding="utf-8")
     rule, stated = learning.to_parameters(once)
+    open_rule = learning.rule is None and stated.get("max_iter") == 1
+    if open_rule and result.progress_every and not learning.online:
+        print_note(
+            "-P and --progressive only report the error; add --online to also choose the rule "
+            "for the prediction of the next row."
+        )
     request = Request(
         rule,
         stated,
@@ -155,7 +164,9 @@ def make_job(
         holdout=result.holdout,
         cache=cache,
         progress_every=result.progress_every or 0,
+        online=learning.online,
         tune=learning.tune,
+        labels_budget=learning.labels_budget,
     )
     return FileJob(request, listener, checkpointer)
 
@@ -178,8 +189,9 @@ def train_on_file(
     """Train on a file and save the model."""
     from ..jobs.data import SentenceFile
     from ..jobs.files import train as train_file
+    from ..jobs.online import train_online
 
-    options = reading.options()
+    options = reading.options(learning.classes)
     initial = None if learning.initial is None else load_initial(data, learning, reading)
     if initial is not None and "recipe" in initial.features:
         same = {name: options[name] for name in ("skip_bad", "threads")}
@@ -199,10 +211,15 @@ def train_on_file(
     try:
         if not sentences:
             opened, job = tune_and_open(source, opened, job, result, reading)
-        model = train_file(opened, job)
+        if job.request.online and not sentences:
+            model = train_online(opened, partial(open_again, source, options), job)
+        else:
+            model = train_file(opened, job)
     finally:
         job.reporter.close()
     save(model, None if model is begun else result.output)
+    if "online" in model.facts:
+        print_facts("online", model.facts["online"], result, about_online)
     return model
 
 
@@ -215,12 +232,13 @@ def tune_and_open(
     if job.request.tune:
         from ..jobs.tuning import tune
 
-        again = partial(open_again, source, reading.options())
+        again = partial(open_again, source, reading.options(job.request.classes))
         reader, job = tune(reader, again, job, reading.list_given_weights())
-        print_tuning(job.facts["tuning"], result)
+        print_facts("tuned", job.facts["tuning"], result, about_tuning)
     if not result.json:
         lines = [*map(fold, about_columns(reader.parser.recipe))]
-        if job.initial is None and job.request.parameters.get("margin") is None:
+        stated = job.initial is not None or job.request.online
+        if not stated and job.request.parameters.get("margin") is None:
             parameters = job.plan(look(reader)).parameters
             lines += about_margin(parameters) if "margin" in parameters else []
         job.reporter.opening = lines
@@ -234,15 +252,20 @@ def open_again(data: Any, options: dict[str, Any], **others: Any) -> Any:
     return open_file(data, **options | others, names=NAMES)
 
 
-def print_tuning(facts: dict[str, Any], result: OutputOptions) -> None:
+def print_facts(
+    event: str,
+    facts: dict[str, Any],
+    result: OutputOptions,
+    describe: Callable[[dict[str, Any], Callable[[str, Any], str]], list[str]],
+) -> None:
     """Print the settings that were tried and chosen."""
     from .app import in_shell
     from .report import print_event, print_line
 
     if result.json:
-        print_event("tuned", **facts)
+        print_event(event, **facts)
     elif not result.quiet:
-        for line in about_tuning(facts, in_shell):
+        for line in describe(facts, in_shell):
             print_line(line)
 
 
@@ -331,7 +354,7 @@ def train_on_cluster(
     kept = result.output if result.checkpoint is not None or result.resume else None
     model = train_files(
         data,
-        reading.options(),
+        reading.options(learning.classes),
         make_job(result, learning),
         str(learning.cluster),
         (lambda _: None) if result.quiet else report,
@@ -345,7 +368,6 @@ def print_result(
     name: str, model: "Model", seconds: float, result: OutputOptions, report: Sequence[str]
 ) -> None:
     """Test a model if a file for that was named, and print the result of the training."""
-    from ..data.targets import Score
     from ..jobs.data import open_like
     from ..jobs.evaluate import evaluate
     from ..learners.kinds import make_learner
@@ -354,15 +376,17 @@ def print_result(
     found = None
     if result.test is not None:
         found = evaluate(make_learner(model, name), open_like(model, result.test, labels=True))
-        if getattr(found, "score", None) and found.unknown:
+        if getattr(found, "unknown", 0) and getattr(found, "score", None):
             those = f"{count(found.unknown, 'row')} of {result.test}"
             print_note(f"{those} with labels that the model does not know count as errors.")
     if result.json:
         print_event("done", **as_result(name, model, seconds, found, result.output))
         return
     lines = [] if found is None else [f"Test {summarize_evaluation(found)}."]
+    if "asked" in model.facts:
+        lines.append(about_labels(model.facts["asked"]))
     if "held_out" in model.facts:
-        lines.append(f"Held-out {errors(Score(**model.facts['held_out']))}.")
+        lines.append(f"Held-out {held_out_line(model.facts)}.")
     lines += [*report, *about_result(name, model, seconds)]
     if result.output is not None:
         lines.append(f"Wrote the model to {result.output}.")

@@ -145,10 +145,58 @@ CONFLICTS: tuple[Conflict, ...] = (
         "{progress_every?} is for streams, and {cache?} keeps the rows; leave one out.",
     ),
     Conflict(
+        "labels-budget",
+        "fit",
+        lambda p: p.get("labels_budget", 0) > 0 and p["class_weight"] == "balanced",
+        "{labels_budget?} asks for few labels, and balanced classes need all; leave one out.",
+    ),
+    Conflict(
+        "labels-budget-stream",
+        "stream",
+        lambda p: p.get("labels_budget", 0) > 0,
+        "{labels_budget?} needs all rows in memory, and these are learnt as a stream.",
+    ),
+    Conflict(
+        "labels-budget-cluster",
+        "cluster",
+        lambda p: p.get("labels_budget", 0) > 0,
+        "{labels_budget?} cannot be used with {cluster?}; leave one out.",
+    ),
+    Conflict(
         "progress-cluster",
         "cluster",
         lambda p: p.get("progress_every", 0) > 0,
         "{progress_every?} cannot be used with {cluster?}; leave one out.",
+    ),
+    Conflict(
+        "online-window",
+        "stream",
+        lambda p: p["online"] and p["window"] > 0,
+        "{online?} reads the rows in their order, which {window?} changes; leave one out.",
+    ),
+    Conflict(
+        "online-epochs",
+        "stream",
+        lambda p: p["online"] and p["max_iter"] > 1,
+        "{online?} makes one pass; use {max_iter=1}, or leave it out.",
+    ),
+    Conflict(
+        "online-early-stopping",
+        "stream",
+        lambda p: p["online"] and bool(p["early_stopping"]),
+        "{online?} makes one pass, and {early_stopping} needs several; leave one out.",
+    ),
+    Conflict(
+        "online-cache",
+        "cache",
+        lambda p: p["online"],
+        "{online?} is for streams, and {cache?} keeps the rows; leave one out.",
+    ),
+    Conflict(
+        "online-cluster",
+        "cluster",
+        lambda p: p.get("online", False),
+        "{online?} cannot be used with {cluster?}; leave one out.",
     ),
     Conflict(
         "window-order",

@@ -47,3 +47,18 @@ def test_a_tagger_as_json(capsys, folder):
     assert {len(features) for features in found["features"].values()} == {2}
     status, _, err = run(capsys, "inspect", "tagger", "--plot", "x.png")
     assert (status, "--plot" in err) == (2, True)
+
+
+def test_a_card_of_a_model(capsys, folder):
+    model = trained(capsys, "reviews.csv", *TEXT, "--holdout", 0.3)
+    status, out, _ = run(capsys, "inspect", model, "--card", "card.md")
+    assert (status, "Wrote the card to card.md" in out) == (0, True)
+    _, head, text = (folder / "card.md").read_text("utf-8").split("---\n", 2)
+    about = dict(line.split(": ", 1) for line in head.splitlines())
+    assert about["pipeline_tag"] == '"text-classification"'
+    assert json.loads(about["tags"])[0] == "rosenblatt"
+    assert "| review | text |" in text
+    assert "held-out rows: " in text
+    assert "## For the author to fill in" in text
+    status, _, err = run(capsys, "inspect", model, "--card", model)
+    assert (status, "is also an input" in err) == (2, True)

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .card import make_card, write_card
 from .data import check_output
 from .format import (
     LISTED,
-    about_classes,
     about_columns,
+    about_target,
     count,
     count_features,
     count_updates,
-    errors,
     fold,
-    list_kinds,
+    held_out_line,
 )
 from .options import output_option
 from .panels import CommandError, command
@@ -48,6 +48,9 @@ class InspectOptions:
     plot: Path | None = output_option(
         help="Draw the importances to FILE (.png, .svg, .pdf …).", shown="off"
     )
+    card: Path | None = output_option(
+        help="Write a model card to FILE: a page for a model hub.", shown="off"
+    )
     json: bool = output_option(
         help="Print one JSON object, with all columns unless --top is given.", default=False
     )
@@ -67,12 +70,13 @@ class InspectOptions:
         "rosenblatt inspect model.safetensors --top 20",
         "rosenblatt inspect model.safetensors --json",
         "rosenblatt inspect model.safetensors --plot importances.png",
+        "rosenblatt inspect model.safetensors --card README.md",
     ],
 )
 def inspect(model: Path, given: InspectOptions) -> None:
     """Print what a model is, how it was trained, and its most important columns."""
-    if given.plot is not None:
-        check_output(given.plot, model, given.data)
+    for output in (given.plot, given.card):
+        check_output(output, model, given.data)
     saved, learner = load_learner(model)
     describe = {"linear": inspect_linear, "sequence": inspect_tagger}.get(learner.kind)
     if describe is None:
@@ -81,10 +85,10 @@ def inspect(model: Path, given: InspectOptions) -> None:
             "use rosenblatt.load in Python.",
             "model-kind",
         )
-    describe(saved, learner, given)
+    describe(saved, learner, given, model)
 
 
-def inspect_linear(saved: "Model", learner: Any, given: InspectOptions) -> None:
+def inspect_linear(saved: "Model", learner: Any, given: InspectOptions, model: Path) -> None:
     """Print what a linear model is, and its most important columns."""
     from ..jobs.importances import rank_columns
 
@@ -95,10 +99,13 @@ def inspect_linear(saved: "Model", learner: Any, given: InspectOptions) -> None:
         from ..plots import ImportanceDisplay
 
         ImportanceDisplay.from_importances(ranked, saved.classes).save(given.plot)
+    about = about_model(saved, coef, None if given.all else LISTED)
+    if given.card is not None:
+        columns = [text for _, text in tabulate_importances(ranked)]
+        write_card(make_card(saved, about, columns, model), given.card)
     if given.json:
         print_linear(saved, coef, bias, ranked)
         return
-    about = about_model(saved, coef, None if given.all else LISTED)
     print("\n".join(map(fold, [*about, *about_scores(saved)])))
     raw, raw_bias = to_file_units(saved, coef, bias)
     if ranked and ranked[0].importance is not None:
@@ -109,6 +116,8 @@ def inspect_linear(saved: "Model", learner: Any, given: InspectOptions) -> None:
     print(fold(f"  bias: {format_weights(raw_bias, bias)}"))
     if given.plot is not None:
         print(f"Wrote the figure to {given.plot}.")
+    if given.card is not None:
+        print(f"Wrote the card to {given.card}; fill in its last part.")
 
 
 def to_file_units(saved: "Model", coef: Any, bias: Any) -> tuple[Any, Any]:
@@ -116,7 +125,11 @@ def to_file_units(saved: "Model", coef: Any, bias: Any) -> tuple[Any, Any]:
     from ..reading.units import in_file_units
 
     recipe = saved.features.get("recipe")
-    return (coef, bias) if recipe is None else in_file_units(recipe, coef, bias)
+    raw, raw_bias = (coef, bias) if recipe is None else in_file_units(recipe, coef, bias)
+    if saved.target == "numbers":
+        scale = saved.facts["numbers"]
+        raw, raw_bias = raw * scale["scale"], raw_bias * scale["scale"] + scale["center"]
+    return raw, raw_bias
 
 
 def read_deviations(saved: "Model", data: str, width: int) -> Any:
@@ -191,7 +204,6 @@ def format_weights(raw: Any, scaled: Any) -> str:
 
 def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]:
     """What a model is and how it was trained; at most some of many names, unless None."""
-    from ..data.targets import Score
     from ..parameters import RULE_NAMES, RULE_TABLE
     from ..reading.recipe import FeatureRecipe
 
@@ -209,7 +221,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
     }
     kind = "A perceptron" if model.estimator == "Perceptron" else model.estimator
     lines = [
-        f"{kind} for {len(model.classes)} {list_kinds(model)}: {about_classes(model, most)}",
+        f"{kind} for {about_target(model, most)}",
         *about_columns(FeatureRecipe(**model.features.get("recipe", {})), most),
         f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
@@ -217,6 +229,13 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
     ]
     if model.history:
         first, last = model.history[0], model.history[-1]
+        if model.target == "numbers":
+            losses = [f"{epoch.loss / max(epoch.rows, 1):.4g}" for epoch in (first, last)]
+            lines.append(
+                f"{count(last.epoch, 'epoch')}; mean loss in the first {losses[0]}, in the last "
+                f"{losses[1]}, in deviations"
+            )
+    if model.history and model.target == "classes":
         shares = [f"{epoch.errors / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
         lines.append(
             f"{count(last.epoch, 'epoch')}; mistakes in the first {shares[0]}, in the last "
@@ -237,7 +256,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
             f"were learnt; {count(len(online['alarms']), 'drift alarm')}"
         )
     if "held_out" in facts:
-        lines.append(f"Held-out {errors(Score(**facts['held_out']))}")
+        lines.append(f"Held-out {held_out_line(facts)}")
     return lines
 
 
@@ -245,6 +264,11 @@ def about_scores(model: "Model") -> list[str]:
     """How a score comes about and what it says."""
     if model.parameters["solution"] == "vote":
         return ["A score is the share of votes of all weights. The last weights:"]
+    if model.target == "numbers":
+        return [
+            "A prediction is the bias and the sum of weight × feature, in the units of the file.",
+            "The largest weights (scaled: as train learnt them, for numbers of deviation 1):",
+        ]
     first, second = (str(label) for label in (*model.classes[:2], "")[:2])
     if model.is_multilabel:
         says = f"one for each label ({first}, …), and above 0 a row has it"
@@ -261,14 +285,14 @@ def about_scores(model: "Model") -> list[str]:
     ]
 
 
-def inspect_tagger(model: "Model", learner: Any, options: InspectOptions) -> None:
+def inspect_tagger(model: "Model", learner: Any, options: InspectOptions, _: Path) -> None:
     """Print what a tagger is, and for each tag the features with the largest weights."""
     from ..learners.sequence.explaining import best_predecessors
 
     given, top = model.parameters, options.top_or_default()
-    if options.data is not None or options.plot is not None:
+    if any(given is not None for given in (options.data, options.plot, options.card)):
         raise CommandError(
-            "--data and --plot are for models of rows; leave them out.", "model-kind"
+            "--data, --plot and --card are for models of rows; leave them out.", "model-kind"
         )
     if options.json:
         features = {

@@ -75,6 +75,8 @@ def score(
     if result.json:
         print(json.dumps({"data": data, **found.as_dict()}))
         return
+    if result.curves and learner.target_kind == "numbers":
+        raise CommandError("--curves is about classes; leave it out.", "curves-classes")
     lines = [f"{data}: {summarize_evaluation(found)}.", *tabulate(found)]
     lines += tabulate_curves(found) if result.curves else []
     lines += [f"Wrote the report to {result.report}."] if result.report is not None else []

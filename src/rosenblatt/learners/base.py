@@ -44,6 +44,8 @@ class Learner:
         The labels, sorted.
     multilabel
         Whether an example may have any number of labels.
+    target_kind
+        What labels are: "classes" or "numbers".
     states
         What has been learnt, one state per problem.
     width
@@ -56,6 +58,7 @@ class Learner:
     reads: ClassVar[str] = "rows"
     refusals: ClassVar[Mapping[str, str]] = {}
     multilabel = False
+    target_kind: Any = "classes"
     estimator: ClassVar[Any]
     parameters: Mapping[str, Any]
     features: dict[str, Any]

@@ -398,6 +398,14 @@ FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
 FOR_TABLES: dict[str, Any] = {"rule": "pa", "loss": "squared_hinge", "C": None}
 """Defaults for several passes over rows without text; C depends on their size."""
 
+FOR_NUMBERS: dict[str, Any] = {
+    "rule": "pa-regression",
+    "loss": "squared_epsilon_insensitive",
+    "C": None,
+    "epsilon": 0.0,
+}
+"""Defaults for numbers, scaled to deviation 1; C depends on the size of the rows."""
+
 TEXTBOOK = {"solution": ("last", "vote", "pocket"), "order": ("active", "first", "worst")}
 """Values that state the textbook's perceptron where no rule is stated."""
 

@@ -90,11 +90,14 @@ class InferenceEndpoints:
             for one, kind in columns
         ]
         classes = served.learner.classes.tolist()
-        labels = {"name": "labels", "datatype": find_type(classes), "shape": [-1]}
+        numbers = served.has_numbers
+        kind = "FP64" if numbers else find_type(classes)
+        labels = {"name": "labels", "datatype": kind, "shape": [-1]}
         width = [] if len(classes) <= 2 else [len(classes)]
         scores = {"name": "scores", "datatype": "FP64", "shape": [-1, *width]}
         about = {"name": name, "versions": [VERSION], "platform": "rosenblatt"}
-        return to_json(about | {"inputs": inputs, "outputs": [labels, scores]})
+        outputs = [labels] if numbers else [labels, scores]
+        return to_json(about | {"inputs": inputs, "outputs": outputs})
 
     async def model_ready(self, request: Request) -> Response:
         """Whether the model is loaded: it is, if it has this name."""

@@ -76,6 +76,7 @@ def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:
         "class_error": {
             name: errors / examples for name, (examples, errors) in progress.classes.items()
         },
+        **({"numbers": learner.numbers.as_dict()} if served.has_numbers else {}),
         "curve": progress.curve,
         "failure": None if learning is None else learning.failure,
         "shadow": shadow,
@@ -159,7 +160,9 @@ def describe_responses(service: "Service", route: Route) -> dict[str, Any]:
 
 def schemas(served: ServedModel) -> Any:
     """The schema of a row, and of one with its label."""
-    maker, label = served.maker, {"enum": served.learner.classes.tolist()}
+    maker, label = served.maker, dict[str, Any](enum=served.learner.classes.tolist())
+    if served.has_numbers:
+        label = {"type": "number"}
     if maker.of_lines:
         line = {"type": "string", "description": f"A line of {maker.recipe.rows}."}
         return line, line

@@ -12,8 +12,10 @@ from ..parameters import (
     ANY_RULE,
     CLASS_RULES,
     FILES,
+    FOR_NUMBERS,
     FOR_ONE_PASS,
     FOR_TABLES,
+    NUMBER_RULES,
     RULE_TABLE,
     TEXTBOOK,
     Parameter,
@@ -26,6 +28,9 @@ from .rules import RULES, UpdateRule, choose_rule_form
 HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a stream need some
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
+NUMBER_STEP_SHARE = 0.3  # the same for numbers of deviation 1; benchmarks/numbers.py --defaults
+C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE}
+"""The rules whose C depends on the size of the rows, with the C for rows of length 1."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,8 @@ class Found:
         Whether rows in memory are read once where a stream has to measure them first.
     mean_square
         The mean squared length of the rows to learn from; None before they are read.
+    numbers
+        Whether labels are numbers to predict.
     """
 
     rereadable: bool = True
@@ -113,6 +120,7 @@ class Found:
     label_sets: bool = False
     one_pass_statistics: bool = False
     mean_square: float | None = None
+    numbers: bool = False
 
 
 IN_MEMORY_ROWS = Found(one_pass_statistics=True)
@@ -159,6 +167,11 @@ class Plan:
         return RULE_TABLE[self.rule].parameters
 
     @property
+    def target(self) -> str:
+        """What labels are: "classes" or "numbers"."""
+        return RULE_TABLE[self.rule].target
+
+    @property
     def max_iter(self) -> int:
         """The largest number of epochs."""
         return int(self.parameters["max_iter"])
@@ -170,7 +183,7 @@ class Plan:
     @property
     def unresolved(self) -> list[str]:
         """The parameters that depend on the size of the rows, which is not known yet."""
-        names = ["intercept_step", *(["C"] if self.rule == FOR_TABLES["rule"] else [])]
+        names = ["intercept_step", *(["C"] if self.rule in C_BY_SIZE else [])]
         return [name for name in names if self.parameters.get(name, 0) is None]
 
     def check(self, *where: str) -> None:
@@ -259,8 +272,15 @@ def make_plan(request: Request, found: Found) -> Plan:
 
 def refuse_needing_labels(request: Request, found: Found) -> None:
     """Refuse options that need all labels where only few are asked for."""
-    for name, wanted in {"tune": request.tune, "labels_separator": found.label_sets}.items():
-        if request.labels_budget and wanted:
+    if not request.labels_budget:
+        return
+    needing = {
+        "tune": request.tune,
+        "labels_separator": found.label_sets,
+        "rule": request.rule is not None and RULES[request.rule].target != "classes",
+    }
+    for name, wanted in needing.items():
+        if wanted:
             raise ParameterError(
                 f"{{labels_budget?}} asks for few labels, and {{{name}?}} needs all; leave one "
                 "out.",
@@ -275,12 +295,46 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     several passes over rows without text, averaged PA-II (docs/how-defaults-were-chosen.md).
     """
     rule, stated = request.rule, dict(request.parameters)
+    if found.numbers or (rule is not None and rule in NUMBER_RULES):
+        return resolve_number_rule(request, found)
     if request.is_open:
         rule, stated = FOR_ONE_PASS["rule"], stated | {"solution": FOR_ONE_PASS["solution"]}
     elif rule is None:
         rule = usual_rule(request, found)
         if rule == FOR_TABLES["rule"]:
             stated = {name: FOR_TABLES[name] for name in ("loss", "C")} | stated
+    return rule, parameters_for_files(rule, **stated)
+
+
+def refuse_for_numbers(request: Request) -> None:
+    """Refuse options that are about classes, where labels are numbers."""
+    for name in ("online", "labels_budget"):
+        if getattr(request, name):
+            raise ParameterError(
+                f"{{{name}?}} is for classes, and the labels are numbers; leave it out.",
+                code="numbers-option",
+            )
+
+
+def resolve_number_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
+    """Choose the rule for numbers and all its parameters; ``pa`` is the rule for numbers."""
+    rule, stated = request.rule, dict(request.parameters)
+    if not found.numbers:
+        raise ParameterError(
+            f"{{rule?}} {rule} learns numbers, and the labels are classes; state {{numbers?}}, or "
+            "choose another rule.",
+            code="rule-of-target",
+        )
+    refuse_for_numbers(request)
+    rule = FOR_NUMBERS["rule"] if rule in (None, FOR_TABLES["rule"]) else rule
+    if rule not in NUMBER_RULES:
+        raise ParameterError(
+            f"{{rule?}} {rule} learns classes, and the labels are numbers; use "
+            f"{' or '.join(NUMBER_RULES)}, or state {{classes?}} to learn classes.",
+            code="rule-of-target",
+        )
+    if rule == FOR_NUMBERS["rule"]:
+        stated = {name: one for name, one in FOR_NUMBERS.items() if name != "rule"} | stated
     return rule, parameters_for_files(rule, **stated)
 
 
@@ -295,9 +349,9 @@ def usual_rule(request: Request, found: Found) -> str:
     return next(able, "perceptron")
 
 
-def rules_with(parameters: Mapping[str, Any]) -> list[str]:
+def rules_with(parameters: Mapping[str, Any], numbers: bool = False) -> list[str]:
     """The rules with some parameters that tuning tries; rules that seldom win only if no others."""
-    table = CLASS_RULES.items()
+    table = (NUMBER_RULES if numbers else CLASS_RULES).items()
     having = [rule for rule, entry in table if parameters.keys() <= entry.parameters.keys()]
     return [rule for rule in having if RULE_TABLE[rule].tuned] or having
 
@@ -329,8 +383,8 @@ def resolve_steps(rule: str, parameters: Mapping[str, Any], found: Found) -> dic
         step = 1.0
     if found.mean_square is not None:
         step = usual_bias_step(found.mean_square) if step is None else step
-        if rule == FOR_TABLES["rule"] and parameters["C"] is None:
-            resolved["C"] = usual_aggressiveness(found.mean_square)
+        if rule in C_BY_SIZE and parameters["C"] is None:
+            resolved["C"] = usual_aggressiveness(found.mean_square, C_BY_SIZE[rule])
     return {**parameters, "intercept_step": step, **resolved}
 
 
@@ -366,7 +420,7 @@ def usual_bias_step(mean_square: float) -> float:
     return float(2.0 ** np.round(np.log2(share))) if 0 < share < np.inf else 1.0
 
 
-def usual_aggressiveness(mean_square: float) -> float:
+def usual_aggressiveness(mean_square: float, share: float = STEP_SHARE) -> float:
     """The default C of the passive-aggressive rule, for rows of a mean squared length.
 
     A step τ = loss / (‖x‖² + 1/(2C)) is then damped as much for long rows as for short ones.
@@ -374,4 +428,4 @@ def usual_aggressiveness(mean_square: float) -> float:
     >>> usual_aggressiveness(1.0), usual_aggressiveness(54.0)
     (0.3, 0.0056)
     """
-    return float(f"{STEP_SHARE / mean_square:.2g}") if 0 < mean_square < np.inf else 1.0
+    return float(f"{share / mean_square:.2g}") if 0 < mean_square < np.inf else 1.0

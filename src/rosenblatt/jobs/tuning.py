@@ -179,8 +179,8 @@ class Tuning:
         numbers = self.plan.split.block_folds(self.here.given.codes, rows, count)
         self.folds = [(rows[numbers != k], rows[numbers == k]) for k in range(count)]
         self.folds = [fold for fold in self.folds if all(map(len, fold))]
-        numbers = self.plan.target == "numbers"
-        self.metric = ABSOLUTE if numbers else str(self.plan.parameters["metric"])
+        of_numbers = self.plan.target == "numbers"
+        self.metric = ABSOLUTE if of_numbers else str(self.plan.parameters["metric"])
         if self.here.target.label_sets and self.metric in ("log-loss", "balanced"):
             raise ParameterError(
                 "{metric} is for rows of one label each, and these may have several; use "

@@ -797,6 +797,38 @@ class PRank:
         return self
 
 
+class SelectiveSampling(NamedTuple):
+    """What selective sampling did: weights and bias, and a flag per row."""
+
+    weights: np.ndarray
+    asked: list
+    wrong: list
+
+
+def selective_perceptron(X, labels, b, drawn):
+    """Ask for a label with the probability b / (b + |p|); update on a mistake (labels ±1)."""
+    weights, asked, wrong = np.zeros(X.shape[1]), [], []
+    for x, label, u in zip(X, labels, drawn, strict=True):
+        p = weights @ x
+        wrong.append((1 if p > 0 else -1) != label)
+        asked.append(u < b / (b + abs(p)))
+        if asked[-1] and label * p <= 0:
+            weights = weights + label * x
+    return SelectiveSampling(weights, asked, wrong)
+
+
+def selective_second_order(X, labels, b, a, drawn):
+    """The same with A = aI + Σxxᵀ over mistakes, where the row itself counts in its margin."""
+    A, v, asked, wrong = a * np.eye(X.shape[1]), np.zeros(X.shape[1]), [], []
+    for x, label, u in zip(X, labels, drawn, strict=True):
+        p, own = v @ np.linalg.solve(A + np.outer(x, x), x), x @ np.linalg.solve(A, x)
+        wrong.append((1 if p > 0 else -1) != label)
+        asked.append(u < b / (b + abs(p) + p * p / 2 * (1 + own)))
+        if asked[-1] and label * p <= 0:
+            A, v = A + np.outer(x, x), v + label * x
+    return SelectiveSampling(np.linalg.solve(A, v), asked, wrong)
+
+
 class KernelPerceptron:
     """The twin of ``rosenblatt.KernelPerceptron``, told row by row from the whole Gram matrix.
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
         compare as compare,
         cross_validate as cross_validate,
         evaluate as evaluate,
+        importances as importances,
+        save_report as save_report,
     )
     from .estimators.family import *  # noqa: F403
     from .estimators.features import Features as Features
@@ -60,7 +62,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _ROOMS = {
-    "estimators.evaluation": "compare cross_validate evaluate",
+    "estimators.evaluation": "compare cross_validate evaluate importances save_report",
     "estimators.family": " ".join(entry.estimator for entry in CLASS_RULES.values()),
     "estimators.features": "Features",
     "estimators.kernel": "KernelPerceptron",

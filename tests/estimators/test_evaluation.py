@@ -6,7 +6,7 @@ from sklearn import metrics
 from sklearn.datasets import load_breast_cancer
 
 import rosenblatt
-from rosenblatt import Perceptron, compare, cross_validate, evaluate, train
+from rosenblatt import Perceptron, compare, cross_validate, evaluate, importances, train
 from rosenblatt.parameters import InputError
 
 
@@ -83,3 +83,37 @@ def test_a_training_is_cross_validated(rows):
     assert found.figures()["log_loss"].mean < 0.5
     with pytest.raises(TypeError, match="max_itre"):
         cross_validate(rows, label="kind", max_itre=3)
+
+
+def test_importances_are_weights_times_deviations(tmp_path, rows):
+    model = train(rows, label="kind")
+    found = importances(model)
+    coef = model[-1].coef_[0]
+    spread = np.asarray(model[0].transform(rows)).std(axis=0)
+    expected = sorted(np.abs(coef) * spread, reverse=True)
+    assert [one.importance for one in found] == pytest.approx(expected, rel=1e-4)
+    assert {one.name for one in found} == {f"x{j}" for j in range(6)}
+    rosenblatt.save(model, tmp_path / "m")
+    assert importances(tmp_path / "m", top=2) == found[:2]
+    measured = importances(model, rows[:50])
+    spread = np.asarray(model[0].transform(rows[:50])).std(axis=0)
+    assert measured[0].deviation == pytest.approx(spread[measured[0].column], rel=1e-4)
+
+
+def test_importances_of_a_classifier_need_rows():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = Perceptron(random_state=0).fit(X, y)
+    assert importances(model)[0].importance is None
+    found = importances(model, X)
+    assert found[0].importance == pytest.approx(np.max(np.abs(model.coef_[0]) * X.std(axis=0)))
+    with pytest.raises(ValueError, match="linear"):
+        importances(rosenblatt.KernelPerceptron().fit(X[:20], y[:20] > 0))
+
+
+def test_a_report_is_a_page(tmp_path, rows):
+    model = train(rows[:400], label="kind", calibrate=True)
+    found = rosenblatt.save_report(tmp_path / "r.html", model, rows[400:])
+    assert found.as_dict() == evaluate(model, rows[400:]).as_dict()
+    page = (tmp_path / "r.html").read_text()
+    assert "PassiveAggressive on 169 rows" in page
+    assert page.count("<svg") == 4

@@ -98,6 +98,7 @@ VALUES = {
     "window": [0, 5],
     "holdout": [0.0, 0.5],
     "progress_every": [0, 10],
+    "labels_budget": [0.0, 0.1],
     "online": [False, True],
     "intercept_step": [1.0, "radius"],
     "class_weight": [None, "balanced"],

@@ -29,7 +29,8 @@ def plan(found=IN_MEMORY_ROWS, rule=None, **given):
 
 @pytest.mark.parametrize("rule", RULE_TABLE)
 def test_nothing_is_left_open_once_rows_are_known(rule):
-    made = plan(replace(IN_MEMORY_ROWS, mean_square=2.0), rule)
+    numbers = RULE_TABLE[rule].target == "numbers"
+    made = plan(replace(IN_MEMORY_ROWS, mean_square=2.0, numbers=numbers), rule)
     assert made.parameters.keys() == RULE_TABLE[rule].parameters.keys()
     assert made.parameters["order"] == "each"
     assert made.parameters["intercept_step"] == 0.25

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..parameters import RULE_TABLE
+from .numbers import about_numbers, summarize_numbers
+
 if TYPE_CHECKING:
     from ..data.targets import Score
     from ..jobs.evaluation import ChunkScore, ClassScore, Evaluation
@@ -50,6 +53,8 @@ def errors(score: "Score") -> str:
 
 def summarize_evaluation(found: Any) -> str:
     """The errors of a model on a file in a line; of tags also unknown words and chunks."""
+    if hasattr(found, "of_median"):
+        return summarize_numbers(found.as_dict())
     if not hasattr(found, "tokens"):
         return errors(found.score)
     wrong = found.tokens - found.right
@@ -82,6 +87,7 @@ def summarize_run(
         "no_updates": " The last epoch made no update: the rows that are wrong are tolerated.",
         "no_improvement": " The held-out error no longer fell; kept the best weights.",
         "max_iter": "",
+        "within_epsilon": " Every number is within epsilon.",
     }
     in_last = "" if last is None or epochs == 1 else f", {last:,} in the last epoch"
     done = f"Trained {passes} in {seconds:.3f} s: {count(updates, made)}{in_last}."
@@ -90,20 +96,25 @@ def summarize_run(
 
 def about_folds(found: "CrossValidation", spread: bool) -> list[str]:
     """The errors of a cross-validation, and the spread of all figures if it is wanted."""
-    lines = [f"Cross-validation with {len(found.folds)} folds: {errors(found.score)}."]
+    score: Any = found.score
+    numbers = hasattr(score, "of_median")
+    summary = summarize_numbers(score.as_dict()) if numbers else errors(score)
+    lines = [f"Cross-validation with {len(found.folds)} folds: {summary}."]
     if not spread:
         return lines
     lines.append(f"{'':<22}{'mean':>10}{'deviation':>11}{'least':>10}{'largest':>10}")
     for name, one in found.figures().items():
-        form = ".2%" if name == "error" else ".4f"
+        form = ".2%" if name == "error" else ".5g" if numbers else ".4f"
         cells = zip(one, (10, 11, 10, 10), strict=True)
-        numbers = "".join(f"{value:>{size}{form}}" for value, size in cells)
-        lines.append(f"{name.replace('_', ' '):<22}{numbers}")
+        shown = "".join(f"{value:>{size}{form}}" for value, size in cells)
+        lines.append(f"{name.replace('_', ' '):<22}{shown}")
     return lines
 
 
 def tabulate(found: Any, most: int = 20) -> list[str]:
     """Precision, recall and F1 of each class, label, tag or chunk; figures; confused classes."""
+    if hasattr(found, "of_median"):
+        return []
     if hasattr(found, "tokens"):
         lines = tabulate_classes(found.by_tag, "tag", "tokens")
         return lines if found.chunks is None else [*lines, *tabulate_chunks(found.chunks)]
@@ -249,7 +260,7 @@ def list_confusions(lines: list[tuple[str, list[int]]], names: list[str], most: 
 def count_updates(model: "Model") -> tuple[int, str]:
     """The updates of a training; they are mistakes unless some rows were right and too near."""
     updates = sum(state.mistakes for state in model.states)
-    right = updates == sum(epoch.errors for epoch in model.history)
+    right = updates == sum(epoch.errors for epoch in model.history) and model.target == "classes"
     return updates, "mistake" if right else "update"
 
 
@@ -271,8 +282,10 @@ def about_result(name: str, model: "Model", seconds: float) -> list[str]:
         tags, scheme = count(len(model.classes), "tag"), model.features["scheme"]
         chunks = "" if scheme is None else f" (chunks in {scheme[0]})"
         return [*lines, f"{name}: {size}, {tags}{chunks}, {features}"]
-    classes = f"{len(model.classes)} {list_kinds(model)}: {about_classes(model)}"
+    classes = about_target(model)
     lines.append(f"{name}: {count(facts['rows'], 'row')}, {features}, {classes}")
+    if "training_score" in facts:
+        lines.append(f"On the training rows: {summarize_numbers(facts['training_score'])}.")
     if model.estimator != "Perceptron":
         lines.append(f"Rule {model.estimator}, solution {model.parameters['solution']}.")
     return lines
@@ -306,8 +319,22 @@ def as_result(
         "class_rows": facts.get("class_rows"),
         "columns": list_columns(recipe),
         "held_out": facts.get("held_out"),
-        "test": tested and tested.score.as_dict(),
+        "asked": facts.get("asked"),
+        "test": tested and getattr(tested, "score", tested).as_dict(),
+        **({"numbers": facts["numbers"]} if "numbers" in facts else {}),
+        **({"training": facts["training_score"]} if "training_score" in facts else {}),
     }
+
+
+def about_labels(asked: Mapping[str, int]) -> str:
+    """A sentence on the labels that were asked for, and on the errors meanwhile.
+
+    >>> about_labels({"rows": 4000, "labels": 400, "errors": 90})
+    'Asked for 400 of 4,000 labels (10.0%); 2.25% of the rows were predicted wrong meanwhile.'
+    """
+    rows, labels, errors = asked["rows"], asked["labels"], asked["errors"]
+    wrong = f"{errors / rows:.2%} of the rows were predicted wrong meanwhile"
+    return f"Asked for {labels:,} of {rows:,} labels ({labels / rows:.1%}); {wrong}."
 
 
 def join_names(names: Iterable[Any], most: int | None = LISTED) -> str:
@@ -345,7 +372,7 @@ def about_columns(recipe: "FeatureRecipe", most: int | None = LISTED) -> list[st
     if not isinstance(recipe.label, str):
         return lines
     if recipe.labels_separator is None:
-        return [f"Label: {recipe.label}", *lines]
+        return [f"Label: {recipe.label}{' (numbers)' if recipe.numbers else ''}", *lines]
     return [
         f"Labels: {recipe.label} (any number, with {recipe.labels_separator!r} between)",
         *lines,
@@ -364,7 +391,9 @@ def about_tuning(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> lis
     """The settings that were tried and their errors, the best first."""
     splits = f", in {facts['splits']} splits" if facts["splits"] > 1 else ""
     rows, taken, usual = count(facts["held_out"], "row"), facts["best"][0], facts["usual"]
-    lines = [f"Tuning: {facts['tried']} settings, {rows} held out{splits}."]
+    numbers = RULE_TABLE[taken["rule"]].target == "numbers"
+    by = ", by mean absolute error" if numbers else ""
+    lines = [f"Tuning: {facts['tried']} settings, {rows} held out{splits}{by}."]
     for each in facts["best"] + ([] if usual in facts["best"] else [usual]):
         marks = ["chosen"] * (each == taken) + ["default"] * (each == usual)
         lines.append(format_setting(each, marks, spell))
@@ -390,7 +419,9 @@ def format_setting(
 ) -> str:
     """A setting that was tried, with its error, in a line."""
     said = " ".join(spell(name, value) for name, value in setting.items() if name != "error")
-    return f"{setting['error']:8.2%}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}"
+    numbers = RULE_TABLE[setting["rule"]].target == "numbers"
+    error = f"{setting['error']:8.5g}" if numbers else f"{setting['error']:8.2%}"
+    return f"{error}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}"
 
 
 def about_text(recipe: "FeatureRecipe") -> str:
@@ -401,6 +432,21 @@ def about_text(recipe: "FeatureRecipe") -> str:
         size = f"{shortest}-{longest}" if longest > shortest else str(longest)
         said.append(f"{size} {of}{'s' if longest > 1 else ''}")
     return ", ".join([*said, f"{recipe.counts} counts", *["tf-idf"] * recipe.weighs_rare])
+
+
+def about_target(model: "Model", most: int | None = LISTED) -> str:
+    """The classes or the numbers that a model predicts."""
+    if model.target == "numbers":
+        return about_numbers(model)
+    return f"{len(model.classes)} {list_kinds(model)}: {about_classes(model, most)}"
+
+
+def held_out_line(facts: Mapping[str, Any]) -> str:
+    """The errors on held-out rows in words."""
+    from ..data.targets import Score
+
+    score = facts["held_out"]
+    return summarize_numbers(score) if "mae" in score else errors(Score(**score))
 
 
 def list_kinds(model: "Model") -> str:

@@ -150,7 +150,7 @@ def write_rows(
     if form != "text":
         yield from write_table(tabulate_predictions(learner, reader, contents, tell), form)
         return
-    numbers = given.scores or given.probabilities
+    numbers = (given.scores or given.probabilities) and learner.target_kind == "classes"
     separator = reader.parser.recipe.labels_separator or ","
     for batch, rows in predict_rows(learner, reader, contents, separator):
         tell(batch.bytes_read)
@@ -198,19 +198,43 @@ def escape(letter: str) -> str:
     return letter if letter.isprintable() or letter == "\t" else repr(letter)[1:-1]
 
 
+@dataclass
+class ExportOptions:
+    """What an export needs besides the model."""
+
+    words: str | None = input_option(
+        help="File like that of the training, for the words of columns of categories.",
+        metavar="FILE",
+        shown="the words that the model file names",
+    )
+
+
 @command(
     MODEL,
     DescribedArgument("output", "The ONNX file to write.", type=click.Path(path_type=Path)),
-    examples=["rosenblatt export model.safetensors model.onnx"],
+    examples=[
+        "rosenblatt export model.safetensors model.onnx",
+        "rosenblatt export model.safetensors model.onnx --words train.csv",
+    ],
 )
-def export(model: Path, output: Path) -> None:
-    """Export a model of numeric columns as an ONNX file."""
-    from ..export import write_onnx
+def export(model: Path, output: Path, given: ExportOptions) -> None:
+    """Export a model of numbers and categories as an ONNX file.
+
+    Words that are not in the table of their column count as missing.
+    """
+    from ..export import MissingWordsError, collect_words, list_columns, write_onnx
     from ..learners import load_model
 
-    check_output(output, model)
-    columns = write_onnx(output, load_model(model))
-    print(f"{output}: {columns:,} columns in, labels and scores out.")
+    check_output(output, model, given.words)
+    saved = load_model(model)
+    words = None if given.words is None else collect_words(saved, given.words)
+    try:
+        columns = write_onnx(output, saved, words)
+    except MissingWordsError as error:
+        raise CommandError(f"{error} Name it with --words.", "words") from None
+    categories = len(list_columns(saved.features, "category"))
+    of = f", {categories:,} of them categories" if categories else ""
+    print(f"{output}: {columns:,} columns in{of}, labels and scores out.")
 
 
 def load_learner(path: Path) -> "tuple[Model, Any]":

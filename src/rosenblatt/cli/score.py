@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .data import check_input
-from .format import count, fold, summarize_evaluation, tabulate, tabulate_curves
+from .data import check_input, check_output
+from .format import LISTED, count, fold, summarize_evaluation, tabulate, tabulate_curves
 from .options import output_option
 from .panels import CommandError, DescribedArgument, command
 from .predict import FILE, MODEL, JsonOption, ScoreOptions, ThresholdOption, load_learner
@@ -26,6 +26,11 @@ class EvaluationOptions(JsonOption):
         help="Also print precision and recall at several thresholds, and the calibration curve.",
         default=False,
     )
+    report: Path | None = output_option(
+        help="Write a report to FILE as one HTML page: curves, confusion, importances, and the "
+        "errors that the model was most sure about.",
+        shown="off",
+    )
 
 
 @command(
@@ -34,6 +39,7 @@ class EvaluationOptions(JsonOption):
     examples=[
         "rosenblatt score model.safetensors test.csv",
         "rosenblatt score model.safetensors test.csv --curves --threshold 0.3",
+        "rosenblatt score model.safetensors test.csv --report report.html",
     ],
 )
 def score(
@@ -53,15 +59,28 @@ def score(
     from ..jobs.evaluate import evaluate
     from .report import show_reading
 
+    check_output(result.report, model, data)
     saved, learner = load_learner(model)
     opened = open_like(saved, data, labels=True, **given.options())
     with show_reading(opened.size, sys.stderr.isatty()) as tell:
         found = evaluate(learner, opened, tell, decision.threshold)
+    if result.report is not None:
+        from ..jobs.report_page import write_report
+        from .inspect import about_model
+
+        linear = learner.kind == "linear"
+        facts = about_model(saved, learner.coefficients()[0], LISTED) if linear else []
+        names, parts = (model.name, data), (saved, learner, opened)
+        write_report(result.report, names, parts, found, facts)
     if result.json:
         print(json.dumps({"data": data, **found.as_dict()}))
         return
+    if result.curves and learner.target_kind == "numbers":
+        raise CommandError("--curves is about classes; leave it out.", "curves-classes")
     lines = [f"{data}: {summarize_evaluation(found)}.", *tabulate(found)]
-    print("\n".join(map(fold, [*lines, *(tabulate_curves(found) if result.curves else [])])))
+    lines += tabulate_curves(found) if result.curves else []
+    lines += [f"Wrote the report to {result.report}."] if result.report is not None else []
+    print("\n".join(map(fold, lines)))
 
 
 @dataclass

@@ -12,14 +12,15 @@ from .data import DATA, SetOptions, has_sentences, is_builtin_set, open_source, 
 from .format import (
     about_columns,
     about_folds,
+    about_labels,
     about_margin,
     about_online,
     about_result,
     about_tuning,
     as_result,
     count,
-    errors,
     fold,
+    held_out_line,
     summarize_evaluation,
 )
 from .options import (
@@ -126,7 +127,8 @@ def validate(
     job = make_job(replace(result, checkpoint=None, progressive=None), learning, reading.cache)
     stated = reading.list_given_weights()
     try:
-        found = cross_validate(open_source(data), reading.options(), job, folds, stated)
+        options = reading.options(learning.classes)
+        found = cross_validate(open_source(data), options, job, folds, stated)
     finally:
         job.reporter.close()
     if result.json:
@@ -164,6 +166,7 @@ def make_job(
         progress_every=result.progress_every or 0,
         online=learning.online,
         tune=learning.tune,
+        labels_budget=learning.labels_budget,
     )
     return FileJob(request, listener, checkpointer)
 
@@ -188,7 +191,7 @@ def train_on_file(
     from ..jobs.files import train as train_file
     from ..jobs.online import train_online
 
-    options = reading.options()
+    options = reading.options(learning.classes)
     initial = None if learning.initial is None else load_initial(data, learning, reading)
     if initial is not None and "recipe" in initial.features:
         same = {name: options[name] for name in ("skip_bad", "threads")}
@@ -229,7 +232,7 @@ def tune_and_open(
     if job.request.tune:
         from ..jobs.tuning import tune
 
-        again = partial(open_again, source, reading.options())
+        again = partial(open_again, source, reading.options(job.request.classes))
         reader, job = tune(reader, again, job, reading.list_given_weights())
         print_facts("tuned", job.facts["tuning"], result, about_tuning)
     if not result.json:
@@ -351,7 +354,7 @@ def train_on_cluster(
     kept = result.output if result.checkpoint is not None or result.resume else None
     model = train_files(
         data,
-        reading.options(),
+        reading.options(learning.classes),
         make_job(result, learning),
         str(learning.cluster),
         (lambda _: None) if result.quiet else report,
@@ -365,7 +368,6 @@ def print_result(
     name: str, model: "Model", seconds: float, result: OutputOptions, report: Sequence[str]
 ) -> None:
     """Test a model if a file for that was named, and print the result of the training."""
-    from ..data.targets import Score
     from ..jobs.data import open_like
     from ..jobs.evaluate import evaluate
     from ..learners.kinds import make_learner
@@ -374,15 +376,17 @@ def print_result(
     found = None
     if result.test is not None:
         found = evaluate(make_learner(model, name), open_like(model, result.test, labels=True))
-        if getattr(found, "score", None) and found.unknown:
+        if getattr(found, "unknown", 0) and getattr(found, "score", None):
             those = f"{count(found.unknown, 'row')} of {result.test}"
             print_note(f"{those} with labels that the model does not know count as errors.")
     if result.json:
         print_event("done", **as_result(name, model, seconds, found, result.output))
         return
     lines = [] if found is None else [f"Test {summarize_evaluation(found)}."]
+    if "asked" in model.facts:
+        lines.append(about_labels(model.facts["asked"]))
     if "held_out" in model.facts:
-        lines.append(f"Held-out {errors(Score(**model.facts['held_out']))}.")
+        lines.append(f"Held-out {held_out_line(model.facts)}.")
     lines += [*report, *about_result(name, model, seconds)]
     if result.output is not None:
         lines.append(f"Wrote the model to {result.output}.")

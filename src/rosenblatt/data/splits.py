@@ -31,6 +31,8 @@ class Split(NamedTuple):
 
     def held_out(self, first_row: int, n_rows: int) -> Array:
         """Flag the held-out rows of a stream, from row ``first_row`` on."""
+        if self.share >= 1:
+            return np.ones(n_rows, bool)
         return np.asarray(self.coins(first_row, n_rows) < np.uint64(self.share * 2.0**64))
 
     def stratify(self, codes: Array, rows: Array) -> tuple[Array, Array]:
@@ -61,6 +63,10 @@ class Split(NamedTuple):
         numbers = np.empty(len(rows), np.intp)
         numbers[order] = np.arange(len(rows)) % count
         return numbers
+
+
+EVERY_ROW = Split(1.0)
+"""Flags all rows."""
 
 
 class Fold(NamedTuple):

@@ -1,4 +1,4 @@
-"""Evaluate a model in Python as the shell does, and compare two models."""
+"""Evaluate models in Python as the shell does, compare them, and rank their columns."""
 
 import os
 from typing import Any
@@ -13,12 +13,15 @@ from ..jobs.compare import Comparison, compare as compare_learners
 from ..jobs.data import SentenceFile
 from ..jobs.evaluate import evaluate as evaluate_learner
 from ..jobs.folds import CrossValidation, cross_validate as cross_validate_file
+from ..jobs.importances import Importance, measure_deviations, rank_columns
+from ..jobs.report_page import write_report
 from ..learners import load_model
 from ..learners.kinds import make_learner
 from ..parameters import InputError
 from ..reading.batches import Batch
 from ..reading.reader import read
 from ..reading.tables import to_table
+from ..storage.model import Model
 from .base import get_learner
 from .features import Features
 from .pipeline import make_job, translate_options
@@ -65,6 +68,54 @@ def evaluate(
     """
     learner, rows = open_for(model, data, y)
     return evaluate_learner(learner, rows, threshold=threshold)
+
+
+def save_report(
+    path: str | os.PathLike[str],
+    model: Any,
+    data: Any,
+    y: ArrayLike | None = None,
+    *,
+    threshold: float | None = None,
+) -> Any:
+    """Evaluate a model and write the result as one HTML page, without scripts or network.
+
+    The page has all figures, curves, the confusion of classes, importances of columns, and the
+    errors that the model was most sure about.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file to write, usually with the suffix ``.html``.
+    model, data, y, threshold
+        As for ``evaluate``.
+
+    Returns
+    -------
+    Evaluation
+        The result of ``evaluate``.
+
+    See Also
+    --------
+    evaluate : Evaluates a model without writing a page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rosenblatt import train
+    >>> rows = [{"height": h, "kind": "tall" if h > 5 else "short"} for h in range(10)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = save_report(f"{folder}/report.html", train(rows, label="kind"), rows)
+    ...     os.listdir(folder)
+    ['report.html']
+    """
+    learner, rows = open_for(model, data, y)
+    found = evaluate_learner(learner, rows, threshold=threshold)
+    saved = find_parts(model)[1]
+    called = str(model) if isinstance(model, str | os.PathLike) else saved.estimator
+    name = str(data) if isinstance(data, str | os.PathLike) else f"{found.score.rows:,} rows"
+    write_report(path, (called, name), (saved, learner, rows), found)
+    return found
 
 
 def compare(first: Any, second: Any, data: Any, y: ArrayLike | None = None) -> Comparison:
@@ -139,37 +190,88 @@ def cross_validate(data: Any, *, folds: int = 5, **options: Any) -> CrossValidat
     return cross_validate_file(data, reading, job, folds, frozenset(reading))
 
 
-def open_for(model: Any, data: Any, y: ArrayLike | None) -> tuple[Any, Any]:
-    """Return the learner of a model, and the data as it reads them."""
+def importances(model: Any, data: Any = None, *, top: int | None = None) -> list[Importance]:
+    """Rank the columns of a linear model by weight × standard deviation of the column.
+
+    Parameters
+    ----------
+    model : Pipeline, classifier or path
+        A fitted linear model of this package, or its file.
+    data : path, data frame, Arrow table, list of dicts or array, default=None
+        Rows to measure the deviations on; None takes those that ``train`` measured on the first
+        training rows.
+    top : int, default=None
+        The largest number of columns to return; None returns all with a weight other than 0.
+
+    Returns
+    -------
+    list of Importance
+        The most important column first, with ``column``, ``name``, ``weights``, ``deviation`` and
+        ``importance``. Deviations that are not known are None; such columns come last.
+
+    See Also
+    --------
+    rosenblatt.plots.ImportanceDisplay : Draws the result.
+
+    Examples
+    --------
+    >>> from rosenblatt import train
+    >>> rows = [{"height": h, "day": h % 2, "kind": h > 5} for h in range(12)]
+    >>> [one.name for one in importances(train(rows, label="kind"))]
+    ['height', 'day']
+    """
+    learner, saved, features = find_parts(model)
+    if learner.kind != "linear":
+        raise ValueError(f"Expected a linear model, got a {saved.estimator}.")
+    coef, _ = learner.coefficients()
+    deviations = None
+    if data is not None:
+        rows = data if features is None else features.transform(data)
+        deviations = measure_deviations([make_batch(learner, rows, None)], coef.shape[1])
+    return rank_columns(saved, coef, deviations, top)
+
+
+def find_parts(model: Any) -> tuple[Any, Model, Any]:
+    """Return the learner of a model, the model itself, and its features if it has any."""
     if isinstance(model, str | os.PathLike):
         saved = load_model(model)
-        learner, recipe, features = make_learner(saved, model), saved.features.get("recipe"), None
-        if isinstance(recipe, dict):
-            features = Features.from_recipe(saved.features, learner.width)
-    elif isinstance(model, ScikitPipeline):
+        learner, known = make_learner(saved, model), "recipe" in saved.features
+        return (
+            learner,
+            saved,
+            Features.from_recipe(saved.features, learner.width) if known else None,
+        )
+    if isinstance(model, ScikitPipeline):
         features, classifier = (step for _, step in model.steps)
-        learner, recipe = get_learner(classifier), features.recipe_
-    else:
-        learner, recipe, features = get_learner(model), None, None
+        kept = getattr(model, "file_facts_", {}).get("features", {})
+        about = kept or features.to_recipe()
+        saved = classifier.to_model()._replace(features={**about, "recipe": features.recipe_})
+        return get_learner(classifier), saved, features
+    return get_learner(model), model.to_model(), None
+
+
+def open_for(model: Any, data: Any, y: ArrayLike | None) -> tuple[Any, Any]:
+    """Return the learner of a model, and the data as it reads them."""
+    learner, saved, features = find_parts(model)
     if learner.reads == "sentences":
         return learner, SentenceFile(str(data))
     if y is not None:
         return learner, [
             make_batch(learner, data if features is None else features.transform(data), y)
         ]
-    if not isinstance(recipe, dict):
+    if features is None:
         raise InputError("The model was not trained from a table; pass y.", code="no-labels")
     table = to_table(data)
-    return learner, read(data if table is None else table, features=recipe)
+    return learner, read(data if table is None else table, features=saved.features["recipe"])
 
 
-def make_batch(learner: Any, X: Any, y: ArrayLike) -> Batch:
-    """Return rows of a matrix and their labels as one batch."""
+def make_batch(learner: Any, X: Any, y: ArrayLike | None) -> Batch:
+    """Return rows of a matrix and their labels, if there are some, as one batch."""
     X = X if hasattr(X, "indptr") else np.ascontiguousarray(X)
     if not hasattr(X, "indptr") and X.dtype.kind != "f":
         X = X.astype(np.float64)
-    labels: Any = np.asarray(y)
-    if learner.multilabel and labels.ndim == 2:
+    labels: Any = None if y is None else np.asarray(y)
+    if labels is not None and learner.multilabel and labels.ndim == 2:
         names, flags = as_words(learner.classes, learner.classes), labels.astype(bool)
         values = np.tile(names, len(flags))[flags.ravel()]
         labels = LabelSets(values, np.append(0, np.cumsum(flags.sum(axis=1))))

@@ -96,7 +96,8 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
             y = known_labels(batch)
             if isinstance(y, LabelSets):
                 y = make_target(classifier.classes_, True).encode(y)
-        classifier.partial_fit(features.transform(X), y, classes=classes)
+        named = {} if classes is None else {"classes": classes}  # a regressor has none
+        classifier.partial_fit(features.transform(X), y, **named)
         return self
 
 
@@ -120,7 +121,8 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
 
         Options for files: ``classes`` (all labels), ``window`` (shuffle a stream within N rows,
         default 0), ``holdout`` (share of rows to test on, default 0), ``cache`` (path for parsed
-        rows, default None).
+        rows, default None), ``labels_budget`` (learn only from rows whose labels are asked for, by
+        selective sampling: a share below 1 or a number; default 0, all labels).
 
         ``tune=True`` (default False) tries several rules and parameters on held-out rows and takes
         the best; ``file_facts_["facts"]["tuning"]`` has the results.
@@ -189,6 +191,7 @@ def make_job(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any], F
     refuse_unknown_options(options, known | FOR_READING | FOR_FILES)
     if of_files.get("classes") is not None:
         of_files["classes"] = tuple(of_files["classes"])
+        reading.setdefault("numbers", False)
     request = Request(parameters=options, **of_files)
     return data if table is None else table, reading, FileJob(request)
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..data.labels import LabelSets, as_words
 from ..data.metrics import LEAST
 from ..data.rows import Array, n_rows
+from ..data.targets import as_numbers
 from ..parameters import InputError
 from ..reading.batches import get_label_sets, get_labels
 from ..reading.reader import Reader
@@ -167,6 +168,11 @@ def compare(
             "A tagger and a model of rows cannot be compared; choose two of one kind.",
             code="model-kinds",
         )
+    if learners[0].target_kind != learners[1].target_kind:
+        raise InputError(
+            "A model of classes and one of numbers cannot be compared; choose two of one kind.",
+            code="model-kinds",
+        )
     result = Comparison()
     streams = [read_losses(*pair, tell) for pair in zip(learners, files, strict=True)]
     for one, other in pair_rows(*streams):
@@ -224,6 +230,9 @@ def read_losses(
 def compute_losses(learner: Any, batch: Any, scores: Array, row: int) -> RowLosses:
     """Compute the losses of the rows of a batch; ``row`` rows came before it."""
     classes, chosen = learner.classes, learner.choose(scores)
+    if learner.target_kind == "numbers":
+        numbers = as_numbers(get_labels(batch, row), row)
+        return RowLosses(numbers, {"MAE": np.abs(numbers - chosen)})
     if learner.multilabel:
         sets = get_label_sets(batch)
         words = LabelSets(as_words(sets.values, classes), sets.starts)

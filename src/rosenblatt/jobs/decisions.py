@@ -18,6 +18,11 @@ def make_decision(learner: Any, threshold: float | None = None) -> Callable[[Arr
     if threshold is None:
         choose: Callable[[Array], Array] = learner.choose
         return choose
+    if learner.target_kind == "numbers":
+        raise ParameterError(
+            "{threshold?} decides between classes, and the model predicts numbers; leave it out.",
+            code="threshold-classes",
+        )
     if not learner.multilabel and len(learner.classes) != 2:
         raise ParameterError(
             f"{{threshold?}} is for two classes or label sets, and the model has "
@@ -49,6 +54,11 @@ def find_probabilities(learner: Any) -> Callable[[Array], Array] | None:
 def require_probabilities(learner: Any) -> Callable[[Array], Array]:
     """Return the function from scores to probabilities; refuse a model without them."""
     found = find_probabilities(learner)
+    if learner.target_kind == "numbers":
+        raise ParameterError(
+            "The model predicts numbers, and has no probabilities of classes.",
+            code="no-probabilities",
+        )
     if found is None:
         raise ParameterError(
             "The model has no probabilities; train it with {calibrate?}.", code="no-probabilities"

@@ -8,7 +8,7 @@ import numpy as np
 from ..data.labels import LabelSets, as_words
 from ..data.rows import Array, n_rows
 from ..data.splits import Split
-from ..data.targets import ClassTarget, Score
+from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score
 from ..learners.linear import LinearLearner
 from ..parameters import ParameterError
 from ..reading.batches import Batch, get_label_sets, get_labels, known_labels, select_rows
@@ -28,7 +28,7 @@ class HeldOut(NamedTuple):
     """The rows of a file that were not learnt from, to test a learner on."""
 
     batches: Iterable[Batch]
-    target: ClassTarget
+    target: ClassTarget | NumberTarget
     split: Split
 
     def scores(self, learner: LinearLearner) -> Iterator[tuple[Array, Array]]:
@@ -47,15 +47,17 @@ class HeldOut(NamedTuple):
             )
 
     def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
-        """Return the share of the rows that some problems get right, by their numbers."""
+        """Return the share of the rows that some problems get right, by their numbers; or R²."""
+        if isinstance(self.target, NumberTarget):
+            return dict.fromkeys(problems, float(self.score(learner).as_dict()["r2"]))
         right, count = np.zeros(len(learner.states)), 0
         for scores, codes in self.scores(learner):
             right += learner.right(scores, codes).sum(axis=0)
             count += len(codes)
         return {problem: float(right[problem] / count) for problem in problems}
 
-    def score(self, learner: LinearLearner) -> Score:
-        """Count the rows that a learner gets wrong."""
+    def score(self, learner: LinearLearner) -> Score | NumberScore:
+        """Count the rows that a learner gets wrong, or add up its errors."""
         result = self.target.new_score()
         for scores, codes in self.scores(learner):
             result.compare(learner.choose(scores), codes)
@@ -83,8 +85,8 @@ def evaluate(
 ) -> Any:
     """Compare the predictions of a model with the labels of a file, in bounded memory.
 
-    The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of
-    sentences a ``SequenceEvaluation``.
+    The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of numbers
+    a ``NumberScore``, of sentences a ``SequenceEvaluation``.
 
     Parameters
     ----------
@@ -116,6 +118,8 @@ def evaluate(
 
 def new_evaluation(learner: Any) -> Any:
     """Return counts without rows for the target of a model."""
+    if learner.target_kind == "numbers":
+        return learner.numbers.new_score()
     if learner.multilabel:
         return LabelSetEvaluation(learner.classes)
     return Evaluation(learner.classes, find_probabilities(learner))
@@ -123,6 +127,9 @@ def new_evaluation(learner: Any) -> Any:
 
 def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
     """Count the rows of a batch; ``row`` rows came before it."""
+    if isinstance(result, NumberScore):
+        result.compare(predicted, result.target.encode(get_labels(batch, row), row))
+        return
     classes = result.classes
     if isinstance(result, LabelSetEvaluation):
         sets = get_label_sets(batch)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.splits import Fold
-from ..data.targets import Score
+from ..data.targets import NumberScore, Score
 from ..learners.kinds import make_learner
 from ..parameters import ParameterError
 from ..reading.reader import Reader, read
@@ -41,8 +41,13 @@ class CrossValidation:
     folds: list[Any] = field(default_factory=list)
 
     @property
-    def score(self) -> Score:
-        """The number of rows and of errors over all folds."""
+    def score(self) -> Score | NumberScore:
+        """The number of rows and of errors over all folds, or the errors of numbers."""
+        if isinstance(self.folds[0], NumberScore):
+            sums = NumberScore(self.folds[0].target)
+            for one in self.folds:
+                sums.add(one)
+            return sums
         total = Score()
         for one in self.folds:
             total.add(*(getattr(one.score, name) for name in ("rows", "errors", "hits", "labels")))

@@ -42,6 +42,8 @@ def list_outputs(learner: Any, contents: Contents) -> list[str]:
     """Return the names of the predicted columns."""
     names = list(map(str, learner.classes.tolist()))
     found = ["predicted"]
+    if learner.target_kind == "numbers":
+        return found
     if contents.scores:
         alone = len(names) == 2 and not learner.multilabel
         found += [f"score_{name}" for name in (names[1:] if alone else names)]
@@ -59,16 +61,18 @@ def predict_rows(
     """
     decide = make_decision(learner, contents.threshold)
     chances = require_probabilities(learner) if contents.probabilities else None
-    names = learner.classes.tolist()
+    names, labels = learner.classes.tolist(), list[Any]()
     for batch, scores in scored(learner, reader):
         chosen = decide(scores)
-        if learner.multilabel:
+        if learner.target_kind == "numbers":
+            labels = shorten(chosen[:, None])[0]
+        elif learner.multilabel:
             flags = (compress(names, row) for row in chosen.tolist())
-            labels: list[Any] = [separator.join(map(str, each)) for each in flags]
+            labels = [separator.join(map(str, each)) for each in flags]
         else:
             labels = [names[code] for code in chosen.tolist()]
         columns = [labels]
-        if contents.scores:
+        if contents.scores and learner.target_kind == "classes":
             columns += shorten(scores.reshape(len(scores), -1))
         if chances is not None:
             columns += shorten(chances(scores))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.labels import has_class
-from ..data.rows import Array, known_columns, n_rows, read_only, to_matrix
+from ..data.rows import Array, known_columns, n_rows, read_only, sum_by_row, to_matrix
 from ..data.splits import Split
 from ..data.targets import (
     ClassTarget,
@@ -51,6 +51,7 @@ MOST_STEPS = 2**28  # bytes: more are made again in each epoch, in a fifth of th
 FIRST_ROW = np.zeros(1, np.uint32)
 HERE = np.zeros(1, np.intp)
 NO_SPLIT = Split()
+VARIANCE_ARRAYS = {"variances", "inverse"}  # of rules of second order
 
 
 class SlowVoteWarning(UserWarning):
@@ -73,7 +74,11 @@ class TrainingRows(NamedTuple):
 
     @classmethod
     def encode(
-        cls, batch: Batch, target: ClassTarget, split: Split = NO_SPLIT, first_row: int = 0
+        cls,
+        batch: Batch,
+        target: ClassTarget | NumberTarget,
+        split: Split = NO_SPLIT,
+        first_row: int = 0,
     ) -> "TrainingRows":
         """Encode the labels of a batch; rows that are held out are not learnt.
 
@@ -205,6 +210,11 @@ class LinearLearner(Learner):
         return make_target(self.classes, self.multilabel)
 
     @property
+    def target_kind(self) -> Any:
+        """What labels are: "classes" or "numbers"."""
+        return self.rule.target
+
+    @property
     def rule(self) -> UpdateRule:
         """The update rule."""
         rule: UpdateRule = self.states[0].rule
@@ -279,7 +289,8 @@ class LinearLearner(Learner):
     def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
         """Learn from rows once, in their order; after an error nothing has changed.
 
-        ``wrong``, one flag per row, is set where a problem was wrong before it learnt the row.
+        ``wrong``, one flag per row, is set where a problem was wrong before it learnt the row; of
+        numbers it gets the errors, in the scale of the codes, of rows that caused an update.
         """
         undo = [state.snapshot(given.rows) for state in self.states]
         count = Count()
@@ -291,7 +302,7 @@ class LinearLearner(Learner):
                     for learnt in state.sweep(task, task.row_order, None):
                         count.tally(learnt)
                         if wrong is not None:
-                            wrong[task.row_order[task.find_mistaken(learnt.updates)]] = True
+                            task.mark_errors(learnt.updates, wrong)
                     state.refuse_overflow(given.rows)
                     task.close(state)
         except BaseException:
@@ -329,6 +340,24 @@ class LinearLearner(Learner):
             return self.scores(rows, self.width)
         parts = [state.score(rows, HERE) for state in self.states]
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
+
+    def margin_variances(self, rows: Rows) -> Array | None:
+        """Return xᵀA⁻¹x of each row x, for two classes and rules that keep variances; else None.
+
+        A is what the rule divides by: r or a times the identity, plus xxᵀ of the rows learnt.
+        """
+        state, parameters = self.states[0], self.parameters
+        kept = state.further
+        if len(self.states) > 1 or state.weights.ndim > 1 or not kept.keys() & VARIANCE_ARRAYS:
+            return None
+        count, scale = n_rows(rows), float(parameters.get("r", parameters.get("a", 1.0)))
+        if "variances" in kept:
+            bias = self.intercept_step * float(kept["variance_of_bias"][0])
+            return (sum_by_row(rows, rows.values**2, kept["variances"]) + bias) / scale
+        X = to_matrix(rows, count, self.width)
+        X = X.toarray() if hasattr(X, "indptr") else X
+        Z = np.column_stack([X, np.full(count, self.intercept_step**0.5)])
+        return np.asarray(np.einsum("ij,jk,ik->i", Z, kept["inverse"], Z) / scale)
 
     # Predicting
 
@@ -394,6 +423,10 @@ class LinearLearner(Learner):
         """Return the class numbers that scores decide for, or an indicator of label sets."""
         return self.target.decide(activations, self.ties)
 
+    def row_errors(self, activations: Array, codes: Array) -> Array:
+        """Return whether each row is wrong, or the absolute error of its number."""
+        return self.target.row_errors(activations, codes, self.ties)
+
     def right(self, activations: Array, codes: Array) -> Array:
         """Flag the problems, one column each, that the scores of rows decide as their labels do."""
         if codes.ndim == 1 and len(self.states) == 1:
@@ -454,6 +487,10 @@ class LinearLearner(Learner):
             )
         if use == "mix" and self.rule.arrays and not self.rule.has_variances:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
+        if use == "step" and self.target_kind != "classes":
+            return "steps follows the updates of a classifier, and this model predicts numbers."
+        if use == "add_class" and self.target_kind != "classes":
+            return "it predicts numbers, and has no classes"
         if use == "step" and len(self.states) > 1:
             return 'steps follows one problem; give y == label instead of multi_class="ovr".'
         return add_class.refusal(self) if use == "add_class" else ""
@@ -463,7 +500,8 @@ class LinearLearner(Learner):
         if self.votes:
             return replace(self, states=copy.deepcopy(self.states))
         pairs = [state.coefficients() for state in self.states]
-        return replace(self, states=[Last(w.copy(), b.copy()) for w, b in pairs])
+        rule = self.rule if self.target_kind != "classes" else PERCEPTRON
+        return replace(self, states=[Last(w.copy(), b.copy(), rule=rule) for w, b in pairs])
 
     def without_weights(self) -> "LinearLearner":
         """Return an untrained learner with the same settings and no columns."""

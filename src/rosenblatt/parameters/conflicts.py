@@ -145,6 +145,24 @@ CONFLICTS: tuple[Conflict, ...] = (
         "{progress_every?} is for streams, and {cache?} keeps the rows; leave one out.",
     ),
     Conflict(
+        "labels-budget",
+        "fit",
+        lambda p: p.get("labels_budget", 0) > 0 and p["class_weight"] == "balanced",
+        "{labels_budget?} asks for few labels, and balanced classes need all; leave one out.",
+    ),
+    Conflict(
+        "labels-budget-stream",
+        "stream",
+        lambda p: p.get("labels_budget", 0) > 0,
+        "{labels_budget?} needs all rows in memory, and these are learnt as a stream.",
+    ),
+    Conflict(
+        "labels-budget-cluster",
+        "cluster",
+        lambda p: p.get("labels_budget", 0) > 0,
+        "{labels_budget?} cannot be used with {cluster?}; leave one out.",
+    ),
+    Conflict(
         "progress-cluster",
         "cluster",
         lambda p: p.get("progress_every", 0) > 0,

@@ -362,6 +362,13 @@ FILES: Mapping[str, Parameter] = {
     ),
     "window": count_from_0(0, "Shuffle a stream within N rows"),
     "holdout": share(0.0, "Share of the rows, in [0, 1), to hold out and test on"),
+    "labels_budget": Parameter(
+        0.0,
+        "a share of the rows below 1, or a number from 1 up",
+        lambda value: value == 0 or positive_number(value),
+        help="Learn only from rows whose labels are asked for: a share below 1, or a number",
+        type=float,
+    ),
     "progress_every": count_from_0(0, "Print the progressive error every N rows"),
     "online": flag(
         False,
@@ -393,6 +400,14 @@ FOR_TABLES: dict[str, Any] = {"rule": "pa", "loss": "squared_hinge", "C": None}
 
 FOR_LABEL_SETS: dict[str, Any] = {"rule": "arow", "r": 0.1, "max_iter": 3, "solution": "last"}
 """Defaults for texts with any number of labels (docs/how-defaults-were-chosen.md)."""
+
+FOR_NUMBERS: dict[str, Any] = {
+    "rule": "pa-regression",
+    "loss": "squared_epsilon_insensitive",
+    "C": None,
+    "epsilon": 0.0,
+}
+"""Defaults for numbers, scaled to deviation 1; C depends on the size of the rows."""
 
 TEXTBOOK = {"solution": ("last", "vote", "pocket"), "order": ("active", "first", "worst")}
 """Values that state the textbook's perceptron where no rule is stated."""

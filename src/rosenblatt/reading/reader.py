@@ -52,6 +52,7 @@ def read(
     format: str | None = None,  # noqa: A002
     label: str | int | bool | None = None,
     labels_separator: str | None = None,
+    numbers: bool | None = None,
     category: Sequence[str] = (),
     text: Sequence[str] = (),
     ngrams: tuple[int, int] | None = None,
@@ -92,6 +93,9 @@ def read(
     labels_separator : str or None, default=None
         What divides the labels of a row that may have several, or none. In svmlight it is a comma,
         and need not be stated where the first rows have some.
+    numbers : bool or None, default=None
+        Whether the labels are numbers to predict, and not classes. None: if nearly all are
+        different numbers, or many have decimals.
     category : str or sequence of str, default=()
         Columns of words, the label's too, where the first rows look like numbers.
     text : str or sequence of str, default=()
@@ -165,6 +169,8 @@ def read(
     """
     given = {name: value for name, value in locals().items() if name in vars(ASKED)}
     given |= {name: as_tuple(given[name]) for name in ("text", "cross", "ignore")}
+    if label in as_tuple(category):  # stated to be words
+        given["numbers"] = False
     asked = replace(ASKED, **given)
     recipe = asked if features is None else load_recipe(features, asked)
     new = features is None
@@ -398,6 +404,11 @@ class Reader:
         if alike and self.parser.recipe != recipe:
             self.adopt(recipe)
         return alike
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether labels are numbers to predict."""
+        return bool(self.parser.recipe.numbers)
 
     @property
     def multilabel(self) -> bool:

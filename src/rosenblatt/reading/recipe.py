@@ -102,6 +102,7 @@ class FeatureRecipe:
     labels_separator: str | None = None  # or a row has one label
     bins: Annotated[int, is_number_of_bins] = 0
     edges: Mapping[str, Annotated[Sequence[float], is_rising]] | None = None
+    numbers: bool | None = False  # whether labels are numbers to predict; None: if they look so
 
     @property
     def is_complete(self) -> bool:
@@ -160,7 +161,9 @@ class FeatureRecipe:
         return sorted(named, key=int)
 
 
-ASKED = FeatureRecipe(ngrams=None, counts="binary", tfidf=None, trim=True, scale="auto")
+ASKED = FeatureRecipe(
+    ngrams=None, counts="binary", tfidf=None, trim=True, scale="auto", numbers=None
+)
 """The recipe of a reader without options."""
 OF_THE_FILE = ("label", "header", "encoding", "id")
 """What may be stated about another file for the same model."""

@@ -25,6 +25,7 @@ except ImportError as missing:
 
 from ..access import Tokens, includes
 from .admin import AdminEndpoints, load_beside
+from .asking import AskEndpoints, Questions
 from .http import (
     DisconnectedError,
     Receive,
@@ -115,6 +116,7 @@ class Service:
         self.stopping = False
         self.metrics = Metrics(self)
         self.router = Router(self.routes())
+        self.questions: Questions | None = None  # if labels are asked for
         self.parsers = ThreadPoolExecutor(PARSERS, "rosenblatt-parsing")
         self.run_name, self.numbers = secrets.token_hex(6), itertools.count(1)
         self.attach(current, learning)
@@ -141,6 +143,7 @@ class Service:
             *MLflowEndpoints(self).routes(),
             *InferenceEndpoints(self).routes(),
             *AdminEndpoints(self).routes(),
+            *AskEndpoints(self).routes(),
         )
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -257,7 +260,13 @@ class Service:
             request.rows = len(values)
             answer: dict[str, Any] = predictor.answer(values, features)
             answer["sequence"] = predictor.sequence
-            return answer if instances is None else to_predictions(answer)
+            if instances is not None:
+                return to_predictions(answer)
+            if self.questions is not None:
+                sets = predictor.learner.multilabel
+                given = answer["labels"], answer["scores"], sets
+                answer["ask"] = self.questions.choose(values, *given)
+            return answer
 
         return to_json(await self.work(request, predict))
 
@@ -320,7 +329,8 @@ class Service:
 
     async def model(self, request: Request) -> Response:
         """Describe the model and how well it does."""
-        return to_json(about(self.current(), self.learning))
+        asking = None if self.questions is None else self.questions.about()
+        return to_json(about(self.current(), self.learning) | {"asking": asking})
 
     async def model_file(self, request: Request) -> Response:
         """The model as a file, with all that was learnt before the request."""

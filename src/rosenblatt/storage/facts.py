@@ -81,11 +81,11 @@ class Kept(TypedDict, total=False):
     """The errors that a service has counted."""
 
     examples: Count
-    errors: Count
+    errors: Annotated[float, lambda errors: 0 <= errors < math.inf]
     refused: Count
     recent: str
     step: Annotated[int, lambda step: step >= 1]
-    curve: list[tuple[int, int]]
+    curve: list[tuple[int, float]]
 
 
 class Service(TypedDict, total=False):
@@ -120,6 +120,7 @@ class Numbers(TypedDict):
 
     center: Finite
     scale: Annotated[float, lambda scale: 0 < scale < math.inf]
+    median: Finite
 
 
 class Facts(TypedDict, total=False):
@@ -131,6 +132,7 @@ class Facts(TypedDict, total=False):
     multilabel: bool
     intercept_step: Finite
     numbers: Numbers
+    training_score: dict[str, Finite]
     rows: Count
     sentences: Count
     tokens: Count
@@ -151,6 +153,7 @@ class Features(TypedDict, total=False):
     format: str | None
     recipe: FeatureRecipe
     largest: list[tuple[int, str]]
+    deviations: list[Finite]
 
 
 def check_entries(part: str, entries: Any, *wanted: Any) -> None:

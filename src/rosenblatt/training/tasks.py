@@ -143,6 +143,14 @@ class LinearTask:
             updates = updates[updates["margin"] <= 0]
         return np.asarray(updates["position"])
 
+    def mark_errors(self, updates: Array, errors: Array) -> None:
+        """Set the error of each row that caused an update: whether it was wrong, or by how much."""
+        if self.rule.target == "numbers":
+            rows = self.row_order[updates["position"]]
+            errors[rows] = self.settings.epsilon - updates["margin"]
+        else:
+            errors[self.row_order[self.find_mistaken(updates)]] = True
+
     def margins(self, state: Any) -> Array:
         """Every row's label times activation, or the lead of its class over the best rival.
 
@@ -193,14 +201,15 @@ class PredictedTask:
     ----------
     task : LinearTask
         The rows, to be read in their order.
-    choose : callable
-        Returns the classes that scores decide for.
+    judge : callable
+        Returns the error of each row, from scores and the codes of labels: whether it is wrong, or
+        the absolute error of a number.
     report : callable
-        Called with flags of rows, in their order: whether each prediction was wrong.
+        Called with the errors of rows, in their order.
     """
 
     task: LinearTask
-    choose: Callable[[Array], Array]
+    judge: Callable[[Array, Array], Array]
     report: Callable[[Array], None]
 
     def __post_init__(self) -> None:
@@ -258,8 +267,8 @@ class PredictedTask:
         first, last = int(chosen[0]), int(chosen[-1])
         places = np.searchsorted(order, np.arange(first, last + 1)) - seen
         rows = rows_between(self.task.examples.rows, first, last + 1)
-        found = self.choose(state.score(rows, places))[chosen - first]
-        return np.asarray(found != self.labels[chosen])
+        found = state.score(rows, places)[chosen - first]
+        return self.judge(found, self.labels[chosen])
 
 
 def compute_steps(

@@ -37,6 +37,9 @@ def test_about_a_share_of_predictions_is_marked_near_the_boundary(client, learni
     about = client.get("/model").json()["asking"]
     assert (about["predictions"], about["asked"]) == (1000, len(asked))
     assert about["waiting"] <= 200  # the same row once
+    metrics = client.get("/metrics").text
+    assert f"rosenblatt_asked_labels_total {len(asked)}.0" in metrics
+    assert f"rosenblatt_waiting_labels {about['waiting']}.0" in metrics
 
 
 def test_an_answer_is_learnt_and_leaves_the_queue(client, learning):
@@ -136,6 +139,11 @@ def test_lines_are_not_asked_for(tmp_path):
     learning = Learning(tmp_path / "m", say=lambda sentence: None)
     with pytest.raises(ValueError, match="not for lines"):
         check_asking(learning.served)
+    client = client_of(learning)
+    client.app.questions = Questions(0.5)  # as if such a model had replaced one of columns
+    answer = client.post("/predict", json=["1:3"])
+    assert answer.status_code == 200
+    assert "ask" not in answer.json()
     learning.log.close()
 
 

@@ -273,8 +273,15 @@ def make_plan(request: Request, found: Found) -> Plan:
 
 def refuse_needing_labels(request: Request, found: Found) -> None:
     """Refuse options that need all labels where only few are asked for."""
-    for name, wanted in {"tune": request.tune, "labels_separator": found.label_sets}.items():
-        if request.labels_budget and wanted:
+    if not request.labels_budget:
+        return
+    needing = {
+        "tune": request.tune,
+        "labels_separator": found.label_sets,
+        "rule": request.rule is not None and RULES[request.rule].target != "classes",
+    }
+    for name, wanted in needing.items():
+        if wanted:
             raise ParameterError(
                 f"{{labels_budget?}} asks for few labels, and {{{name}?}} needs all; leave one "
                 "out.",

@@ -153,7 +153,7 @@ class RuleOptions:
     rule: str | None = training_option(
         help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
-        shown="pa; text: perceptron; --epochs 1: arow",
+        shown="pa; text: perceptron; label sets of text, --epochs 1: arow",
     )
     own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))
 
@@ -171,8 +171,10 @@ class RuleOptions:
 class LearningOptions(RuleOptions):
     """The parameters that all rules share, and how a file is gone through."""
 
-    epochs: int | None = shared_option("max_iter", "10")
-    solution: str | None = shared_option("solution", "average; last with --epochs 1")
+    epochs: int | None = shared_option("max_iter", "10; label sets of text: 3")
+    solution: str | None = shared_option(
+        "solution", "average; last for label sets of text and --epochs 1"
+    )
     early_stopping: bool = shared_option("early_stopping", "off", False)
     probabilities: bool = shared_option("calibrate", "off", False)
     class_weight: str | None = training_option(
@@ -310,7 +312,7 @@ class ReadingOptions(FileOptions):
     ngrams: str | None = feature_option(
         help="Words or characters per n-gram: a number or a range.",
         metavar="N-M",
-        shown="1-2; characters: 2-4",
+        shown="1-2; with label sets 1; characters: 2-4",
     )
     characters: bool = feature_option(
         help="Make n-grams of characters instead of words.", default=False
@@ -325,7 +327,8 @@ class ReadingOptions(FileOptions):
         shown="on if all rows can be read twice",
     )
     bits: int | None = feature_option(
-        help="Hash features to 2^N columns, N from 1 to 31.", shown="18; text: 20"
+        help="Hash features to 2^N columns, N from 1 to 31.",
+        shown="18; text with one label per row: 20",
     )
     cross: list[str] | None = feature_option(
         help="Add the products of the features of two columns; repeatable.", metavar="A,B"

@@ -13,6 +13,7 @@ from ..parameters import (
     ANY_RULE,
     CLASS_RULES,
     FILES,
+    FOR_LABEL_SETS,
     FOR_NUMBERS,
     FOR_ONE_PASS,
     FOR_TABLES,
@@ -314,7 +315,8 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     """Choose the rule and all its parameters, with None for those that depend on the data.
 
     For a single pass, that is AROW and its last weights (docs/rules-compared.md says why); for
-    several passes over rows without text, averaged PA-II (docs/how-defaults-were-chosen.md).
+    several passes over rows without text, averaged PA-II; for texts with any number of labels, AROW
+    (docs/how-defaults-were-chosen.md).
     """
     rule, stated = request.rule, dict(request.parameters)
     if found.numbers or (rule is not None and rule in NUMBER_RULES):
@@ -322,9 +324,9 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     if request.is_open:
         rule, stated = FOR_ONE_PASS["rule"], stated | {"solution": FOR_ONE_PASS["solution"]}
     elif rule is None:
-        rule = usual_rule(request, found)
-        if rule == FOR_TABLES["rule"]:
-            stated = {name: FOR_TABLES[name] for name in ("loss", "C")} | stated
+        usual = choose_defaults(request, found)
+        rule = usual.pop("rule")
+        stated = usual | stated
     return rule, parameters_for_files(rule, **stated)
 
 
@@ -360,15 +362,23 @@ def resolve_number_rule(request: Request, found: Found) -> tuple[str, dict[str, 
     return rule, parameters_for_files(rule, **stated)
 
 
-def usual_rule(request: Request, found: Found) -> str:
-    """The rule for several passes where none is stated: the first that has what is stated."""
-    stated, rules = request.parameters, ["perceptron", FOR_TABLES["rule"]]
+def choose_defaults(request: Request, found: Found) -> dict[str, Any]:
+    """The rule for several passes where none is stated, and its parameters.
+
+    It is the first that has the parameters that are stated.
+    """
+    stated, plain = request.parameters, {"rule": "perceptron"}
     textbook = any(stated.get(name) in values for name, values in TEXTBOOK.items())
-    if not textbook and not has_text_margin(request, found):
-        rules.reverse()
-    rules += rules_with(stated) if request.tune else []
-    able = (rule for rule in rules if stated.keys() <= RULE_TABLE[rule].parameters.keys())
-    return next(able, "perceptron")
+    usual = [FOR_TABLES, plain]
+    if textbook or has_text_margin(request, found):
+        usual.reverse()
+    elif found.texts and found.label_sets:
+        usual.insert(0, FOR_LABEL_SETS)
+    usual += [{"rule": rule} for rule in rules_with(stated)] if request.tune else []
+    for each in usual:
+        if stated.keys() <= RULE_TABLE[each["rule"]].parameters.keys():
+            return dict(each)
+    return plain
 
 
 def rules_with(parameters: Mapping[str, Any], numbers: bool = False) -> list[str]:

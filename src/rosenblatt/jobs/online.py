@@ -155,7 +155,8 @@ class OnlineTraining:
         settings = list_settings(job.request)
         for reader in readers:
             rows, found = make_rows(reader, replace(job, request=settings[0][1]))
-            found_target: Any = target or rows.find_target(job)
+            found_target = target or rows.find_target(job)
+            assert isinstance(found_target, ClassTarget)  # plans refuse numbers
             target = rows.target = found_target
             self.sources.append(rows)
             reading = {} if reader is readers[0] else {"pairs": True}

@@ -131,7 +131,7 @@ axes[0].legend()
 # -------------
 #
 # Where nine of ten columns matter, the p-norm perceptron makes more mistakes than the perceptron;
-# from 100 columns on it makes fewer. With 3,000 columns, of which three matter, it makes a seventh.
+# from 100 columns on it makes fewer, and of 3,000 columns with three relevant ones a seventh.
 
 for k in (3, 9):
     for rule, name in list(names.items())[1:]:

@@ -71,7 +71,7 @@ class ProgressDisplay(TrainedDisplay):
         The numbers of the theorem; None if it does not apply (it needs two classes, no margin or
         weights), if the rows are not separable, or if they have over 2,000 columns.
     batch : BatchPasses or None
-        The mistakes of each update with ``order="batch"``, which has bounds of its own.
+        The mistakes of each update with ``order="batch"``, whose bounds differ.
 
     See Also
     --------

@@ -411,7 +411,7 @@ FOR_LABEL_SETS: dict[str, Any] = {"rule": "arow", "r": 0.1, "max_iter": 3, "solu
 
 FOR_NUMBERS: dict[str, Any] = {
     "rule": "pa-regression",
-    "loss": "squared_epsilon_insensitive",
+    "loss": "epsilon_insensitive",
     "C": None,
     "epsilon": 0.0,
 }

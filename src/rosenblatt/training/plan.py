@@ -30,7 +30,7 @@ from .rules import RULES, UpdateRule, choose_rule_form
 HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a stream need some
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
-NUMBER_STEP_SHARE = 0.3  # the same for numbers of deviation 1; benchmarks/numbers.py --defaults
+NUMBER_STEP_SHARE = 1.0  # the same for numbers of deviation 1; benchmarks/regression.py --defaults
 C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE}
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
 
@@ -235,7 +235,8 @@ class Plan:
     def refuse_other_plan(self, before: Mapping[str, Any]) -> None:
         """Refuse to resume a run of another plan; values that are still None match any."""
         now = self.as_dict()
-        before = {**LATER, **before} if before else before
+        later = {name: value for name, value in LATER.items() if name in now}
+        before = {**later, **before} if before else before
         if before.keys() != now.keys():
             raise ParameterError(
                 "The model does not say how it was trained; it cannot be resumed.",
@@ -295,15 +296,8 @@ def make_plan(request: Request, found: Found) -> Plan:
 
 def refuse_needing_labels(request: Request, found: Found) -> None:
     """Refuse options that need all labels where only few are asked for."""
-    if not request.labels_budget:
-        return
-    needing = {
-        "tune": request.tune,
-        "labels_separator": found.label_sets,
-        "rule": request.rule is not None and RULES[request.rule].target != "classes",
-    }
-    for name, wanted in needing.items():
-        if wanted:
+    for name, wanted in {"tune": request.tune, "labels_separator": found.label_sets}.items():
+        if request.labels_budget and wanted:
             raise ParameterError(
                 f"{{labels_budget?}} asks for few labels, and {{{name}?}} needs all; leave one "
                 "out.",

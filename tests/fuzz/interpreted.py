@@ -134,7 +134,12 @@ def interpreted():
             setattr(module, name, guarded(value))
     module.np = WatchedNumpy("numpy")
     module.math = SimpleNamespace(
-        ldexp=ldexp, sqrt=np.sqrt, isnan=math.isnan, isinf=math.isinf, isfinite=math.isfinite
+        ldexp=ldexp,
+        sqrt=np.sqrt,
+        log=math.log,
+        isnan=math.isnan,
+        isinf=math.isinf,
+        isfinite=math.isfinite,
     )
     module.forget = memory.arrays.clear
     module.in_python = lambda first, end, single: np.float64(

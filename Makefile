@@ -13,7 +13,7 @@ quick: ## Run the fast tests, with all their parameters, while you edit: under a
 	pytest -n auto -q --quick -m "not (cluster or browser or slow)"
 
 slow: ## Find the tests that are too slow for `make quick`, and write them to tests/slow.txt
-	pytest -n auto -q --durations=0 --durations-min=0.02 -m "not (cluster or browser)" | python tests/find_slow.py
+	pytest -n auto -q --durations=0 --durations-min=0.005 -m "not (cluster or browser)" | python tests/find_slow.py
 
 lint: ## Check style, format, the order of imports between rooms, and docstrings of public names
 	ruff check .

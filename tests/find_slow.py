@@ -8,16 +8,27 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-MOST_SECONDS = 0.5  # of a test with all its parameters
+BUDGET = 70.0  # seconds of all tests that stay: two cores then need less than a minute
 LINE = re.compile(r"^\s*([\d.]+)s (?:call|setup|teardown)\s+([^\s\[]+)", re.MULTILINE)
 
 
 def find_slow(output):
-    """The names of the tests that take too long in all."""
+    """The names of the slowest tests, so many that the others take at most the budget in all.
+
+    >>> find_slow("60.00s call test.py::a[1]\\n20.00s call test.py::b\\n9.00s setup test.py::c")
+    ['test.py::a']
+    """
     seconds = Counter()
     for time, name in LINE.findall(output):
         seconds[name] += float(time)
-    return sorted(name for name, total in seconds.items() if total >= MOST_SECONDS)
+    left = sum(seconds.values())
+    slow = []
+    for name, total in seconds.most_common():
+        if left <= BUDGET:
+            break
+        slow.append(name)
+        left -= total
+    return sorted(slow)
 
 
 if __name__ == "__main__":

@@ -90,10 +90,13 @@ def updated(weights, bias, x, label, step, bias_step):
 class Run:
     """One problem, told row by row: ``tried`` lists the weights and bias after each row seen."""
 
-    def __init__(self, X, labels, steps, weights, bias, *, margin, ties, intercept_step, pocket):
+    def __init__(self, X, labels, steps, weights, bias, *, ties, intercept_step, pocket, **asked):
         self.X, self.labels, self.steps = X, labels, steps
         self.weights, self.bias = weights, bias
-        self.margin, self.ties, self.intercept_step = margin, ties, intercept_step
+        self.ties, self.intercept_step = ties, intercept_step
+        self.margin, self.negative_margin = asked["margin"], asked.get("negative_margin")
+        self.slack, self.most = asked.get("slack", 0.0), asked.get("max_row_updates") or np.inf
+        self.caused = np.zeros(len(X))
         self.rows = [i for i in range(len(X)) if steps[i] > 0]
         self.tried, self.mistaken, self.history = [], set(), []
         self.mistakes = 0
@@ -102,17 +105,31 @@ class Run:
     def margin_at(self, i):
         return compute_margin(self.weights, self.bias, self.X[i], self.labels[i])
 
-    def on_right_side(self, i):
+    def margin_of(self, i):
+        """The margin that a row must exceed; negative rows may have one of their own."""
+        is_negative = len(self.bias) == 1 and self.labels[i] == -1
+        own = is_negative and self.negative_margin is not None
+        return self.negative_margin if own else self.margin
+
+    def on_right_side(self, i, eased=0.0):
         """Whether a row is classified right, where ``ties`` decides on the boundary."""
-        margin = self.margin_at(i)
-        if margin != 0 or self.margin > 0:
+        margin = self.margin_at(i) + eased
+        if margin != 0 or self.margin_of(i) > 0:
             return margin > 0
         two_class_ties = {+1: "positive", -1: "negative"} if len(self.bias) == 1 else {}
         return self.ties in ("correct", two_class_ties.get(self.labels[i]))
 
-    def is_right(self, i):
-        """Whether a row needs no update."""
-        return self.margin_at(i) > self.margin if self.margin > 0 else self.on_right_side(i)
+    def is_right(self, i, eased=0.0):
+        """Whether a row has the margin that is asked for."""
+        margin = self.margin_of(i)
+        return self.margin_at(i) + eased > margin if margin > 0 else self.on_right_side(i, eased)
+
+    def needs_no_update(self, i):
+        """Whether a row is right, or excused by the updates that it has caused: the λ-trick and the
+        α-bound of Khardon & Wachman (2007).
+        """
+        eased = self.slack * self.steps[i] * self.caused[i]
+        return self.caused[i] >= self.most or self.is_right(i, eased)
 
     def updated(self, i):
         """New weights and bias after a mistake."""
@@ -121,7 +138,7 @@ class Run:
 
     def see(self, i):
         """Learn from one row; say whether to go on."""
-        if self.is_right(i):
+        if self.needs_no_update(i):
             if self.pocket:
                 self.pocket.run += 1
         else:
@@ -132,6 +149,7 @@ class Run:
                 self.loss -= self.margin_at(i)
             self.mistakes += 1
             self.mistaken.add(i)
+            self.caused[i] += 1
             self.weights, self.bias = self.updated(i)
             if self.pocket:
                 self.pocket.run, self.pocket.measured = 0, False
@@ -157,7 +175,8 @@ class Run:
             ORDERS[order](self, seed, epoch)
             mistakes = self.mistakes - before
             separated = mistakes == 0
-            if measure or (separated and order == "replacement"):  # which may have missed rows
+            settled = separated and order != "replacement"  # which may have missed rows
+            if measure or separated:
                 separated = all(self.is_right(i) for i in self.rows)
             if measure:
                 wrong = [i for i in self.rows if not self.on_right_side(i)]
@@ -168,6 +187,8 @@ class Run:
             if separated or (self.pocket and self.pocket.errors == 0):
                 found = self.pocket.weights if self.pocket else self.weights
                 return "separated" if np.any(found) else "zero_weights"  # where ties are right
+            if settled:
+                return "no_updates"
         return "max_iter"
 
     # Solutions
@@ -277,7 +298,7 @@ def first(run, seed, epoch):
 
 def worst(run, seed, epoch):
     run.gone_through = len(run.rows)
-    wrong = [i for i in run.rows if not run.is_right(i)]
+    wrong = [i for i in run.rows if not run.needs_no_update(i)]
     if wrong:
         run.see(min(wrong, key=run.margin_at))
 
@@ -292,6 +313,9 @@ ORDERS = {
     "first": first,
     "worst": worst,
 }
+
+
+REASONS = ["max_iter", "zero_weights", "no_updates", "separated"]
 
 
 class Perceptron:
@@ -314,7 +338,9 @@ class Perceptron:
         max_iter=100,
         measure=False,
         random_state=0,
+        **tolerance,
     ):
+        self.tolerance = tolerance  # negative_margin, slack, max_row_updates
         self.solution, self.order, self.eta0 = solution, order, eta0
         self.average_decay = average_decay
         self.margin, self.ties, self.multi_class = margin, ties, multi_class
@@ -333,6 +359,7 @@ class Perceptron:
         bias = np.zeros(outputs) if intercept_init is None else intercept_init
         rule = {
             "margin": self.margin,
+            **self.tolerance,
             "ties": self.ties,
             "intercept_step": self.bias_step(X[steps > 0]),
             "pocket": self.solution == "pocket",
@@ -365,7 +392,7 @@ class Perceptron:
             summed([run.history[t] for run in self.runs if t < len(run.history)])
             for t in range(self.n_iter_)
         ]
-        self.stop_reason_ = min(reasons, key=["max_iter", "zero_weights", "separated"].index)
+        self.stop_reason_ = min(reasons, key=REASONS.index)
         return self
 
     def bias_step(self, X):
@@ -768,6 +795,38 @@ class PRank:
                 self.tried.append((w, b))
         self.weights, self.thresholds = w, b
         return self
+
+
+class SelectiveSampling(NamedTuple):
+    """What selective sampling did: weights and bias, and a flag per row."""
+
+    weights: np.ndarray
+    asked: list
+    wrong: list
+
+
+def selective_perceptron(X, labels, b, drawn):
+    """Ask for a label with the probability b / (b + |p|); update on a mistake (labels ±1)."""
+    weights, asked, wrong = np.zeros(X.shape[1]), [], []
+    for x, label, u in zip(X, labels, drawn, strict=True):
+        p = weights @ x
+        wrong.append((1 if p > 0 else -1) != label)
+        asked.append(u < b / (b + abs(p)))
+        if asked[-1] and label * p <= 0:
+            weights = weights + label * x
+    return SelectiveSampling(weights, asked, wrong)
+
+
+def selective_second_order(X, labels, b, a, drawn):
+    """The same with A = aI + Σxxᵀ over mistakes, where the row itself counts in its margin."""
+    A, v, asked, wrong = a * np.eye(X.shape[1]), np.zeros(X.shape[1]), [], []
+    for x, label, u in zip(X, labels, drawn, strict=True):
+        p, own = v @ np.linalg.solve(A + np.outer(x, x), x), x @ np.linalg.solve(A, x)
+        wrong.append((1 if p > 0 else -1) != label)
+        asked.append(u < b / (b + abs(p) + p * p / 2 * (1 + own)))
+        if asked[-1] and label * p <= 0:
+            A, v = A + np.outer(x, x), v + label * x
+    return SelectiveSampling(np.linalg.solve(A, v), asked, wrong)
 
 
 class KernelPerceptron:

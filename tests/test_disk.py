@@ -101,10 +101,10 @@ def test_windows_waits_until_no_one_reads_the_file(tmp_path, monkeypatch):
             raise PermissionError(13, "The process cannot access the file")
 
     monkeypatch.setattr(disk.os, "replace", replace)
-    monkeypatch.setattr(disk.sys, "platform", "win32")
+    monkeypatch.setattr(disk, "READERS_BLOCK", True)
     disk.move_over(tmp_path / "new", tmp_path / "old")
     assert len(refused) == 3
     refused.clear()
-    monkeypatch.setattr(disk.sys, "platform", "linux")
+    monkeypatch.setattr(disk, "READERS_BLOCK", False)
     with pytest.raises(PermissionError):
         disk.move_over(tmp_path / "new", tmp_path / "old")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tempfile
 from itertools import product
 
 import numpy as np
@@ -16,6 +17,7 @@ from rosenblatt.parameters import SIGN_OF_ZERO
 from rosenblatt.reading.reader import read
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.plan import Request
+from rosenblatt.training.report import Listener
 
 from .conftest import FORMS, blobs, form_parameters
 
@@ -160,9 +162,9 @@ def test_a_vote_or_a_hash_is_refused_in_a_sentence(tmp_path):
     vote = saved(Perceptron(solution="vote").fit(X, y), tmp_path / "vote.safetensors")
     with pytest.raises(ValueError, match=r'^A vote .* solution="average".*\.$'):
         make_onnx_graph(vote)
-    (tmp_path / "words.csv").write_text("colour,y\nred,1\nblue,0\n")
-    words = trained(tmp_path / "words.csv")
-    with pytest.raises(ValueError, match=r"^The model hashes the words of 'colour', .*\.$"):
+    (tmp_path / "words.csv").write_text("review,y\ngood film,1\nbad film,0\n")
+    words = train(read(tmp_path / "words.csv", text="review"), Request())
+    with pytest.raises(ValueError, match=r"^The model hashes the n-grams of 'review', .*\.$"):
         write_onnx(tmp_path / "model.onnx", words)
     assert not (tmp_path / "model.onnx").exists()
 
@@ -215,3 +217,126 @@ def test_the_command_refuses_in_one_sentence(capsys, tmp_path, monkeypatch):
     assert "pip install 'rosenblatt[onnx]'" in refused(model, tmp_path / "model.onnx")
     assert model.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["model.safetensors"]
+
+
+# Categories
+
+KINDS = ("number", "category")
+
+
+def make_people(rows=300, classes=("no", "yes"), seed=0):
+    """Rows of numbers, some missing, and of categories."""
+    random = np.random.default_rng(seed)
+    jobs = random.choice(["cook", "pilot", "naïve = poet", ""], rows)
+    towns = random.choice([f"town {k}" for k in range(40)], rows)
+    sizes = np.where(random.random(rows) < 0.1, np.nan, random.normal(100, 9, rows).round(1))
+    ages = random.integers(1, 90, rows)
+    kinds = (np.nan_to_num(sizes) + 20 * (jobs == "pilot") + ages % 7 > 105).astype(int)
+    kinds = (kinds + (len(classes) - 2) * (ages > 60)) % len(classes)
+    return [
+        {
+            "size": None if np.isnan(size) else float(size),
+            "job": str(job),
+            "age": int(age),
+            "town": str(town),
+            "kind": classes[kind],
+        }
+        for size, job, age, town, kind in zip(sizes, jobs, ages, towns, kinds, strict=True)
+    ]
+
+
+def run_on_rows(content, rows):
+    """Labels and scores of the graph for rows of dicts."""
+    session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    dtypes = {"tensor(float)": np.float32, "tensor(double)": np.float64}
+    given = {}
+    for one in session.get_inputs():
+        if one.name == "X":
+            table = [[row["size"], row["age"]] for row in rows]
+            given["X"] = np.array(table, float).astype(dtypes[one.type])
+        else:
+            given[one.name] = np.array([[row["job"], row["town"]] for row in rows], object)
+    return session.run(["label", "scores"], given)
+
+
+@pytest.mark.parametrize("scale", ["auto", "none"])
+@pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c"), (0, 1)])
+def test_categories_are_looked_up(scale, classes):
+    rows = make_people(classes=classes)
+    if scale == "none":
+        rows = [{**row, "size": row["size"] or 0.0} for row in rows]
+    model = rosenblatt.train(rows, label="kind", scale=scale, listener=Listener())
+    labels, scores = run_on_rows(export_pipeline(model), rows)
+    assert labels.tolist() == model.predict(rows).tolist()
+    np.testing.assert_allclose(scores, model.decision_function(rows), rtol=1e-4, atol=1e-4)
+
+
+def export_pipeline(model, words=None):
+    """The bytes of the ONNX file of a pipeline."""
+    with tempfile.TemporaryDirectory() as folder:
+        rosenblatt.save(model, f"{folder}/m")
+        return make_onnx_graph(load_model(f"{folder}/m"), words).SerializeToString()
+
+
+def test_words_that_were_not_met_count_as_missing():
+    rows = make_people()
+    model = rosenblatt.train(rows, label="kind", listener=Listener())
+    strange = [{**rows[0], "job": "astronaut", "town": "Atlantis"}]
+    missing = [{**rows[0], "job": "", "town": ""}]
+    content = export_pipeline(model)
+    assert run_on_rows(content, strange)[1].tolist() == run_on_rows(content, missing)[1].tolist()
+    expected = model.decision_function(missing)
+    np.testing.assert_allclose(run_on_rows(content, missing)[1], expected, rtol=1e-4)
+
+
+def test_words_that_share_a_column_share_its_weight():
+    rows = make_people()
+    model = rosenblatt.train(
+        rows, label="kind", bits=4, listener=Listener()
+    )  # 44 words in 16 columns
+    words = {name: sorted({row[name] for row in rows}) for name in ("job", "town")}
+    labels, scores = run_on_rows(export_pipeline(model, words), rows)
+    np.testing.assert_allclose(scores, model.decision_function(rows), rtol=1e-4, atol=1e-4)
+    assert labels.tolist() == model.predict(rows).tolist()
+
+
+def test_words_that_the_model_does_not_name_come_from_a_file(tmp_path):
+    from rosenblatt.export import MissingWordsError, collect_words
+
+    rows = [
+        {"name": f" person {k} ", "happy": k % 3 == 0, "x": k % 5, "kind": "ab"[k % 2]}
+        for k in range(1500)
+    ]
+    model = rosenblatt.train(rows, label="kind", category=["name", "happy"])
+    with pytest.raises(MissingWordsError):
+        export_pipeline(model)
+    rosenblatt.save(model, tmp_path / "m")
+    words = collect_words(load_model(tmp_path / "m"), rows)
+    assert len(words["name"]) == 1500
+    session = runtime.InferenceSession(
+        export_pipeline(model, words), providers=["CPUExecutionProvider"]
+    )
+    names = {kind: [n for n, k in model[0].recipe_["columns"] if k == kind] for kind in KINDS}
+
+    def cell(row, name):
+        return str(row[name]).strip()
+
+    given = {
+        "X": np.array([[row[name] for name in names["number"]] for row in rows], np.float32),
+        "categories": np.array(
+            [[cell(row, name) for name in names["category"]] for row in rows], object
+        ),
+    }
+    scores = session.run(["scores"], given)[0]
+    np.testing.assert_allclose(scores, model.decision_function(rows), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [({"text": "note"}, "n-grams"), ({"pairs": True}, "products"), ({"bins": 4}, "bins")],
+)
+def test_what_cannot_be_looked_up_is_refused(options, word):
+    rows = [{"note": f"some words {k % 3}", "x": k, "kind": k > 5} for k in range(12)]
+    model = rosenblatt.train(rows, label="kind", **options)
+    with pytest.raises(ValueError, match=word):
+        export_pipeline(model)

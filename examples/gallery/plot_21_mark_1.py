@@ -3,7 +3,7 @@ The Mark I perceptron
 =====================
 
 Rosenblatt's machine of 1960 had a retina of 400 photocells, 512 association units and 8 response
-units (Hay, Lynch & Smith 1960). Each association unit was wired at random to some cells, some with
+units (Hay & Murray 1960). Each association unit was wired at random to some cells, some with
 a plus and some with a minus sign, and fired if their sum exceeded a threshold. This wiring was not
 trained. What the machine learnt were the weights from association units to response units, turned
 by motors: the perceptron rule. This is the same machine in a few lines, and it learns shapes.

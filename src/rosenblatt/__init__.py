@@ -6,6 +6,13 @@ from typing import TYPE_CHECKING, Any
 from .parameters import CLASS_RULES, NUMBER_RULES
 
 if TYPE_CHECKING:
+    from .estimators.evaluation import (
+        compare as compare,
+        cross_validate as cross_validate,
+        evaluate as evaluate,
+        importances as importances,
+        save_report as save_report,
+    )
     from .estimators.family import *  # noqa: F403
     from .estimators.features import Features as Features
     from .estimators.kernel import KernelPerceptron as KernelPerceptron
@@ -55,6 +62,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _ROOMS = {
+    "estimators.evaluation": "compare cross_validate evaluate importances save_report",
     "estimators.family": " ".join(entry.estimator for entry in CLASS_RULES.values()),
     "estimators.features": "Features",
     "estimators.kernel": "KernelPerceptron",

@@ -12,7 +12,8 @@ from secrets import token_hex
 
 from .parameters import InputError
 
-PATIENCE = 2.0  # seconds; Windows refuses to replace a file while another process reads it
+READERS_BLOCK = sys.platform == "win32"  # it refuses to replace a file that someone reads
+PATIENCE = 2.0  # seconds
 
 
 def refuse_all_but_files(path: str | os.PathLike[str]) -> None:
@@ -69,7 +70,7 @@ def move_over(temporary: Path, target: Path) -> None:
         try:
             return os.replace(temporary, target)
         except PermissionError:
-            if sys.platform != "win32" or time.monotonic() > end:
+            if not READERS_BLOCK or time.monotonic() > end:
                 raise
             time.sleep(0.05)
 

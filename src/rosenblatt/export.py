@@ -6,7 +6,8 @@ scores in single precision, and does not say to which class an activation of zer
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,18 +15,27 @@ import numpy as np
 from . import __version__
 from .data.rows import Array
 from .disk import replace_file
+from .kernels.words import categories
 from .learners.linear import LinearLearner
-from .reading.arrow import table_scaling
+from .reading.arrow import encode_strings, missing_name, salt, table_scaling, to_words
+from .reading.columnar import BATCH_ROWS
+from .reading.parser import allocate_rows
+from .reading.reader import read
 from .reading.recipe import FeatureRecipe
+from .reading.records import read_records
 from .reading.scaling import sparse_scaling
+from .reading.vocabulary import Vocabulary
 from .storage.model import Model
 
-OPSET, IR_VERSION = 17, 8  # every onnxruntime since 2022 reads these
+OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # every onnxruntime since 2022 reads these
 MOST_BYTES = 2**31 - 2**20  # a protocol buffer has at most 2 GB
+MOST_WORDS = 10**6  # of categories in a graph
 LABEL_TYPES = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64}  # others are text
 
 
-def write_onnx(path: str | os.PathLike[str], model: Model) -> int:
+def write_onnx(
+    path: str | os.PathLike[str], model: Model, words: Mapping[str, Sequence[str]] | None = None
+) -> int:
     """Write a model as an ONNX file, which is replaced only when the new one is complete.
 
     Parameters
@@ -33,36 +43,46 @@ def write_onnx(path: str | os.PathLike[str], model: Model) -> int:
     path : str or path-like
         The file to write.
     model : Model
-        A model of rows of numbers, from ``storage.file.load_model``.
+        A model of columns of numbers and categories, from ``storage.file.load_model``.
+    words : dict of str to sequence of str, default=None
+        The words of each column of categories, from ``collect_words``; None takes those that the
+        model file names, if these are all.
 
     Returns
     -------
     int
         Number of columns of the input.
     """
-    made = make_onnx_graph(model)
+    made = make_onnx_graph(model, words)
     content = made.SerializeToString()
     with replace_file(path) as temporary:
         temporary.write_bytes(content)
-    columns: int = made.graph.input[0].type.tensor_type.shape.dim[1].dim_value
-    return columns
+    dims = [one.type.tensor_type.shape.dim[1].dim_value for one in made.graph.input]
+    return sum(dims)
 
 
-def make_onnx_graph(model: Model) -> Any:
+def make_onnx_graph(model: Model, words: Mapping[str, Sequence[str]] | None = None) -> Any:
     """Make the ONNX model from ``X``, rows in the type of the weights, to ``label`` and ``scores``.
 
     Labels and scores are those of ``predict`` and ``decision_function`` of the estimator, also for
-    ties: one score per class, or a single one for two classes.
+    ties: one score per class, or a single one for two classes. Categories are a second input,
+    ``categories``, of strings.
 
     Parameters
     ----------
-    model : Model
-        A model of rows of numbers, from ``storage.file.load_model``.
+    model, words
+        As for ``write_onnx``.
     """
     if model.estimator == "PerceptronNetwork":
         return make_model(model, *make_network_graph(model))
     refuse_other_models(model)
+    if get_recipe(model.features).get("bits") is not None:
+        return make_model(model, *make_category_graph(model, words))
     return make_model(model, *make_linear_graph(model))
+
+
+class MissingWordsError(ValueError):
+    """The words of some weights are not known; ``collect_words`` finds them in a file."""
 
 
 class Graph:
@@ -101,11 +121,12 @@ class Graph:
 
 
 class Shape(NamedTuple):
-    """The type of the numbers, and how many columns and scores a row has."""
+    """The type of the numbers, and how many numbers, scores and categories a row has."""
 
     dtype: "np.dtype[Any]"
     columns: int
     scores: int
+    categories: int = 0
 
 
 def make_model(model: Model, graph: Graph, shape: Shape) -> Any:
@@ -115,19 +136,32 @@ def make_model(model: Model, graph: Graph, shape: Shape) -> Any:
         onnx.helper.make_graph(
             graph.nodes,
             "perceptron",
-            [describe_value("X", shape.dtype, "rows", shape.columns)],
+            [
+                describe_value(name, dtype, "rows", count)
+                for name, dtype, count in (
+                    ("X", shape.dtype, shape.columns),
+                    ("categories", np.dtype(object), shape.categories),
+                )
+                if count
+            ],
             [
                 describe_value("label", graph.constants["classes"].dtype, "rows"),
                 describe_value("scores", shape.dtype, "rows", *outputs),
             ],
             [onnx.numpy_helper.from_array(array, name) for name, array in graph.constants.items()],
         ),
-        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
+        opset_imports=[
+            onnx.helper.make_opsetid("", OPSET),
+            *([onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)] if shape.categories else []),
+        ],
         ir_version=IR_VERSION,
         producer_name="rosenblatt",
         producer_version=__version__,
     )
-    onnx.helper.set_model_props(made, {"columns": json.dumps(get_column_names(model.features))})
+    names = {"columns": json.dumps(get_column_names(model.features))}
+    if shape.categories:
+        names["categories"] = json.dumps(list_columns(model.features, "category"))
+    onnx.helper.set_model_props(made, names)
     return made
 
 
@@ -178,6 +212,139 @@ def add_scaling(graph: Graph, scaling: dict[str, Array], dtype: "np.dtype[Any]")
         return rows
     flags = graph.add_cast(graph.add("Gather", missing, named["flagged"], axis=1), dtype)
     return graph.add("Concat", rows, flags, axis=1)
+
+
+# A linear model of hashed columns: numbers, and categories by tables of their words
+
+
+def make_category_graph(
+    model: Model, words: Mapping[str, Sequence[str]] | None
+) -> tuple[Graph, Shape]:
+    """Make the graph of a linear model of hashed numbers and categories.
+
+    Each category is looked up in a table of the known words, which has the weight of the column
+    that the word is hashed to. Other words and empty strings have the weight 0.
+    """
+    graph, recipe = Graph(), FeatureRecipe(**get_recipe(model.features))
+    weights, biases = get_coefficients(model)
+    two, outputs = weights.ndim == 1, 1 if weights.ndim == 1 else weights.shape[1]
+    weights = weights.reshape(len(weights), outputs)
+    parts = []
+    numbers = list_columns(model.features, "number")
+    if numbers:
+        places = [salt(name) % len(weights) for name in numbers]
+        scaling = get_scaling(model.features, len(numbers))
+        rows = add_scaling(graph, scaling, weights.dtype) if scaling else "X"
+        flagged = scaling.get("flagged", np.zeros(0, np.intp))
+        places += [salt(missing_name(numbers[j])) % len(weights) for j in flagged.tolist()]
+        parts.append(graph.add("MatMul", rows, graph.add_constant(weights[places], "weights")))
+    names = list_columns(model.features, "category")
+    known = find_words(model, weights) if words is None else words
+    parts += add_categories(graph, recipe, {name: known.get(name, ()) for name in names}, weights)
+    total = parts[0]
+    for part in parts[1:]:
+        total = graph.add("Add", total, part)
+    scores = "scores" if not two else ""
+    summed = graph.add("Add", total, graph.add_constant(biases, "bias"), name=scores)
+    if two:
+        axis = graph.add_constant(np.array([1], np.int64))
+        summed = graph.add("Squeeze", summed, axis, name="scores")
+    graph.add_constant(biases[:1] * 0, "zero")
+    classes = convert_labels(model.classes)
+    graph.add_label(summed, classes, two, model.parameters.get("ties"))
+    return graph, Shape(weights.dtype, len(numbers), outputs if not two else 1, len(names))
+
+
+def add_categories(
+    graph: Graph, recipe: FeatureRecipe, words: Mapping[str, Sequence[str]], weights: Array
+) -> list[str]:
+    """Add the look-up of each category; return the names of the weights that are found."""
+    found, rows, offset = [], [np.zeros((1, weights.shape[1]), weights.dtype)], 1
+    table = "category_weights"
+    one = graph.add_constant(np.array([1], np.int64))
+    for place, (name, own) in enumerate(words.items()):
+        own = [word for word in dict.fromkeys(own) if word]
+        column = graph.add_constant(np.array([place], np.int64))
+        cells = graph.add("Gather", "categories", column, axis=1)
+        numbers = range(offset, offset + len(own))
+        code = graph.add(
+            "LabelEncoder",
+            cells,
+            domain="ai.onnx.ml",
+            keys_strings=own or [""],
+            values_int64s=list(numbers) or [0],
+            default_int64=0,
+        )
+        picked = graph.add("Gather", table, code, axis=0)
+        found.append(graph.add("Squeeze", picked, one))
+        rows.append(weights[hash_words(recipe, name, own)])
+        offset += len(own)
+    graph.add_constant(np.concatenate(rows), table)
+    return found
+
+
+def hash_words(recipe: FeatureRecipe, column: str, own: Sequence[str]) -> Array:
+    """Return the hashed columns of the words of a category."""
+    import pyarrow
+
+    bits = recipe.bits
+    assert bits is not None
+    data, offsets = encode_strings(pyarrow.array(own, pyarrow.string()))
+    out = allocate_rows(len(own), len(own), np.dtype(np.float32))
+    met = Vocabulary(0, 0).met
+    mask = np.uint64((1 << bits) - 1)
+    categories(data, offsets, 0, 0, np.uint64(salt(column)), mask, False, out, met)
+    return out.indices.astype(np.intp)
+
+
+def find_words(model: Model, weights: Array) -> dict[str, list[str]]:
+    """Return the words of each category that the model file names; refuse if some are missing."""
+    names = list_columns(model.features, "category")
+    found: dict[str, list[str]] = {name: [] for name in names}
+    known = set()
+    for column, name in model.features.get("largest", []):
+        known.add(column)
+        own, _, word = name.partition("=")
+        while own not in found and "=" in word:  # a column may have = in its name
+            more, _, word = word.partition("=")
+            own = f"{own}={more}"
+        if own in found:
+            found[own].append(word)
+    used = np.flatnonzero(weights.any(axis=1)).tolist()
+    missing = len(set(used) - known)
+    if missing:
+        raise MissingWordsError(
+            f"The model file does not name the words of {missing:,} weights; they are needed from "
+            "the training file."
+        )
+    return found
+
+
+def collect_words(model: Model, data: Any) -> dict[str, list[str]]:
+    """Return all words of each category in a file or a table like that of the training.
+
+    Parameters
+    ----------
+    model : Model
+        A model with columns of categories.
+    data : path or table
+        As for ``read``.
+    """
+    import pyarrow
+
+    recipe = get_recipe(model.features)
+    reader = read(data, features=recipe, label=False)
+    names = list_columns(model.features, "category")
+    found: dict[str, dict[str, None]] = {name: {} for name in names}
+    records = read_records(reader)
+    while part := list(islice(records, BATCH_ROWS)):
+        for name in names:
+            cells = to_words(pyarrow.array([record.get(name) for record in part]))
+            words = (word for word in cells.unique().to_pylist() if word is not None)
+            found[name] |= dict.fromkeys(map(str.strip, words) if recipe.get("trim") else words)
+        if sum(map(len, found.values())) > MOST_WORDS:
+            raise ValueError(f"The columns have over {MOST_WORDS:,} words, too many for a table.")
+    return {name: list(words) for name, words in found.items()}
 
 
 # A network: products and thresholds, unit by unit or layer by layer
@@ -305,13 +472,29 @@ def refuse_other_models(model: Model) -> None:
             "predicts nearly the same."
         )
     recipe = get_recipe(model.features)
-    if recipe.get("bits") is not None:
-        hashed = [repr(name) for name, kind in recipe.get("columns") or () if kind != "number"]
-        some = ", ".join(hashed[:3]) + (", …" if len(hashed) > 3 else "")
+    if recipe.get("bits") is None:
+        return
+    kinds = {"text": "the n-grams of", "date": "the parts of the dates"}
+    for kind, what in kinds.items():
+        names = list_columns(model.features, kind)
+        if names:
+            some = ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
+            raise ValueError(
+                f"The model hashes {what} {some}, which ONNX cannot do; train without these "
+                "columns, or predict with rosenblatt."
+            )
+    if recipe.get("rows") != "table" or any(
+        recipe.get(name) for name in ("cross", "pairs", "bins")
+    ):
         raise ValueError(
-            f"The model hashes {'the words of ' + some if hashed else 'names, products or bins'}, "
-            "which ONNX cannot do; train on columns of numbers, or predict with rosenblatt."
+            "The model hashes names, products or bins, which ONNX cannot do; train on columns of "
+            "numbers and categories, or predict with rosenblatt."
         )
+
+
+def list_columns(features: dict[str, Any], kind: str) -> list[str]:
+    """Return the names of the columns of a kind, in order."""
+    return [name for name, own in get_recipe(features).get("columns") or () if own == kind]
 
 
 def get_recipe(features: dict[str, Any]) -> dict[str, Any]:
@@ -323,7 +506,7 @@ def get_recipe(features: dict[str, Any]) -> dict[str, Any]:
 def get_column_names(features: dict[str, Any]) -> list[str] | None:
     """Return the names of the columns of X, if they have any."""
     columns = get_recipe(features).get("columns")
-    names = [name for name, _ in columns] if columns else features.get("names")
+    names = list_columns(features, "number") if columns else features.get("names")
     return None if names is None else list(map(str, names))
 
 

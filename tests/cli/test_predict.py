@@ -386,7 +386,7 @@ def test_several_labels_are_tuned_and_gone_on_with(capsys, folder):
 def test_predict_gives_scores_or_probabilities(capsys, folder):
     status, _, err = run(capsys, "predict", "m", "d.csv", "--scores", "--probabilities")
     assert status != 0
-    assert "--scores excludes --probabilities; leave one out." in err
+    assert "--scores excludes --probabilities in text; leave one out" in err
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -425,3 +425,40 @@ def test_inspect_counts_as_train_does_and_shows_the_weights_that_the_service_exp
     assert "in the units of the file" in out
     for weight in (*coef.ravel(), *bias):
         assert f"(scaled: {weight:+.6g})" in out
+
+
+def test_predictions_as_tables(capsys, folder):
+    model = trained(capsys, "flowers.csv", "--probabilities")
+    alone = run(capsys, "predict", model, "flowers.csv")[1].splitlines()
+    for words, delimiter in ((("--output-format", "tsv"), "\t"), (("--output-format", "csv"), ",")):
+        lines = run(capsys, "predict", model, "flowers.csv", *words)[1].splitlines()
+        assert (lines[0], [line.split(delimiter)[0] for line in lines[1:]]) == ("predicted", alone)
+    options = "--append", "--scores", "--probabilities"
+    assert run(capsys, "predict", model, "flowers.csv", *options, "-o", "out.jsonl")[:2] == (0, "")
+    rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
+    assert [row["predicted"] for row in rows] == alone
+    assert [row["kind"] for row in rows] == get_labels("flowers.csv")
+    assert sum(name.startswith(("score_", "probability_")) for name in rows[0]) == 6
+    assert sum(rows[0][f"probability_{name}"] for name in set(alone)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--append", "--output-format", "text"], "--append needs a table"),
+        (["--threshold", 0.5], "is for two classes or label sets"),
+    ],
+)
+def test_options_of_predict_that_do_not_fit(capsys, folder, options, code):
+    status, out, err = run(capsys, "predict", trained(capsys), "flowers.csv", *options)
+    assert (status, out, code in err) == (2, "", True)
+
+
+def test_a_threshold_is_a_probability_where_there_are_some(capsys, folder):
+    model = trained(capsys, "reviews.csv", *TEXT, "--probabilities")
+    out = run(capsys, "predict", model, "reviews.csv", "--probabilities")[1]
+    chances = [float(line.split()[1]) for line in out.splitlines()]
+    out = run(capsys, "predict", model, "reviews.csv", "--threshold", 0.8)[1]
+    assert out.split() == ["pos" if chance > 0.8 else "neg" for chance in chances]
+    status, _, err = run(capsys, "predict", model, "reviews.csv", "--threshold", 7)
+    assert (status, "--threshold 7.0 must be a probability" in err) == (2, True)

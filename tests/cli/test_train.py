@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 import rosenblatt
-from rosenblatt.cli.data import BuiltIn
+from rosenblatt.cli.data import BuiltIn, load_builtin
 from rosenblatt.parameters import ORDERS, SOLUTIONS
 from rosenblatt.storage.file import load_model
 
@@ -122,10 +123,13 @@ def test_a_built_in_set_is_a_table_with_names(capsys, folder):
 
 
 def test_json_of_a_built_in_set_ends_with_done(capsys):
-    *_, found, done = sample_lines(run(capsys, "train", "iris", "--json")[1])
+    events = sample_lines(run(capsys, "train", "iris", "--json")[1])
+    (validation,) = (one for one in events if one["event"] == "cross_validation")
+    *_, found, done = events
     assert (found["event"], done["event"]) == ("found", "done")
     assert found["separable"] == {"setosa": True, "versicolor": False, "virginica": False}
-    assert found["cross_validation"]["rows"] == found["training"]["rows"] == 150
+    assert validation["rows"] == found["training"]["rows"] == 150
+    assert validation["figures"]["error"]["deviation"] > 0
 
 
 def test_train_says_when_the_classes_are_separated(capsys):
@@ -585,6 +589,31 @@ def test_the_error_before_learning_is_written_and_drawn(capsys, folder):
     assert "flowers.csv is not a log of the progressive error" in err
 
 
+def test_the_error_before_learning_is_reported_and_changes_nothing(capsys, folder):
+    given = ("train", "flowers.csv", "--epochs", 1)
+    plain, reported = (run(capsys, *given, *more)[1:] for more in ((), ("-P", 25)))
+    assert "Rule AROW" in plain[0]
+    assert "Rule AROW" in reported[0]
+    assert "-P and --progressive only report the error" in reported[1]
+    assert "only report" not in run(capsys, *given, "--rule", "pa", "-P", 25)[2]
+
+
+def test_the_settings_for_the_next_row_are_printed(capsys, folder):
+    status, out, err = run(capsys, "train", "flowers.csv", "--online", "-P", 30, "-o", "model")
+    assert status == 0
+    assert "only report" not in err
+    assert "drift alarm" in out
+    assert "(predicts the next row)" in out
+    (event,) = (
+        one
+        for one in sample_lines(run(capsys, "train", "flowers.csv", "--online", "--json")[1])
+        if one["event"] == "online"
+    )
+    assert event["rows"] == 90
+    assert f"Online: {event['error']:.2%} of 90 rows" in out
+    assert f"Online: {event['error']:.2%} of 90 rows" in run(capsys, "inspect", "model")[1]
+
+
 def test_a_pass_is_told_as_a_whole(capsys, folder):
     options = "-P", 9, "--checkpoint", 1, "-o", "m", "--json"
     status, out, err = run(capsys, "train", "flowers.csv", *options)
@@ -668,3 +697,28 @@ def test_warnings_are_notes(capsys):
         "Note: This takes long.",
         "learner.py:3: RuntimeWarning: overflow",
     ]
+
+
+def test_folds_show_the_spread(capsys, folder):
+    status, out, _ = run(capsys, "train", "flowers.csv", "--folds", 3, "--probabilities", "-o", "m")
+    assert status == 0
+    assert "Cross-validation with 3 folds: error 0.00%: 0 of 90 rows." in out
+    assert "deviation" in out
+    assert "log loss" in out
+    assert (folder / "m").exists()
+    for options in (["--initial", "m"], ["--cache"], ["--cluster", "local:1"]):
+        status, _, err = run(capsys, "train", "flowers.csv", "--folds", 3, *options)
+        assert (status, err.count("--folds")) == (2, 1), options
+
+
+def test_the_first_command_does_not_import_scikit_learn():
+    """Its import would take longer than all the rest."""
+    shown = "import sys; from rosenblatt.cli.app import app; "
+    shown += "app(['train', 'iris'], standalone_mode=False); assert 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", shown], capture_output=True, check=True)
+    X, y, names = load_builtin("iris")
+    iris = load_iris()
+    np.testing.assert_array_equal(X, iris.data)
+    np.testing.assert_array_equal(y, iris.target)
+    assert names["class_names"].tolist() == iris.target_names.tolist()
+    assert names["feature_names"] == iris.feature_names

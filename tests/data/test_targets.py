@@ -2,10 +2,18 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
 from rosenblatt.data.labels import LabelSets, UnknownLabelError
-from rosenblatt.data.targets import ClassTarget, LabelCounts, LabelSetTarget, Score
-from rosenblatt.parameters import ParameterError, parameters_for_files
+from rosenblatt.data.targets import (
+    ClassTarget,
+    LabelCounts,
+    LabelSetTarget,
+    NumberScore,
+    NumberTarget,
+    Score,
+)
+from rosenblatt.parameters import InputError, ParameterError, parameters_for_files
 
 SETS = LabelSets(np.array(["b", "a", "b"], object), np.array([0, 0, 2, 3]))
 PARAMETERS = parameters_for_files()
@@ -74,3 +82,54 @@ def test_the_target_comes_from_the_labels_of_the_rows_that_are_learnt_from():
     for name, value in {"class_weight": "balanced", "calibrate": True}.items():
         with pytest.raises(ParameterError, match=f"^{name} is for rows of one label each"):
             sets.target(PARAMETERS | {name: value}, None, None)
+
+
+# Numbers
+
+
+def test_numbers_are_scaled_by_the_rows_to_learn_from():
+    labels, learnt = np.array([1.0, 3.0, 99.0, 5.0]), np.array([True, True, False, True])
+    target = NumberTarget.measure(labels, learnt)
+    assert (target.center, target.median) == (3.0, 3.0)
+    codes = target.encode(labels)
+    assert codes[learnt].mean() == pytest.approx(0)
+    assert codes[learnt].std() == pytest.approx(1)
+    np.testing.assert_allclose(target.decide(codes), labels)
+    np.testing.assert_allclose(target.row_errors(codes + 1, codes), target.scale)
+    assert NumberTarget.measure(np.ones(3), np.ones(3, bool)).scale == 1
+    assert target.weigh(codes, [1.0, 2.0, 0.0, 1.0]).tolist() == [1.0, 2.0, 0.0, 1.0]
+
+
+def test_labels_that_are_no_numbers_are_named():
+    for labels in (np.array(["1", "x"], object), np.array([1.0, np.inf])):
+        with pytest.raises(InputError) as refused:
+            NumberTarget().encode(labels, 10)
+        assert refused.value.code == "label-not-a-number"
+    assert refused.value.line == 12
+    with pytest.raises(InputError):
+        NumberTarget.measure(np.ones(2), np.zeros(2, bool))
+
+
+def test_errors_of_numbers_are_those_of_scikit_learn_however_rows_come():
+    rng = np.random.default_rng(0)
+    y, found = 1e6 + rng.normal(size=90), 1e6 + rng.normal(size=90)
+    target = NumberTarget(1e6, 2.0, 1e6 + 0.5)
+    score, parts, folds = target.new_score(), target.new_score(), target.new_score()
+    score.compare(found, target.encode(y))
+    for some in np.split(np.arange(90), [7, 50]):
+        parts.compare(found[some], target.encode(y[some]))
+        one = NumberScore(target)
+        one.compare(found[some], target.encode(y[some]))
+        folds.add(one)
+    wanted = {
+        "rows": 90,
+        "mae": mean_absolute_error(y, found),
+        "rmse": root_mean_squared_error(y, found),
+        "r2": r2_score(y, found),
+        "median_mae": np.abs(y - 1e6 - 0.5).mean(),
+        "mean_rmse": np.sqrt(np.square(y - 1e6).mean()),
+    }
+    assert score.as_dict() == pytest.approx(wanted)
+    assert parts.as_dict() == pytest.approx(wanted)
+    assert folds.as_dict() == pytest.approx(wanted, rel=0.1)  # R² within folds
+    assert folds.figures()["mae"] == pytest.approx(wanted["mae"])

@@ -73,6 +73,7 @@ class How(NamedTuple):
     balanced: bool = False
     decay: float = 0.0
     multi_class: str = "argmax"
+    slack: float = 0.0
 
     def job(self, heard=None, begun=None, cache=False):
         parameters = {
@@ -86,6 +87,7 @@ class How(NamedTuple):
             "class_weight": "balanced" if self.balanced else None,
             "average_decay": self.decay,
             "multi_class": self.multi_class,
+            "slack": self.slack,
         }
         names = None if self.classes is None else tuple(self.classes)
         options = {"window": self.window, "holdout": self.holdout, "cache": cache}
@@ -169,7 +171,7 @@ def run(reader, how, found):
     plan = job.plan(found)
     reader.hold_out(plan.split)
     whole = None if plan.stream else read_whole(reader)
-    return files.learn(FileRows(reader, whole, plan, job.reporter), found, job)
+    return files.learn(FileRows(reader, whole, plan, job.reporter), job)
 
 
 def predicted(model, reader):
@@ -809,6 +811,7 @@ LESSONS = [
     How("last", "once", 3, balanced=True),
     How("last", "active", 5, margin=1.0),
     How("pocket", "each", 4),
+    How("average", "each", 5, slack=2.0),
     How("average", "each", 12, early_stopping=True, holdout=0.3),
     How("average", "fixed", 6, early_stopping=True, holdout=0.3),
     How("average", "fixed", 6, early_stopping=True, holdout=0.3, multi_class="ovr"),

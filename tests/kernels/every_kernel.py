@@ -33,6 +33,9 @@ def learn():
         yield f"{name} {type(rows).__name__}", model.fit(rows, LABELS).coef_
     model = rosenblatt.Perceptron(solution="vote", max_iter=2, random_state=0)
     yield "vote", model.fit(X, LABELS).decision_function(X)
+    for rows, y in product((X, csr_array(X)), (LABELS, LABELS == 0)):
+        tolerant = rosenblatt.Perceptron(slack=1.0, max_iter=3, random_state=0)
+        yield f"tolerant {type(rows).__name__} {y.dtype}", tolerant.fit(rows, y).coef_
     full = rosenblatt.SecondOrderPerceptron(matrix="full", max_iter=2, random_state=0)
     yield "full matrix", full.fit(X, LABELS == 0).coef_
     for many, options in product(

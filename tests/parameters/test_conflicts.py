@@ -21,7 +21,7 @@ from rosenblatt.parameters import (
     SIGN_OF_ZERO,
     ParameterError,
     check_parameters,
-    check_ties,
+    check_signs,
     in_python,
 )
 from rosenblatt.training.orders import ORDERS
@@ -98,6 +98,8 @@ VALUES = {
     "window": [0, 5],
     "holdout": [0.0, 0.5],
     "progress_every": [0, 10],
+    "labels_budget": [0.0, 0.1],
+    "online": [False, True],
     "intercept_step": [1.0, "radius"],
     "class_weight": [None, "balanced"],
     "early_stopping": [False, True],
@@ -110,6 +112,8 @@ VALUES = {
     "mode": ["mixing", "sequential"],
     "rule": ["perceptron", "pa"],
     "margin": [0.0, 1.0],
+    "slack": [0.0, 1.0],
+    "max_iter": [1, 9],
 }
 
 
@@ -180,13 +184,13 @@ def test_a_refusal_comes_back_from_another_process(kind):
 
 @pytest.mark.parametrize("ties", SIGN_OF_ZERO)
 def test_a_sign_of_a_tie_needs_two_sides(ties):
-    check_ties(ties, 2, False)
-    check_ties(ties, 3, True)
+    check_signs({"ties": ties}, 2, False)
+    check_signs({"ties": ties}, 3, True)
     if ties in ("positive", "negative"):
         with pytest.raises(ParameterError, match=f'ties="{ties}" has no meaning for 3 classes'):
-            check_ties(ties, 3, False)
+            check_signs({"ties": ties}, 3, False)
     else:
-        check_ties(ties, 3, False)
+        check_signs({"ties": ties}, 3, False)
 
 
 @pytest.mark.parametrize(

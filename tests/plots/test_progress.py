@@ -31,6 +31,27 @@ def test_the_squeeze_holds_and_ends_as_the_report_says(parameters):
     assert np.allclose((gamma * M[-1], length[-1], R * np.sqrt(M[-1])), told.chain)
 
 
+@pytest.mark.parametrize("over", ["updates", "epochs"])
+def test_a_batch_is_drawn_between_bounds_of_its_own(over):
+    X, y = apart(60)
+    model = Perceptron(order="batch", eta0=0.5, max_iter=5000).fit(X, y)
+    display = ProgressDisplay.from_estimator(model, X, y, over=over)
+    told, passes = report(model, X, y), [e.mistakes for e in model.history_ if e.mistakes]
+    assert display.batch.mistakes.tolist() == passes
+    low, high = display.batch.limits(display.convergence)
+    assert np.allclose((low[-1], display.curves["length"][-1], high[-1]), told.chain)
+    assert np.isclose(display.batch.bound(display.convergence), told.bound)
+    if over == "updates":
+        length = display.curves["length"]
+        assert np.all(low <= length * (1 + 1e-9))
+        assert np.all(length <= high * (1 + 1e-9))
+    display.plot(Figure().subplots(len(display.quantities)))
+    drawn = {text for ax in display.ax_ for text in ax.get_legend_handles_labels()[1]}
+    drawn |= {text.get_text().partition(" = ")[0] for ax in display.ax_ for text in ax.texts}
+    assert ("R√(Σ m²)" if over == "updates" else "n(R/γ)²") in drawn
+    assert "(R/γ)²" not in drawn
+
+
 @pytest.mark.parametrize("order", ["each", "fixed", "replacement", "batch", "active", "worst"])
 def test_over_epochs_the_losses_are_those_that_the_engine_measures(order):
     X, y = blobs(60, 3)

@@ -41,10 +41,43 @@ def test_a_label_that_looks_like_a_measurement_is_refused_with_the_candidates(wr
 
 def test_a_stated_label_is_taken_and_its_values_are_noted(write):
     for path in forms(FRAME, write):
-        reader = read(path, label="price")
+        reader = read(path, label="price", numbers=False)
         assert "label-values" in notices(reader)
         assert len(set(whole(reader)[0])) > 250
         assert "label-values" not in notices(read(path, label="kind"))
+
+
+def test_a_stated_label_of_numbers_is_numbers(write):
+    for path in forms(FRAME, write):
+        reader = read(path, label="price")
+        assert reader.has_numbers
+        assert notices(reader)[0] == "label-numbers"
+        assert not read(path, label="kind").has_numbers
+        assert read(path, label="id").has_numbers
+        assert not read(path, label="id", category="id").has_numbers
+
+
+def test_a_usual_name_that_holds_numbers_is_taken_if_nothing_holds_classes(write):
+    for path in forms(FRAME.rename(columns={"price": "target"})[["size", "target", "id"]], write):
+        reader = read(path)
+        assert (reader.features()["label"], reader.has_numbers) == ("target", True)
+
+
+def test_many_classes_of_numbers_are_noted(write):
+    many = pd.DataFrame({"size": np.arange(900) / 7, "age": np.arange(900) % 45})
+    for path in forms(many, write):
+        reader = read(path, label="age")
+        assert (reader.has_numbers, notices(reader)) == (False, ["label-classes"])
+        assert read(path, label="age", numbers=True).has_numbers
+
+
+@pytest.mark.parametrize(("form", "line"), [("svmlight", "{} 1:3\n"), ("vw", "{} |a b\n")])
+def test_lines_whose_labels_have_decimals_are_numbers(write, form, line):
+    labels = [j % 40 / 8 for j in range(900)]
+    for kind, given in ((True, labels), (False, range(900)), (False, [0.5, 1.5] * 300)):
+        path = write("t.txt", "".join(line.format(label) for label in given))
+        assert read(path, format=form).has_numbers is kind
+        assert not read(path, format=form, numbers=False).has_numbers
 
 
 def test_a_usual_name_that_holds_no_classes_gives_way_to_the_last_column(write):

@@ -332,3 +332,66 @@ def test_a_request_that_does_not_end_is_closed(learning, monkeypatch, sent, code
     answer = asyncio.run(ask())
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == code
+
+
+class Recorder:
+    """A transport that records what is written."""
+
+    def __init__(self, transport):
+        self.transport, self.written = transport, []
+
+    def write(self, data):
+        self.written += [bytes(data)] if data else []
+        self.transport.write(data)
+
+    def __getattr__(self, name):
+        return getattr(self.transport, name)
+
+
+class RecordedProtocol(protocol.LimitedProtocol):
+    def connection_made(self, transport):
+        self.recorder = Recorder(transport)
+        super().connection_made(self.recorder)
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "writes"),
+    [
+        (b'POST /predict HTTP/1.1\r\nContent-Length: 13\r\n%s\r\n{"size": 1.5}', 200, 1),
+        (b"POST /predict HTTP/1.1\r\nContent-Length: 1\r\n%s\r\n{", 400, 1),
+        (b"HEAD /healthz HTTP/1.1\r\n%s\r\n", 200, 1),
+        (b"GET /model.safetensors HTTP/1.1\r\n%s\r\n", 200, 1),
+        (
+            b"POST /predict HTTP/1.1\r\nContent-Length: 13\r\nExpect: 100-continue\r\n%s\r\n"
+            b'{"size": 1.5}',
+            200,
+            2,
+        ),
+    ],
+)
+def test_a_response_is_written_at_once(learning, sent, status, writes):
+    """A kill between headers and body would leave the client with half of an acknowledgement."""
+    made = []
+
+    async def ask():
+        service = Service(current_of(learning), learning)
+        config = uvicorn.Config(service, lifespan="off", ws="none", log_level="error")
+        config.load()
+
+        def make():
+            made.append(RecordedProtocol(config, ServerState(), {}))
+            return made[-1]
+
+        server = await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.write(sent % b"Host: 127.0.0.1\r\nConnection: close\r\n")
+        answer = await asyncio.wait_for(reader.read(), 20)
+        writer.close()
+        server.close()
+        return answer
+
+    answer = asyncio.run(ask())
+    written = made[0].recorder.written
+    assert (len(written), b"".join(written)) == (writes, answer)
+    assert written[-1].startswith(b"HTTP/1.1 %d " % status)
+    assert written[-1].endswith(b"\r\n\r\n") == sent.startswith(b"HEAD")

@@ -176,3 +176,15 @@ def test_sentences_are_not_tensors(tmp_path):
     answer = client_of(learning).post("/invocations", json={"instances": [["a", "cow"]]})
     assert answer.json()["predictions"] == [["DET", "NOUN"]]
     learning.log.close()
+
+
+def test_paths_with_a_version(client):  # noqa: F811
+    body = {"inputs": make_inputs()}
+    wanted = client.post(INFER, json=body).json()
+    assert client.post("/v2/models/model/versions/1/infer", json=body).json() == wanted
+    about = client.get("/v2/models/model/versions/1").json()
+    assert (about["name"], about["versions"]) == ("model", ["1"])
+    assert client.get("/v2/models/model/versions/1/ready").json()["ready"] is True
+    for path in ("", "/ready"):
+        answer = client.get(f"/v2/models/model/versions/2{path}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "unknown-version")

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from rosenblatt.service.log import Log, LogError
+from rosenblatt.service.log import AT_ONCE, KeyedRequest, Log, LogError
 
 
 @pytest.fixture
@@ -29,6 +29,22 @@ def test_examples_come_back_in_order_with_their_numbers(log):
     assert (again.last, again.identity, texts(again, after=4)) == (5, identity, ["e"])
     assert (again.models(), again.model(0)) == ([0], b"first")
     again.close()
+
+
+@pytest.mark.parametrize("count", [AT_ONCE - 1, AT_ONCE, 2 * AT_ONCE + 5])
+def test_many_examples_at_once(log, count):
+    log.append(["a"])
+    given = [f"{k} ü" for k in range(count)]
+    assert log.append(given, [KeyedRequest(b"key", b"digest", 0, count - 1)]) == count + 1
+    found = [entry for entries in log.entries(1) for entry in entries]
+    assert [entry.text for entry in found] == given
+    assert all(entry.is_intact for entry in found)
+    assert log.find_request(b"key")[2:] == (2, count + 1)
+    log.last = 1  # so that all numbers are taken
+    with pytest.raises(LogError, match="UNIQUE"):
+        log.append([*"x" * (2 * count)])
+    log.reopen()
+    assert texts(log, after=1) == given
 
 
 def test_every_commit_is_synced(log):

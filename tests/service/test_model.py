@@ -167,3 +167,41 @@ def test_the_curve_stays_short():
     sums = np.cumsum(wrong)
     assert all(errors == sums[at - 1] for at, errors in progress.curve)
     assert progress.error(10_000) == np.mean(wrong[-10_000:])
+
+
+# Numbers
+
+
+def number_rows(count, seed=0):
+    rows = examples(count, seed, labelled=False)
+    return [row | {"price": 100 + 20 * row["size"] + 9 * (row["colour"] == "red")} for row in rows]
+
+
+@pytest.mark.parametrize("rule", ["pa", "adaline"])
+def test_numbers_are_predicted_and_learnt_however_they_come(tmp_path, rule):
+    rows = number_rows(60)
+    path = trained(tmp_path / "m", rows[:30], label="price", rule=rule)
+    wanted, other = served(path), served(path)
+    wanted.warm_up()
+    for row in rows[30:]:
+        wanted.learn(wanted.maker.make([row], labelled=True))
+    for some in np.split(np.arange(30, 60), [3, 17]):
+        other.learn(other.maker.make([rows[k] for k in some], labelled=True))
+    assert content(wanted, tmp_path) == content(other, tmp_path)
+    assert wanted.progress.examples == 30
+    assert 0 < wanted.progress.error() < 20
+    assert wanted.progress.error(30) == pytest.approx(wanted.progress.error(), rel=1e-5)
+    again = ServedModel(wanted.model(), "m")
+    assert again.progress.as_json() == wanted.progress.as_json()
+    answer = wanted.make_predictor().answer(rows[:2], 3)
+    assert answer["labels"] == pytest.approx([row["price"] for row in rows[:2]], abs=25)
+    assert answer.keys() == {"labels", "explanations"}
+    every = wanted.make_predictor().answer(rows[:2], 99)["explanations"]
+    sums = [sum(one["contribution"] for one in explained) for explained in every]
+    assert sums == pytest.approx(answer["labels"], rel=1e-3)
+
+
+def test_a_model_of_numbers_learns_no_new_labels(tmp_path):
+    model = served(trained(tmp_path / "m", number_rows(30), label="price"))
+    with pytest.raises(ValueError, match="it predicts numbers"):
+        model.check_growing()

@@ -17,7 +17,7 @@ ROWS = [{"a": 1, "b": 'x, "y"'}, {"a": -2.5e3, "b": None}, {"b": "ü\n"}]
 
 def values(body, kind="application/json", most=10, of_lines=False):
     body = body if isinstance(body, bytes) else body.encode()
-    return [one.value for one in parse_examples(body, kind, most, of_lines)]
+    return parse_examples(body, kind, most, of_lines).values
 
 
 def test_json_is_one_object_or_a_list_of_them():
@@ -26,15 +26,16 @@ def test_json_is_one_object_or_a_list_of_them():
         found = parse_examples(
             json.dumps(ROWS, indent=indent).encode(), "application/json", 9, False
         )
-        assert [one.value for one in found] == ROWS
-        assert [json.loads(one.text) for one in found] == ROWS
+        assert found.values == ROWS
+        assert [*map(json.loads, found.texts)] == ROWS
 
 
 def test_the_text_that_is_kept_says_the_same():
     body = b' [ {"a" : 1.50, "b": 123456789012345678901234567890, "c": -0.0, "a": 2, "d": 0.1} ] '
-    (one,) = parse_examples(body, "application/json", 9, False)
-    assert one.text == '{"a":2,"b":1.2345678901234568e+29,"c":-0.0,"d":0.1}'
-    assert repr(parse_json(one.text)) == repr(one.value)
+    found = parse_examples(body, "application/json", 9, False)
+    (text,), (value,) = found.texts, found.values
+    assert text == '{"a":2,"b":1.2345678901234568e+29,"c":-0.0,"d":0.1}'
+    assert repr(parse_json(text)) == repr(value)
 
 
 def test_lines_of_json():

@@ -126,10 +126,10 @@ def test_what_the_log_keeps_makes_the_same_rows(tmp_path, odd):
     made = maker(trained(tmp_path / "m", NUMBERS, text=(), bits=None))
     try:
         examples = parse_examples(odd.encode(), "application/json", 10, False)
-        live = made.make([one.value for one in examples], labelled=True)
+        live = made.make(examples.values, labelled=True)
     except BadExampleError:
         return
-    replayed = made.make([parse_json(one.text) for one in examples], labelled=True)
+    replayed = made.make([*map(parse_json, examples.texts)], labelled=True)
     assert replayed.labels == live.labels
     assert replayed.rows.values.tobytes() == live.rows.values.tobytes()
 

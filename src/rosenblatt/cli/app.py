@@ -17,12 +17,13 @@ from ..parameters import SHELL_NAMES, CodedError, in_python
 
 COMMANDS = {
     "train": ("train", "Train a model on a file or a built-in data set."),
-    "predict": ("predict", "Write the predicted label of every row of a file, one per line."),
-    "score": ("predict", "Print the error of a model on a file, with F1 of each class."),
-    "inspect": ("inspect", "Print what a model is, and its largest weights."),
+    "predict": ("predict", "Write the predicted label of every row of a file."),
+    "score": ("score", "Print the error of a model on a file, with other metrics."),
+    "compare": ("score", "Print which of two models is better, and whether that could be chance."),
+    "inspect": ("inspect", "Print what a model is, and its most important columns."),
     "prove": ("prove", "Prove that a plane separates two classes, or that no plane does."),
     "verify": ("prove", "Check a certificate against the data, in exact arithmetic."),
-    "export": ("predict", "Export a model of numeric columns as an ONNX file."),
+    "export": ("predict", "Export a model of numbers and categories as an ONNX file."),
     "plot": ("draw", "Draw a model, its data, or the course of training."),
     "lab": ("draw", "Open the lab in the browser: place points and watch every update."),
     "serve": ("serve", "Answer predictions over HTTP, and learn from examples."),
@@ -63,6 +64,10 @@ def import_commands(name: str) -> Any:
         from . import predict
 
         return predict
+    if name == "score":
+        from . import score
+
+        return score
     if name == "inspect":
         from . import inspect
 

@@ -1,4 +1,4 @@
-"""The report on a built-in data set: cross-validation, separability, commands to try."""
+"""The report on a built-in data set: training error, separability, commands to try."""
 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,6 @@ from .format import errors, join_words
 if TYPE_CHECKING:
     from ..data.targets import Score
     from ..storage.model import Model
-    from ..training.plan import Request
 
 FOLDS = 5
 WEIGHTS = {
@@ -27,50 +26,31 @@ class Study:
     ----------
     separable
         Of each class (of two, the second): whether a plane separates it from the others, or None.
-    held_out
-        The errors on each fifth of the rows by a model of the other four, if that was asked for.
     """
 
-    def __init__(self, data: str, reading: dict[str, Any]) -> None:
-        self.data, self.reading = data, reading
+    def __init__(self, data: str) -> None:
+        self.data = data
         self.table = open_source(data)
         self.separable = separable_classes(self.table)
-        self.held_out: Score | None = None
 
-    def cross_validate(self, request: "Request") -> None:
-        """Count the errors on each fifth of the rows, unless there is but a handful of them."""
+    def has_enough_rows(self) -> bool:
+        """Whether every class has a row for each fold."""
         import numpy as np
-        from sklearn.model_selection import StratifiedKFold
-
-        from ..data.targets import Score
-        from ..jobs.files import train
-        from ..reading.reader import read
 
         y = self.table["class"].to_numpy()
-        if np.unique(y, return_counts=True)[1].min() < FOLDS:
-            return
-        self.held_out = Score()
-        for seen, unseen in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(y, y):
-            model = train(read(self.table.take(seen), **self.reading), request)
-            found = compute_score(model, self.table.take(unseen))
-            self.held_out.add(found.rows, found.errors)
+        return bool(np.unique(y, return_counts=True)[1].min() >= FOLDS)
 
     def say(self, model: "Model") -> None:
         """Print it as an object."""
         from .report import print_event
 
-        counts = {"training": compute_score(model, self.table), "cross_validation": self.held_out}
-        said = {name: score and score.as_dict() for name, score in counts.items()}
-        print_event("found", **said, separable=self.separable)
+        training = compute_score(model, self.table).as_dict()
+        print_event("found", training=training, separable=self.separable)
 
     def lines(self, model: "Model") -> list[str]:
         """Return the results in sentences."""
-        lines = []
-        if self.held_out is not None:
-            lines.append(f"Cross-validation with {FOLDS} folds: {errors(self.held_out)}.")
         trained, weights = compute_score(model, self.table), WEIGHTS[model.parameters["solution"]]
-        lines.append(f"Training {errors(trained)} ({weights}).")
-        return [*lines, about_separable(self.separable)]
+        return [f"Training {errors(trained)} ({weights}).", about_separable(self.separable)]
 
     def print_next_steps(self) -> None:
         """Print two commands to try."""
@@ -96,13 +76,15 @@ def separable_classes(table: Any) -> dict[str, bool | None]:
     import numpy as np
 
     from ..theory.certificates import Inseparable, Separable
-    from ..theory.separability import separability
+    from ..theory.problem import Problem
+    from ..theory.separability import decide
 
     *columns, y = (column.to_numpy() for column in table.columns)
     X, classes = np.column_stack(columns), np.unique(y)
     answers = {Separable: True, Inseparable: False}
     asked = classes[len(classes) == 2 :]
-    return {str(name): answers.get(type(separability(X, y == name))) for name in asked}
+    problems = {str(name): Problem(X, np.where(y == name, 1.0, -1.0)) for name in asked}
+    return {name: answers.get(type(decide(problem))) for name, problem in problems.items()}
 
 
 def about_separable(separable: dict[str, bool | None]) -> str:

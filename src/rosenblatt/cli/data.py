@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import partial
 from glob import glob
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -68,6 +69,11 @@ class SetOptions(FileOptions):
         return words if self.first is None else [*words, "--first", str(self.first)]
 
 
+IRIS_COLUMNS = [
+    f"{part} {size} (cm)" for part in ("sepal", "petal") for size in ("length", "width")
+]
+
+
 class BuiltIn(StrEnum):
     """Data sets that come with the package."""
 
@@ -92,17 +98,33 @@ def has_sentences(data: str, kind: str | None) -> bool:
     return detect_format(data, kind) is not None
 
 
-def load_builtin(name: str) -> tuple[Any, Any]:
-    """The rows and labels of a built-in data set."""
+def load_builtin(name: str) -> "Drawable":
+    """A built-in data set."""
     import numpy as np
 
     if name == BuiltIn.XOR:
-        return np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
+        X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
+        return Drawable(X, y, {})
+    if name == BuiltIn.IRIS and (iris := find_iris()) is not None:
+        head, *lines = iris.read_text("ascii").splitlines()
+        table = np.loadtxt(lines, delimiter=",")
+        names = {"class_names": np.array(head.split(",")[2:]), "feature_names": IRIS_COLUMNS}
+        return Drawable(table[:, :-1], table[:, -1].astype(np.int64), names)
     from sklearn import datasets
 
-    load = getattr(datasets, f"load_{name.replace('-', '_')}")
-    X, y = load(return_X_y=True)
-    return X, y
+    loaded = getattr(datasets, f"load_{name.replace('-', '_')}")()
+    names = {"class_names": loaded.target_names, "feature_names": loaded.feature_names}
+    return Drawable(loaded.data, loaded.target, names)
+
+
+def find_iris() -> Path | None:
+    """The file with scikit-learn's iris; to import scikit-learn takes longer than all the rest."""
+    found = find_spec("sklearn")
+    for folder in (found and found.submodule_search_locations) or ():
+        path = Path(folder, "datasets", "data", "iris.csv")
+        if path.is_file():
+            return path
+    return None
 
 
 class Drawable(NamedTuple):
@@ -136,16 +158,6 @@ class Drawable(NamedTuple):
         return self.y == known[positive]
 
 
-def built_in_names(name: str) -> dict[str, Any]:
-    """The names of a built-in data set's classes and columns, where it has some."""
-    if name == BuiltIn.XOR:
-        return {}
-    from sklearn import datasets
-
-    loaded = getattr(datasets, f"load_{name.replace('-', '_')}")()
-    return {"class_names": loaded.target_names, "feature_names": loaded.feature_names}
-
-
 def open_source(data: str) -> Any:
     """What is read: a built-in set as the table that it might be, else the file itself."""
     if not is_builtin_set(data):
@@ -153,8 +165,7 @@ def open_source(data: str) -> Any:
     import numpy as np
     import pyarrow
 
-    X, y = load_builtin(data)
-    names = built_in_names(data)
+    X, y, names = load_builtin(data)
     columns = names.get("feature_names", [f"x{j + 1}" for j in range(X.shape[1])])
     labels = np.asarray(names.get("class_names", np.unique(y)))[y]
     table: dict[str, Any] = dict(zip(map(str, columns), X.T, strict=True))
@@ -170,7 +181,7 @@ def column_names(reader: "Reader", width: int) -> dict[str, Any]:
 def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -> Drawable:
     """All rows of a set or a file and their labels; for a proof, numbers only and as they are."""
     if is_builtin_set(data):
-        return Drawable(*load_builtin(data), built_in_names(data))
+        return load_builtin(data)
     import numpy as np
 
     from ..learners.linear import refuse_too_many

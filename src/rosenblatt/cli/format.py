@@ -7,12 +7,17 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..parameters import RULE_TABLE
+from .numbers import about_numbers, summarize_numbers
+
 if TYPE_CHECKING:
     from ..data.targets import Score
     from ..jobs.evaluation import ChunkScore, ClassScore, Evaluation
+    from ..jobs.folds import CrossValidation
     from ..reading.recipe import FeatureRecipe
     from ..storage.model import Model
 
+WIDTH = 80  # columns of a terminal
 LISTED = 8  # names in a line, unless all are asked for
 SCALES = {
     "auto": "mean 0, deviation 1",
@@ -48,6 +53,8 @@ def errors(score: "Score") -> str:
 
 def summarize_evaluation(found: Any) -> str:
     """The errors of a model on a file in a line; of tags also unknown words and chunks."""
+    if hasattr(found, "of_median"):
+        return summarize_numbers(found.as_dict())
     if not hasattr(found, "tokens"):
         return errors(found.score)
     wrong = found.tokens - found.right
@@ -77,34 +84,121 @@ def summarize_run(
         )
     reasons = {
         "zero_weights": " All weights are 0: every row ties, and ties count as right.",
+        "no_updates": " The last epoch made no update: the rows that are wrong are tolerated.",
         "no_improvement": " The held-out error no longer fell; kept the best weights.",
         "max_iter": "",
+        "within_epsilon": " Every number is within epsilon.",
     }
     in_last = "" if last is None or epochs == 1 else f", {last:,} in the last epoch"
     done = f"Trained {passes} in {seconds:.3f} s: {count(updates, made)}{in_last}."
     return done + reasons.get(stop_reason, f" Stopped: {stop_reason}.")
 
 
+def about_folds(found: "CrossValidation", spread: bool) -> list[str]:
+    """The errors of a cross-validation, and the spread of all figures if it is wanted."""
+    score: Any = found.score
+    numbers = hasattr(score, "of_median")
+    summary = summarize_numbers(score.as_dict()) if numbers else errors(score)
+    lines = [f"Cross-validation with {len(found.folds)} folds: {summary}."]
+    if not spread:
+        return lines
+    lines.append(f"{'':<22}{'mean':>10}{'deviation':>11}{'least':>10}{'largest':>10}")
+    for name, one in found.figures().items():
+        form = ".2%" if name == "error" else ".5g" if numbers else ".4f"
+        cells = zip(one, (10, 11, 10, 10), strict=True)
+        shown = "".join(f"{value:>{size}{form}}" for value, size in cells)
+        lines.append(f"{name.replace('_', ' '):<22}{shown}")
+    return lines
+
+
 def tabulate(found: Any, most: int = 20) -> list[str]:
-    """Precision, recall and F1 of each class, label, tag or chunk, and the confusion of classes."""
+    """Precision, recall and F1 of each class, label, tag or chunk; figures; confused classes."""
+    if hasattr(found, "of_median"):
+        return []
     if hasattr(found, "tokens"):
         lines = tabulate_classes(found.by_tag, "tag", "tokens")
         return lines if found.chunks is None else [*lines, *tabulate_chunks(found.chunks)]
     classes = found.by_class()
-    if hasattr(found, "hamming_loss"):
+    label_sets = hasattr(found, "hamming_loss")
+    lines = tabulate_classes(classes, "label" if label_sets else "class")
+    lines = lines if len(classes) <= most else []
+    over = "" if lines else f" over {count(len(classes), 'label' if label_sets else 'class')}"
+    if label_sets:
         return [
-            *(tabulate_classes(classes, "label") if len(classes) <= most else []),
+            *lines,
             f"Micro F1 {found.micro_f1:.4f}, macro F1 {found.macro_f1:.4f} over "
             f"{count(len(classes), 'label')}; Hamming loss {found.hamming_loss:.4f}.",
+            *about_areas(found),
         ]
-    if len(classes) > most:
-        return [f"Macro F1 {found.macro_f1:.4f} over {len(classes)} classes."]
-    area = "." if found.roc_auc is None else f", ROC AUC {found.roc_auc:.4f}."
     return [
-        *tabulate_classes(classes, "class"),
-        f"Macro F1 {found.macro_f1:.4f}{area}",
+        *lines,
+        f"Macro F1 {found.macro_f1:.4f}{over}, balanced accuracy {found.balanced_accuracy:.4f}, "
+        f"Matthews correlation {found.matthews_correlation:.4f}.".replace(" nan", " –"),
+        *about_areas(found),
+        *about_probabilities(found),
         *confusion(found, [str(one.label) for one in classes]),
     ]
+
+
+def about_areas(found: Any) -> list[str]:
+    """The areas under the ROC and precision-recall curves, if they are defined."""
+    figures = found.figures()
+    if figures["roc_auc"] is None:
+        return []
+    classes = found.classes
+    alone = len(classes) == 2 and not hasattr(found, "hamming_loss")
+    which = f"of {clip(str(classes[1]))}" if alone else "mean of one against the rest"
+    about = "" if found.scores.exact else "; from a histogram of the scores"
+    return [
+        f"ROC AUC {figures['roc_auc']:.4f}, average precision "
+        f"{figures['average_precision']:.4f} ({which}{about})."
+    ]
+
+
+def about_probabilities(found: "Evaluation") -> list[str]:
+    """The losses of probabilities, if the model gives some."""
+    if found.log_loss is None:
+        return []
+    return [
+        f"Log loss {found.log_loss:.4f}, Brier score {found.brier_score:.4f}, calibration error "
+        f"{found.calibration.error:.4f}."
+    ]
+
+
+def tabulate_curves(found: Any) -> list[str]:
+    """Precision and recall at thresholds, and the calibration curve, where there are any."""
+    lines = []
+    thresholds = found.thresholds() if hasattr(found, "thresholds") else []
+    if thresholds:
+        what = "score" if found.chances is None else "probability"
+        lines += [
+            f"{what + ' above':>17} predicted precision  recall  false pos.      F1   error",
+            *(
+                f"{one.threshold:17.4g} {one.predicted:9.2%} {one.precision:9.2%} "
+                f"{one.recall:7.2%} {one.false_positive_rate:11.2%} {one.f1:7.4f} {one.error:7.2%}"
+                for one in thresholds
+            ),
+        ]
+    curve = found.calibration_curve() if hasattr(found, "calibration_curve") else []
+    if curve:
+        lines += [
+            f"{'probability':>17} {'rows':>11} {'mean':>9} {'observed':>9}",
+            *(
+                f"{one.low:11.1f} – {one.high:.1f} {one.rows:11,d} {one.predicted:9.2%} "
+                f"{one.observed:9.2%}  {'█' * round(20 * one.observed)}"
+                for one in curve
+            ),
+        ]
+    return [line.replace("nan%", "–   ").rstrip() for line in lines]
+
+
+def clip(name: str, most: int = 30) -> str:
+    """A name that may be long, with an ellipsis after its first letters.
+
+    >>> clip("a" * 40, 5), clip("short")
+    ('aaaa…', 'short')
+    """
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def tabulate_chunks(chunks: "dict[str, ChunkScore]") -> list[str]:
@@ -120,7 +214,7 @@ def tabulate_chunks(chunks: "dict[str, ChunkScore]") -> list[str]:
 
 def tabulate_classes(classes: list["ClassScore"], heading: str, counted: str = "rows") -> list[str]:
     """A table of precision, recall, F1 and the number of rows."""
-    names = [str(one.label) for one in classes]
+    names = [clip(str(one.label)) for one in classes]
     wide = max(map(len, [*names, heading]))
     lines = [f"{heading:<{wide}}  precision  recall      F1{counted:>12}"]
     for name, one in zip(names, classes, strict=True):
@@ -130,14 +224,15 @@ def tabulate_classes(classes: list["ClassScore"], heading: str, counted: str = "
 
 
 def confusion(evaluation: "Evaluation", names: list[str], most: int = 10) -> list[str]:
-    """Which classes are taken for which, if there are not too many."""
-    if len(names) > most:
-        return []
+    """Which classes are taken for which: as a table, or the most frequent if it were too wide."""
     counts = evaluation.confusion.tolist()
+    names = [clip(name) for name in names]
     lines = list(zip([*names, "not known"], counts, strict=True))
     lines = lines if sum(counts[-1]) else lines[:-1]
     wide = max(len(name) for name, _ in [*lines, ("rows of", [])])
     cells = [max(len(name), len(f"{max(map(max, counts)):,}")) for name in names]
+    if len(names) > most or wide + sum(cells) + 2 * len(cells) > WIDTH:
+        return list_confusions(lines, names, most)
     head = "  ".join(f"{name:>{size}}" for name, size in zip(names, cells, strict=True))
     text = [f"{'rows of':<{wide}}  predicted as", f"{'':<{wide}}  {head}"]
     for name, row in lines:
@@ -146,13 +241,26 @@ def confusion(evaluation: "Evaluation", names: list[str], most: int = 10) -> lis
     return text
 
 
+def list_confusions(lines: list[tuple[str, list[int]]], names: list[str], most: int) -> list[str]:
+    """The pairs of classes that are most often taken for each other."""
+    wrong = [
+        (n, name, names[k])
+        for place, (name, row) in enumerate(lines)
+        for k, n in enumerate(row)
+        if n and k != place
+    ]
+    wrong = sorted(wrong, key=lambda one: -one[0])[:most]
+    found = [f"  {n:9,d}  {name} as {other}" for n, name, other in wrong]
+    return ["Most frequent confusions (rows, class, predicted as):", *found] if found else []
+
+
 # Models
 
 
 def count_updates(model: "Model") -> tuple[int, str]:
     """The updates of a training; they are mistakes unless some rows were right and too near."""
     updates = sum(state.mistakes for state in model.states)
-    right = updates == sum(epoch.errors for epoch in model.history)
+    right = updates == sum(epoch.errors for epoch in model.history) and model.target == "classes"
     return updates, "mistake" if right else "update"
 
 
@@ -174,8 +282,10 @@ def about_result(name: str, model: "Model", seconds: float) -> list[str]:
         tags, scheme = count(len(model.classes), "tag"), model.features["scheme"]
         chunks = "" if scheme is None else f" (chunks in {scheme[0]})"
         return [*lines, f"{name}: {size}, {tags}{chunks}, {features}"]
-    classes = f"{len(model.classes)} {list_kinds(model)}: {about_classes(model)}"
+    classes = about_target(model)
     lines.append(f"{name}: {count(facts['rows'], 'row')}, {features}, {classes}")
+    if "training_score" in facts:
+        lines.append(f"On the training rows: {summarize_numbers(facts['training_score'])}.")
     if model.estimator != "Perceptron":
         lines.append(f"Rule {model.estimator}, solution {model.parameters['solution']}.")
     return lines
@@ -209,8 +319,22 @@ def as_result(
         "class_rows": facts.get("class_rows"),
         "columns": list_columns(recipe),
         "held_out": facts.get("held_out"),
-        "test": tested and tested.score.as_dict(),
+        "asked": facts.get("asked"),
+        "test": tested and getattr(tested, "score", tested).as_dict(),
+        **({"numbers": facts["numbers"]} if "numbers" in facts else {}),
+        **({"training": facts["training_score"]} if "training_score" in facts else {}),
     }
+
+
+def about_labels(asked: Mapping[str, int]) -> str:
+    """A sentence on the labels that were asked for, and on the errors meanwhile.
+
+    >>> about_labels({"rows": 4000, "labels": 400, "errors": 90})
+    'Asked for 400 of 4,000 labels (10.0%); 2.25% of the rows were predicted wrong meanwhile.'
+    """
+    rows, labels, errors = asked["rows"], asked["labels"], asked["errors"]
+    wrong = f"{errors / rows:.2%} of the rows were predicted wrong meanwhile"
+    return f"Asked for {labels:,} of {rows:,} labels ({labels / rows:.1%}); {wrong}."
 
 
 def join_names(names: Iterable[Any], most: int | None = LISTED) -> str:
@@ -248,7 +372,7 @@ def about_columns(recipe: "FeatureRecipe", most: int | None = LISTED) -> list[st
     if not isinstance(recipe.label, str):
         return lines
     if recipe.labels_separator is None:
-        return [f"Label: {recipe.label}", *lines]
+        return [f"Label: {recipe.label}{' (numbers)' if recipe.numbers else ''}", *lines]
     return [
         f"Labels: {recipe.label} (any number, with {recipe.labels_separator!r} between)",
         *lines,
@@ -267,14 +391,37 @@ def about_tuning(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> lis
     """The settings that were tried and their errors, the best first."""
     splits = f", in {facts['splits']} splits" if facts["splits"] > 1 else ""
     rows, taken, usual = count(facts["held_out"], "row"), facts["best"][0], facts["usual"]
-    lines = [f"Tuning: {facts['tried']} settings, {rows} held out{splits}."]
+    numbers = RULE_TABLE[taken["rule"]].target == "numbers"
+    by = ", by mean absolute error" if numbers else ""
+    lines = [f"Tuning: {facts['tried']} settings, {rows} held out{splits}{by}."]
     for each in facts["best"] + ([] if usual in facts["best"] else [usual]):
         marks = ["chosen"] * (each == taken) + ["default"] * (each == usual)
-        said = " ".join(spell(name, value) for name, value in each.items() if name != "error")
-        lines.append(
-            f"{each['error']:8.2%}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}"
-        )
+        lines.append(format_setting(each, marks, spell))
     return lines
+
+
+def about_online(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> list[str]:
+    """The error of predictions of a stream, and the settings that predicted best."""
+    alarms = count(len(facts["alarms"]), "drift alarm")
+    shown = [
+        format_setting(each, ["predicts the next row"] * (number == 0), spell)
+        for number, each in enumerate(facts["best"])
+    ]
+    return [
+        f"Online: {facts['error']:.2%} of {count(facts['rows'], 'row')} were wrong before they "
+        f"were learnt; {alarms}; {facts['tried']} settings:",
+        *shown,
+    ]
+
+
+def format_setting(
+    setting: dict[str, Any], marks: list[str], spell: Callable[[str, Any], str]
+) -> str:
+    """A setting that was tried, with its error, in a line."""
+    said = " ".join(spell(name, value) for name, value in setting.items() if name != "error")
+    numbers = RULE_TABLE[setting["rule"]].target == "numbers"
+    error = f"{setting['error']:8.5g}" if numbers else f"{setting['error']:8.2%}"
+    return f"{error}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}"
 
 
 def about_text(recipe: "FeatureRecipe") -> str:
@@ -285,6 +432,21 @@ def about_text(recipe: "FeatureRecipe") -> str:
         size = f"{shortest}-{longest}" if longest > shortest else str(longest)
         said.append(f"{size} {of}{'s' if longest > 1 else ''}")
     return ", ".join([*said, f"{recipe.counts} counts", *["tf-idf"] * recipe.weighs_rare])
+
+
+def about_target(model: "Model", most: int | None = LISTED) -> str:
+    """The classes or the numbers that a model predicts."""
+    if model.target == "numbers":
+        return about_numbers(model)
+    return f"{len(model.classes)} {list_kinds(model)}: {about_classes(model, most)}"
+
+
+def held_out_line(facts: Mapping[str, Any]) -> str:
+    """The errors on held-out rows in words."""
+    from ..data.targets import Score
+
+    score = facts["held_out"]
+    return summarize_numbers(score) if "mae" in score else errors(Score(**score))
 
 
 def list_kinds(model: "Model") -> str:

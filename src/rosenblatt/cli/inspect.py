@@ -1,52 +1,82 @@
-"""Print what a model is, how it was trained, and its largest weights."""
+"""Print what a model is, how it was trained, and its most important columns."""
 
-from collections.abc import Callable
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from .card import make_card, write_card
+from .data import check_output
 from .format import (
     LISTED,
-    about_classes,
     about_columns,
+    about_target,
     count,
     count_features,
     count_updates,
-    errors,
     fold,
-    list_kinds,
+    held_out_line,
 )
 from .options import output_option
 from .panels import CommandError, command
 from .predict import MODEL, load_learner
 
 if TYPE_CHECKING:
+    from ..jobs.importances import Importance
     from ..storage.model import Model
+
+TOP = 10  # columns that are printed
 
 
 @dataclass
 class InspectOptions:
     """How much of a model is printed."""
 
-    top: int = output_option(
-        help="Number of columns to print, by largest weight; for taggers, of features per tag.",
-        default=10,
+    top: int | None = output_option(
+        help="Number of columns to print, by importance; for taggers, of features per tag.",
+        shown=str(TOP),
         type=click.IntRange(min=0),
     )
     all: bool = output_option(help="Print all columns and classes.", default=False)
+    data: str | None = output_option(
+        help="Measure the deviations of columns on all rows of FILE.",
+        metavar="FILE",
+        shown="those of the first training rows",
+    )
+    plot: Path | None = output_option(
+        help="Draw the importances to FILE (.png, .svg, .pdf …).", shown="off"
+    )
+    card: Path | None = output_option(
+        help="Write a model card to FILE: a page for a model hub.", shown="off"
+    )
+    json: bool = output_option(
+        help="Print one JSON object, with all columns unless --top is given.", default=False
+    )
+
+    def count_columns(self) -> int | None:
+        """Return the number of columns to print; None for all."""
+        return None if self.all or (self.json and self.top is None) else self.top_or_default()
+
+    def top_or_default(self) -> int:
+        """Return the number of columns or features to print."""
+        return TOP if self.top is None else self.top
 
 
 @command(
     MODEL,
     examples=[
         "rosenblatt inspect model.safetensors --top 20",
-        "rosenblatt inspect model.safetensors --all",
+        "rosenblatt inspect model.safetensors --json",
+        "rosenblatt inspect model.safetensors --plot importances.png",
+        "rosenblatt inspect model.safetensors --card README.md",
     ],
 )
 def inspect(model: Path, given: InspectOptions) -> None:
-    """Print what a model is, how it was trained, and its largest weights."""
+    """Print what a model is, how it was trained, and its most important columns."""
+    for output in (given.plot, given.card):
+        check_output(output, model, given.data)
     saved, learner = load_learner(model)
     describe = {"linear": inspect_linear, "sequence": inspect_tagger}.get(learner.kind)
     if describe is None:
@@ -55,36 +85,110 @@ def inspect(model: Path, given: InspectOptions) -> None:
             "use rosenblatt.load in Python.",
             "model-kind",
         )
-    describe(saved, learner, given)
+    describe(saved, learner, given, model)
 
 
-def inspect_linear(saved: "Model", learner: Any, given: InspectOptions) -> None:
-    """Print what a linear model is, and its largest weights."""
-    import numpy as np
-
-    from ..reading.units import in_file_units
+def inspect_linear(saved: "Model", learner: Any, given: InspectOptions, model: Path) -> None:
+    """Print what a linear model is, and its most important columns."""
+    from ..jobs.importances import rank_columns
 
     coef, bias = learner.coefficients()
+    deviations = None if given.data is None else read_deviations(saved, given.data, coef.shape[1])
+    ranked = rank_columns(saved, coef, deviations, given.count_columns())
+    if given.plot is not None:
+        from ..plots import ImportanceDisplay
+
+        ImportanceDisplay.from_importances(ranked, saved.classes).save(given.plot)
     about = about_model(saved, coef, None if given.all else LISTED)
+    if given.card is not None:
+        columns = [text for _, text in tabulate_importances(ranked)]
+        write_card(make_card(saved, about, columns, model), given.card)
+    if given.json:
+        print_linear(saved, coef, bias, ranked)
+        return
     print("\n".join(map(fold, [*about, *about_scores(saved)])))
-    names = column_names(saved)
-    sizes = np.abs(coef).max(axis=0)  # of columns of one size, which can be compared
-    largest = np.argsort(-sizes, kind="stable")[: given.top]
+    raw, raw_bias = to_file_units(saved, coef, bias)
+    if ranked and ranked[0].importance is not None:
+        print("Importance is the largest weight × the standard deviation of the column:")
+    for line in tabulate_importances(ranked):
+        column, text = line
+        print(fold(f"{text}: {format_weights(raw[:, column], coef[:, column])}"))
+    print(fold(f"  bias: {format_weights(raw_bias, bias)}"))
+    if given.plot is not None:
+        print(f"Wrote the figure to {given.plot}.")
+    if given.card is not None:
+        print(f"Wrote the card to {given.card}; fill in its last part.")
+
+
+def to_file_units(saved: "Model", coef: Any, bias: Any) -> tuple[Any, Any]:
+    """The weights and biases in the units of the file, where the model has scaled columns."""
+    from ..reading.units import in_file_units
+
     recipe = saved.features.get("recipe")
     raw, raw_bias = (coef, bias) if recipe is None else in_file_units(recipe, coef, bias)
-    for k in largest[sizes[largest] > 0].tolist():
-        print(f"  {names(k)}: {format_weights(raw[:, k], coef[:, k])}")
-    print(f"  bias: {format_weights(raw_bias, bias)}")
+    if saved.target == "numbers":
+        scale = saved.facts["numbers"]
+        raw, raw_bias = raw * scale["scale"], raw_bias * scale["scale"] + scale["center"]
+    return raw, raw_bias
 
 
-def column_names(model: "Model") -> Callable[[int], str]:
-    """What columns are called: by name, or as the file numbers them."""
-    known = dict(model.features.get("largest", []))
-    known |= dict(enumerate(model.features.get("names", [])))
-    first = (model.features.get("recipe") or {}).get("first")
-    if first is not None:
-        return lambda column: f"index {column + first}"
-    return lambda column: known.get(column, f"column {column}")
+def read_deviations(saved: "Model", data: str, width: int) -> Any:
+    """The standard deviations of columns over all rows of a file."""
+    from ..jobs.data import open_like
+    from ..jobs.importances import measure_deviations
+
+    rows: Any = open_like(saved, data, labels=False)
+    return measure_deviations(rows, width)
+
+
+def tabulate_importances(ranked: "list[Importance]") -> list[tuple[int, str]]:
+    """The number of each column, and its importance, a bar and its name."""
+    known = [one.importance for one in ranked if one.importance is not None]
+    most = max(known, default=0.0) or 1.0
+    lines = []
+    for one in ranked:
+        if one.importance is None:
+            lines.append(
+                (one.column, f"  {one.name}" if not known else f"{'–':>10}{'':15}{one.name}")
+            )
+            continue
+        bar = "█" * round(12 * one.importance / most)
+        lines.append((one.column, f"{one.importance:10.4g} {bar:<12}  {one.name}"))
+    return lines
+
+
+def print_linear(saved: "Model", coef: Any, bias: Any, ranked: "list[Importance]") -> None:
+    """Print a linear model as one JSON object."""
+    raw, raw_bias = to_file_units(saved, coef, bias)
+    columns = [{**one._asdict(), "file_weights": raw[:, one.column].tolist()} for one in ranked]
+    recipe = saved.features.get("recipe") or {}
+    print(
+        json.dumps(
+            {
+                **describe_model(saved),
+                "label": recipe.get("label"),
+                "n_features": coef.shape[1],
+                "bias": bias.tolist(),
+                "file_bias": raw_bias.tolist(),
+                "columns": columns,
+            },
+            default=str,
+        )
+    )
+
+
+def describe_model(saved: "Model") -> dict[str, Any]:
+    """What a model is and how it was trained, as JSON values."""
+    facts = saved.facts
+    kept = ("rows", "class_rows", "stop_reason", "held_out", "tuning", "sentences", "tokens")
+    return {
+        "estimator": saved.estimator,
+        "parameters": dict(saved.parameters),
+        "classes": saved.classes.tolist(),
+        "probabilities": "calibration" in facts,
+        **{name: facts[name] for name in kept if name in facts},
+        "history": [epoch._asdict() for epoch in saved.history],
+    }
 
 
 def format_signed(numbers: Any) -> str:
@@ -100,7 +204,6 @@ def format_weights(raw: Any, scaled: Any) -> str:
 
 def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]:
     """What a model is and how it was trained; at most some of many names, unless None."""
-    from ..data.targets import Score
     from ..parameters import RULE_NAMES, RULE_TABLE
     from ..reading.recipe import FeatureRecipe
 
@@ -118,7 +221,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
     }
     kind = "A perceptron" if model.estimator == "Perceptron" else model.estimator
     lines = [
-        f"{kind} for {len(model.classes)} {list_kinds(model)}: {about_classes(model, most)}",
+        f"{kind} for {about_target(model, most)}",
         *about_columns(FeatureRecipe(**model.features.get("recipe", {})), most),
         f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
@@ -126,6 +229,13 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
     ]
     if model.history:
         first, last = model.history[0], model.history[-1]
+        if model.target == "numbers":
+            losses = [f"{epoch.loss / max(epoch.rows, 1):.4g}" for epoch in (first, last)]
+            lines.append(
+                f"{count(last.epoch, 'epoch')}; mean loss in the first {losses[0]}, in the last "
+                f"{losses[1]}, in deviations"
+            )
+    if model.history and model.target == "classes":
         shares = [f"{epoch.errors / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
         lines.append(
             f"{count(last.epoch, 'epoch')}; mistakes in the first {shares[0]}, in the last "
@@ -139,8 +249,14 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
         )
         tried = f"{facts['tuning']['tried']} settings"
         lines.append(f"Best of {tried}: held-out error {best:.2%}, by default {usual:.2%}")
+    if "online" in facts:
+        online = facts["online"]
+        lines.append(
+            f"Online: {online['error']:.2%} of {count(online['rows'], 'row')} wrong before they "
+            f"were learnt; {count(len(online['alarms']), 'drift alarm')}"
+        )
     if "held_out" in facts:
-        lines.append(f"Held-out {errors(Score(**facts['held_out']))}")
+        lines.append(f"Held-out {held_out_line(facts)}")
     return lines
 
 
@@ -148,6 +264,11 @@ def about_scores(model: "Model") -> list[str]:
     """How a score comes about and what it says."""
     if model.parameters["solution"] == "vote":
         return ["A score is the share of votes of all weights. The last weights:"]
+    if model.target == "numbers":
+        return [
+            "A prediction is the bias and the sum of weight × feature, in the units of the file.",
+            "The largest weights (scaled: as train learnt them, for numbers of deviation 1):",
+        ]
     first, second = (str(label) for label in (*model.classes[:2], "")[:2])
     if model.is_multilabel:
         says = f"one for each label ({first}, …), and above 0 a row has it"
@@ -160,15 +281,28 @@ def about_scores(model: "Model") -> list[str]:
     return [
         f"A score is the bias and the sum of weight × feature: {says}.",
         "It is not a probability; a larger score is further from the boundary.",
-        f"The largest weights{units}:",
+        f"The weights of the most important columns{units}:",
     ]
 
 
-def inspect_tagger(model: "Model", learner: Any, options: InspectOptions) -> None:
+def inspect_tagger(model: "Model", learner: Any, options: InspectOptions, _: Path) -> None:
     """Print what a tagger is, and for each tag the features with the largest weights."""
     from ..learners.sequence.explaining import best_predecessors
 
-    given, top = model.parameters, options.top
+    given, top = model.parameters, options.top_or_default()
+    if any(given is not None for given in (options.data, options.plot, options.card)):
+        raise CommandError(
+            "--data, --plot and --card are for models of rows; leave them out.", "model-kind"
+        )
+    if options.json:
+        features = {
+            str(name): [
+                [feature, float(weight)] for feature, weight in learner.loudest_features(tag, top)
+            ]
+            for tag, name in enumerate(learner.tags.names)
+        }
+        print(json.dumps({**describe_model(model), "features": features}, default=str))
+        return
     search = "greedy" if learner.greedy else "Viterbi"
     print(
         f"{model.estimator} for {count(len(learner.classes), 'tag')}, {search}, order of tags "

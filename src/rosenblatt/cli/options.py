@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..parameters import ANY_RULE, CLASS_RULES, FILES, RULE_NAMES, RULE_TABLE, SEQUENCE
+from ..parameters import (
+    ANY_RULE,
+    CLASS_RULES,
+    FILES,
+    NUMBER_RULES,
+    RULE_NAMES,
+    RULE_TABLE,
+    SEQUENCE,
+)
 from .data import FileOptions, check_input, check_output, input_option
 from .panels import (
     CommandError,
@@ -44,7 +52,7 @@ def rule_options(shown: Mapping[str, str]) -> list[PanelOption]:
     ``shown`` has defaults in words, where they are not those of the rules.
     """
     users: dict[str, list[str]] = {}
-    for rule, entry in CLASS_RULES.items():
+    for rule, entry in RULE_TABLE.items():
         for name in entry.own:
             users.setdefault(name, []).append(rule)
     return [
@@ -80,6 +88,12 @@ class OutputOptions:
     output: Path | None = output_option("-o", "--output", help="Write the model to FILE.")
     test: str | None = output_option(help="Print the error on the rows of FILE.", metavar="FILE")
     holdout: float = output_option(help=FILES["holdout"].help + ".", default=0.0, metavar="SHARE")
+    folds: int | None = output_option(
+        help="Print the error by cross-validation with N folds, and its spread.",
+        metavar="N",
+        shown="off; 5 for a built-in set",
+        type=click.IntRange(min=2),
+    )
     checkpoint: float | None = output_option(
         help="Save the model every N seconds during training.", metavar="N", shown="off"
     )
@@ -97,7 +111,7 @@ class OutputOptions:
     progress_every: int | None = stream_option(
         "-P",
         "--progress-every",
-        help="Print the progressive error every N rows.",
+        help="Print the progressive error every N rows; this changes nothing else.",
         shown="1000 with --progressive, else off",
     )
 
@@ -137,8 +151,8 @@ class RuleOptions:
     """The update rule, and the parameters that only some rules have."""
 
     rule: str | None = training_option(
-        help=f"Update rule: {', '.join(CLASS_RULES)}.",
-        type=click.Choice(list(CLASS_RULES)),
+        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}.",
+        type=click.Choice(list(RULE_TABLE)),
         shown="pa; text: perceptron; --epochs 1: arow",
     )
     own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))
@@ -171,6 +185,9 @@ class LearningOptions(RuleOptions):
         "rows, a fifth of them.",
         default=False,
     )
+    labels_budget: float = training_option(
+        help=FILES["labels_budget"].help + ".", default=0.0, metavar="N", shown="all labels"
+    )
     seed: int = training_option(help="Seed of the random orders, from 0 to 2³² − 1.", default=0)
     initial: Path | None = training_option(help="Start from the weights of a model file.")
     cluster: str | None = training_option(
@@ -183,6 +200,11 @@ class LearningOptions(RuleOptions):
     )
     no_bias: bool = option(
         help="Learn no bias.", default=False, panel=ORDER_PANEL, also=["--no-fit-intercept"]
+    )
+    online: bool = stream_option(
+        help="Choose everything that is not given for the prediction of each next row: rule, "
+        "parameters, products of columns; warn of drift. One epoch.",
+        default=False,
     )
     window: int = stream_option(
         help="Shuffle a stream within N rows.", default=0, shown="no shuffling"
@@ -269,6 +291,11 @@ class ReadingOptions(FileOptions):
     labels_separator: str | None = input_option(
         help="Separator of several labels in one cell, such as ;.", metavar="TEXT"
     )
+    numbers: bool | None = input_option(
+        "--numbers/--no-numbers",
+        help="Whether labels are numbers to predict, not classes.",
+        shown="detected; classes with --classes",
+    )
     encoding: str | None = input_option(
         help="Encoding of the text, such as latin-1.", shown="utf-8"
     )
@@ -315,14 +342,17 @@ class ReadingOptions(FileOptions):
         """Return which of ``counts`` and ``tfidf`` were given; ``--tune`` does not change these."""
         return frozenset(name for name in ("counts", "tfidf") if getattr(self, name) is not None)
 
-    def options(self) -> dict[str, Any]:
-        """Return the keyword arguments of ``read``."""
+    def options(self, classes: Any = None) -> dict[str, Any]:
+        """Return the keyword arguments of ``read``; named classes are not numbers."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         del given["cache"]
         for name in ("text", "category", "cross", "ignore"):
             given[name] = tuple(given[name] or ())
         ngrams = None if self.ngrams is None else parse_ngrams(self.ngrams)
-        return given | {"ngrams": ngrams, "counts": self.counts or "binary"}
+        if classes is not None and self.numbers:
+            raise CommandError("--numbers excludes --classes; leave one out.", "conflict")
+        numbers = self.numbers if classes is None else False
+        return given | {"ngrams": ngrams, "counts": self.counts or "binary", "numbers": numbers}
 
 
 def read_templates(path: Path) -> Any:

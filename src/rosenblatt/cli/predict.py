@@ -1,18 +1,15 @@
-"""Predict with a model, evaluate it, export it."""
+"""Predict with a model, and export it."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .data import FORMAT_HELP, check_output, input_option
-from .format import summarize_evaluation, tabulate
 from .options import output_option
 from .panels import CommandError, DescribedArgument, command
 
@@ -45,20 +42,49 @@ class ScoreOptions:
 
 
 @dataclass
+class ThresholdOption:
+    """How scores become decisions."""
+
+    threshold: float | None = output_option(
+        help="Predict the second of two classes above this probability, or above this score if "
+        "the model gives no probabilities; of label sets, each label above this score.",
+        shown="probability 0.5, score 0",
+    )
+
+
+@dataclass
 class PredictOptions(ScoreOptions):
     """What is written about each row, and where."""
 
     output: Path | None = output_option(
         "-o", "--output", help="Write to FILE.", shown="standard output"
     )
-    scores: bool = output_option(
-        help="Write the scores of the classes instead of the label.", default=False
+    output_format: str | None = output_option(
+        help="Format of the output: text (one label per line), csv or tsv (with a header), jsonl "
+        "(one JSON object per line).",
+        type=click.Choice(["text", "csv", "tsv", "jsonl"]),
+        shown="by the name of -o, else text; csv with --append",
     )
-    probabilities: bool = output_option(
-        help="Write the probability of each class instead of the label; needs a model of train "
-        "--probabilities.",
+    append: bool = output_option(
+        help="Write the columns of the input file before the predictions.", default=False
+    )
+    scores: bool = output_option(
+        help="Write the scores of the classes: in text instead of the label, else beside it.",
         default=False,
     )
+    probabilities: bool = output_option(
+        help="Write the probability of each class: in text instead of the label, else beside it. "
+        "Needs a model of train --probabilities.",
+        default=False,
+    )
+
+    def find_format(self) -> str:
+        """Return the format of the output: the stated one, else by the name of the file."""
+        if self.output_format is not None:
+            return self.output_format
+        named = "" if self.output is None else self.output.suffix.lower().lstrip(".")
+        named = {"ndjson": "jsonl"}.get(named, named)
+        return named if named in ("csv", "tsv", "jsonl") else "csv" if self.append else "text"
 
 
 @dataclass
@@ -73,92 +99,92 @@ class JsonOption:
     FILE,
     examples=[
         "rosenblatt predict model.safetensors new.csv -o labels.txt",
-        "rosenblatt predict model.safetensors new.csv --probabilities",
+        "rosenblatt predict model.safetensors new.csv --probabilities -o new.jsonl",
+        "rosenblatt predict model.safetensors new.csv --append -o with_labels.csv",
     ],
 )
-def predict(model: Path, data: str, given: PredictOptions) -> None:
-    """Write the predicted label of every row of a file, one per line.
+def predict(model: Path, data: str, given: PredictOptions, decision: ThresholdOption) -> None:
+    """Write the predicted label of every row of a file, one per line or as a table.
 
     A tagger writes the file with its tags filled in.
     """
     from ..jobs.data import open_like
+    from .report import show_reading
 
     check_output(given.output, model, data)
-    if given.scores and given.probabilities:
-        raise CommandError("--scores excludes --probabilities; leave one out.", "conflict")
+    form = given.find_format()
+    if form == "text" and given.scores and given.probabilities:
+        raise CommandError(
+            "--scores excludes --probabilities in text; leave one out, or choose --output-format "
+            "csv.",
+            "conflict",
+        )
+    if form == "text" and given.append:
+        raise CommandError(
+            "--append needs a table; choose --output-format csv, tsv or jsonl.", "conflict"
+        )
     saved, learner = load_learner(model)
     opened = open_like(saved, data, labels=False, **given.options())
     kinds: dict[str, Callable[..., Iterator[bytes]]] = {
-        "rows": predict_rows,
-        "sentences": predict_sentences,
+        "rows": write_rows,
+        "sentences": write_sentences,
     }
-    pieces = kinds[learner.reads]
     seen = sys.stderr.isatty() and not (given.output is None and sys.stdout.isatty())
-    with open_output(given.output) as out:
-        for piece in pieces(learner, opened, given, seen):
+    with open_output(given.output) as out, show_reading(opened.size, seen) as tell:
+        for piece in kinds[learner.reads](learner, opened, given, decision.threshold, tell):
             out.write(piece)
 
 
-def predict_rows(
-    learner: Any, reader: "Reader", given: PredictOptions, seen: bool
+def write_rows(
+    learner: Any,
+    reader: "Reader",
+    given: PredictOptions,
+    threshold: float | None,
+    tell: Callable[[int], None],
 ) -> Iterator[bytes]:
-    """The lines of the predictions for rows, batch by batch."""
-    from ..jobs.evaluate import scored
-    from .report import show_reading
+    """The predictions for rows, batch by batch."""
+    from ..jobs.predictions import Contents, predict_rows, tabulate_predictions, write_table
 
-    write = make_line_writer(learner, reader.parser.recipe.labels_separator)
-    probable = compute_probabilities(learner) if given.probabilities else None
-    with show_reading(reader.size, seen) as tell:
-        for batch, activations in scored(learner, reader):
-            tell(batch.bytes_read)
-            if given.scores or given.probabilities:
-                shown = activations if probable is None else probable(activations)
-                table = shown.reshape(len(shown), -1).tolist()
-                lines = [" ".join(f"{value:.9g}" for value in row) + "\n" for row in table]
-            else:
-                lines = write(learner.choose(activations))
-            if batch.ids is not None:
-                ids = (in_one_line(name).replace("\t", "\\t") for name in batch.ids)
-                lines = [f"{name}\t{line}" for name, line in zip(ids, lines, strict=True)]
-            yield "".join(lines).encode()
+    contents = Contents(given.scores, given.probabilities, given.append, threshold)
+    form = given.find_format()
+    if form != "text":
+        yield from write_table(tabulate_predictions(learner, reader, contents, tell), form)
+        return
+    numbers = (given.scores or given.probabilities) and learner.target_kind == "classes"
+    separator = reader.parser.recipe.labels_separator or ","
+    for batch, rows in predict_rows(learner, reader, contents, separator):
+        tell(batch.bytes_read)
+        if numbers:
+            lines = [" ".join(f"{value:.9g}" for value in row[1:]) + "\n" for row in rows]
+        else:
+            lines = [f"{in_one_line(row[0])}\n" for row in rows]
+        if batch.ids is not None:
+            ids = (in_one_line(name).replace("\t", "\\t") for name in batch.ids)
+            lines = [f"{name}\t{line}" for name, line in zip(ids, lines, strict=True)]
+        yield "".join(lines).encode()
 
 
-def predict_sentences(
-    learner: Any, file: "SentenceFile", given: PredictOptions, seen: bool
+def write_sentences(
+    learner: Any,
+    file: "SentenceFile",
+    given: PredictOptions,
+    threshold: float | None,
+    tell: Callable[[int], None],
 ) -> Iterator[bytes]:
     """A file with the predicted tags filled in, piece by piece."""
     from ..jobs.sentences import fill_in_tags
-    from .report import show_reading
 
-    if given.scores or given.probabilities:
-        raise CommandError(
-            "--scores and --probabilities are not for taggers; leave them out.", "sentences-option"
-        )
-    with show_reading(file.size, seen) as tell:
-        yield from fill_in_tags(learner, file, tell)
-
-
-def make_line_writer(learner: Any, separator: str | None) -> Callable[[Any], list[str]]:
-    """Return a function that writes the labels of rows, one row per line."""
-    names = [in_one_line(name) for name in learner.classes.tolist()]
-    if not learner.multilabel:
-        return lambda codes: [f"{names[code]}\n" for code in codes.tolist()]
-
-    def lines(chosen: Any) -> list[str]:
-        pairs = (compress(names, row) for row in chosen.tolist())
-        return [(separator or ",").join(labels) + "\n" for labels in pairs]
-
-    return lines
-
-
-def compute_probabilities(learner: Any) -> Callable[[Any], Any]:
-    """Return the function from scores to probabilities of the classes."""
-    calibration = getattr(learner, "calibration", None)
-    if calibration is None:
-        raise CommandError(
-            "The model has no probabilities; train it with --probabilities.", "no-probabilities"
-        )
-    return lambda scores: calibration.probabilities(scores, learner.choose(scores))
+    stated = {
+        "--scores": given.scores,
+        "--probabilities": given.probabilities,
+        "--append": given.append,
+        "--output-format": given.output_format,
+        "--threshold": threshold is not None,
+    }
+    for option, wanted in stated.items():
+        if wanted:
+            raise CommandError(f"{option} is not for taggers; leave it out.", "sentences-option")
+    yield from fill_in_tags(learner, file, tell)
 
 
 def in_one_line(name: Any) -> str:
@@ -172,37 +198,43 @@ def escape(letter: str) -> str:
     return letter if letter.isprintable() or letter == "\t" else repr(letter)[1:-1]
 
 
-@command(MODEL, FILE, examples=["rosenblatt score model.safetensors test.csv"])
-def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> None:
-    """Print the error of a model on a file, with precision, recall and F1 of each class."""
-    from ..jobs.data import open_like
-    from ..jobs.evaluate import evaluate
-    from .report import show_reading
+@dataclass
+class ExportOptions:
+    """What an export needs besides the model."""
 
-    saved, learner = load_learner(model)
-    opened = open_like(saved, data, labels=True, **given.options())
-    with show_reading(opened.size, sys.stderr.isatty()) as tell:
-        found = evaluate(learner, opened, tell)
-    if result.json:
-        print(json.dumps({"data": data, **found.as_dict()}))
-        return
-    print(f"{data}: {summarize_evaluation(found)}.")
-    print("\n".join(tabulate(found)))
+    words: str | None = input_option(
+        help="File like that of the training, for the words of columns of categories.",
+        metavar="FILE",
+        shown="the words that the model file names",
+    )
 
 
 @command(
     MODEL,
     DescribedArgument("output", "The ONNX file to write.", type=click.Path(path_type=Path)),
-    examples=["rosenblatt export model.safetensors model.onnx"],
+    examples=[
+        "rosenblatt export model.safetensors model.onnx",
+        "rosenblatt export model.safetensors model.onnx --words train.csv",
+    ],
 )
-def export(model: Path, output: Path) -> None:
-    """Export a model of numeric columns as an ONNX file."""
-    from ..export import write_onnx
+def export(model: Path, output: Path, given: ExportOptions) -> None:
+    """Export a model of numbers and categories as an ONNX file.
+
+    Words that are not in the table of their column count as missing.
+    """
+    from ..export import MissingWordsError, collect_words, list_columns, write_onnx
     from ..learners import load_model
 
-    check_output(output, model)
-    columns = write_onnx(output, load_model(model))
-    print(f"{output}: {columns:,} columns in, labels and scores out.")
+    check_output(output, model, given.words)
+    saved = load_model(model)
+    words = None if given.words is None else collect_words(saved, given.words)
+    try:
+        columns = write_onnx(output, saved, words)
+    except MissingWordsError as error:
+        raise CommandError(f"{error} Name it with --words.", "words") from None
+    categories = len(list_columns(saved.features, "category"))
+    of = f", {categories:,} of them categories" if categories else ""
+    print(f"{output}: {columns:,} columns in{of}, labels and scores out.")
 
 
 def load_learner(path: Path) -> "tuple[Model, Any]":

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TextIO
 from ..training.bars import new_bar
 from ..training.history import Epoch
 from ..training.report import COLUMNS, Listener, Tally
+from .numbers import HEADING as NUMBER_HEADING, format_number_epoch
 
 LONGEST_SILENCE = 60.0  # seconds between two lines of a pass
 EPOCH_SILENCE = 10.0  # seconds between two lines of epochs without lines of their own
@@ -25,7 +26,7 @@ class Pace(NamedTuple):
     megabytes_per_second: float
     error: float | None
     last_error: float | None
-    mistakes: int | None
+    mistakes: float | None
 
 
 class Quiet(Listener):
@@ -79,8 +80,9 @@ class Quiet(Listener):
         error = last = None
         if tally.mistakes is not None:
             error = tally.mistakes / max(tally.rows * tally.problems, 1)
-            recent = (tally.rows - self.before.rows) * tally.problems
-            last = (tally.mistakes - (self.before.mistakes or 0)) / recent if recent else None
+            before = Tally(0, 0, 0) if self.before.mistakes is None else self.before  # only read
+            recent = (tally.rows - before.rows) * tally.problems
+            last = (tally.mistakes - (before.mistakes or 0)) / recent if recent else None
         self.before = tally
         speed = tally.bytes_read / seconds / 1e6
         return Pace(tally.rows, tally.rows / seconds, speed, error, last, tally.mistakes)
@@ -116,10 +118,11 @@ class Printed(Quiet):
 
     def show(self, pace: Pace, tally: Tally) -> None:
         """Print a line about a pass."""
+        numbers = self.target == "numbers"
         if not self.has_heading:
-            print_line(HEADING)
+            print_line(NUMBER_HEADING if numbers else HEADING)
             self.has_heading = True
-        print_line(format_pace(pace, tally, self.size))
+        print_line(format_pace(pace, tally, self.size, numbers))
 
     def epoch(self, epoch: Epoch) -> None:
         """Print an epoch, unless its turn has not come."""
@@ -134,7 +137,8 @@ class Printed(Quiet):
     def print_epoch(self) -> None:
         """Print the last epoch, unless it is printed."""
         if self.pending is not None:
-            print_line(format_epoch(self.pending))
+            numbers = self.target == "numbers"
+            print_line((format_number_epoch if numbers else format_epoch)(self.pending))
         self.pending, self.epoch_printed = None, self.begun
 
     def close(self) -> None:
@@ -143,11 +147,11 @@ class Printed(Quiet):
         super().close()
 
 
-def format_pace(pace: Pace, tally: Tally, size: int | None) -> str:
+def format_pace(pace: Pace, tally: Tally, size: int | None, numbers: bool = False) -> str:
     """A row of the table under the heading."""
-    read = f"{tally.bytes_read / size:7.0%}" if size else " " * 7
-    errors = [" " * 14 if value is None else f"{value:14.2%}" for value in pace[3:5]]
-    mistakes = " " * 13 if pace.mistakes is None else f"{pace.mistakes:13,d}"
+    read, form = f"{tally.bytes_read / size:7.0%}" if size else " " * 7, ".5g" if numbers else ".2%"
+    errors = [" " * 14 if value is None else f"{value:14{form}}" for value in pace[3:5]]
+    mistakes = "" if numbers or pace.mistakes is None else f"{pace.mistakes:13,d}"
     speeds = f"{pace.rows_per_second:12,.0f}{pace.megabytes_per_second:8,.0f}"
     return f"{read}{pace.rows:14,d}{speeds} {errors[0]}{errors[1]}{mistakes}"
 
@@ -230,7 +234,7 @@ class Bar(Printed):
 
     def tried(self, done: int, total: int) -> None:
         """Move the bar over the trials."""
-        self.move("tuning", done, total, f"{done} of {total}")
+        self.move("trials", done, total, f"{done} of {total}")
 
     def move(self, what: str, done: int, total: int | None, speed: str) -> None:
         """Show what is done of a total, once it takes longer than a moment."""

@@ -38,6 +38,13 @@ class ServiceOptions:
         metavar="FILE",
         shown="none",
     )
+    ask: float | None = service_option(
+        help="Mark about this share of predictions, between 0 and 1, those whose labels would "
+        "teach most; the page /ask lists them for a person to label.",
+        metavar="SHARE",
+        type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+        shown="off",
+    )
     max_classes: int = service_option(
         help="Largest number of classes with --grow.", type=click.IntRange(min=2), default=1000
     )
@@ -195,8 +202,9 @@ def serve(
     new = begin.model()
     if service.grow and not service.learn:
         raise CommandError("--grow needs --learn; add it.", "no-learn")
-    if service.shadow is not None and not service.learn:
-        raise CommandError("--shadow needs --learn; add it.", "no-learn")
+    for name, value in {"--shadow": service.shadow, "--ask": service.ask}.items():
+        if value is not None and not service.learn:
+            raise CommandError(f"{name} needs --learn; add it.", "no-learn")
     from ..access import is_loopback
     from ..service.app import Limits
     from ..service.learning import Keeping
@@ -220,6 +228,7 @@ def serve(
         growth=GrowthLimits(service.max_classes, service.max_megabytes << 20),
         new=new,
         shadow=service.shadow,
+        ask=service.ask,
         json_logs=service.log_format == "json",
     )
     status = serve_model(model, options)

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 from .data import DATA, SetOptions, has_sentences, is_builtin_set, open_source, print_note
 from .format import (
     about_columns,
+    about_folds,
+    about_labels,
     about_margin,
+    about_online,
     about_result,
     about_tuning,
     as_result,
     count,
-    errors,
     fold,
+    held_out_line,
     summarize_evaluation,
 )
 from .options import (
@@ -33,6 +36,7 @@ from .options import (
 from .panels import CommandError, command
 
 if TYPE_CHECKING:
+    from ..jobs.folds import CrossValidation
     from ..jobs.job import FileJob
     from ..reading.reader import Reader
     from ..storage.model import Model
@@ -60,13 +64,16 @@ def train(
     if not has_sentences(data, reading.format):
         learning.refuse_tagging(data)
     study = make_report(data, result, learning, reading) if is_builtin_set(data) else None
+    validation = validate(data, result, learning, reading, study)
     make = train_on_cluster if learning.cluster is not None else train_on_file
     started = time.perf_counter()
     model = make(data, result, learning, reading)
     seconds = time.perf_counter() - started
     if study is not None and result.json:
         study.say(model)
-    report = study.lines(model) if study is not None and not result.json else []
+    report = about_folds(validation, result.folds is not None) if validation is not None else []
+    if study is not None and not result.json:
+        report += study.lines(model)
     print_result(data, model, seconds, result, report)
     if result.plot is not None:
         draw(result.plot, model, data)
@@ -80,21 +87,53 @@ def make_report(
     data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Study":
     """The results about a built-in set that are found before it is learnt and timed."""
-    from ..training.plan import Request
     from .builtin_report import Study
 
     files = reading.cache, reading.skip_bad, reading.format, learning.window, learning.cluster
     others = learning.classes, learning.initial, result.checkpoint, result.progress_every
-    if any(files) or any(others) or result.resume or result.test:
+    if any(files) or any(others) or learning.online or result.resume or result.test:
         raise CommandError(
             f"{data} is a built-in set; options for files do not apply to it.", "builtin-option"
         )
-    study = Study(data, reading.options())
-    chosen = learning.tune or learning.early_stopping or learning.probabilities
-    if not (result.holdout or chosen):
-        rule, stated = learning.to_parameters(once=False)
-        study.cross_validate(Request(rule, stated))
-    return study
+    return Study(data)
+
+
+def validate(
+    data: str,
+    result: OutputOptions,
+    learning: LearningOptions,
+    reading: ReadingOptions,
+    study: "Study | None",
+) -> "CrossValidation | None":
+    """Cross-validate if that was asked for, or for a built-in set with enough rows."""
+    from .builtin_report import FOLDS
+
+    folds, chosen = result.folds, learning.tune or learning.early_stopping or learning.probabilities
+    if folds is None and study is not None and not (result.holdout or chosen):
+        folds = FOLDS if study.has_enough_rows() else None
+    if folds is None:
+        return None
+    if has_sentences(data, reading.format) or learning.cluster is not None:
+        raise CommandError(
+            "--folds is for files of rows, without --cluster; leave it out.", "folds-option"
+        )
+    if learning.initial is not None or result.resume:
+        raise CommandError(
+            "--folds trains new models; leave --initial and --resume out.", "folds-option"
+        )
+    from ..jobs.folds import cross_validate
+    from .report import print_event
+
+    job = make_job(replace(result, checkpoint=None, progressive=None), learning, reading.cache)
+    stated = reading.list_given_weights()
+    try:
+        options = reading.options(learning.classes)
+        found = cross_validate(open_source(data), options, job, folds, stated)
+    finally:
+        job.reporter.close()
+    if result.json:
+        print_event("cross_validation", **found.as_dict())
+    return found
 
 
 def make_job(
@@ -111,6 +150,12 @@ def make_job(
     if result.progressive is not None:
         listener.log = result.progressive.open("w", encoding="utf-8")
     rule, stated = learning.to_parameters(once)
+    open_rule = learning.rule is None and stated.get("max_iter") == 1
+    if open_rule and result.progress_every and not learning.online:
+        print_note(
+            "-P and --progressive only report the error; add --online to also choose the rule "
+            "for the prediction of the next row."
+        )
     request = Request(
         rule,
         stated,
@@ -119,7 +164,9 @@ def make_job(
         holdout=result.holdout,
         cache=cache,
         progress_every=result.progress_every or 0,
+        online=learning.online,
         tune=learning.tune,
+        labels_budget=learning.labels_budget,
     )
     return FileJob(request, listener, checkpointer)
 
@@ -142,8 +189,9 @@ def train_on_file(
     """Train on a file and save the model."""
     from ..jobs.data import SentenceFile
     from ..jobs.files import train as train_file
+    from ..jobs.online import train_online
 
-    options = reading.options()
+    options = reading.options(learning.classes)
     initial = None if learning.initial is None else load_initial(data, learning, reading)
     if initial is not None and "recipe" in initial.features:
         same = {name: options[name] for name in ("skip_bad", "threads")}
@@ -163,10 +211,15 @@ def train_on_file(
     try:
         if not sentences:
             opened, job = tune_and_open(source, opened, job, result, reading)
-        model = train_file(opened, job)
+        if job.request.online and not sentences:
+            model = train_online(opened, partial(open_again, source, options), job)
+        else:
+            model = train_file(opened, job)
     finally:
         job.reporter.close()
     save(model, None if model is begun else result.output)
+    if "online" in model.facts:
+        print_facts("online", model.facts["online"], result, about_online)
     return model
 
 
@@ -179,12 +232,13 @@ def tune_and_open(
     if job.request.tune:
         from ..jobs.tuning import tune
 
-        again = partial(open_again, source, reading.options())
+        again = partial(open_again, source, reading.options(job.request.classes))
         reader, job = tune(reader, again, job, reading.list_given_weights())
-        print_tuning(job.facts["tuning"], result)
+        print_facts("tuned", job.facts["tuning"], result, about_tuning)
     if not result.json:
         lines = [*map(fold, about_columns(reader.parser.recipe))]
-        if job.initial is None and job.request.parameters.get("margin") is None:
+        stated = job.initial is not None or job.request.online
+        if not stated and job.request.parameters.get("margin") is None:
             parameters = job.plan(look(reader)).parameters
             lines += about_margin(parameters) if "margin" in parameters else []
         job.reporter.opening = lines
@@ -198,15 +252,20 @@ def open_again(data: Any, options: dict[str, Any], **others: Any) -> Any:
     return open_file(data, **options | others, names=NAMES)
 
 
-def print_tuning(facts: dict[str, Any], result: OutputOptions) -> None:
+def print_facts(
+    event: str,
+    facts: dict[str, Any],
+    result: OutputOptions,
+    describe: Callable[[dict[str, Any], Callable[[str, Any], str]], list[str]],
+) -> None:
     """Print the settings that were tried and chosen."""
     from .app import in_shell
     from .report import print_event, print_line
 
     if result.json:
-        print_event("tuned", **facts)
+        print_event(event, **facts)
     elif not result.quiet:
-        for line in about_tuning(facts, in_shell):
+        for line in describe(facts, in_shell):
             print_line(line)
 
 
@@ -295,7 +354,7 @@ def train_on_cluster(
     kept = result.output if result.checkpoint is not None or result.resume else None
     model = train_files(
         data,
-        reading.options(),
+        reading.options(learning.classes),
         make_job(result, learning),
         str(learning.cluster),
         (lambda _: None) if result.quiet else report,
@@ -309,7 +368,6 @@ def print_result(
     name: str, model: "Model", seconds: float, result: OutputOptions, report: Sequence[str]
 ) -> None:
     """Test a model if a file for that was named, and print the result of the training."""
-    from ..data.targets import Score
     from ..jobs.data import open_like
     from ..jobs.evaluate import evaluate
     from ..learners.kinds import make_learner
@@ -318,15 +376,17 @@ def print_result(
     found = None
     if result.test is not None:
         found = evaluate(make_learner(model, name), open_like(model, result.test, labels=True))
-        if getattr(found, "score", None) and found.unknown:
+        if getattr(found, "unknown", 0) and getattr(found, "score", None):
             those = f"{count(found.unknown, 'row')} of {result.test}"
             print_note(f"{those} with labels that the model does not know count as errors.")
     if result.json:
         print_event("done", **as_result(name, model, seconds, found, result.output))
         return
     lines = [] if found is None else [f"Test {summarize_evaluation(found)}."]
+    if "asked" in model.facts:
+        lines.append(about_labels(model.facts["asked"]))
     if "held_out" in model.facts:
-        lines.append(f"Held-out {errors(Score(**model.facts['held_out']))}.")
+        lines.append(f"Held-out {held_out_line(model.facts)}.")
     lines += [*report, *about_result(name, model, seconds)]
     if result.output is not None:
         lines.append(f"Wrote the model to {result.output}.")

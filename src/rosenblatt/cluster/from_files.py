@@ -63,7 +63,7 @@ def plan_rows(
     data: str, reading: dict[str, Any], request: Request
 ) -> tuple[RowSource, dict[str, Any], str]:
     """The partitions, the parameters and the mixing of a linear model, checked."""
-    alone = replace(request, window=0, holdout=0.0, progress_every=0)
+    alone = replace(request, window=0, holdout=0.0, progress_every=0, online=False)
     plan = make_plan(alone, replace(IN_MEMORY_ROWS, mean_square=1.0))
     modes = {"mode": "mixing", "mix": default_mix(RULES[plan.rule])}
     values = {**plan.parameters, **request.options, **modes}

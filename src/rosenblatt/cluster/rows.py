@@ -235,7 +235,8 @@ class RowSource:
             settings = target, empty, learner.width
             parts = cluster.submit_each("prepare", prepare, parts, *settings)
             cluster.retry_when_lost(lambda: cluster.wait(parts))  # to know where they are
-        textbook = learner.rule is PERCEPTRON and parameters["margin"] == 0
+        margins = parameters.get("margin"), parameters.get("negative_margin")
+        textbook = learner.rule is PERCEPTRON and not any(margins)
         counts = count_by_class(found, classes, "counts")
         weighted = parameters["class_weight"] is not None or any(one.weighted for one in found)
         return Prepared(

@@ -194,7 +194,7 @@ def find_classes(labels: Array, least: int = 2) -> Array:
     if labels.dtype.kind in "iuf" and len(classes) > MOST_NUMBERS:
         raise ParameterError(
             f"The labels are {len(classes)} different numbers, too many for classes; name "
-            "another column with {label?}.",
+            "another column with {label?}, or state {numbers?} to predict numbers.",
             code="labels-are-numbers",
         )
     return classes
@@ -220,7 +220,10 @@ class LabelSets:
         values = self.values.tolist()
         return (tuple(values[begin:end]) for begin, end in pairwise(self.starts.tolist()))
 
-    def __getitem__(self, some: slice) -> "LabelSets":
+    def __getitem__(self, some: slice | Array) -> "LabelSets":
+        if not isinstance(some, slice):  # flags
+            counts = np.diff(self.starts)[some]
+            return LabelSets(self.values[some[self.rows]], np.append(0, np.cumsum(counts)))
         first, stop, _ = some.indices(len(self))
         starts = self.starts[first : stop + 1]
         return LabelSets(self.values[starts[0] : starts[-1]], starts - starts[0])

@@ -143,6 +143,16 @@ def known_columns(rows: Rows, width: int, known: int) -> Rows:
     return keep_values(rows, rows.indices < known)
 
 
+def sum_by_row(rows: Rows, values: Array, weights: Array) -> Array:
+    """The sum of each row's values times the weights of their columns."""
+    if rows.indices is None:
+        width = int(rows.starts[0])
+        return np.asarray(values.reshape(-1, width) @ weights[:width])
+    starts = rows.starts.astype(np.intp)
+    numbers = np.repeat(np.arange(len(starts) - 1), starts[1:] - starts[:-1])
+    return np.bincount(numbers, values * weights[rows.indices], len(starts) - 1)
+
+
 def keep_values(rows: Rows, keep: Array) -> Rows:
     """Sparse rows with the flagged values only."""
     assert rows.indices is not None

@@ -31,6 +31,8 @@ class Split(NamedTuple):
 
     def held_out(self, first_row: int, n_rows: int) -> Array:
         """Flag the held-out rows of a stream, from row ``first_row`` on."""
+        if self.share >= 1:
+            return np.ones(n_rows, bool)
         return np.asarray(self.coins(first_row, n_rows) < np.uint64(self.share * 2.0**64))
 
     def stratify(self, codes: Array, rows: Array) -> tuple[Array, Array]:
@@ -61,6 +63,42 @@ class Split(NamedTuple):
         numbers = np.empty(len(rows), np.intp)
         numbers[order] = np.arange(len(rows)) % count
         return numbers
+
+
+EVERY_ROW = Split(1.0)
+"""Flags all rows."""
+
+
+class Fold(NamedTuple):
+    """One of several equal parts of the rows: the rows in it, or all others.
+
+    Of each run of ``folds`` consecutive rows every fold has one, chosen by a hash, so that folds
+    have the same size and are the same however a file is read. They are not stratified.
+
+    Attributes
+    ----------
+    number, folds
+        The number of the fold, from 0, and the number of folds.
+    held_out
+        Whether only the rows of the fold are kept, instead of the others.
+    seed
+        Decides the folds.
+    """
+
+    number: int
+    folds: int
+    held_out: bool = False
+    seed: int = 0
+
+    def keeps(self, first_row: int, n_rows: int) -> Array:
+        """Flag the rows to keep of a stream, from row ``first_row`` on."""
+        rows = np.arange(first_row, first_row + n_rows)
+        runs = rows // self.folds
+        first_run = first_row // self.folds
+        coins = Split(seed=self.seed).coins(first_run, n_rows // self.folds + 2)
+        shifts = (coins % np.uint64(self.folds)).astype(np.intp)[runs - first_run]
+        own = (rows + shifts) % self.folds == self.number
+        return np.asarray(own if self.held_out else ~own)
 
 
 def quotas(counts: Array, share: float) -> Array:

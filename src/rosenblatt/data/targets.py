@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 from .labels import LabelSets, check_classes, encode, find_classes, find_codes, number_labels, tidy
 from .rows import Array
 from .weights import balance, class_weights, row_weights
@@ -101,6 +101,11 @@ class ClassTarget:
         """Count wrong rows."""
         return Score()
 
+    def row_errors(self, scores: Array, codes: Array, ties: str = "mistake") -> Array:
+        """Whether each row is wrong; for label sets, the share of its flags that are."""
+        wrong = self.decide(scores, ties) != codes
+        return np.asarray(wrong if wrong.ndim == 1 else wrong.mean(axis=1))
+
     def describe_weights(self) -> dict[str, Any]:
         """The weights of the classes by label, as a parameter; nothing if there are none."""
         if self.class_weight is None:
@@ -129,16 +134,35 @@ class LabelSetTarget(ClassTarget):
 
 @dataclass(frozen=True)
 class NumberTarget:
-    """A number for each row; its code is (number - center) / scale."""
+    """A number for each row; its code is (number - center) / scale.
+
+    Attributes
+    ----------
+    center, scale
+        The mean and the standard deviation of the numbers in training, or 0 and 1.
+    median
+        The median of the numbers in training, which is a baseline for predictions.
+    """
 
     center: float = 0.0
     scale: float = 1.0
+    median: float = 0.0
     classes: ClassVar[Array] = np.empty(0)
     label_sets: ClassVar[bool] = False
 
+    @classmethod
+    def measure(cls, labels: Any, learnt: Array) -> Self:
+        """The target of a file, by its first labels; ``learnt`` flags those to learn from."""
+        numbers = as_numbers(labels)[learnt]
+        if not len(numbers):
+            raise InputError("There are no rows to learn from.", code="no-rows")
+        deviation = float(numbers.std())
+        scale = deviation if 0 < deviation < np.inf else 1.0
+        return cls(float(numbers.mean()), scale, float(np.median(numbers)))
+
     def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
-        """The code of each number."""
-        return (np.asarray(labels, np.float64) - self.center) / self.scale
+        """The code of each number; ``first_row`` is the number of the first row, for errors."""
+        return np.asarray((as_numbers(labels, first_row) - self.center) / self.scale)
 
     def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
         """Sample weights, or None if all are 1."""
@@ -148,6 +172,14 @@ class NumberTarget:
         """The numbers that scores stand for."""
         return np.asarray(self.center + self.scale * scores.astype(np.float64))
 
+    def row_errors(self, scores: Array, codes: Array, ties: str = "mistake") -> Array:
+        """The absolute error of each row, in the unit of the numbers."""
+        return np.asarray(np.abs(scores - codes) * self.scale)
+
+    def new_score(self) -> "NumberScore":
+        """Add up errors."""
+        return NumberScore(self)
+
     def describe_weights(self) -> dict[str, Any]:
         """Nothing: there are no weights of classes."""
         return {}
@@ -155,6 +187,79 @@ class NumberTarget:
     def as_dict(self) -> dict[str, float]:
         """Center and scale, as a model file has them."""
         return asdict(self)
+
+
+def as_numbers(labels: Any, first_row: int = 0) -> Array:
+    """Labels as numbers; words and numbers that are not finite are refused, with their row."""
+    try:
+        numbers = np.asarray(labels, np.float64)
+        bad = np.flatnonzero(~np.isfinite(numbers))
+    except (TypeError, ValueError):
+        numbers, bad = np.empty(0), np.array([0])
+    if len(bad):
+        row = first_row + int(bad[0]) + 1
+        raise InputError(
+            f"Row {row} has the label {labels.tolist()[bad[0]]!r}; expected a finite number, as "
+            "{label?} holds numbers. Write it plainly, such as 1234.5.",
+            code="label-not-a-number",
+            line=row,
+        )
+    return numbers
+
+
+class NumberScore:
+    """Sums of the errors of predicted numbers, and of those of two baselines.
+
+    The baselines predict the mean or the median of the training rows for every row.
+    """
+
+    def __init__(self, target: NumberTarget) -> None:
+        self.target = target
+        self.rows, self.others = 0, list[NumberScore]()
+        self.absolute = self.squared = self.total = self.of_mean = self.of_median = 0.0
+
+    def compare(self, predicted: Array, codes: Array) -> None:
+        """Add rows by their predictions, and by the codes of their numbers."""
+        numbers, target = self.target.decide(codes), self.target
+        errors, offsets = predicted - numbers, numbers - target.center
+        self.rows += len(numbers)
+        self.absolute += float(np.abs(errors).sum())
+        self.squared += float(np.square(errors).sum())
+        self.total += float(offsets.sum())
+        self.of_mean += float(np.square(offsets).sum())
+        self.of_median += float(np.abs(numbers - target.median).sum())
+
+    def add(self, other: "NumberScore") -> None:
+        """Add the rows of another model, such as that of another fold."""
+        self.others.append(other)
+        for name in ("rows", "absolute", "squared", "of_mean", "of_median"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    @property
+    def variation(self) -> float:
+        """The sum of squared distances of the numbers from their mean, within each fold."""
+        if self.others:
+            return sum(other.variation for other in self.others)
+        return self.of_mean - self.total**2 / max(self.rows, 1)
+
+    def figures(self) -> dict[str, float]:
+        """Mean absolute error, root of the mean squared error, and R²; NaN without rows."""
+        rows, variation = self.rows or float("nan"), self.variation
+        return {
+            "mae": self.absolute / rows,
+            "rmse": float(np.sqrt(self.squared / rows)),
+            "r2": 1.0 - self.squared / variation if variation > 0 else float(self.squared == 0),
+        }
+
+    def as_dict(self) -> dict[str, float]:
+        """All figures and the errors of the baselines as JSON values."""
+        rows = self.rows or float("nan")
+        baselines = self.of_median / rows, float(np.sqrt(self.of_mean / rows))
+        return {
+            "rows": self.rows,
+            **self.figures(),
+            **dict(zip(("median_mae", "mean_rmse"), baselines, strict=True)),
+        }
 
 
 def compute_r2(errors: Array, numbers: Array) -> float:

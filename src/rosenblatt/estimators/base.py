@@ -17,8 +17,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..data.labels import check_classes, count_classes, encode, number_labels, refuse_missing
-from ..data.rows import Array, check_structure
+from ..data.rows import Array, check_structure, view_rows
 from ..data.weights import balance_running, class_weights, row_weights, rows_that_count
+from ..learners.asking import ask_probabilities, find_margins
 from ..parameters import Parameter, check_parameters
 from ..storage.file import save_model
 from ..storage.model import Model
@@ -315,6 +316,42 @@ class RowClassifier(OnlineClassifier[L], RowEstimator[L]):
             positive score means ``classes_[1]``. Scores are not probabilities.
         """
         return self._score(self._rows_to_score(X))
+
+    def asks(self, X: Any, b: float = 1.0, random_state: Any = None) -> Array:
+        """Decide for each row whether to ask for its label, by selective sampling.
+
+        A label is asked for with the probability b / (b + margin), where the margin is the size of
+        a score of two classes, or the lead of the best class over the second. AROW and other rules
+        of second order also ask more where they know little of a row. Learn from the rows that are
+        asked for with ``partial_fit``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        b : float, default=1.0
+            How much to ask, above 0. The bound on the mistakes of a perceptron is smallest for half
+            of the squared length of the longest row.
+        random_state : int, RandomState instance or None, default=None
+            The seed of the decisions.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples,)
+            Whether to ask.
+
+        References
+        ----------
+        Cesa-Bianchi, Gentile & Zaniboni (2006), "Worst-case analysis of selective sampling for
+        linear classification", Journal of Machine Learning Research 7, 1205-1230.
+        """
+        if not 0 < b < np.inf:
+            raise ValueError(f"b must be a number above 0, not {b!r}.")
+        X, learner = self._rows_to_score(X), self._current()
+        margins = find_margins(self._score(X), learner.multilabel)
+        variances = learner.margin_variances(view_rows(X))
+        drawn = check_random_state(random_state).random_sample(len(margins))
+        return np.asarray(drawn < ask_probabilities(margins, b, variances))
 
     def _score(self, X: Any) -> Array:
         """Score checked rows."""

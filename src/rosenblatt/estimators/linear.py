@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from ..data.labels import check_indicator, count_classes
 from ..data.rows import Array, refuse_not_finite, view_rows
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import check_ties
+from ..parameters import check_signs
 from ..training.calibration import Calibration, RecentScores, cross_fit, fit_calibration
 from ..training.history import Epoch
 from ..training.rules import PERCEPTRON
@@ -360,8 +360,7 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
                 f"{classes.tolist()}; set warm_start=False to train a new one."
             )
         super()._check_continued(classes, multilabel)
-        one_vs_rest = self._learner.problems != [None]
-        check_ties(getattr(self, "ties", "mistake"), len(classes), one_vs_rest)
+        check_signs(self._values(), len(classes), self._learner.problems != [None])
 
     def _renew_learner(self, rows: TrainingRows, multilabel: bool) -> None:
         """Continue with parameters that have changed since the last batch."""

@@ -18,6 +18,17 @@ class Perceptron(LinearClassifier):
     margin : float, default=0.0
         Margin ≥ 0. A row causes an update if y·activation <= margin; with several classes, if the
         lead of the right class is at most ``margin``.
+    negative_margin : float or None, default=None
+        Margin ≥ 0 of negative rows, where it differs from that of positive ones (PAUM, Li et al.
+        2002): the larger margin of a rare class moves the boundary away from it. Needs two classes
+        or one-vs-rest.
+    slack : float, default=0.0
+        Each update by a row lowers the margin that this row must exceed by ``slack`` times the size
+        of the update (the λ-trick of Khardon & Wachman 2007), so that rows with a wrong label cause
+        fewer updates. Try shares of the squared length of rows. Updates are counted within one
+        ``fit``.
+    max_row_updates : int or None, default=None
+        Largest number of updates by one row in a ``fit`` (the α-bound of Khardon & Wachman 2007).
     ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
         What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
         one-vs-rest, and also decide the prediction.
@@ -91,9 +102,10 @@ default="each"
     n_mistakes_ : int
         Number of updates, over all calls of ``partial_fit`` or warm starts; with ``order="batch"``
         the number of mistaken rows.
-    stop_reason_ : {"separated", "max_iter", "no_improvement", "zero_weights"}
+    stop_reason_ : {"separated", "max_iter", "no_improvement", "no_updates", "zero_weights"}
         Why training ended. "separated": an epoch without mistakes; "zero_weights": such an epoch
-        with ``ties="correct"`` and weights of 0, which separate nothing.
+        with ``ties="correct"`` and weights of 0, which separate nothing; "no_updates": an epoch
+        whose mistakes were all excused by ``slack`` or ``max_row_updates``.
     history_ : list of Epoch
         A record of each epoch: rows, mistakes, errors (J₁), loss (J), validation_score.
 
@@ -114,6 +126,12 @@ default="each"
     Freund & Schapire (1999), "Large margin classification using the perceptron algorithm", Machine
     Learning 37(3), 277-296.
 
+    Li, Zaragoza, Herbrich, Shawe-Taylor & Kandola (2002), "The perceptron algorithm with uneven
+    margins", International Conference on Machine Learning, 379-386.
+
+    Khardon & Wachman (2007), "Noise tolerant variants of the perceptron algorithm", Journal of
+    Machine Learning Research 8, 227-248.
+
     Gallant (1990), "Perceptron-based learning algorithms", IEEE Transactions on Neural Networks
     1(2), 179-191.
 
@@ -128,9 +146,13 @@ default="each"
 
     eta0: float = 1.0
     margin: float = 0.0
+    negative_margin: float | None = None
+    slack: float = 0.0
+    max_row_updates: int | None = None
     ties: str = "mistake"
     max_iter: int = 100
 
     @property
     def _textbook(self) -> bool:
-        return self.margin == 0
+        asks = self.margin, self.negative_margin, self.slack, self.max_row_updates
+        return not any(asks)

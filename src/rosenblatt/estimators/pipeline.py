@@ -3,9 +3,8 @@
 import inspect
 import warnings
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from difflib import get_close_matches
-from functools import partial
 from os import PathLike
 from typing import Any, Self
 
@@ -20,11 +19,12 @@ from ..data.targets import make_target
 from ..jobs.data import SentenceFile
 from ..jobs.files import train as train_model
 from ..jobs.job import FileJob
+from ..jobs.online import train_online
 from ..jobs.tuning import tune
 from ..learners import load_model
 from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES
 from ..reading.batches import known_labels
-from ..reading.reader import read, read_whole
+from ..reading.reader import Reader, read, read_whole
 from ..reading.tables import to_table
 from ..storage.file import save_model
 from ..storage.model import Model
@@ -96,7 +96,8 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
             y = known_labels(batch)
             if isinstance(y, LabelSets):
                 y = make_target(classifier.classes_, True).encode(y)
-        classifier.partial_fit(features.transform(X), y, classes=classes)
+        named = {} if classes is None else {"classes": classes}  # a regressor has none
+        classifier.partial_fit(features.transform(X), y, **named)
         return self
 
 
@@ -120,10 +121,16 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
 
         Options for files: ``classes`` (all labels), ``window`` (shuffle a stream within N rows,
         default 0), ``holdout`` (share of rows to test on, default 0), ``cache`` (path for parsed
-        rows, default None).
+        rows, default None), ``labels_budget`` (learn only from rows whose labels are asked for, by
+        selective sampling: a share below 1 or a number; default 0, all labels).
 
         ``tune=True`` (default False) tries several rules and parameters on held-out rows and takes
         the best; ``file_facts_["facts"]["tuning"]`` has the results.
+
+        ``online=True`` (default False) makes one pass over a stream and chooses everything that is
+        not stated for the prediction of each next row; ``file_facts_["facts"]["online"]`` has the
+        error, the settings and the drift alarms. ``progress_every`` (default 0) reports the error
+        of predictions made before each row is learnt to the listener after every N rows.
 
         The names of the shell are accepted, too: ``epochs`` for ``max_iter``, ``seed`` for
         ``random_state``, ``bias_step`` for ``intercept_step``, ``probabilities`` for ``calibrate``,
@@ -155,25 +162,38 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         tagger = train_tagger_on(str(data), listener, options)
         if tagger is not None:
             return tagger
+    data, reading, job = make_job(data, options)
+    notes = NoteCollector()
+    reader = read(data, **reading, names=NAMES)
+    once = {} if reader.rereadable else {"max_iter": 1}
+    stated = {**once, **job.request.parameters}
+    job = replace(job, request=replace(job.request, parameters=stated), reporter=listener or notes)
+
+    def again(**others: Any) -> Reader:
+        return read(data, **reading | others, names=NAMES)
+
+    if job.request.tune:
+        reader, job = tune(reader, again, job, frozenset(reading))
+    model = train_online(reader, again, job) if job.request.online else train_model(reader, job)
+    notes.warn(3)
+    return to_pipeline(model, str(reader.source.name))
+
+
+def make_job(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any], FileJob]:
+    """Divide the options of ``train``: return the data, the options of reading, and the training.
+
+    Data that can be read only once, such as an Arrow stream, become a table.
+    """
     table = to_table(data)
-    data = data if table is None else table  # a stream can be read only once
     reading = {name: options.pop(name) for name in FOR_READING & options.keys()}
     of_files = {name: options.pop(name) for name in FOR_FILES & options.keys()}
     known = {name for entry in RULE_TABLE.values() for name in entry.parameters}
     refuse_unknown_options(options, known | FOR_READING | FOR_FILES)
     if of_files.get("classes") is not None:
         of_files["classes"] = tuple(of_files["classes"])
-    reader = read(data, **reading, names=NAMES)
-    once = {} if reader.rereadable else {"max_iter": 1}
-    notes = NoteCollector()
-    job = FileJob(Request(parameters=once | options, **of_files), listener or notes)
-    if job.request.tune:
-        again = partial(read, data, names=NAMES)
-        stated = frozenset(reading)
-        reader, job = tune(reader, lambda **others: again(**reading | others), job, stated)
-    model = train_model(reader, job)
-    notes.warn(3)
-    return to_pipeline(model, str(reader.source.name))
+        reading.setdefault("numbers", False)
+    request = Request(parameters=options, **of_files)
+    return data if table is None else table, reading, FileJob(request)
 
 
 def translate_options(options: dict[str, Any]) -> dict[str, Any]:

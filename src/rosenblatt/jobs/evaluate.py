@@ -8,13 +8,14 @@ import numpy as np
 from ..data.labels import LabelSets, as_words
 from ..data.rows import Array, n_rows
 from ..data.splits import Split
-from ..data.targets import ClassTarget, Score
+from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score
 from ..learners.linear import LinearLearner
 from ..parameters import ParameterError
-from ..reading.batches import Batch, get_label_sets, get_labels, known_labels
+from ..reading.batches import Batch, get_label_sets, get_labels, known_labels, select_rows
 from ..reading.reader import Reader
 from ..training.calibration import Calibration, fit_calibration
 from .data import SentenceFile
+from .decisions import find_probabilities, make_decision
 from .evaluation import Evaluation, LabelSetEvaluation, SequenceEvaluation, evaluate_tags
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class HeldOut(NamedTuple):
     """The rows of a file that were not learnt from, to test a learner on."""
 
     batches: Iterable[Batch]
-    target: ClassTarget
+    target: ClassTarget | NumberTarget
     split: Split
 
     def scores(self, learner: LinearLearner) -> Iterator[tuple[Array, Array]]:
@@ -46,15 +47,17 @@ class HeldOut(NamedTuple):
             )
 
     def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
-        """Return the share of the rows that some problems get right, by their numbers."""
+        """Return the share of the rows that some problems get right, by their numbers; or R²."""
+        if isinstance(self.target, NumberTarget):
+            return dict.fromkeys(problems, float(self.score(learner).as_dict()["r2"]))
         right, count = np.zeros(len(learner.states)), 0
         for scores, codes in self.scores(learner):
             right += learner.right(scores, codes).sum(axis=0)
             count += len(codes)
         return {problem: float(right[problem] / count) for problem in problems}
 
-    def score(self, learner: LinearLearner) -> Score:
-        """Count the rows that a learner gets wrong."""
+    def score(self, learner: LinearLearner) -> Score | NumberScore:
+        """Count the rows that a learner gets wrong, or add up its errors."""
         result = self.target.new_score()
         for scores, codes in self.scores(learner):
             result.compare(learner.choose(scores), codes)
@@ -74,36 +77,78 @@ class HeldOut(NamedTuple):
 
 
 def evaluate(
-    learner: Any, data: Reader | SentenceFile, tell: Callable[[int], None] | None = None
+    learner: Any,
+    data: Reader | SentenceFile | Iterable[Batch],
+    tell: Callable[[int], None] | None = None,
+    threshold: float | None = None,
+    split: Split | None = None,
 ) -> Any:
-    """Compare the predictions of a model with the labels of a file.
+    """Compare the predictions of a model with the labels of a file, in bounded memory.
 
-    ``tell`` receives the bytes read so far. The result is an ``Evaluation``; where rows have label
-    sets a ``LabelSetEvaluation``, of sentences a ``SequenceEvaluation``.
+    The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of numbers
+    a ``NumberScore``, of sentences a ``SequenceEvaluation``.
+
+    Parameters
+    ----------
+    learner
+        The model.
+    data
+        The file, opened as the model's training file was, or batches of its rows.
+    tell
+        Receives the bytes read so far.
+    threshold
+        The decision threshold, as for ``make_decision``.
+    split
+        Evaluate only the rows that this holds out.
     """
     if isinstance(data, SentenceFile):
         return evaluate_sentences(learner, data, tell)
-    classes, row = learner.classes, 0
-    result: Any = (LabelSetEvaluation if learner.multilabel else Evaluation)(classes)
-    words: Any
-    for batch, activations in scored(learner, data):
-        if learner.multilabel:
-            sets = get_label_sets(batch)
-            words = LabelSets(as_words(sets.values, classes), sets.starts)
-            result.add(words, learner.choose(activations))
-        else:
-            words = as_words(get_labels(batch, row), classes)
-            result.add(words, learner.choose(activations), activations)
-        row += len(words)
+    result, decide, row = new_evaluation(learner), make_decision(learner, threshold), 0
+    for batch, scores in scored(learner, data):
+        count = n_rows(batch.rows)
+        if split is not None:
+            held = split.held_out(row, count)
+            batch, scores = select_rows(batch, held), scores[held]
+        add_batch(result, batch, scores, decide(scores), row)
+        row += count
         if tell is not None:
             tell(batch.bytes_read)
     return result
 
 
-def scored(learner: Any, reader: Reader) -> Iterator[tuple[Batch, Array]]:
-    """Yield each batch with the scores of its rows, computed by the threads that read."""
+def new_evaluation(learner: Any) -> Any:
+    """Return counts without rows for the target of a model."""
+    if learner.target_kind == "numbers":
+        return learner.numbers.new_score()
+    if learner.multilabel:
+        return LabelSetEvaluation(learner.classes)
+    return Evaluation(learner.classes, find_probabilities(learner))
+
+
+def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
+    """Count the rows of a batch; ``row`` rows came before it."""
+    if isinstance(result, NumberScore):
+        result.compare(predicted, result.target.encode(get_labels(batch, row), row))
+        return
+    classes = result.classes
+    if isinstance(result, LabelSetEvaluation):
+        sets = get_label_sets(batch)
+        words = LabelSets(as_words(sets.values, classes), sets.starts)
+        result.add(words, predicted, scores)
+    else:
+        result.add(as_words(get_labels(batch, row), classes), predicted, scores, batch.ids)
+
+
+def scored(learner: Any, data: Reader | Iterable[Batch]) -> Iterator[tuple[Batch, Array]]:
+    """Yield each batch with the scores of its rows; those of a reader in the threads that read."""
     learner.prepare()
-    return reader.each(lambda batch: learner.scores(batch.rows, batch.width))
+
+    def score(batch: Batch) -> Array:
+        return np.asarray(learner.scores(batch.rows, batch.width))
+
+    if isinstance(data, Reader):
+        return data.each(score)
+    return ((batch, score(batch)) for batch in data)
 
 
 def evaluate_sentences(

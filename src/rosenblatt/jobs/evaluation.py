@@ -1,20 +1,31 @@
-"""How well a model does: errors, the confusion of classes, precision, recall, F1 and ROC area.
+"""How well a model does: errors, confusion of classes, F1, areas under curves, log loss.
 
 Of tags also unknown words, and chunks as conlleval has them (Tjong Kim Sang & Buchholz 2000): a
 chunk is right if its kind, its first and its last token are.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..data.labels import LabelSets
+from ..data.metrics import balanced_accuracy, brier_score, log_loss, matthews_correlation
 from ..data.rows import Array
 from ..data.targets import Score
+from .curves import (
+    CalibrationBin,
+    CalibrationCounts,
+    ScoreCounts,
+    ThresholdScore,
+    tabulate_thresholds,
+)
 
 if TYPE_CHECKING:
     from ..learners.sequence.schemes import Chunks
+
+MOST_ERRORS = 20  # wrong rows to show
 
 
 class ClassScore(NamedTuple):
@@ -27,35 +38,88 @@ class ClassScore(NamedTuple):
     rows: int
 
 
+class RowError(NamedTuple):
+    """A wrong row: its number from 1, its id, both labels, and how sure the model was.
+
+    ``confidence`` is the probability of the predicted class if the model gives probabilities, else
+    the distance of the scores of both classes.
+    """
+
+    row: int
+    id: str | None
+    label: str
+    predicted: str
+    confidence: float
+
+
 @dataclass
 class Evaluation:
-    """Counts of rows by their class and by the predicted class.
+    """Counts of rows by their class and by the predicted class, and figures from them.
 
     Attributes
     ----------
     classes : ndarray
         The labels that the model knows.
+    chances : callable or None
+        The function from scores to probabilities, if the model gives some.
     confusion : ndarray of shape (n_classes + 1, n_classes)
         Rows of each class by predicted class; the last line is for unknown labels.
+    worst : list of RowError
+        The wrong rows that the model was most sure about, at most ``MOST_ERRORS``.
     """
 
     classes: Array
+    chances: Callable[[Array], Array] | None = None
     confusion: Array = field(init=False)
-    activations: list[Array] = field(init=False, default_factory=list)
-    positive: list[Array] = field(init=False, default_factory=list)
+    scores: ScoreCounts = field(init=False, default_factory=ScoreCounts)
+    calibration: CalibrationCounts = field(init=False, default_factory=CalibrationCounts)
+    worst: list[RowError] = field(init=False, default_factory=list)
+    losses: Array = field(init=False)
 
     def __post_init__(self) -> None:
         count = len(self.classes)
         self.confusion = np.zeros((count + 1, count), np.int64)
+        self.losses = np.zeros(3)  # rows, log loss, Brier score
 
-    def add(self, labels: Array, predicted: Array, activations: Array) -> None:
-        """Count rows: their labels in words, the classes predicted, and the scores."""
+    def add(
+        self, labels: Array, predicted: Array, activations: Array, ids: Array | None = None
+    ) -> None:
+        """Count rows: their labels in words, the classes predicted, the scores, and the ids."""
         count, codes = len(self.classes), encode_words(labels, self.classes)
+        first_row = self.score.rows + 1
         cells = np.bincount(codes * count + predicted, minlength=self.confusion.size)
         self.confusion += cells.reshape(self.confusion.shape)
-        if activations.ndim == 1:
-            self.activations.append(activations[codes < 2])
-            self.positive.append(codes[codes < 2] == 1)
+        known = codes < count
+        self.scores.add(activations[known], codes[known])
+        chances = None if self.chances is None else self.chances(activations)
+        if chances is not None and known.any():
+            self.add_probabilities(chances[known], codes[known], predicted[known])
+        confidence = distance(activations, predicted) if chances is None else chances
+        if confidence.ndim == 2:
+            confidence = confidence[np.arange(len(predicted)), predicted]
+        wrong = np.flatnonzero(codes != predicted)
+        wrong = wrong[np.argsort(-confidence[wrong], kind="stable")[:MOST_ERRORS]]
+        names = self.classes.astype(str)
+        self.worst += [
+            RowError(
+                first_row + row,
+                None if ids is None else str(ids[row]),
+                str(labels[row]),
+                str(names[predicted[row]]),
+                float(confidence[row]),
+            )
+            for row in wrong.tolist()
+        ]
+        self.worst = sorted(self.worst, key=lambda one: -one.confidence)[:MOST_ERRORS]
+
+    def add_probabilities(self, chances: Array, codes: Array, predicted: Array) -> None:
+        """Add the losses of probabilities, and count rows by them."""
+        rows = len(codes)
+        self.losses += rows, rows * log_loss(codes, chances), rows * brier_score(codes, chances)
+        if len(self.classes) == 2:
+            self.calibration.add(chances[:, 1], codes == 1)
+        else:
+            self.calibration.add(chances[np.arange(rows), predicted], codes == predicted)
 
     @property
     def score(self) -> Score:
@@ -74,32 +138,99 @@ class Evaluation:
         return class_scores(self.classes, right, self.confusion.sum(axis=0), rows)
 
     @property
+    def error(self) -> float:
+        """The share of wrong rows."""
+        return self.score.error
+
+    @property
     def macro_f1(self) -> float:
         """The mean F1 of the classes."""
         return float(np.mean([one.f1 for one in self.by_class()]))
 
     @property
-    def roc_auc(self) -> float | None:
-        """The chance that a row of the second class scores higher than one of the first."""
-        positive = np.concatenate([np.zeros(0, bool), *self.positive])
-        if positive.all() or not positive.any():
-            return None
-        from scipy.stats import rankdata
+    def balanced_accuracy(self) -> float:
+        """The mean recall of the classes that occur."""
+        return balanced_accuracy(self.confusion[:-1])
 
-        ranks, above = rankdata(np.concatenate(self.activations)), int(positive.sum())
-        pairs = above * (len(positive) - above)
-        return float((ranks[positive].sum() - above * (above + 1) / 2) / pairs)
+    @property
+    def matthews_correlation(self) -> float:
+        """Matthews' correlation of the true and the predicted classes."""
+        return matthews_correlation(self.confusion[:-1])
+
+    @property
+    def roc_auc(self) -> float | None:
+        """The area under the ROC curve; of several classes the mean, each against the rest."""
+        return defined(self.scores.roc_auc)
+
+    @property
+    def average_precision(self) -> float | None:
+        """The average precision of the second class; of several classes the mean."""
+        return defined(self.scores.average_precision)
+
+    @property
+    def log_loss(self) -> float | None:
+        """The log loss of the probabilities, if there are any."""
+        return float(self.losses[1] / self.losses[0]) if self.losses[0] else None
+
+    @property
+    def brier_score(self) -> float | None:
+        """The Brier score of the probabilities, if there are any."""
+        return float(self.losses[2] / self.losses[0]) if self.losses[0] else None
+
+    def calibration_curve(self) -> list[CalibrationBin]:
+        """Return predicted and observed shares by probability; empty without probabilities."""
+        return self.calibration.curve()
+
+    def thresholds(self, points: Any = None) -> list[ThresholdScore]:
+        """Return precision, recall and others at some thresholds, of two classes.
+
+        ``points`` are probabilities, or scores if the model gives no probabilities.
+        """
+        columns = self.scores.columns()
+        return tabulate_thresholds(columns[0], self.chances, points) if len(columns) == 1 else []
+
+    def figures(self) -> dict[str, float | None]:
+        """Return the figures of all rows by name; None where one is not defined."""
+        return {
+            "error": defined(self.error),
+            "log_loss": self.log_loss,
+            "brier_score": self.brier_score,
+            "roc_auc": self.roc_auc,
+            "average_precision": self.average_precision,
+            "macro_f1": self.macro_f1,
+            "balanced_accuracy": defined(self.balanced_accuracy),
+            "matthews_correlation": self.matthews_correlation,
+        }
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
         return {
             "rows": self.score.rows,
             "errors": self.score.errors,
-            "macro_f1": self.macro_f1,
-            "roc_auc": self.roc_auc,
+            **self.figures(),
+            "exact_areas": self.scores.exact,
             "classes": [one._asdict() for one in self.by_class()],
             "confusion": self.confusion.tolist(),
+            "calibration": [one._asdict() for one in self.calibration_curve()],
+            "thresholds": [
+                {name: defined(value) for name, value in one._asdict().items()}
+                for one in self.thresholds()
+            ],
+            "worst": [one._asdict() for one in self.worst],
         }
+
+
+def distance(scores: Array, predicted: Array) -> Array:
+    """Return how far scores are from another decision: |score|, or the best less the second."""
+    if scores.ndim == 1:
+        return np.abs(scores)
+    second = np.partition(scores, -2, axis=1)[:, -2] if scores.shape[1] > 1 else 0.0
+    return np.asarray(scores[np.arange(len(predicted)), predicted] - second)
+
+
+def defined(value: float) -> float | None:
+    """Return a figure, or None for NaN, which JSON does not have."""
+    return None if np.isnan(value) else float(value)
 
 
 @dataclass
@@ -123,15 +254,18 @@ class LabelSetEvaluation:
     missed: int = field(init=False, default=0)
     """Those labels."""
 
+    scores: ScoreCounts = field(init=False, default_factory=ScoreCounts)
+
     def __post_init__(self) -> None:
         self.right, self.said, self.there = np.zeros((3, len(self.classes)), np.int64)
 
-    def add(self, sets: LabelSets, predicted: Array) -> None:
-        """Count rows: their labels in words, and which classes were predicted."""
+    def add(self, sets: LabelSets, predicted: Array, activations: Array) -> None:
+        """Count rows: their labels in words, which classes were predicted, and the scores."""
         count, codes = len(self.classes), encode_words(sets.values, self.classes)
         has, others = sets.indicator(codes, count + 1), codes == count
         has, other = has[:, :count], has[:, count]
         self.rows += len(sets)
+        self.scores.add(activations, has)
         self.errors += int(np.count_nonzero((predicted != has).any(axis=1) | other))
         self.unknown += int(np.count_nonzero(other))
         self.missed += len({*zip(sets.rows[others], sets.values[others], strict=True)})
@@ -165,15 +299,25 @@ class LabelSetEvaluation:
         wrong = int((self.said + self.there - 2 * self.right).sum())
         return wrong / (self.rows * len(self.classes)) if self.rows else float("nan")
 
+    def figures(self) -> dict[str, float | None]:
+        """Return the figures of all rows by name; None where one is not defined."""
+        return {
+            "error": defined(self.score.error),
+            "micro_f1": self.micro_f1,
+            "macro_f1": self.macro_f1,
+            "hamming_loss": defined(self.hamming_loss),
+            "roc_auc": defined(self.scores.roc_auc),
+            "average_precision": defined(self.scores.average_precision),
+        }
+
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
         return {
             "rows": self.rows,
             "errors": self.errors,
-            "micro_f1": self.micro_f1,
-            "macro_f1": self.macro_f1,
+            **self.figures(),
             "subset_accuracy": 1 - self.score.error,
-            "hamming_loss": self.hamming_loss,
+            "exact_areas": self.scores.exact,
             "classes": [one._asdict() for one in self.by_class()],
         }
 

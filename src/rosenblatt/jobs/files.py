@@ -8,7 +8,9 @@ import numpy as np
 
 from ..data.labels import UnknownLabelError
 from ..data.rows import Array, n_rows, overflow, refuse_lost
-from ..data.targets import ClassTarget, LabelCounts, make_target
+from ..data.splits import EVERY_ROW
+from ..data.targets import ClassTarget, LabelCounts, NumberTarget, make_target
+from ..learners.asking import choose_labels
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import FOR_ONE_PASS, InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
@@ -25,8 +27,8 @@ from ..training.tasks import Part, PredictedTask
 from .cache import read_cached
 from .data import SentenceFile
 from .evaluate import HeldOut
+from .importances import measure_first_rows
 from .job import FileJob
-from .stream_rule import choose_stream_rule
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
 MOST_IN_MEMORY = 2**31  # bytes of parsed rows, which may be larger than the file
@@ -51,6 +53,7 @@ def look(reader: Reader) -> Found:
         texts=len(recipe.text),
         label_sets=recipe.labels_separator is not None,
         one_pass_statistics=reader.one_pass_statistics,
+        numbers=reader.has_numbers,
     )
 
 
@@ -58,6 +61,7 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     """Train on a file whose rows are all like the first ones."""
     found = look(reader)
     plan = job.plan(found)
+    job.reporter.target = plan.target
     reader.hold_out(plan.split)
     if plan.stream and not reader.rereadable:
         refuse_second_pass(plan, reader.source.name)
@@ -83,7 +87,7 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     if plan.unresolved:
         found = replace(found, mean_square=reader.mean_square())
         plan = job.plan(found)
-    model = learn(FileRows(reader, whole, plan, job.reporter), found, job)
+    model = learn(FileRows(reader, whole, plan, job.reporter), job)
     notices, bad = (reader.notices, reader.bad) if whole is None else (whole.notices, whole.bad)
     for notice in notices:
         job.reporter.note(Note(notice, notice.code))
@@ -97,7 +101,7 @@ def refuse_second_pass(plan: Plan, name: str) -> None:
     again = {
         "max_iter": plan.max_iter > 1,
         "holdout": bool(plan.split),
-        "class_weight": plan.parameters["class_weight"] == "balanced",
+        "class_weight": plan.parameters.get("class_weight") == "balanced",
     }
     for parameter, wanted in again.items():
         if wanted:
@@ -161,12 +165,9 @@ def watch(reporter: Listener, keeps: bool = False) -> Callable[[Batch], None]:
 # Learning
 
 
-def learn(rows: "FileRows", found: Found, job: FileJob) -> Model:
+def learn(rows: "FileRows", job: FileJob) -> Model:
     """Train on the rows of a file; start again if a stream has an unknown label."""
     try:
-        if rows.plan.rules:
-            rows.target = rows.find_target(job)
-            rows.plan = choose_plan(rows, found, job)
         return learn_once(rows, job)
     except UnknownLabelError as late:
         known = rows.plan.classes is not None or job.initial is not None
@@ -185,19 +186,31 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     """Run a plan over the rows of a file to its end, and return the tested model."""
     plan = rows.plan
     rows.target = rows.target or rows.find_target(job)
+    facts = dict(job.facts)
+    if plan.labels_budget:
+        facts["asked"] = rows.ask(job)
     learner = begin(plan, rows, job)
     resume = None if job.begun is None else job.begun.checkpoint
-    facts = dict(job.facts)
     run = fit(
         plan, rows, learner, job.reporter, facts, resume=resume, checkpointer=job.checkpointer
     )
+    return complete(rows, learner, run, job, facts)
+
+
+def complete(
+    rows: "FileRows", learner: LinearLearner, run: Run, job: FileJob, facts: dict[str, Any]
+) -> Model:
+    """Test and calibrate a trained learner, and return its model."""
+    plan = rows.plan
     refuse_no_rows(learner.states[0].seen)
     refuse_lost(learner.coefficients()[0], learner.mistakes, (one.rows for one in rows.batches))
     if plan.split:
         facts["held_out"] = rows.held_out.score(learner).as_dict()
-    if plan.parameters["calibrate"] and plan.split:
+    elif plan.target == "numbers" and rows.in_memory:
+        facts["training_score"] = rows.score_all(learner).as_dict()
+    if plan.parameters.get("calibrate") and plan.split:
         learner.calibration = rows.held_out.calibrate(learner)
-    elif plan.parameters["calibrate"]:
+    elif plan.parameters.get("calibrate"):
         learner.calibration = calibrate_in_memory(rows, replace(job, begun=None))
     model: Model = make_model(plan, rows, learner, run, **facts)
     return model
@@ -217,16 +230,6 @@ def calibrate_in_memory(rows: "FileRows", job: FileJob) -> Calibration:
     return cross_fit(every.codes, every.row_order, n_classes, plan.split.seed, score)
 
 
-def choose_plan(rows: "FileRows", found: Found, job: FileJob) -> Plan:
-    """Return the plan of the rule that predicts the first rows of a stream best."""
-    solution = FOR_ONE_PASS["solution"]
-    plans = [
-        make_plan(job.request.with_rule(rule, solution=solution), found) for rule in rows.plan.rules
-    ]
-    first = rows.encode(rows.first, 0)
-    return choose_stream_rule(plans, lambda plan: begin(plan, rows, job), first, job.reporter)
-
-
 def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
     """Return an untrained learner, or the one to resume or to start from."""
     assert rows.target is not None
@@ -242,6 +245,8 @@ def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
             rule=plan.choose_rule(rows.first.width, len(rows.target.classes)),
             multilabel=rows.target.label_sets,
         )
+    if isinstance(rows.target, NumberTarget):
+        learner.numbers = rows.target
     learner.parameters = {**plan.parameters, **rows.target.describe_weights()}
     if len(learner.states) > 1:
         plan.check("problems")
@@ -257,8 +262,8 @@ def start_from(initial: Model, plan: Plan) -> LinearLearner:
             code="initial-rule",
         )
     for name in ("solution", "average_decay", "multi_class"):
-        before = learner.parameters[name]
-        if plan.parameters[name] != before:
+        before = learner.parameters.get(name)
+        if plan.parameters.get(name) != before:
             raise ParameterError(
                 f"The initial model was begun with {{{name}?}} {before}; continue with the same.",
                 code="initial-changed",
@@ -287,6 +292,8 @@ class FileRows:
         The number of rows and bytes of the pass so far.
     class_rows
         The number of rows of each class in the pass so far.
+    asked
+        Flags of the rows whose labels are asked for, or None for all.
     """
 
     def __init__(
@@ -300,16 +307,25 @@ class FileRows:
         else:
             self.batches, self.first = [whole.batch], whole.batch
         self.file_rows = self.row = self.bytes_read = 0
+        self.asked: Array | None = None
         self.class_rows: list[int] = []
         self.part: Part | None = None
         self.windows = Windows(plan.progress_every or 1, self.report_window)
 
-    target: ClassTarget | None
+    target: ClassTarget | NumberTarget | None
 
     # Labels
 
-    def find_target(self, job: FileJob) -> ClassTarget:
-        """Find the classes: in all rows if they are to be balanced, else in the first ones."""
+    def find_target(self, job: FileJob) -> ClassTarget | NumberTarget:
+        """Find the classes: in all rows if they are to be balanced, else in the first ones.
+
+        Of numbers, find the scale in the first rows, unless a model to start from has one.
+        """
+        if self.plan.target == "numbers":
+            if job.before is not None:
+                return LinearLearner.from_model(job.before).numbers
+            learnt = ~self.plan.split.held_out(0, n_rows(self.first.rows))
+            return NumberTarget.measure(known_labels(self.first), learnt)
         plan, known = self.plan, None if job.before is None else job.before.classes
         weighs_all = plan.parameters["class_weight"] == "balanced"
         if job.begun is not None and not weighs_all:
@@ -329,7 +345,28 @@ class FileRows:
     def encode(self, batch: Batch, first_row: int) -> TrainingRows:
         """Return the rows of a batch with the numbers of their classes."""
         assert self.target is not None
-        return TrainingRows.encode(batch, self.target, self.plan.split, first_row)
+        rows = TrainingRows.encode(batch, self.target, self.plan.split, first_row)
+        if self.asked is None:
+            return rows
+        return rows._replace(row_order=rows.row_order[self.asked[rows.row_order]])
+
+    def ask(self, job: FileJob) -> dict[str, int]:
+        """Choose the rows to learn from in one pass with AROW; return counts of rows and labels.
+
+        Labels of other rows are not used, except to count the errors of the pass.
+        """
+        found = Found(label_sets=self.reader.multilabel, mean_square=self.reader.mean_square())
+        stated = {"max_iter": 1, "solution": FOR_ONE_PASS["solution"]}
+        plan = make_plan(Request(FOR_ONE_PASS["rule"], stated), found)
+        learner = begin(plan, self, replace(job, begun=None, initial=None))
+        rows, seed = self.encode(self.first, 0), self.plan.split.seed
+        order = np.random.default_rng(seed).permutation(rows.row_order)
+        flags = choose_labels(
+            learner, rows._replace(row_order=order), self.plan.labels_budget, seed
+        )
+        self.asked = flags.asked
+        counts = {"rows": len(rows.row_order), "labels": int(flags.asked.sum())}
+        return counts | {"errors": int(flags.wrong.sum())}
 
     # The protocol of a source (training/fit.py)
 
@@ -338,21 +375,26 @@ class FileRows:
         if self.part is not None:
             yield self.part
             return
-        self.row, self.class_rows = 0, [0] * len(learner.classes)
         progressive = self.plan.progress_every > 0 and run.epoch == 1
-        for batch in cut_windows(self.batches, self.plan.window):
-            self.bytes_read = batch.bytes_read
-            rows = self.encode(batch, self.row)
-            self.count(rows.codes)
+        for rows in self.encode_blocks(self.plan.window, len(learner.classes)):
             if progressive:
-                task = PredictedTask(learner.task(rows), learner.choose, self.windows.add)
+                task = PredictedTask(learner.task(rows), learner.row_errors, self.windows.add)
                 yield Part.of(task)
                 task.finish(learner.states[0])
             else:
                 yield self.keep(learner.part(rows), rows, run)
-            self.row += n_rows(batch.rows)
         if progressive:
             self.windows.close()
+
+    def encode_blocks(self, size: int, n_classes: int) -> Iterator[TrainingRows]:
+        """Yield all rows, ``size`` at a time or in batches if it is 0, and count them."""
+        self.row, self.class_rows = 0, [0] * n_classes
+        for batch in cut_windows(self.batches, size):
+            self.bytes_read = batch.bytes_read
+            rows = self.encode(batch, self.row)
+            self.count(rows.codes if self.asked is None else rows.codes[rows.row_order])
+            yield rows
+            self.row += n_rows(batch.rows)
         self.file_rows = self.row
 
     def keep(self, part: Part, rows: TrainingRows, run: Run) -> Part:
@@ -372,6 +414,8 @@ class FileRows:
 
     def count(self, codes: Array) -> None:
         """Count the rows of each class."""
+        if not self.class_rows:
+            return
         each = codes[codes >= 0] if codes.ndim == 1 else codes.nonzero()[1]
         more = np.bincount(each, minlength=len(self.class_rows)).tolist()
         self.class_rows = [a + b for a, b in zip(self.class_rows, more, strict=True)]
@@ -380,9 +424,11 @@ class FileRows:
         """Report the mistakes of a pass so far."""
         if run.epoch > 1 or not self.plan.progress_every:
             count, each = run.count, len(run.active)
-            self.reporter.batch(Tally(count.rows // each, self.bytes_read, count.errors, each))
+            target = self.target
+            wrong = count.loss * target.scale if isinstance(target, NumberTarget) else count.errors
+            self.reporter.batch(Tally(count.rows // each, self.bytes_read, wrong, each))
 
-    def report_window(self, rows: int, wrong: int) -> None:
+    def report_window(self, rows: int, wrong: float) -> None:
         """Report the progressive error."""
         self.reporter.window(Tally(rows, self.bytes_read, wrong))
 
@@ -391,6 +437,11 @@ class FileRows:
         """The rows that are held out."""
         assert self.target is not None
         return HeldOut(self.batches, self.target, self.plan.split)
+
+    def score_all(self, learner: LinearLearner) -> Any:
+        """Compare the predictions for all rows with their labels."""
+        assert self.target is not None
+        return HeldOut(self.batches, self.target, EVERY_ROW).score(learner)
 
     def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
         """Return the share of held-out rows that some problems get right, by their numbers."""
@@ -402,10 +453,14 @@ class FileRows:
         if not np.isfinite(coef).all():
             raise overflow(coef.dtype)
         reader, names = self.reader, self.reader.names if self.whole is None else self.whole.names
+        deviations = measure_first_rows(self.first.rows, coef.shape[1])
+        importances = np.abs(coef).max(axis=0, initial=0.0) * deviations
+        largest = named(importances, names)
         learner.features = {
             "recipe": reader.features(),
             "format": reader.format,
-            "largest": named(coef, names),
+            "largest": largest,
+            "deviations": [float(f"{deviations[column]:.6g}") for column, _ in largest],
         }
         facts = {
             "rows": self.file_rows or run.count.rows,

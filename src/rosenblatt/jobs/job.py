@@ -73,6 +73,12 @@ class FileJob:
             }
             request = replace(request, rule=rule, parameters={**kept, **stated})
         plan = make_plan(request, found)
+        if plan.online and (self.checkpointer is not None or self.before is not None):
+            raise ParameterError(
+                "{online?} begins with several settings; leave {checkpoint?}, {resume?} and "
+                "{initial?} out.",
+                code="online-resume",
+            )
         if plan.progress_every and (self.checkpointer is not None or self.begun is not None):
             raise ParameterError(
                 "{progress_every?} is about a whole pass; leave {checkpoint?} out.",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.rows import Array, drop_empty_columns, n_rows, rows_where, to_matrix, view_rows
-from ..data.targets import ClassTarget
+from ..data.targets import ClassTarget, NumberTarget
 from ..data.weights import balance, row_weights
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
@@ -68,7 +68,7 @@ class Material:
     """All rows of a file, read with some options."""
 
     given: TrainingRows
-    target: ClassTarget
+    target: ClassTarget | NumberTarget
     found: Found
 
     @cached_property
@@ -166,7 +166,7 @@ class Tuning:
         refused, found = list[ParameterError](), list[Candidate]()
         for each in self.combine_settings():
             try:
-                each.plan(self.request, IN_MEMORY_ROWS)
+                each.plan(self.request, self.here.found)
                 found.append(each)
             except ParameterError as error:
                 refused.append(error)
@@ -183,12 +183,13 @@ class Tuning:
             for name, each in RULE_TABLE[self.plan.rule].own.items()
             if each.grid or usual[name] != each.default
         }
-        if usual["class_weight"] is not None:
+        if usual.get("class_weight") is not None:
             own["class_weight"] = usual["class_weight"]
         yield self.make_candidate(self.plan.rule, own | {"solution": solution})
         solutions = [solution] if "solution" in stated else ["last", "average"]
-        rule = self.request.rule
-        for each in [rule] if rule is not None else rules_with(stated):
+        rule, numbers = self.request.rule, self.plan.target == "numbers"
+        rule = self.plan.rule if rule is not None else None  # pa has another name for numbers
+        for each in [rule] if rule is not None else rules_with(stated, numbers):
             grid = {**RULE_TABLE[each].grid, "solution": solutions}
             for values in product(*grid.values()):
                 chosen = dict(zip(grid, values, strict=True))
@@ -274,9 +275,8 @@ class Tuning:
             return inf, 1.0
         held = self.splits[split][: self.held]
         weights = np.ones(len(held)) if every.weights is None else every.weights[held]
-        wrong = learner.choose(scores) != every.codes[held]
-        share = wrong if wrong.ndim == 1 else wrong.mean(axis=1)  # of the labels
-        return float(weights @ share), float(weights.sum())
+        errors = material.target.row_errors(scores, every.codes[held], learner.ties)
+        return float(weights @ errors), float(weights.sum())
 
     def select(
         self, material: Material, reading: Mapping[str, Any], rung: Rung, split: int
@@ -322,7 +322,8 @@ def tune(
     request, found = job.request, look(reader)
     plan = make_plan(request, replace(found, fits=True, one_pass_statistics=True))
     weights = {"class_weight": request.parameters.get("class_weight")}  # those of errors
-    coding = replace(plan, parameters={**plan.parameters, **weights})
+    given = weights if plan.target == "classes" else {}
+    coding = replace(plan, parameters={**plan.parameters, **given})
     add = watch(Listener(), keeps=True)  # counts the bytes of all rows that are kept
     readers, kept = {"{}": reader}, dict[str, Material]()
 
@@ -339,7 +340,9 @@ def tune(
                 raise too_large(reader) from None
             rows = FileRows(other, whole, coding, Listener())
             rows.target = rows.find_target(job)
-            found = replace(IN_MEMORY_ROWS, mean_square=other.mean_square())
+            found = replace(
+                IN_MEMORY_ROWS, mean_square=other.mean_square(), numbers=other.has_numbers
+            )
             kept[key] = Material(rows.encode(whole.batch, 0), rows.target, found)
         return kept[key]
 
@@ -369,7 +372,7 @@ def refuse_untunable(reader: Reader, job: FileJob) -> None:
         raise ParameterError(
             "A model that continues keeps its settings; leave {tune?} out.", code="tune-resume"
         )
-    if job.request.window or job.request.progress_every:
+    if job.request.window or job.request.progress_every or job.request.online:
         raise ParameterError(
             "{tune?} needs rows in memory, not a stream; leave one out.", code="tune-stream"
         )

@@ -44,6 +44,8 @@ class Learner:
         The labels, sorted.
     multilabel
         Whether an example may have any number of labels.
+    target_kind
+        What labels are: "classes" or "numbers".
     states
         What has been learnt, one state per problem.
     width
@@ -56,6 +58,7 @@ class Learner:
     reads: ClassVar[str] = "rows"
     refusals: ClassVar[Mapping[str, str]] = {}
     multilabel = False
+    target_kind: Any = "classes"
     estimator: ClassVar[Any]
     parameters: Mapping[str, Any]
     features: dict[str, Any]
@@ -127,6 +130,10 @@ class Learner:
         """Score the rows of a batch of some width; columns that are not known are ignored."""
         known = known_columns(rows, width, self.width)
         return self.score_matrix(to_matrix(known, n_rows(rows), self.width))
+
+    def margin_variances(self, rows: Any) -> Array | None:
+        """Return the variance of each row's margin, if the learner keeps any."""
+        return None
 
     def choose(self, scores: Array) -> Array:
         """Return the class numbers that scores decide for, or an indicator of label sets."""

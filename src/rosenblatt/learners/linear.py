@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.labels import has_class
-from ..data.rows import Array, known_columns, n_rows, read_only, to_matrix
+from ..data.rows import Array, known_columns, n_rows, read_only, sum_by_row, to_matrix
 from ..data.splits import Split
 from ..data.targets import (
     ClassTarget,
@@ -30,7 +30,7 @@ from ..parameters import (
     RULE_TABLE,
     SIGN_OF_ZERO,
     ParameterError,
-    check_ties,
+    check_signs,
     defaults,
 )
 from ..reading.batches import Batch, known_labels
@@ -40,6 +40,7 @@ from ..training.history import Count
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.solutions import Last, Vote, new_state, zeros
 from ..training.tasks import LinearTask, Part, compute_steps, scores
+from ..training.tolerant import find_tolerance
 from . import add_class
 from .base import Learner, Use
 
@@ -50,6 +51,7 @@ MOST_STEPS = 2**28  # bytes: more are made again in each epoch, in a fifth of th
 FIRST_ROW = np.zeros(1, np.uint32)
 HERE = np.zeros(1, np.intp)
 NO_SPLIT = Split()
+VARIANCE_ARRAYS = {"variances", "inverse"}  # of rules of second order
 
 
 class SlowVoteWarning(UserWarning):
@@ -72,7 +74,11 @@ class TrainingRows(NamedTuple):
 
     @classmethod
     def encode(
-        cls, batch: Batch, target: ClassTarget, split: Split = NO_SPLIT, first_row: int = 0
+        cls,
+        batch: Batch,
+        target: ClassTarget | NumberTarget,
+        split: Split = NO_SPLIT,
+        first_row: int = 0,
     ) -> "TrainingRows":
         """Encode the labels of a batch; rows that are held out are not learnt.
 
@@ -171,7 +177,7 @@ class LinearLearner(Learner):
         """
         refuse_too_many(shape[0], len(classes), rule)
         problems = rule.problems(len(classes), parameters.get("multi_class", ""), multilabel)
-        check_ties(parameters.get("ties", "mistake"), len(classes), problems != [None])
+        check_signs(parameters, len(classes), problems != [None])
         rule.check(parameters["solution"], parameters.get("order", ""))
         together = len(classes) if problems == [None] and rule.target == "classes" else None
         if all(part is None for part in start):
@@ -202,6 +208,11 @@ class LinearLearner(Learner):
         if self.rule.target == "numbers":
             return self.numbers
         return make_target(self.classes, self.multilabel)
+
+    @property
+    def target_kind(self) -> Any:
+        """What labels are: "classes" or "numbers"."""
+        return self.rule.target
 
     @property
     def rule(self) -> UpdateRule:
@@ -256,8 +267,8 @@ class LinearLearner(Learner):
         steps = compute_steps(given.codes, positive, eta0, given.weights, dtype)
         labels = given.codes.astype(self.code_type) if positive is None else None
         settings = self.rule.settings(self.parameters, self.intercept_step)
-        examples = Examples(given.rows, steps, labels)
-        return LinearTask(examples, given.row_order, self.rule, settings, given.width)
+        examples, tolerance = Examples(given.rows, steps, labels), find_tolerance(self.parameters)
+        return LinearTask(examples, given.row_order, self.rule, settings, given.width, tolerance)
 
     @property
     def code_type(self) -> Any:
@@ -278,7 +289,8 @@ class LinearLearner(Learner):
     def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
         """Learn from rows once, in their order; after an error nothing has changed.
 
-        ``wrong``, one flag per row, is set where a problem was wrong before it learnt the row.
+        ``wrong``, one flag per row, is set where a problem was wrong before it learnt the row; of
+        numbers it gets the errors, in the scale of the codes, of rows that caused an update.
         """
         undo = [state.snapshot(given.rows) for state in self.states]
         count = Count()
@@ -290,7 +302,7 @@ class LinearLearner(Learner):
                     for learnt in state.sweep(task, task.row_order, None):
                         count.tally(learnt)
                         if wrong is not None:
-                            wrong[task.row_order[task.find_mistaken(learnt.updates)]] = True
+                            task.mark_errors(learnt.updates, wrong)
                     state.refuse_overflow(given.rows)
                     task.close(state)
         except BaseException:
@@ -329,6 +341,24 @@ class LinearLearner(Learner):
         parts = [state.score(rows, HERE) for state in self.states]
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
 
+    def margin_variances(self, rows: Rows) -> Array | None:
+        """Return xᵀA⁻¹x of each row x, for two classes and rules that keep variances; else None.
+
+        A is what the rule divides by: r or a times the identity, plus xxᵀ of the rows learnt.
+        """
+        state, parameters = self.states[0], self.parameters
+        kept = state.further
+        if len(self.states) > 1 or state.weights.ndim > 1 or not kept.keys() & VARIANCE_ARRAYS:
+            return None
+        count, scale = n_rows(rows), float(parameters.get("r", parameters.get("a", 1.0)))
+        if "variances" in kept:
+            bias = self.intercept_step * float(kept["variance_of_bias"][0])
+            return (sum_by_row(rows, rows.values**2, kept["variances"]) + bias) / scale
+        X = to_matrix(rows, count, self.width)
+        X = X.toarray() if hasattr(X, "indptr") else X
+        Z = np.column_stack([X, np.full(count, self.intercept_step**0.5)])
+        return np.asarray(np.einsum("ij,jk,ik->i", Z, kept["inverse"], Z) / scale)
+
     # Predicting
 
     @property
@@ -363,20 +393,18 @@ class LinearLearner(Learner):
 
         Columns that the model has not met are ignored.
         """
-        count = n_rows(rows)
+        count, problems = n_rows(rows), self.problems
         rows = known_columns(rows, width, self.width)
         if self.votes:
             by_state = self.shares(to_matrix(rows, count, self.width))
-        else:
-            coef, bias = self.coefficients()
-            if self.rule.target == "numbers":
-                return scores(rows, count, coef[0], bias)
-            if self.problems == [None]:
-                by_state = scores(rows, count, coef.T, bias)
-            else:
-                pairs = ((coef[k], bias[k : k + 1]) for k in range(len(coef)))
-                by_state = np.column_stack([scores(rows, count, *pair) for pair in pairs])
-        return by_state.ravel() if self.problems == [1] else by_state
+            return by_state.ravel() if problems == [1] else by_state
+        coef, bias = self.coefficients()
+        if problems == [1] or self.rule.target == "numbers":
+            return scores(rows, count, coef[0], bias)
+        if problems == [None]:
+            return scores(rows, count, coef.T, bias)
+        pairs = ((coef[k], bias[k : k + 1]) for k in range(len(coef)))
+        return np.column_stack([scores(rows, count, *pair) for pair in pairs])
 
     def shares(self, X: Any) -> Array:
         """Return the share of votes of each row of a matrix, one column per output."""
@@ -394,6 +422,10 @@ class LinearLearner(Learner):
     def choose(self, activations: Array) -> Array:
         """Return the class numbers that scores decide for, or an indicator of label sets."""
         return self.target.decide(activations, self.ties)
+
+    def row_errors(self, activations: Array, codes: Array) -> Array:
+        """Return whether each row is wrong, or the absolute error of its number."""
+        return self.target.row_errors(activations, codes, self.ties)
 
     def right(self, activations: Array, codes: Array) -> Array:
         """Flag the problems, one column each, that the scores of rows decide as their labels do."""
@@ -455,6 +487,10 @@ class LinearLearner(Learner):
             )
         if use == "mix" and self.rule.arrays and not self.rule.has_variances:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
+        if use == "step" and self.target_kind != "classes":
+            return "steps follows the updates of a classifier, and this model predicts numbers."
+        if use == "add_class" and self.target_kind != "classes":
+            return "it predicts numbers, and has no classes"
         if use == "step" and len(self.states) > 1:
             return 'steps follows one problem; give y == label instead of multi_class="ovr".'
         return add_class.refusal(self) if use == "add_class" else ""
@@ -464,7 +500,8 @@ class LinearLearner(Learner):
         if self.votes:
             return replace(self, states=copy.deepcopy(self.states))
         pairs = [state.coefficients() for state in self.states]
-        return replace(self, states=[Last(w.copy(), b.copy()) for w, b in pairs])
+        rule = self.rule if self.target_kind != "classes" else PERCEPTRON
+        return replace(self, states=[Last(w.copy(), b.copy(), rule=rule) for w, b in pairs])
 
     def without_weights(self) -> "LinearLearner":
         """Return an untrained learner with the same settings and no columns."""

@@ -3,7 +3,7 @@
 Standard library only: the shell imports this room to print its help.
 """
 
-from .conflicts import CONFLICTS, check_parameters, check_ranges, check_ties
+from .conflicts import CONFLICTS, check_parameters, check_ranges, check_signs
 from .errors import (
     NAME_ONLY,
     SHELL_NAMES,
@@ -29,15 +29,16 @@ from .tables import (
     CLUSTER,
     FILES,
     FOR_FILES,
+    FOR_NUMBERS,
     FOR_ONE_PASS,
     FOR_TABLES,
     KERNEL,
     NETWORK,
+    ONLINE_SETTINGS,
     ORDERS,
     SEQUENCE,
     SIGN_OF_ZERO,
     SOLUTIONS,
-    STREAM_RULES,
     TEXTBOOK,
     Parameter,
     choice,
@@ -57,6 +58,7 @@ __all__ = [
     "CONFLICTS",
     "FILES",
     "FOR_FILES",
+    "FOR_NUMBERS",
     "FOR_ONE_PASS",
     "FOR_TABLES",
     "KERNEL",
@@ -64,6 +66,7 @@ __all__ = [
     "NAME_ONLY",
     "NETWORK",
     "NUMBER_RULES",
+    "ONLINE_SETTINGS",
     "ORDERS",
     "RULE_NAMES",
     "RULE_TABLE",
@@ -71,7 +74,6 @@ __all__ = [
     "SHELL_NAMES",
     "SIGN_OF_ZERO",
     "SOLUTIONS",
-    "STREAM_RULES",
     "TEXTBOOK",
     "TOKEN",
     "CodedError",
@@ -81,7 +83,7 @@ __all__ = [
     "RuleEntry",
     "check_parameters",
     "check_ranges",
-    "check_ties",
+    "check_signs",
     "choice",
     "collect_parameters",
     "count",

@@ -21,6 +21,11 @@ class Conflict(NamedTuple):
     why: str
 
 
+def tolerates(values: Values) -> bool:
+    """Whether rows that cause many updates are tolerated."""
+    return bool(values.get("slack")) or values.get("max_row_updates") is not None
+
+
 def needs_all_rows(name: str, when: Callable[[Values], bool], instead: str) -> Conflict:
     """A conflict of a parameter with partial_fit, and what to use instead."""
     why = f"{{{name}}} needs all the data, and partial_fit sees only a batch; use {instead}."
@@ -40,6 +45,13 @@ CONFLICTS: tuple[Conflict, ...] = (
         "fit",
         lambda p: p["order"] == "batch" and p.get("average_decay", 0) > 0,
         "{average_decay} forgets row by row, and {order} takes all rows at once; leave one out.",
+    ),
+    Conflict(
+        "batch-tolerance",
+        "fit",
+        lambda p: p["order"] == "batch" and tolerates(p),
+        "{slack?} and {max_row_updates?} count the updates of each row, and {order} makes one of "
+        'all rows; use {order="each"}.',
     ),
     Conflict(
         "order-average",
@@ -133,10 +145,58 @@ CONFLICTS: tuple[Conflict, ...] = (
         "{progress_every?} is for streams, and {cache?} keeps the rows; leave one out.",
     ),
     Conflict(
+        "labels-budget",
+        "fit",
+        lambda p: p.get("labels_budget", 0) > 0 and p["class_weight"] == "balanced",
+        "{labels_budget?} asks for few labels, and balanced classes need all; leave one out.",
+    ),
+    Conflict(
+        "labels-budget-stream",
+        "stream",
+        lambda p: p.get("labels_budget", 0) > 0,
+        "{labels_budget?} needs all rows in memory, and these are learnt as a stream.",
+    ),
+    Conflict(
+        "labels-budget-cluster",
+        "cluster",
+        lambda p: p.get("labels_budget", 0) > 0,
+        "{labels_budget?} cannot be used with {cluster?}; leave one out.",
+    ),
+    Conflict(
         "progress-cluster",
         "cluster",
         lambda p: p.get("progress_every", 0) > 0,
         "{progress_every?} cannot be used with {cluster?}; leave one out.",
+    ),
+    Conflict(
+        "online-window",
+        "stream",
+        lambda p: p["online"] and p["window"] > 0,
+        "{online?} reads the rows in their order, which {window?} changes; leave one out.",
+    ),
+    Conflict(
+        "online-epochs",
+        "stream",
+        lambda p: p["online"] and p["max_iter"] > 1,
+        "{online?} makes one pass; use {max_iter=1}, or leave it out.",
+    ),
+    Conflict(
+        "online-early-stopping",
+        "stream",
+        lambda p: p["online"] and bool(p["early_stopping"]),
+        "{online?} makes one pass, and {early_stopping} needs several; leave one out.",
+    ),
+    Conflict(
+        "online-cache",
+        "cache",
+        lambda p: p["online"],
+        "{online?} is for streams, and {cache?} keeps the rows; leave one out.",
+    ),
+    Conflict(
+        "online-cluster",
+        "cluster",
+        lambda p: p.get("online", False),
+        "{online?} cannot be used with {cluster?}; leave one out.",
     ),
     Conflict(
         "window-order",
@@ -158,6 +218,13 @@ CONFLICTS: tuple[Conflict, ...] = (
         '{solution} needs the rows in memory; use {solution="average"}, or {cache?}.',
     ),
     Conflict(
+        "stream-tolerance",
+        "stream",
+        lambda p: p["max_iter"] > 1 and tolerates(p),
+        "{slack?} and {max_row_updates?} count the updates of each row, which needs the rows in "
+        "memory; use {cache?}, or leave both out.",
+    ),
+    Conflict(
         "window-cache",
         "cache",
         lambda p: p["window"] > 0,
@@ -168,6 +235,13 @@ CONFLICTS: tuple[Conflict, ...] = (
         "cluster",
         lambda p: p["solution"] in ("vote", "pocket"),
         '{solution} needs all rows in one place; use {solution="average"}.',
+    ),
+    Conflict(
+        "cluster-tolerance",
+        "cluster",
+        lambda p: tolerates(p),
+        "{slack?} and {max_row_updates?} count the updates of each row, which a cluster does not; "
+        "leave both out.",
     ),
     Conflict(
         "cluster-order",
@@ -273,9 +347,18 @@ def is_accepted(value: Any, parameter: Parameter) -> bool:
         return False
 
 
-def check_ties(ties: str, n_classes: int, one_vs_rest: bool) -> None:
-    """Refuse ``ties`` that are a sign if there are several classes at once."""
-    if n_classes > 2 and not one_vs_rest and ties in ("positive", "negative"):
+def check_signs(values: Values, n_classes: int, one_vs_rest: bool) -> None:
+    """Refuse parameters about positive or negative rows if there are several classes at once."""
+    if n_classes <= 2 or one_vs_rest:
+        return
+    if values.get("negative_margin") is not None:
+        raise ParameterError(
+            f"{{negative_margin?}} is the margin of negative rows, and {n_classes} classes at once "
+            'have none; use {multi_class="ovr"}.',
+            code="negative-margin-of-many",
+        )
+    ties = values.get("ties", "mistake")
+    if ties in ("positive", "negative"):
         raise ParameterError(
             f"{{ties}} has no meaning for {n_classes} classes at once; "
             'use {ties="mistake"} or "correct", or {multi_class="ovr"}.',

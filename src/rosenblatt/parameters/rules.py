@@ -19,9 +19,11 @@ from .tables import (
     TIES,
     Parameter,
     choice,
+    count,
     defaults,
     flag,
     non_negative,
+    non_negative_or_none,
     positive,
     positive_number,
     positive_or_none,
@@ -94,7 +96,16 @@ CONFIDENCE = Parameter(
 RULE_TABLE: Mapping[str, RuleEntry] = {
     "perceptron": RuleEntry(
         "Perceptron",
-        own={"margin": replace(MARGIN, grid=(0.0, 0.25, 1.0))},  # times the rows' mean square
+        own={
+            "margin": replace(MARGIN, grid=(0.0, 0.25, 1.0)),  # times the rows' mean square
+            "negative_margin": non_negative_or_none(
+                "Margin ≥ 0 of rows of the negative class, for uneven classes", "the margin"
+            ),
+            "slack": non_negative(
+                0.0, "Slack ≥ 0 by which each update lowers the margin that its row must exceed"
+            ),
+            "max_row_updates": count(None, None, help="Largest number of updates by one row"),
+        },
         python_only={
             "ties": TIES,
             "eta0": positive(1.0, "Size > 0 of an update"),

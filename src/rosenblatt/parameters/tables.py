@@ -113,6 +113,17 @@ def non_negative(default: float, help: str = "", grid: tuple[float, ...] = ()) -
     )
 
 
+def non_negative_or_none(help: str = "", default_text: str = "") -> Parameter:
+    """A number from 0 up, or None (the default), which stands for ``default_text``."""
+    return Parameter(
+        None,
+        "a number from 0 up or None",
+        lambda value: value is None or positive_number(value) or value == 0,
+        help=help,
+        default_text=default_text,
+    )
+
+
 def share(default: float, help: str = "") -> Parameter:
     """A share of something, 0 or more and below 1."""
     return Parameter(
@@ -351,7 +362,18 @@ FILES: Mapping[str, Parameter] = {
     ),
     "window": count_from_0(0, "Shuffle a stream within N rows"),
     "holdout": share(0.0, "Share of the rows, in [0, 1), to hold out and test on"),
+    "labels_budget": Parameter(
+        0.0,
+        "a share of the rows below 1, or a number from 1 up",
+        lambda value: value == 0 or positive_number(value),
+        help="Learn only from rows whose labels are asked for: a share below 1, or a number",
+        type=float,
+    ),
     "progress_every": count_from_0(0, "Print the progressive error every N rows"),
+    "online": flag(
+        False,
+        "Choose everything for the prediction of each next row of a stream, and warn of drift",
+    ),
     "random_state": Parameter(
         0,
         "a whole number from 0 up and below 2^32",
@@ -376,11 +398,27 @@ FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
 FOR_TABLES: dict[str, Any] = {"rule": "pa", "loss": "squared_hinge", "C": None}
 """Defaults for several passes over rows without text; C depends on their size."""
 
+FOR_NUMBERS: dict[str, Any] = {
+    "rule": "pa-regression",
+    "loss": "squared_epsilon_insensitive",
+    "C": None,
+    "epsilon": 0.0,
+}
+"""Defaults for numbers, scaled to deviation 1; C depends on the size of the rows."""
+
 TEXTBOOK = {"solution": ("last", "vote", "pocket"), "order": ("active", "first", "worst")}
 """Values that state the textbook's perceptron where no rule is stated."""
 
-STREAM_RULES = "arow", "pa"
-"""The rules to choose from for progressive prediction, by their error on the first rows."""
+ONLINE_SETTINGS: tuple[tuple[str, Values], ...] = (
+    ("arow", {}),
+    ("pa", {}),
+    *(
+        ("adagrad", {"alpha": alpha, "decay": decay})
+        for alpha, decay in ((0.1, 0.0), (0.3, 0.001), (1.0, 0.001), (3.0, 0.01))
+    ),
+    ("shifting", {}),
+)
+"""Rules and parameters that ``--online`` chooses from where no rule is stated."""
 
 
 def defaults(table: Mapping[str, Parameter]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from .animation import LearningAnimation
 from .boundary import BoundaryDisplay
 from .certificate import CertificateDisplay
 from .display import MOVING, STILL, get_ending
+from .importances import ImportanceDisplay
 from .lattice import LatticeDisplay
 from .orders import OrderDisplay
 from .progress import ProgressDisplay
@@ -21,6 +22,7 @@ __all__ = [
     "STILL",
     "BoundaryDisplay",
     "CertificateDisplay",
+    "ImportanceDisplay",
     "LatticeDisplay",
     "LearningAnimation",
     "OrderDisplay",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.rows import Array
 from ..estimators.perceptron import Perceptron
+from ..theory.batch import batch_bounds
 from ..theory.bounds import Convergence, compute_convergence
 from .data import MOST_COLUMNS, Data, check_fitted_data
 from .drawing import COLOURS, ink, label_axes
@@ -30,13 +31,30 @@ MOST_MOMENTS = 300  # longer curves are drawn as mean and range
 BINS = 100
 
 
+class BatchPasses(NamedTuple):
+    """The mistakes of each update of a batch perceptron, and the number of its rows."""
+
+    mistakes: Array
+    n_rows: int
+
+    def limits(self, theorem: Convergence) -> tuple[Array, Array]:
+        """The bounds γM and R√(Σ m²) of the length of w after each update."""
+        low, _ = theorem.limits(np.cumsum(self.mistakes))
+        return np.asarray(low), theorem.radius * np.sqrt(np.cumsum(self.mistakes**2.0))
+
+    def bound(self, theorem: Convergence) -> float:
+        """The largest possible number of mistakes."""
+        return batch_bounds(theorem.bound, self.n_rows)[0]
+
+
 @dataclass(kw_only=True)
 class ProgressDisplay(TrainedDisplay):
     """The course of a run: mistakes, losses, length of w, and its angle to the best separator.
 
     The convergence theorem (Novikoff 1962) bounds the length by γM and R√M after M mistakes. The
-    bounds meet at M = (R/γ)², the largest possible number of mistakes. Create a display with
-    ``from_estimator`` or ``from_data``.
+    bounds meet at M = (R/γ)², the largest possible number of mistakes. Those of a batch perceptron,
+    after passes with m mistakes each, are γM and R√(Σ m²), and n(R/γ)² mistakes of n rows. Create a
+    display with ``from_estimator`` or ``from_data``.
 
     Attributes
     ----------
@@ -52,6 +70,8 @@ class ProgressDisplay(TrainedDisplay):
     convergence : Convergence or None
         The numbers of the theorem; None if it does not apply (it needs two classes, no margin or
         weights), if the rows are not separable, or if they have over 2,000 columns.
+    batch : BatchPasses or None
+        The mistakes of each update with ``order="batch"``, which has bounds of its own.
 
     See Also
     --------
@@ -70,6 +90,7 @@ class ProgressDisplay(TrainedDisplay):
     time: Array
     curves: dict[str, Array]
     convergence: Convergence | None = None
+    batch: BatchPasses | None = None
 
     def __post_init__(self) -> None:
         self.n_axes = len(self.quantities)
@@ -137,7 +158,7 @@ class ProgressDisplay(TrainedDisplay):
             "length": np.array([linear.length for linear in moments]) / model.eta0,
         }
         theorem = None
-        if data.X.shape[1] <= MOST_COLUMNS and model.order != "batch":
+        if data.X.shape[1] <= MOST_COLUMNS:
             with suppress(ValueError):  # the theorem does not apply to this run
                 theorem = compute_convergence(model, data.X, data.signs)
         if theorem is not None and moments:
@@ -155,7 +176,9 @@ class ProgressDisplay(TrainedDisplay):
                 curves = {name: np.append(curve, curve[-1]) for name, curve in curves.items()}
             mistakes = np.cumsum([epoch.mistakes for epoch in model.history_])
             curves["mistakes"] = mistakes[time.astype(int) - 1]
-        return cls(over=over, time=time, curves=curves, convergence=theorem)
+        made = [epoch.mistakes for epoch in model.history_ if epoch.mistakes]
+        batch = BatchPasses(np.array(made), len(data.X)) if model.order == "batch" else None
+        return cls(over=over, time=time, curves=curves, convergence=theorem, batch=batch)
 
     @property
     def quantities(self) -> list[str]:
@@ -215,13 +238,15 @@ class ProgressDisplay(TrainedDisplay):
         if name == "errors":
             ax.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
         if name == "mistakes" and self.convergence is not None:
-            bound = self.convergence.bound
+            bound, name = self.convergence.bound, "(R/γ)²"
+            if self.batch is not None:
+                bound, name = self.batch.bound(self.convergence), "n(R/γ)²"
             ax.axhline(bound, color=ink(), linestyle="--", linewidth=1.2)
             where: dict[str, Any] = {
                 "xycoords": ("axes fraction", "data"),
                 "textcoords": "offset points",
             }
-            text = f"(R/γ)² = {format_bound(bound)}"
+            text = f"{name} = {format_bound(bound)}"
             ax.annotate(text, (0.98, bound), (0, -4), ha="right", va="top", **where)
             if bound > 5 * curve.max(initial=0):
                 ax.set_yscale("log")
@@ -229,16 +254,20 @@ class ProgressDisplay(TrainedDisplay):
 
     def _draw_length(self, ax: Axes, theorem: Convergence) -> None:
         """Draw the length of w between the two bounds of the theorem, up to where they meet."""
-        M = np.geomspace(1, max(theorem.bound, 2), 50)
+        M, name = np.geomspace(1, max(theorem.bound, 2), 50), "R√M"
         low, high = theorem.limits(M)
+        if self.batch is not None:
+            M, name = 1.0 + np.arange(len(self.batch.mistakes)), "R√(Σ m²)"
+            low, high = self.batch.limits(theorem)
         ax.fill_between(M, low, high, color=ink(), alpha=0.08, zorder=0, linewidth=0)
-        ax.plot(M, high, "--", color=ink(), linewidth=1.2, label="R√M")
+        ax.plot(M, high, "--", color=ink(), linewidth=1.2, label=name)
         ax.plot(M, low, ":", color=ink(), linewidth=1.5, label="γM")
         self._draw_values(ax, "length", linewidth=2, label="‖w‖/η")
-        end = theorem.bound, theorem.limits(theorem.bound)[1]
-        ax.plot(*end, "o", color=ink())
-        ax.annotate(f"(R/γ)² = {format_bound(theorem.bound)}", end, (-6, 4), ha="right",
-                    textcoords="offset points")  # fmt: skip
+        if self.batch is None:
+            end = theorem.bound, theorem.limits(theorem.bound)[1]
+            ax.plot(*end, "o", color=ink())
+            ax.annotate(f"(R/γ)² = {format_bound(theorem.bound)}", end, (-6, 4), ha="right",
+                        textcoords="offset points")  # fmt: skip
         ax.set_xscale("log")
         ax.set_yscale("log")
         ax.legend(frameon=False, loc="lower right")

@@ -13,7 +13,9 @@ from .sources import file_error
 LABEL_NAMES = ("label", "class", "target", "y")
 FIRST_ROWS = 2_000  # that are looked at
 FEW_ROWS = 20  # and fewer prove nothing
+FEW_OF_CLASS = 10  # rows; more classes of numbers with fewer rows each are measurements
 FEW_CLASSES = 30  # different numbers with decimals may be classes, and more are measurements
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|nan", re.IGNORECASE)
 FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*(e[-+]?\d+)?", re.IGNORECASE)
 
 FirstCells = Callable[[int], Sequence[Any]]
@@ -26,7 +28,7 @@ def with_label(
     """Return the recipe of a new table with the name of its label, and what to note about it.
 
     Without a stated label it is the first column that holds classes among those with a usual name
-    and the last one.
+    and the last one, else one with a usual name that holds numbers.
     """
     if recipe.columns is not None or recipe.label is False:
         return recipe, {}
@@ -34,22 +36,49 @@ def with_label(
     usual = find_usual_labels(names.names) if recipe.label is None else [names.number(recipe.label)]
     places = usual if stated else list(dict.fromkeys([*usual, len(names) - 1]))
     if recipe.labels_separator is not None:
-        return replace(recipe, label=names.names[places[0]]), {}
-    good = [place for place in places if holds_classes(cells(place))]
-    if not good and not stated:
+        return replace(recipe, label=names.names[places[0]], numbers=False), {}
+    good = [place for place in places if recipe.numbers or holds_classes(cells(place))]
+    if not good and not stated and not (usual and holds_numbers(cells(usual[0]))):
         raise no_label_error(names, places[0], cells)
     place = good[0] if good else places[0]
-    label, notices = names.names[place], dict[Notice, None]()
-    if not good:
-        known = {*map(str, cells(place))} - {"None"}
-        notices[make_notice("label-values", name=label, values=len(known))] = None
-    elif place != places[0]:
+    label = names.names[place]
+    recipe, notices = with_numbers(replace(recipe, label=label), cells(place))
+    if good and place != places[0]:
         notices[make_notice("label-other", name=label, other=names.names[places[0]])] = None
     near = [other for other in good[1:] if other in usual]
     near += [0] if not usual and has_fewer_classes(cells(0), cells(place)) else []
     if near:
         notices[make_notice("label-near", name=label, other=names.names[near[0]])] = None
-    return replace(recipe, label=label), notices
+    return recipe, notices
+
+
+def with_numbers(
+    recipe: FeatureRecipe, cells: Sequence[Any]
+) -> tuple[FeatureRecipe, dict[Notice, None]]:
+    """Return a recipe that says whether the label is numbers, by its first cells, and a note."""
+    known = {*map(str, cells)} - {"None"}
+    numbers, notes = holds_numbers(cells), list[str]()
+    rare = len(known) > FEW_CLASSES and len(cells) < FEW_OF_CLASS * len(known)
+    classes = holds_classes(cells) and not (numbers and rare)
+    if recipe.numbers is None:
+        recipe = replace(recipe, numbers=numbers and not classes)
+        notes = ["label-numbers"] if recipe.numbers else notes
+        notes = ["label-classes"] if classes and numbers and len(known) > FEW_CLASSES else notes
+    if not recipe.numbers and not classes:
+        notes = ["label-values"]
+    about = {"name": recipe.label or "label", "values": len(known)}
+    return recipe, {make_notice(code, **about): None for code in notes}
+
+
+def holds_numbers(cells: Sequence[Any]) -> bool:
+    """Whether all cells are numbers, and no truth values.
+
+    >>> holds_numbers(["1", "2.5e3", None]), holds_numbers(["1", "a"]), holds_numbers([True])
+    (True, False, False)
+    """
+    known = [cell for cell in cells if cell is not None]
+    plain = (not isinstance(cell, bool) and NUMBER.fullmatch(str(cell).strip()) for cell in known)
+    return bool(known) and all(plain)
 
 
 def find_usual_labels(names: Sequence[str]) -> list[int]:

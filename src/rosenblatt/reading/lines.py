@@ -33,6 +33,8 @@ from ..kernels.words import CSRBuffer
 from ..parameters import InputError, ParameterError
 from .batches import Batch
 from .bins import SparseBins, hash_bins, name_bins
+from .label import FRACTION, with_numbers
+from .notices import Notice
 from .parser import (
     BOM,
     LARGEST_LABEL,
@@ -216,7 +218,9 @@ class SvmlightParser(LineParser):
         recipe = make_recipe(recipe, "svmlight", source.name, first=first, bits=None)
         if self.hashed:
             recipe = replace(recipe, bits=recipe.bits or OTHER_BITS)
-        super().__init__(source, with_label_sets(recipe, head, options), options)
+        made, notices = with_line_numbers(with_label_sets(recipe, head, options), head, options)
+        super().__init__(source, made, options)
+        self.notices.update(notices)
         self.scaling = sparse_scaling(recipe.scales)
         self.bins = SparseBins(recipe.edges or {}, self.mask)
         self.add_names()
@@ -300,6 +304,22 @@ def with_label_sets(recipe: FeatureRecipe, head: bytes, options: ReaderOptions) 
     return replace(recipe, labels_separator=",") if several else recipe
 
 
+FIRST_LABEL = re.compile(rb"^[ \t]*([-+.\deE]+)(?=[ \t|])", re.MULTILINE)
+
+
+def with_line_numbers(
+    recipe: FeatureRecipe, head: bytes, options: ReaderOptions
+) -> tuple[FeatureRecipe, dict[Notice, None]]:
+    """Return a recipe that says whether the labels of lines are numbers, and a note."""
+    several = recipe.labels_separator is not None
+    if several or not options.new or recipe.label is False:
+        return (replace(recipe, numbers=False) if several else recipe), {}
+    cells = [label.decode() for label in FIRST_LABEL.findall(head)]
+    if recipe.numbers is None and not any(map(FRACTION.fullmatch, cells)):
+        return replace(recipe, numbers=False), {}  # there may be thousands of classes
+    return with_numbers(recipe, cells)
+
+
 def has_index_0(head: bytes) -> bool:
     """Whether an index of svmlight text is 0, outside of comments."""
     places = re.finditer(rb"\s0:", head)
@@ -328,7 +348,9 @@ class VowpalWabbitParser(LineParser):
         head = source.head(SAMPLE if look else len(BOM))
         bits = recipe.bits or OTHER_BITS
         made = make_recipe(recipe, "vw", source.name, bits=bits)
-        super().__init__(source, with_label_sets(made, head, options), options)
+        made, notices = with_line_numbers(with_label_sets(made, head, options), head, options)
+        super().__init__(source, made, options)
+        self.notices.update(notices)
         if self.recipe.labels_separator != recipe.labels_separator:
             self.add_notice("labels")
         self.width = 1 << bits

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data.labels import tidy
 from ..data.rows import n_rows
-from ..data.splits import Split
+from ..data.splits import Fold, Split
 from ..parameters import InputError, ParameterError
 from .batches import Batch, get_labels, join_batches
 from .columnar import ColumnarParser
@@ -52,6 +52,7 @@ def read(
     format: str | None = None,  # noqa: A002
     label: str | int | bool | None = None,
     labels_separator: str | None = None,
+    numbers: bool | None = None,
     category: Sequence[str] = (),
     text: Sequence[str] = (),
     ngrams: tuple[int, int] | None = None,
@@ -92,6 +93,9 @@ def read(
     labels_separator : str or None, default=None
         What divides the labels of a row that may have several, or none. In svmlight it is a comma,
         and need not be stated where the first rows have some.
+    numbers : bool or None, default=None
+        Whether the labels are numbers to predict, and not classes. None: if nearly all are
+        different numbers, or many have decimals.
     category : str or sequence of str, default=()
         Columns of words, the label's too, where the first rows look like numbers.
     text : str or sequence of str, default=()
@@ -165,6 +169,8 @@ def read(
     """
     given = {name: value for name, value in locals().items() if name in vars(ASKED)}
     given |= {name: as_tuple(given[name]) for name in ("text", "cross", "ignore")}
+    if label in as_tuple(category):  # stated to be words
+        given["numbers"] = False
     asked = replace(ASKED, **given)
     recipe = asked if features is None else load_recipe(features, asked)
     new = features is None
@@ -363,6 +369,14 @@ class Reader:
             self.adopt(self.asked)  # it was measured with other rows
         self.split = split
 
+    def keep_fold(self, fold: Fold) -> None:
+        """Read only the rows of a fold, or all others, as if the source had no more.
+
+        :meta private:
+        """
+        self.options = self.options._replace(fold=fold)
+        self.parser.options = self.parser.options._replace(fold=fold)
+
     def restart(self, late: RestartError) -> None:
         """Begin again with the recipe that a row far down demands, if there can be another pass.
 
@@ -390,6 +404,11 @@ class Reader:
         if alike and self.parser.recipe != recipe:
             self.adopt(recipe)
         return alike
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether labels are numbers to predict."""
+        return bool(self.parser.recipe.numbers)
 
     @property
     def multilabel(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from ..data.splits import Fold
 from ..parameters import (
     InputError,
     Parameter,
@@ -100,6 +101,7 @@ class FeatureRecipe:
     labels_separator: str | None = None  # or a row has one label
     bins: Annotated[int, is_number_of_bins] = 0
     edges: Mapping[str, Annotated[Sequence[float], is_rising]] | None = None
+    numbers: bool | None = False  # whether labels are numbers to predict; None: if they look so
 
     @property
     def is_complete(self) -> bool:
@@ -158,7 +160,9 @@ class FeatureRecipe:
         return sorted(named, key=int)
 
 
-ASKED = FeatureRecipe(ngrams=None, counts="binary", tfidf=None, trim=True, scale="auto")
+ASKED = FeatureRecipe(
+    ngrams=None, counts="binary", tfidf=None, trim=True, scale="auto", numbers=None
+)
 """The recipe of a reader without options."""
 OF_THE_FILE = ("label", "header", "encoding", "id")
 """What may be stated about another file for the same model."""
@@ -175,6 +179,7 @@ class ReaderOptions(NamedTuple):
     category: tuple[str, ...]
     skip_bad: int
     threads: int
+    fold: Fold | None = None  # which rows are kept, if not all
 
     def word_error(self, what: str, name: str, cell: str) -> InputError:
         """Return the error of a word among numbers or dates."""

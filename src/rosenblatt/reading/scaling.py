@@ -52,6 +52,7 @@ class DenseScaling:
         flagged = [j for j, scale in enumerate(scales) if scale.flagged]
         self.flags[flagged] = range(len(scales), len(scales) + len(flagged))
         self.width = len(scales) + len(flagged)
+        self.length = read_only(np.array([self.width], np.uint64))
         self.centre, self.factor, self.filling = (
             np.array([scale[part] for scale in scales], np.float64) for part in range(3)
         )
@@ -68,7 +69,7 @@ class DenseScaling:
         for part, count in zip(parts, counts, strict=True):
             self.write(part.values, out[row * self.width : (row + count) * self.width])
             row += count
-        return Rows(read_only(out), None, read_only(np.array([self.width], np.uint64)))
+        return Rows(read_only(out), None, self.length)
 
     def write(self, values: np.ndarray, out: np.ndarray) -> None:
         """Scale the numbers of some rows."""

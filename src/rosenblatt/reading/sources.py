@@ -381,6 +381,7 @@ class Location:
     def __init__(self, name: str, tolerated: int, unit: str) -> None:
         self.name, self.tolerated, self.unit = name, tolerated, unit
         self.lines = self.bad = self.unlabelled = 0
+        self.rows = 0  # delivered or left out by a fold
         self.before = 0  # lines of the files before this one
 
     def enter(self, name: str, lines: int) -> None:

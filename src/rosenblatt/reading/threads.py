@@ -14,8 +14,10 @@ from queue import SimpleQueue
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ..data.rows import n_rows
+from ..data.splits import Fold
 from ..parameters import InputError
-from .batches import Batch
+from .batches import Batch, select_rows
 from .sources import Location
 
 if TYPE_CHECKING:
@@ -146,11 +148,26 @@ def deliver(
             raise one
         if isinstance(one, Batch):
             parser.width = max(parser.width, one.width)
-            yield one._replace(width=parser.width, lines=location.lines + one.lines), made
+            whole = one._replace(width=parser.width, lines=location.lines + one.lines)
+            if parser.options.fold is None:
+                yield whole, made
+            else:
+                yield from keep_fold(parser.options.fold, location, whole, made)
         elif one.fatal:
             raise location.locate(one.line, one.error)
         else:
             location.skip(one.line, one.error)
+
+
+def keep_fold(
+    fold: Fold, location: Location, batch: Batch, made: Any
+) -> Iterator[tuple[Batch, Any]]:
+    """Yield the rows of a batch that a fold keeps, and what was made of them, one item per row."""
+    count = n_rows(batch.rows)
+    keep = fold.keeps(location.rows, count)
+    location.rows += count
+    if keep.any():
+        yield select_rows(batch, keep), None if made is None else made[keep]
 
 
 class Turns:

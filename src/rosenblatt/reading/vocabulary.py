@@ -145,12 +145,11 @@ class FeatureNames(Mapping[int, str]):
         return len(self.known)
 
 
-def named(coef: np.ndarray, names: Mapping[int, str], most: int = 1000) -> list[Any]:
-    """Return the names of the columns with the largest weights."""
+def named(sizes: np.ndarray, names: Mapping[int, str], most: int = 1000) -> list[Any]:
+    """Return the numbers and names of the columns with the largest sizes."""
     if not names:
         return []
     known = np.sort(np.fromiter(names, np.intp, len(names)))
-    known = known[known < coef.shape[1]]
-    sizes = np.abs(coef[:, known]).max(axis=0, initial=0.0)
-    chosen = known[np.argsort(-sizes, kind="stable")[:most]]
+    known = known[known < len(sizes)]
+    chosen = known[np.argsort(-sizes[known], kind="stable")[:most]]
     return [[int(column), names[int(column)]] for column in chosen]

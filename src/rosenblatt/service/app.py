@@ -7,6 +7,7 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ except ImportError as missing:
 
 from ..access import Tokens, includes
 from .admin import AdminEndpoints, load_beside
+from .asking import AskEndpoints, Questions
 from .http import (
     DisconnectedError,
     Receive,
@@ -41,10 +43,11 @@ from .log import LogError, hash_bytes
 from .metrics import Metrics
 from .mlflow import MLflowEndpoints, read_instances, to_predictions
 from .model import Predictor, ServedModel
-from .requests import BadExampleError, Example, parse_examples, parse_values
+from .requests import BadExampleError, Examples, parse_examples, parse_values
 from .responses import about, openapi
 
 SMALL = 1 << 16  # bytes of a body that is parsed at once; larger ones are parsed in a thread
+PARSERS = 2  # threads: more would only compete for the interpreter
 LONGEST_KEY = 255  # characters
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PAGE = Path(__file__).parent / "page.html"
@@ -113,6 +116,8 @@ class Service:
         self.stopping = False
         self.metrics = Metrics(self)
         self.router = Router(self.routes())
+        self.questions: Questions | None = None  # if labels are asked for
+        self.parsers = ThreadPoolExecutor(PARSERS, "rosenblatt-parsing")
         self.run_name, self.numbers = secrets.token_hex(6), itertools.count(1)
         self.attach(current, learning)
 
@@ -138,6 +143,7 @@ class Service:
             *MLflowEndpoints(self).routes(),
             *InferenceEndpoints(self).routes(),
             *AdminEndpoints(self).routes(),
+            *AskEndpoints(self).routes(),
         )
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -238,7 +244,7 @@ class Service:
         """Call a function: at once for a small body, otherwise in a thread."""
         if len(request.body) <= SMALL:
             return function()
-        return await asyncio.to_thread(function)
+        return await asyncio.get_running_loop().run_in_executor(self.parsers, function)
 
     # Endpoints
 
@@ -254,7 +260,13 @@ class Service:
             request.rows = len(values)
             answer: dict[str, Any] = predictor.answer(values, features)
             answer["sequence"] = predictor.sequence
-            return answer if instances is None else to_predictions(answer)
+            if instances is not None:
+                return to_predictions(answer)
+            if self.questions is not None:
+                sets = predictor.learner.multilabel
+                given = answer["labels"], answer["scores"], sets
+                answer["ask"] = self.questions.choose(values, *given)
+            return answer
 
         return to_json(await self.work(request, predict))
 
@@ -271,13 +283,12 @@ class Service:
 
         def make_job() -> Job:
             served = learning.served
-            found: list[Example] = self.parse(request, served, parse_examples)
-            texts, values = [one.text for one in found], [one.value for one in found]
+            found: Examples = self.parse(request, served, parse_examples)
             rows = None
             if len(request.body) > SMALL:
                 with suppress(BadExampleError):  # unless it is a retry, the thread refuses it, too
-                    rows = served.make_learnable(values)
-            return Job(texts, values, ignore, key, rows, served)
+                    rows = served.make_learnable(found.values)
+            return Job(found.texts, found.values, ignore, key, rows, served)
 
         job = await self.work(request, make_job)
         sequence = await self.write(job, learning)
@@ -318,7 +329,8 @@ class Service:
 
     async def model(self, request: Request) -> Response:
         """Describe the model and how well it does."""
-        return to_json(about(self.current(), self.learning))
+        asking = None if self.questions is None else self.questions.about()
+        return to_json(about(self.current(), self.learning) | {"asking": asking})
 
     async def model_file(self, request: Request) -> Response:
         """The model as a file, with all that was learnt before the request."""

@@ -23,6 +23,7 @@ INTEGERS = {
 }
 NUMBERS = {"BOOL": "?", "FP16": "<f2", "FP32": "<f4", "FP64": "<f8", **INTEGERS}
 TYPES = {bool: "BOOL", int: "INT64", float: "FP64", str: "BYTES"}
+VERSION = "1"  # of the protocol's; numbers of examples tell models apart
 HEADER_LENGTH = b"inference-header-content-length"
 
 
@@ -47,9 +48,19 @@ class InferenceEndpoints:
             Route("GET", "/v2", "predict", self.server, "Name and version of the server."),
             Route("GET", "/v2/health/live", "", self.live, "Whether the server runs."),
             Route("GET", "/v2/health/ready", "", self.service.ready, "As /readyz."),
-            Route("GET", model, "predict", self.model, "Inputs and outputs of the model."),
-            Route("GET", f"{model}/ready", "", self.model_ready, "Whether the model is loaded."),
-            Route("POST", f"{model}/infer", "predict", self.infer, "Predictions of tensors."),
+            *(
+                route
+                for path in (model, f"{model}/versions/{{version}}")
+                for route in self.model_routes(path)
+            ),
+        ]
+
+    def model_routes(self, path: str) -> list[Route]:
+        """The endpoints of a model, with or without its version in the path."""
+        return [
+            Route("GET", path, "predict", self.model, "Inputs and outputs of the model."),
+            Route("GET", f"{path}/ready", "", self.model_ready, "Whether the model is loaded."),
+            Route("POST", f"{path}/infer", "predict", self.infer, "Predictions of tensors."),
         ]
 
     async def server(self, request: Request) -> Response:
@@ -62,10 +73,12 @@ class InferenceEndpoints:
         return to_json({"live": True})
 
     def check_name(self, request: Request) -> str:
-        """The name of the model; refuse a request for another one."""
+        """The name of the model; refuse a request for another one or another version."""
         name, asked = Path(self.service.current().served.name).stem, request.parameters["name"]
         if asked != name:
             raise RequestError(404, "unknown-model", f"The model is called {name}.")
+        if request.parameters.get("version", VERSION) != VERSION:
+            raise RequestError(404, "unknown-version", f"The model has the version {VERSION}.")
         return name
 
     async def model(self, request: Request) -> Response:
@@ -77,11 +90,14 @@ class InferenceEndpoints:
             for one, kind in columns
         ]
         classes = served.learner.classes.tolist()
-        labels = {"name": "labels", "datatype": find_type(classes), "shape": [-1]}
+        numbers = served.has_numbers
+        kind = "FP64" if numbers else find_type(classes)
+        labels = {"name": "labels", "datatype": kind, "shape": [-1]}
         width = [] if len(classes) <= 2 else [len(classes)]
         scores = {"name": "scores", "datatype": "FP64", "shape": [-1, *width]}
-        about = {"name": name, "versions": ["1"], "platform": "rosenblatt"}
-        return to_json(about | {"inputs": inputs, "outputs": [labels, scores]})
+        about = {"name": name, "versions": [VERSION], "platform": "rosenblatt"}
+        outputs = [labels] if numbers else [labels, scores]
+        return to_json(about | {"inputs": inputs, "outputs": outputs})
 
     async def model_ready(self, request: Request) -> Response:
         """Whether the model is loaded: it is, if it has this name."""
@@ -101,7 +117,7 @@ class InferenceEndpoints:
                 make_output(output, answer[output]) for output in choose_outputs(document, answer)
             ]
             given = {"id": document["id"]} if "id" in document else {}
-            return {"model_name": name, "model_version": "1", **given, "outputs": outputs}
+            return {"model_name": name, "model_version": VERSION, **given, "outputs": outputs}
 
         return to_json(await self.service.work(request, predict))
 

@@ -18,6 +18,7 @@ import struct
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -49,6 +50,10 @@ SCHEMA = (
 )  # indices, because a log may have gigabytes, and a start is to be quick
 INSERT = (
     "INSERT INTO examples (sequence, received, example, model, checksum) VALUES (?, ?, ?, ?, ?)"
+)
+AT_ONCE = 100  # examples of one statement: fewer calls, and fewer changes of the running thread
+INSERT_SEVERAL = "INSERT INTO examples (received, sequence, example, checksum) VALUES " + ", ".join(
+    f"(?1, ?{3 * k + 2}, ?{3 * k + 3}, ?{3 * k + 4})" for k in range(AT_ONCE)
 )
 ACKNOWLEDGED = struct.Struct("<QI")  # a sequence number and its checksum
 VACUUMED, ERASED = 1, 2  # steps of removing forgotten examples
@@ -230,13 +235,22 @@ class Log:
         After an error neither examples nor keys are in the log.
         """
         first, now = int(self.last) + 1, time.time()
-        rows = [
-            (number, now, text, None, crc32(text.encode()))
-            for number, text in enumerate(texts, first)
+        numbered = [
+            (number, text, crc32(text.encode())) for number, text in enumerate(texts, first)
         ]
+        whole = len(numbered) // AT_ONCE * AT_ONCE
+        several = [
+            (now, *chain.from_iterable(numbered[begin : begin + AT_ONCE]))
+            for begin in range(0, whole, AT_ONCE)
+        ]
+        rows = [(number, now, text, None, check) for number, text, check in numbered[whole:]]
         keys = [(key, digest, first + a, first + b) for key, digest, a, b in requests]
-        self.write((INSERT, rows), ("INSERT INTO requests VALUES (?, ?, ?, ?)", keys))
-        return self.extend(first + len(rows) - 1)
+        self.write(
+            (INSERT_SEVERAL, several),
+            (INSERT, rows),
+            ("INSERT INTO requests VALUES (?, ?, ?, ?)", keys),
+        )
+        return self.extend(first + len(numbered) - 1)
 
     def append_change(self, action: str, source: int, model: bytes | None = None) -> int:
         """Put a change of the model on disk; return its number."""

@@ -2,7 +2,9 @@
 
 import base64
 import copy
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,40 +28,44 @@ MOST_DEVIATIONS = 1e6
 class Progress:
     """Progressive errors: examples that were predicted wrongly before they were learnt.
 
-    It depends on the examples only, not on how they came together.
+    Of numbers they are absolute errors, where an error that causes no update counts as 0. It
+    depends on the examples only, not on how they came together.
     """
 
-    def __init__(self, kept: dict[str, Any] | None = None) -> None:
+    def __init__(self, kept: dict[str, Any] | None = None, numbers: bool = False) -> None:
         kept = kept or {}
         self.examples = int(kept.get("examples", 0))
-        self.errors = int(kept.get("errors", 0))
+        self.errors: float = kept.get("errors", 0)
         self.refused = int(kept.get("refused", 0))
-        self.recent = np.zeros(WINDOWS[-1], bool)  # the n-th is at n modulo the length
+        dtype = np.float32 if numbers else np.bool_
+        self.recent: Array = np.zeros(WINDOWS[-1], dtype)  # the n-th is at n modulo the length
         if "recent" in kept:
-            bits = np.frombuffer(base64.b64decode(kept["recent"]), np.uint8)
-            self.recent[:] = np.unpackbits(bits, count=len(self.recent))
+            stored = np.frombuffer(base64.b64decode(kept["recent"]), np.uint8)
+            shown = stored.view("<f4") if numbers else np.unpackbits(stored)
+            self.recent[:] = shown[: len(self.recent)]
         self.classes = {name: list(counts) for name, counts in kept.get("classes", {}).items()}
         self.step = int(kept.get("step", 1))
-        self.curve: list[list[int]] = [list(point) for point in kept.get("curve", ())]
+        self.curve: list[list[float]] = [list(point) for point in kept.get("curve", ())]
 
     def add(self, wrong: Array, labels: Sequence[Any] = ()) -> None:
         """Count more examples, also by label if there is one for each."""
-        for label, is_wrong in zip(labels, wrong.tolist(), strict=False):
+        errors_of = Counter(compress(labels, wrong))
+        for label, examples in Counter(labels).items():
             counts = self.classes.setdefault(str(label), [0, 0])  # examples, errors
-            counts[0] += 1
-            counts[1] += is_wrong
+            counts[0] += examples
+            counts[1] += errors_of[label]
         length, before = len(self.recent), self.examples
         places = np.arange(before, before + len(wrong))[-length:] % length
         self.recent[places] = wrong[-length:]
-        errors = np.cumsum(wrong)
+        sums = np.cumsum(np.append(self.errors, wrong))  # in the order of the examples
         at = (before // self.step + 1) * self.step
         while at <= before + len(wrong):
-            self.curve.append([at, self.errors + int(errors[at - before - 1])])
+            self.curve.append([at, sums[at - before].item()])
             if len(self.curve) == MOST_POINTS:
                 self.curve, self.step = self.curve[1::2], 2 * self.step
             at = (at // self.step + 1) * self.step
         self.examples += len(wrong)
-        self.errors += int(errors[-1]) if len(wrong) else 0
+        self.errors = sums[-1].item()
 
     def error(self, last: int | None = None) -> float | None:
         """The share of wrong predictions among all or the last examples; None without examples."""
@@ -69,7 +75,12 @@ class Progress:
         if last is None:
             return self.errors / count
         places = np.arange(self.examples - count, self.examples) % len(self.recent)
-        return float(np.count_nonzero(self.recent[places])) / count
+        return float(self.recent[places].sum(dtype=np.float64)) / count
+
+    def pack_recent(self) -> bytes:
+        """The last errors as bytes: bits, or numbers in single precision."""
+        flags = self.recent.dtype == bool
+        return (np.packbits(self.recent) if flags else self.recent.astype("<f4")).tobytes()
 
     def as_json(self) -> dict[str, Any]:
         """All counts, for a model file."""
@@ -77,7 +88,7 @@ class Progress:
             "examples": self.examples,
             "errors": self.errors,
             "refused": self.refused,
-            "recent": base64.b64encode(np.packbits(self.recent).tobytes()).decode(),
+            "recent": base64.b64encode(self.pack_recent()).decode(),
             "classes": self.classes,
             "step": self.step,
             "curve": self.curve,
@@ -118,7 +129,7 @@ class ServedModel:
         self.grow, self.limits = False, GrowthLimits()
         about = model.facts.get("service") or {}
         self.log, self.sequence = int(about.get("log", 0)), int(about.get("sequence", 0))
-        self.progress = Progress(about.get("progress"))
+        self.progress = Progress(about.get("progress"), model.target == "numbers")
         self.open(model)
 
     def open(self, model: Model) -> None:
@@ -164,30 +175,42 @@ class ServedModel:
         given = self.maker.make(values, labelled=False)
         self.learner.predictor().scores(given.rows, given.width)
         other = copy.deepcopy(self.learner)
-        (label, *_) = self.learner.classes.tolist()
+        label = 0.0 if self.has_numbers else self.learner.classes.tolist()[0]
         codes = self.encode([[label] if self.learner.multilabel else label])
         weights = row_weights(codes, given.weights, self.of_class)
-        other.learn(TrainingRows.of(given.rows, codes, weights, given.width), np.zeros(1, bool))
+        other.learn(TrainingRows.of(given.rows, codes, weights, given.width), self.no_errors(1))
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether the model predicts numbers."""
+        return bool(self.learner.target_kind == "numbers")
+
+    def no_errors(self, count: int) -> Array:
+        """An error of 0 for each of some examples."""
+        return np.zeros(count, np.float64 if self.has_numbers else np.bool_)
 
     # Learning
 
     def learn(self, given: Learnable) -> None:
         """Learn examples in their order; a new label becomes a class at its first example."""
         labels, done = given.labels or [], 0
+        no_classes = self.learner.multilabel or self.has_numbers
+        if no_classes or self.learner.codes.keys() >= {*labels}:
+            self.learn_known(given)
+            return
         for row, label in enumerate(labels):
-            if not self.learner.multilabel and label not in self.learner.codes:
+            if label not in self.learner.codes:
                 if row > done:
                     self.learn_known(given.part(done, row))
                 self.learner, done = self.learner.with_class(label), row
                 self.set_class_weights()
-        if done < len(labels):
-            self.learn_known(given.part(done, len(labels)) if done else given)
+        self.learn_known(given.part(done, len(labels)))
 
     def learn_known(self, given: Learnable) -> None:
         """Learn examples of known labels; skip one that overflows the weights."""
         codes = self.encode(given.labels or [])
         weights = row_weights(codes, given.weights, self.of_class)
-        wrong = np.zeros(len(codes), bool)
+        wrong = self.no_errors(len(codes))
         self.learner.calibration = None  # it is that of other weights
         try:
             self.learner.learn(TrainingRows.of(given.rows, codes, weights, given.width), wrong)
@@ -195,11 +218,15 @@ class ServedModel:
             wrong[:] = False
             for row in range(len(codes)):
                 self.learn_alone(given, codes, weights, row, wrong)
-        self.progress.add(wrong, () if self.learner.multilabel else given.labels or ())
+        alone = not (self.learner.multilabel or self.has_numbers)
+        shown = wrong * self.learner.numbers.scale if self.has_numbers else wrong
+        self.progress.add(shown, given.labels or () if alone else ())
         self.sequence += len(codes)
 
     def encode(self, labels: list[Any]) -> Array:
         """The number of each label, or for label sets a flag for each class."""
+        if self.has_numbers:
+            return np.asarray(self.learner.numbers.encode(np.array(labels, np.float64)))
         numbers = self.learner.codes
         if not self.learner.multilabel:
             return np.array([numbers[label] for label in labels], np.intp)
@@ -219,7 +246,7 @@ class ServedModel:
             one = TrainingRows.of(rows, codes[some], weight, given.width)
             self.learner.learn(one, wrong[some])
         except ValueError:
-            wrong[row] = True
+            wrong[row] = not self.has_numbers
             self.progress.refused += 1
 
     def skip(self, sequence: int, learner: Any) -> None:
@@ -295,7 +322,11 @@ class ServedModel:
     def check_labels(self, given: Learnable) -> dict[Any, int]:
         """Return the labels that are new and their rows; refuse one that no model file can hold."""
         new: dict[Any, int] = {}  # in their order; a request may have thousands
+        if self.has_numbers:
+            return new
         several = self.learner.multilabel
+        if not several and self.learner.codes.keys() >= {*(given.labels or ())}:
+            return new
         for row, found in enumerate(given.labels or (), 1):
             for label in found if several else (found,):
                 if label in self.learner.codes or label in new:
@@ -361,6 +392,8 @@ def predict(learner: LinearLearner, rows: Rows, width: int) -> dict[str, Any]:
     """
     activations = learner.scores(rows, width)
     chosen = learner.choose(activations)
+    if learner.target_kind == "numbers":
+        return {"labels": round_numbers(chosen)}
     if learner.multilabel:
         labels = [learner.classes[flags].tolist() for flags in chosen]
     else:
@@ -387,10 +420,12 @@ def explain(
     """The features with the largest contributions to the score of the class of each row.
 
     For two classes that is the score, which is above 0 for the second; for label sets, that of the
-    label with the largest score. Values and weights are those of the scaled columns, so that a
-    number at its mean adds nothing.
+    label with the largest score; for numbers, the prediction. Values and weights are those of the
+    scaled columns, so that a number at its mean adds nothing.
     """
     coef, bias = learner.coefficients()
+    if learner.target_kind == "numbers":
+        coef, bias = coef * learner.numbers.scale, learner.choose(bias)
     scores = learner.scores(batch.rows, batch.width)
     chosen = scores.argmax(axis=1) if scores.ndim == 2 else learner.choose(scores)
     found = []

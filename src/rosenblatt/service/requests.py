@@ -4,7 +4,8 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
@@ -39,19 +40,24 @@ class TooManyRowsError(BadExampleError):
     status, code = 413, "too-many-rows"
 
 
-class Example(NamedTuple):
-    """One example: the text that the log keeps, and its parsed value."""
+@dataclass(frozen=True)
+class Examples:
+    """Examples: the texts that the log keeps, and their parsed values."""
 
-    text: str
-    value: Any
+    texts: list[str]
+    values: list[Any]
+
+    def __len__(self) -> int:
+        """The number of examples."""
+        return len(self.texts)
 
 
 def parse_examples(
     body: bytes, content_type: str, most: int, of_lines: bool, of_lists: str | None = None
-) -> list[Example]:
+) -> Examples:
     """Parse a request body into examples, each with the text for the log."""
     values = parse_values(body, content_type, most, of_lines, of_lists)
-    return [Example(orjson.dumps(value).decode(), value) for value in values]
+    return Examples([orjson.dumps(value).decode() for value in values], values)
 
 
 def parse_values(

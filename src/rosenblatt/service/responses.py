@@ -17,7 +17,12 @@ ERROR = {
     "properties": {"error": {"type": "string"}, "code": {"type": "string"}},
     "required": ["error", "code"],
 }
-KINDS = {"/model.safetensors": "application/octet-stream", "/metrics": LINES, "/": "text/html"}
+KINDS = {
+    "/model.safetensors": "application/octet-stream",
+    "/metrics": LINES,
+    "/": "text/html",
+    "/ask": "text/html",
+}
 PATH_PARAMETER = {"in": "path", "required": True, "schema": {"type": "string"}}
 EXPLAIN = {
     "name": "explain",
@@ -34,9 +39,11 @@ KEY = {
 }
 FILE = "application/octet-stream"
 NUMBER = {"type": "object", "properties": {"to": {"type": "integer"}}, "required": ["to"]}
+LABEL = {"type": "object", "properties": {"label": {}}, "required": ["label"]}
 BODIES: dict[str, Any] = {
     "/model": {"required": True, "content": {FILE: {"schema": {}}}},
     "/model/rollback": {"required": True, "content": {JSON: {"schema": NUMBER}}},
+    "/ask/{number}": {"required": True, "content": {JSON: {"schema": LABEL}}},
 }
 PARAMETERS = {"/predict": [EXPLAIN], "/learn": [KEY]}
 
@@ -69,6 +76,7 @@ def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:
         "class_error": {
             name: errors / examples for name, (examples, errors) in progress.classes.items()
         },
+        **({"numbers": learner.numbers.as_dict()} if served.has_numbers else {}),
         "curve": progress.curve,
         "failure": None if learning is None else learning.failure,
         "shadow": shadow,
@@ -143,7 +151,8 @@ def describe_responses(service: "Service", route: Route) -> dict[str, Any]:
         }
     kind = KINDS.get(route.path, JSON)
     answer = {"description": route.summary, "content": {kind: {"schema": {}}}}
-    return {"202" if route.path == "/learn" else "200": answer} | {
+    learns = route.method == "POST" and route.role == "learn"
+    return {"202" if learns else "200": answer} | {
         status: {"description": why, "content": {JSON: {"schema": ERROR}}}
         for status, why in refusals.items()
     }
@@ -151,7 +160,9 @@ def describe_responses(service: "Service", route: Route) -> dict[str, Any]:
 
 def schemas(served: ServedModel) -> Any:
     """The schema of a row, and of one with its label."""
-    maker, label = served.maker, {"enum": served.learner.classes.tolist()}
+    maker, label = served.maker, dict[str, Any](enum=served.learner.classes.tolist())
+    if served.has_numbers:
+        label = {"type": "number"}
     if maker.of_lines:
         line = {"type": "string", "description": f"A line of {maker.recipe.rows}."}
         return line, line

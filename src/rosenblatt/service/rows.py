@@ -118,7 +118,7 @@ class TableMaker:
                 raise BadExampleError(f"there is none of the model's columns ({some})", row)
         labels = None
         if labelled:
-            labels = [self.read_label(one, row) for row, one in enumerate(objects, 1)]
+            labels = self.read_labels(objects)
         batch = self.batch(objects, self.parser)
         return Learnable(batch.rows, batch.width, labels)
 
@@ -176,6 +176,14 @@ class TableMaker:
             sentence = f"{str(values[row])[:40]} is too large a number for {self.dtype}"
             raise BadExampleError(sentence, row + 1, name)
         return read_only(numbers)
+
+    def read_labels(self, objects: Sequence[dict[str, Any]]) -> list[Any]:
+        """The labels of objects; each different word is read once."""
+        given = [one.get(self.label) for one in objects]
+        if self.recipe.labels_separator is not None or {*map(type, given)} != {str}:
+            return [self.read_label(one, row) for row, one in enumerate(objects, 1)]
+        labels = {word: self.to_label(word, given.index(word) + 1) for word in dict.fromkeys(given)}
+        return [labels[word] for word in given]
 
     def read_label(self, one: dict[str, Any], row: int) -> Any:
         """The label of an object, or a list of labels where there may be any number."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -20,6 +21,7 @@ from ..learners import load_model
 from ..storage.file import save_model
 from ..storage.model import Model
 from .app import Limits, Service
+from .asking import Questions, check_asking
 from .learning import Keeping, Learning
 from .messages import Messages
 from .model import GrowthLimits, Predictor, open_model
@@ -51,6 +53,8 @@ class ServerOptions:
         A model to begin with where there is none yet.
     shadow
         A model file that learns the same examples and does not answer.
+    ask
+        The share of predictions whose labels are asked for, if any.
     json_logs
         Whether messages are JSON, with one for each request.
     """
@@ -65,6 +69,7 @@ class ServerOptions:
     growth: GrowthLimits = field(default_factory=GrowthLimits)
     new: Model | None = None
     shadow: Path | None = None
+    ask: float | None = None
     json_logs: bool = False
 
 
@@ -83,9 +88,14 @@ def serve(path: Path, options: ServerOptions) -> int:
         create_model(path, options, say)
         learning = make_learning(path, options, say) if options.learn else None
         current = make_source(path, learning, say)
+        if options.ask is not None:
+            check_asking(current().served)
+            service.questions = Questions(options.ask)
         current().served.warm_up()
         if learning is not None:
             learning.start()
+        gc.collect()
+        gc.freeze()  # what is loaded stays, and need not be searched again for garbage
         service.attach(current, learning)
         print_address(path, listening, service)
 

@@ -67,15 +67,25 @@ class Tuning(TypedDict):
     best: list[Error]
 
 
+class Online(TypedDict):
+    """What training on a stream tried and found; the alarms are numbers of rows."""
+
+    tried: Count
+    rows: Count
+    error: float
+    alarms: list[Count]
+    best: list[Error]
+
+
 class Kept(TypedDict, total=False):
     """The errors that a service has counted."""
 
     examples: Count
-    errors: Count
+    errors: Annotated[float, lambda errors: 0 <= errors < math.inf]
     refused: Count
     recent: str
     step: Annotated[int, lambda step: step >= 1]
-    curve: list[tuple[int, int]]
+    curve: list[tuple[int, float]]
 
 
 class Service(TypedDict, total=False):
@@ -110,6 +120,7 @@ class Numbers(TypedDict):
 
     center: Finite
     scale: Annotated[float, lambda scale: 0 < scale < math.inf]
+    median: Finite
 
 
 class Facts(TypedDict, total=False):
@@ -121,6 +132,7 @@ class Facts(TypedDict, total=False):
     multilabel: bool
     intercept_step: Finite
     numbers: Numbers
+    training_score: dict[str, Finite]
     rows: Count
     sentences: Count
     tokens: Count
@@ -129,6 +141,7 @@ class Facts(TypedDict, total=False):
     batch_bytes: Count
     training: dict[str, Any]
     tuning: Tuning
+    online: Online
     service: Service | None
     cluster: Cluster
 
@@ -140,6 +153,7 @@ class Features(TypedDict, total=False):
     format: str | None
     recipe: FeatureRecipe
     largest: list[tuple[int, str]]
+    deviations: list[Finite]
 
 
 def check_entries(part: str, entries: Any, *wanted: Any) -> None:

@@ -138,12 +138,15 @@ def check_checkpoint(checkpoint: Checkpoint) -> None:
     for one in checkpoint.problems:
         require(one.stop_reason in REASONS, "the stop reason of its checkpoint is unknown")
         flags = one.mistaken
-        fitting = flags is None or (flags.dtype == bool and flags.ndim == 1)
+        fitting = flags is None or (flags.dtype in (bool, np.uint32) and flags.ndim == 1)
         require(fitting, "its mistaken rows are malformed")
 
 
 def check_held_out(score: Any) -> None:
     """Refuse counts of held-out rows that are out of range."""
+    if isinstance(score, dict) and "mae" in score:  # of numbers
+        require(fits(score, dict[str, Finite]), "its held-out rows are out of range")
+        return
     counts = set(score) if isinstance(score, dict) else {""}
     fitting = counts in (set(), {"rows", "errors"}, {"rows", "errors", "hits", "labels"})
     fitting = fitting and all(type(count) is int and count >= 0 for count in score.values())

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from ..data.labels import encode, refuse_missing
 from ..data.rows import Array, check_structure
@@ -62,6 +61,8 @@ def check_problem(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Problem:
 
     The larger of two labels is +1. A single label is +1 unless it is 0 or -1.
     """
+    from sklearn.utils.validation import check_consistent_length, column_or_1d  # takes a second
+
     X, labels = check_rows(X), np.asarray(column_or_1d(y))
     check_consistent_length(X, labels)
     refuse_missing(labels)
@@ -78,6 +79,8 @@ def check_problem(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Problem:
 @np.errstate(all="ignore")  # the sum by which scikit-learn finds infinities may overflow
 def check_rows(X: Any) -> Any:
     """Return X as a float64 array or CSR matrix; raise ValueError if that would round a number."""
+    from sklearn.utils.validation import check_array
+
     given = X if sparse.issparse(X) else np.asarray(X)
     X = check_array(given, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0)
     refuse_rounding(given)

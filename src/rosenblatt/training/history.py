@@ -83,7 +83,7 @@ class Standing(NamedTuple):
     best_score, best_epoch, best
         The best state on held-out rows so far, if there are such rows.
     mistaken : ndarray or None
-        Which rows were ever mistaken, if the order asks for it.
+        Which rows were ever mistaken, or how many updates each caused, if that is needed.
     """
 
     epochs: Sequence[Epoch] = ()
@@ -156,8 +156,15 @@ class History:
     best: Best | None = None
     stop_reason: str = ""
 
-    def close(self, count: Count, state: Any, separated: bool, score: float | None) -> Epoch:
-        """Record an epoch and decide whether to stop."""
+    def close(
+        self,
+        count: Count,
+        state: Any,
+        separated: bool,
+        score: float | None,
+        settled: bool = False,
+    ) -> Epoch:
+        """Record an epoch and decide whether to stop; ``settled``: no epoch will change more."""
         number, best = len(self.epochs) + 1, self.best
         if score is not None:
             better = best is None or score > best.score or (separated and score == best.score)
@@ -165,14 +172,16 @@ class History:
                 self.best = Best(score, number, copy.deepcopy(state))
         epoch = Epoch(number, count.rows, count.mistakes, count.errors, count.loss, score)
         self.epochs.append(epoch)
-        self.decide(state, separated)
+        self.decide(state, separated, settled)
         return epoch
 
-    def decide(self, state: Any, separated: bool) -> None:
+    def decide(self, state: Any, separated: bool, settled: bool = False) -> None:
         """Decide whether to stop after the last epoch."""
         number, reason = len(self.epochs), state.stop_reason(separated)
         if reason:
             self.stop_reason = reason
+        elif settled:
+            self.stop_reason = "no_updates"
         elif self.best is not None and number - self.best.epoch >= self.patience:
             self.stop_reason = "no_improvement"
         elif number >= self.max_iter:
@@ -189,6 +198,7 @@ REASONS = (
     "zero_weights",
     "budget",
     "no_improvement",
+    "no_updates",
     "separated",
     "within_epsilon",
 )

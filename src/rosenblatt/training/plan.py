@@ -12,10 +12,11 @@ from ..parameters import (
     ANY_RULE,
     CLASS_RULES,
     FILES,
+    FOR_NUMBERS,
     FOR_ONE_PASS,
     FOR_TABLES,
+    NUMBER_RULES,
     RULE_TABLE,
-    STREAM_RULES,
     TEXTBOOK,
     Parameter,
     ParameterError,
@@ -27,6 +28,9 @@ from .rules import RULES, UpdateRule, choose_rule_form
 HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a stream need some
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
+NUMBER_STEP_SHARE = 0.3  # the same for numbers of deviation 1; benchmarks/numbers.py --defaults
+C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE}
+"""The rules whose C depends on the size of the rows, with the C for rows of length 1."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,13 @@ class Request:
     progress_every
         Predict each row of the first pass before learning from it, and report the error after this
         many rows; 0 for not at all.
+    online
+        Choose what was not stated for the prediction of each next row of a stream.
     tune
         Choose by error on held-out rows what was not stated.
+    labels_budget
+        Learn only from the rows whose labels are asked for: at most this share of the rows, or this
+        number from 1 up. 0 for all labels.
     """
 
     rule: str | None = None
@@ -61,12 +70,14 @@ class Request:
     holdout: float = 0.0
     cache: bool = False
     progress_every: int = 0
+    online: bool = False
     tune: bool = False
+    labels_budget: float = 0.0
 
     @property
     def options(self) -> dict[str, Any]:
         """The options besides the rule and its parameters."""
-        names = ("classes", "window", "holdout", "cache", "progress_every")
+        names = "classes", "window", "holdout", "cache", "progress_every", "online", "labels_budget"
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -99,6 +110,8 @@ class Found:
         Whether rows in memory are read once where a stream has to measure them first.
     mean_square
         The mean squared length of the rows to learn from; None before they are read.
+    numbers
+        Whether labels are numbers to predict.
     """
 
     rereadable: bool = True
@@ -107,6 +120,7 @@ class Found:
     label_sets: bool = False
     one_pass_statistics: bool = False
     mean_square: float | None = None
+    numbers: bool = False
 
 
 IN_MEMORY_ROWS = Found(one_pass_statistics=True)
@@ -127,10 +141,8 @@ class Plan:
         The rows to test on.
     stream
         Whether rows are learnt as they are read, and not kept.
-    classes, window, cache, progress_every
+    classes, window, cache, progress_every, online, labels_budget
         As in the request.
-    rules
-        The rules of which the one that predicts the first rows of a stream best is taken.
     """
 
     rule: str
@@ -141,7 +153,8 @@ class Plan:
     window: int = 0
     cache: bool = False
     progress_every: int = 0
-    rules: tuple[str, ...] = ()
+    online: bool = False
+    labels_budget: float = 0.0
 
     @property
     def estimator(self) -> str:
@@ -152,6 +165,11 @@ class Plan:
     def table(self) -> Mapping[str, Parameter]:
         """The parameters of the estimator, by name."""
         return RULE_TABLE[self.rule].parameters
+
+    @property
+    def target(self) -> str:
+        """What labels are: "classes" or "numbers"."""
+        return RULE_TABLE[self.rule].target
 
     @property
     def max_iter(self) -> int:
@@ -165,12 +183,12 @@ class Plan:
     @property
     def unresolved(self) -> list[str]:
         """The parameters that depend on the size of the rows, which is not known yet."""
-        names = ["intercept_step", *(["C"] if self.rule == FOR_TABLES["rule"] else [])]
+        names = ["intercept_step", *(["C"] if self.rule in C_BY_SIZE else [])]
         return [name for name in names if self.parameters.get(name, 0) is None]
 
     def check(self, *where: str) -> None:
         """Refuse parameters that are out of range or do not go together."""
-        names = ("classes", "window", "cache", "progress_every")
+        names = ("classes", "window", "cache", "progress_every", "online", "labels_budget")
         values = {name: getattr(self, name) for name in names} | {"holdout": self.split.share}
         table = {**self.table, **FILES}
         usual = {name: table[name].default for name in self.unresolved}
@@ -185,6 +203,8 @@ class Plan:
             "cache": False,
             "progress_every": self.progress_every,
         }
+        if self.labels_budget:
+            options["labels_budget"] = self.labels_budget
         found: dict[str, Any] = as_json({"rule": self.rule, **self.parameters, **options})
         return found
 
@@ -232,7 +252,6 @@ def make_plan(request: Request, found: Found) -> Plan:
     stream, order = resolve_order(parameters, request, found)
     needs = parameters["early_stopping"] or (stream and parameters.get("calibrate"))
     share = request.holdout or (HELD_OUT if needs else 0.0)
-    open_rule = request.is_open and request.progress_every and not request.tune
     plan = Plan(
         rule,
         {**parameters, "order": order},
@@ -242,11 +261,24 @@ def make_plan(request: Request, found: Found) -> Plan:
         request.window,
         request.cache,
         request.progress_every,
-        STREAM_RULES if open_rule else (),
+        request.online,
+        request.labels_budget,
     )
+    refuse_needing_labels(request, found)
     plan.check(*(["stream"] if stream else ["cache"] if request.cache else []))
     RULES[rule].check(parameters["solution"], order)
     return plan
+
+
+def refuse_needing_labels(request: Request, found: Found) -> None:
+    """Refuse options that need all labels where only few are asked for."""
+    for name, wanted in {"tune": request.tune, "labels_separator": found.label_sets}.items():
+        if request.labels_budget and wanted:
+            raise ParameterError(
+                f"{{labels_budget?}} asks for few labels, and {{{name}?}} needs all; leave one "
+                "out.",
+                code="labels-budget",
+            )
 
 
 def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
@@ -256,12 +288,46 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     several passes over rows without text, averaged PA-II (docs/how-defaults-were-chosen.md).
     """
     rule, stated = request.rule, dict(request.parameters)
+    if found.numbers or (rule is not None and rule in NUMBER_RULES):
+        return resolve_number_rule(request, found)
     if request.is_open:
         rule, stated = FOR_ONE_PASS["rule"], stated | {"solution": FOR_ONE_PASS["solution"]}
     elif rule is None:
         rule = usual_rule(request, found)
         if rule == FOR_TABLES["rule"]:
             stated = {name: FOR_TABLES[name] for name in ("loss", "C")} | stated
+    return rule, parameters_for_files(rule, **stated)
+
+
+def refuse_for_numbers(request: Request) -> None:
+    """Refuse options that are about classes, where labels are numbers."""
+    for name in ("online", "labels_budget"):
+        if getattr(request, name):
+            raise ParameterError(
+                f"{{{name}?}} is for classes, and the labels are numbers; leave it out.",
+                code="numbers-option",
+            )
+
+
+def resolve_number_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
+    """Choose the rule for numbers and all its parameters; ``pa`` is the rule for numbers."""
+    rule, stated = request.rule, dict(request.parameters)
+    if not found.numbers:
+        raise ParameterError(
+            f"{{rule?}} {rule} learns numbers, and the labels are classes; state {{numbers?}}, or "
+            "choose another rule.",
+            code="rule-of-target",
+        )
+    refuse_for_numbers(request)
+    rule = FOR_NUMBERS["rule"] if rule in (None, FOR_TABLES["rule"]) else rule
+    if rule not in NUMBER_RULES:
+        raise ParameterError(
+            f"{{rule?}} {rule} learns classes, and the labels are numbers; use "
+            f"{' or '.join(NUMBER_RULES)}, or state {{classes?}} to learn classes.",
+            code="rule-of-target",
+        )
+    if rule == FOR_NUMBERS["rule"]:
+        stated = {name: one for name, one in FOR_NUMBERS.items() if name != "rule"} | stated
     return rule, parameters_for_files(rule, **stated)
 
 
@@ -276,9 +342,9 @@ def usual_rule(request: Request, found: Found) -> str:
     return next(able, "perceptron")
 
 
-def rules_with(parameters: Mapping[str, Any]) -> list[str]:
+def rules_with(parameters: Mapping[str, Any], numbers: bool = False) -> list[str]:
     """The rules with some parameters that tuning tries; rules that seldom win only if no others."""
-    table = CLASS_RULES.items()
+    table = (NUMBER_RULES if numbers else CLASS_RULES).items()
     having = [rule for rule, entry in table if parameters.keys() <= entry.parameters.keys()]
     return [rule for rule in having if RULE_TABLE[rule].tuned] or having
 
@@ -300,7 +366,7 @@ def resolve_margin(parameters: Mapping[str, Any], request: Request, found: Found
 def has_text_margin(request: Request, found: Found) -> bool:
     """Whether rows have text and all labels are known before, so that classes can be balanced."""
     all_labels = request.classes is None and not found.label_sets and found.rereadable
-    return found.texts > 0 and all_labels
+    return found.texts > 0 and all_labels and not request.labels_budget
 
 
 def resolve_steps(rule: str, parameters: Mapping[str, Any], found: Found) -> dict[str, Any]:
@@ -310,8 +376,8 @@ def resolve_steps(rule: str, parameters: Mapping[str, Any], found: Found) -> dic
         step = 1.0
     if found.mean_square is not None:
         step = usual_bias_step(found.mean_square) if step is None else step
-        if rule == FOR_TABLES["rule"] and parameters["C"] is None:
-            resolved["C"] = usual_aggressiveness(found.mean_square)
+        if rule in C_BY_SIZE and parameters["C"] is None:
+            resolved["C"] = usual_aggressiveness(found.mean_square, C_BY_SIZE[rule])
     return {**parameters, "intercept_step": step, **resolved}
 
 
@@ -323,12 +389,13 @@ def resolve_order(
     A single pass needs no memory, unless something must be measured before it.
     """
     order, several = parameters["order"], parameters["max_iter"] > 1
-    if request.progress_every:
+    if request.progress_every or request.online:
         return not request.cache, order or "fixed"
     if request.window:
         return not request.cache, order or "each"
     plain = order in (None, "fixed") and parameters["solution"] in ("last", "average")
-    once = not several and plain and not found.one_pass_statistics
+    measures = found.one_pass_statistics or request.labels_budget
+    once = not several and plain and not measures
     stream = not request.cache and not (found.fits and not once)
     return stream, order or ("each" if found.fits and several else "fixed")
 
@@ -346,7 +413,7 @@ def usual_bias_step(mean_square: float) -> float:
     return float(2.0 ** np.round(np.log2(share))) if 0 < share < np.inf else 1.0
 
 
-def usual_aggressiveness(mean_square: float) -> float:
+def usual_aggressiveness(mean_square: float, share: float = STEP_SHARE) -> float:
     """The default C of the passive-aggressive rule, for rows of a mean squared length.
 
     A step τ = loss / (‖x‖² + 1/(2C)) is then damped as much for long rows as for short ones.
@@ -354,4 +421,4 @@ def usual_aggressiveness(mean_square: float) -> float:
     >>> usual_aggressiveness(1.0), usual_aggressiveness(54.0)
     (0.3, 0.0056)
     """
-    return float(f"{STEP_SHARE / mean_square:.2g}") if 0 < mean_square < np.inf else 1.0
+    return float(f"{share / mean_square:.2g}") if 0 < mean_square < np.inf else 1.0

@@ -15,12 +15,13 @@ COLUMNS = "rows", "error", "window_error"  # of a log of windows
 class Tally(NamedTuple):
     """How far a pass has come: each row is predicted before it is learned.
 
-    ``mistakes`` counts the wrong predictions in all problems; None while a file is only read.
+    ``mistakes`` counts the wrong predictions in all problems, or is the sum of the errors of
+    numbers; None while a file is only read.
     """
 
     rows: int
     bytes_read: int
-    mistakes: int | None
+    mistakes: float | None
     problems: int = 1
 
 
@@ -39,10 +40,12 @@ class Note(str):
 class Listener:
     """Receives the events of a training; this base class ignores them.
 
-    ``opening`` are lines to print when the training begins.
+    ``opening`` are lines to print when the training begins, and ``target`` says what labels are:
+    "classes" or "numbers".
     """
 
     opening: Sequence[str] = ()
+    target = "classes"
 
     def begin(self, size: int | None, max_iter: int) -> None:
         """Start a training of at most ``max_iter`` passes over ``size`` bytes, if that is known."""
@@ -79,17 +82,17 @@ class Windows:
     """
 
     every: int
-    report: Callable[[int, int], None]
+    report: Callable[[int, float], None]
     rows: int = 0
-    wrong: int = 0
+    wrong: float = 0
 
     def add(self, wrong: Array) -> None:
-        """Count more rows, by a flag for each."""
+        """Count more rows, by a flag or an error for each."""
         counts = np.cumsum(wrong)
         for end in range(self.every - self.rows % self.every, len(wrong) + 1, self.every):
-            self.report(self.rows + end, self.wrong + int(counts[end - 1]))
+            self.report(self.rows + end, self.wrong + counts[end - 1].item())
         self.rows += len(wrong)
-        self.wrong += int(counts[-1]) if len(wrong) else 0
+        self.wrong += counts[-1].item() if len(wrong) else 0
 
     def close(self) -> None:
         """Report the last window, which may have fewer rows."""

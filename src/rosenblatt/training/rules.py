@@ -225,10 +225,11 @@ def perceptron_settings(
 ) -> Settings:
     """Thresholds by the margin; they include 0 or not, by ``ties``."""
     margin, ties = float(parameters["margin"]), parameters["ties"]
-    above, below = margin, -margin
-    if margin == 0 and ties in ("positive", "correct"):
+    negative = parameters.get("negative_margin")
+    above, below = margin, -(margin if negative is None else float(negative))
+    if above == 0 and ties in ("positive", "correct"):
         above = float(np.nextafter(0.0, -1.0))
-    if margin == 0 and ties in ("negative", "correct"):
+    if below == 0 and ties in ("negative", "correct"):
         below = float(np.nextafter(0.0, 1.0))
     return Settings(above, below, float(intercept_step))
 

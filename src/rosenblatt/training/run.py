@@ -25,6 +25,7 @@ from .history import (
 )
 from .orders import ORDERS
 from .tasks import Part, SweepResult, Task
+from .tolerant import TolerantTask
 
 Sweep = Iterator[tuple[Array, SweepResult]]
 """Pairs of the order of a sweep and what was learned from a piece of it."""
@@ -43,7 +44,8 @@ class Problem:
     count
         The counts of the epoch in progress.
     mistaken
-        Which rows were ever mistaken, if the order asks for it.
+        Which rows were ever mistaken, if the order asks for it; or the number of updates that each
+        has caused, if such rows are tolerated.
     """
 
     state: Any
@@ -51,10 +53,15 @@ class Problem:
     count: Count = field(default_factory=Count)
     mistaken: Array = field(default_factory=lambda: np.zeros(0, bool))
 
+    @property
+    def counts_updates(self) -> bool:
+        """Whether the updates of each row are counted, so that an epoch without any proves less."""
+        return self.mistaken.dtype == np.uint32
+
     def tally(self, order: Array, learnt: SweepResult) -> None:
         """Count what was learned."""
         self.count.tally(learnt)
-        if len(self.mistaken):
+        if len(self.mistaken) and not self.counts_updates:
             self.mistaken[order[learnt.updates["position"]]] = True
 
     def standing(self) -> Standing:
@@ -203,9 +210,7 @@ class Run:
 
     def take_turn(self, part: Part, number: int) -> Sweep:
         """Yield the sweeps of one problem over a part."""
-        problem, task = self.problems[number], part.task(number)
-        if self.order == "active" and not len(problem.mistaken):
-            problem.mistaken = np.zeros(1 + int(task.row_order.max(initial=0)), bool)
+        problem, task = self.problems[number], self.prepare_task(part, number)
         learns = BatchTask(task) if self.order == "batch" else task
         for order in ORDERS[self.order](self, problem, task):
             for learnt in problem.state.sweep(learns, order, self.updates_at_once):
@@ -213,6 +218,15 @@ class Run:
                 yield order, learnt
         if not part.keep:
             task.close(problem.state)
+
+    def prepare_task(self, part: Part, number: int) -> Any:
+        """The task of a problem, with what the order or the tolerance must know of each row."""
+        problem, task = self.problems[number], part.task(number)
+        tolerates = getattr(task, "tolerance", None) is not None
+        if (tolerates or self.order == "active") and not len(problem.mistaken):
+            size, kind = 1 + int(task.row_order.max(initial=0)), np.uint32 if tolerates else bool
+            problem.mistaken = np.zeros(size, kind)
+        return TolerantTask(task, problem.mistaken) if tolerates else task
 
     def permutation(self, number: int, permute: Callable[..., None] = shuffle) -> Array:
         """The rows of the part in a random order, the same for an epoch whenever it is called."""
@@ -232,12 +246,14 @@ class Run:
         for number in active:
             problem = self.problems[number]
             separated, draws = problem.count.mistakes == 0, self.order == "replacement"
-            if self.measure or (separated and draws):  # which may have missed rows
+            settled = separated and not draws  # which may have missed rows
+            proved = settled and not problem.counts_updates
+            if self.measure or (separated and not proved):
                 errors, loss, separated = self.measure_losses(number)
             if self.measure:
                 problem.count.errors, problem.count.loss = errors, loss
             score = scores.get(number)
-            problem.history.close(problem.count, problem.state, separated, score)
+            problem.history.close(problem.count, problem.state, separated, score, settled)
             problem.count = Count()
         self.done = 0
         if self.after_epoch is not None:

@@ -101,6 +101,8 @@ class LinearTask:
     rule: UpdateRule
     settings: Any
     width: int
+    tolerance: Any = None
+    """How rows that cause many updates are tolerated (tolerant.py), if they are."""
 
     def __post_init__(self) -> None:
         self.many = self.examples.labels is not None and self.rule.target == "classes"
@@ -122,6 +124,12 @@ class LinearTask:
         kept = state.weights, state.bias, *state.further.values(), *self.unused
         sums = (*state.sums(), state.clock(start)) if self.rule.sums else ()
         done = self.kernel(self.examples, order, start, *kept, *sums, self.settings, log)
+        return self.finish_sweep(done, order, start, log)
+
+    def finish_sweep(
+        self, done: tuple[int, int, float], order: Array, start: int, log: Array
+    ) -> SweepResult:
+        """Return what a kernel has done; raise at a row whose activation is not finite."""
         position, n_updates, loss = done
         if n_updates < len(log) and position < len(order):
             raise not_finite(self.examples.rows, int(order[position]))
@@ -134,6 +142,14 @@ class LinearTask:
         if self.demanding:
             updates = updates[updates["margin"] <= 0]
         return np.asarray(updates["position"])
+
+    def mark_errors(self, updates: Array, errors: Array) -> None:
+        """Set the error of each row that caused an update: whether it was wrong, or by how much."""
+        if self.rule.target == "numbers":
+            rows = self.row_order[updates["position"]]
+            errors[rows] = self.settings.epsilon - updates["margin"]
+        else:
+            errors[self.row_order[self.find_mistaken(updates)]] = True
 
     def margins(self, state: Any) -> Array:
         """Every row's label times activation, or the lead of its class over the best rival.
@@ -160,6 +176,10 @@ class LinearTask:
         positive = self.examples.steps[self.row_order] > 0
         return np.asarray(np.where(positive, self.settings.above, -self.settings.below))
 
+    def sides(self) -> Array:
+        """Return the number that each row's margin must exceed to be on the right side."""
+        return np.minimum(self.required(), 0)
+
     def close(self, state: Any) -> None:
         """Write into the state what it needs of the rows, which may be gone afterwards."""
         state.close(self.examples.rows, self.width)
@@ -181,14 +201,15 @@ class PredictedTask:
     ----------
     task : LinearTask
         The rows, to be read in their order.
-    choose : callable
-        Returns the classes that scores decide for.
+    judge : callable
+        Returns the error of each row, from scores and the codes of labels: whether it is wrong, or
+        the absolute error of a number.
     report : callable
-        Called with flags of rows, in their order: whether each prediction was wrong.
+        Called with the errors of rows, in their order.
     """
 
     task: LinearTask
-    choose: Callable[[Array], Array]
+    judge: Callable[[Array, Array], Array]
     report: Callable[[Array], None]
 
     def __post_init__(self) -> None:
@@ -246,8 +267,8 @@ class PredictedTask:
         first, last = int(chosen[0]), int(chosen[-1])
         places = np.searchsorted(order, np.arange(first, last + 1)) - seen
         rows = rows_between(self.task.examples.rows, first, last + 1)
-        found = self.choose(state.score(rows, places))[chosen - first]
-        return np.asarray(found != self.labels[chosen])
+        found = state.score(rows, places)[chosen - first]
+        return self.judge(found, self.labels[chosen])
 
 
 def compute_steps(

@@ -15,7 +15,7 @@ from ...parameters import (
     SIGN_OF_ZERO,
     ParameterError,
     check_parameters,
-    check_ties,
+    check_signs,
     finite_number,
 )
 from ...storage.model import Model
@@ -89,7 +89,7 @@ class DualLearner(Learner):
     @classmethod
     def begin(cls, parameters: Mapping[str, Any], classes: Array, X: Any, counting: Array) -> Self:
         """Make an untrained model for rows like X; ``counting`` numbers those with a weight."""
-        check_ties(parameters["ties"], len(classes), not is_joint(parameters, classes))
+        check_signs(parameters, len(classes), not is_joint(parameters, classes))
         kernel = parameters["kernel"]
         gamma = resolve_gamma(parameters["gamma"], kernel, X)
         gram = Gram(kernel, parameters["degree"], gamma, parameters["coef0"])

@@ -1,0 +1,38 @@
+"""Results about predicted numbers, in words."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..storage.model import Model
+    from ..training.history import Epoch
+
+HEADING = "   read          rows      rows/s    MB/s     MAE so far     MAE since"
+
+
+def summarize_numbers(score: Mapping[str, Any]) -> str:
+    """The errors of predicted numbers beside those of two baselines, in a line.
+
+    >>> known = {"rows": 1000, "mae": 0.5, "rmse": 0.75, "r2": 0.61}
+    >>> summarize_numbers(known | {"median_mae": 0.9, "mean_rmse": 1.2})
+    'MAE 0.5, RMSE 0.75, R² 0.6100 on 1,000 rows (the median for all: MAE 0.9; the mean: RMSE 1.2)'
+    """
+    rows = f"{score['rows']:,} row{'' if score['rows'] == 1 else 's'}"
+    return (
+        f"MAE {score['mae']:.5g}, RMSE {score['rmse']:.5g}, R² {score['r2']:.4f} on {rows} "
+        f"(the median for all: MAE {score['median_mae']:.5g}; the mean: RMSE "
+        f"{score['mean_rmse']:.5g})"
+    )
+
+
+def about_numbers(model: "Model") -> str:
+    """The numbers that a model learnt, in a phrase."""
+    scale = model.facts["numbers"]
+    return f"numbers: mean {scale['center']:.5g}, deviation {scale['scale']:.5g}"
+
+
+def format_number_epoch(epoch: "Epoch") -> str:
+    """Updates, mean loss and held-out R² of an epoch, in one line."""
+    loss, held = epoch.loss / max(epoch.rows, 1), epoch.validation_score
+    tested = "" if held is None else f"  held-out R² {held:.4f}"
+    return f"epoch {epoch.epoch:4d}  {epoch.mistakes:10,d} updates  mean loss {loss:.4g}{tested}"

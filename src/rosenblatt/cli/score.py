@@ -1,0 +1,145 @@
+"""Evaluate a model on a file, and compare two models."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .data import check_input, check_output
+from .format import LISTED, count, fold, summarize_evaluation, tabulate, tabulate_curves
+from .options import output_option
+from .panels import CommandError, DescribedArgument, command
+from .predict import FILE, MODEL, JsonOption, ScoreOptions, ThresholdOption, load_learner
+
+if TYPE_CHECKING:
+    from ..jobs.compare import Comparison
+
+
+@dataclass
+class EvaluationOptions(JsonOption):
+    """What is printed about an evaluation, and where."""
+
+    curves: bool = output_option(
+        help="Also print precision and recall at several thresholds, and the calibration curve.",
+        default=False,
+    )
+    report: Path | None = output_option(
+        help="Write a report to FILE as one HTML page: curves, confusion, importances, and the "
+        "errors that the model was most sure about.",
+        shown="off",
+    )
+
+
+@command(
+    MODEL,
+    FILE,
+    examples=[
+        "rosenblatt score model.safetensors test.csv",
+        "rosenblatt score model.safetensors test.csv --curves --threshold 0.3",
+        "rosenblatt score model.safetensors test.csv --report report.html",
+    ],
+)
+def score(
+    model: Path,
+    data: str,
+    given: ScoreOptions,
+    decision: ThresholdOption,
+    result: EvaluationOptions,
+) -> None:
+    """Print the error of a model on a file, with other metrics and the scores of each class.
+
+    Log loss, Brier score and calibration need a model of train --probabilities. ROC and
+    precision-recall areas are exact up to 16 million scores; above, scores are counted in 4,096
+    bins.
+    """
+    from ..jobs.data import open_like
+    from ..jobs.evaluate import evaluate
+    from .report import show_reading
+
+    check_output(result.report, model, data)
+    saved, learner = load_learner(model)
+    opened = open_like(saved, data, labels=True, **given.options())
+    with show_reading(opened.size, sys.stderr.isatty()) as tell:
+        found = evaluate(learner, opened, tell, decision.threshold)
+    if result.report is not None:
+        from ..jobs.report_page import write_report
+        from .inspect import about_model
+
+        linear = learner.kind == "linear"
+        facts = about_model(saved, learner.coefficients()[0], LISTED) if linear else []
+        names, parts = (model.name, data), (saved, learner, opened)
+        write_report(result.report, names, parts, found, facts)
+    if result.json:
+        print(json.dumps({"data": data, **found.as_dict()}))
+        return
+    if result.curves and learner.target_kind == "numbers":
+        raise CommandError("--curves is about classes; leave it out.", "curves-classes")
+    lines = [f"{data}: {summarize_evaluation(found)}.", *tabulate(found)]
+    lines += tabulate_curves(found) if result.curves else []
+    lines += [f"Wrote the report to {result.report}."] if result.report is not None else []
+    print("\n".join(map(fold, lines)))
+
+
+@dataclass
+class CompareOptions(ScoreOptions, JsonOption):
+    """What two models are compared on."""
+
+    test: str = output_option(
+        help="File with labels to compare the models on.", metavar="FILE", required=True
+    )
+
+
+@command(
+    DescribedArgument("first", "A model file (A).", type=click.Path(path_type=Path)),
+    DescribedArgument("second", "Another model file (B).", type=click.Path(path_type=Path)),
+    examples=["rosenblatt compare old.safetensors new.safetensors --test test.csv"],
+)
+def compare(first: Path, second: Path, given: CompareOptions) -> None:
+    """Print which of two models is better on a file, and whether that could be chance.
+
+    Errors are compared by the exact McNemar test. Intervals are those of a paired bootstrap.
+    """
+    from ..jobs.compare import compare as compare_models
+    from ..jobs.data import open_like
+    from .report import show_reading
+
+    check_input(given.test)
+    if given.test == "-":
+        raise CommandError(
+            "Standard input can be read only once, and two models read it; write it to a file "
+            "first.",
+            "read-once",
+        )
+    pairs = [load_learner(path) for path in (first, second)]
+    files = [open_like(saved, given.test, labels=True, **given.options()) for saved, _ in pairs]
+    with show_reading(files[0].size, sys.stderr.isatty()) as tell:
+        found = compare_models((pairs[0][1], pairs[1][1]), (files[0], files[1]), tell)
+    if given.json:
+        print(
+            json.dumps({"data": given.test, "models": [str(first), str(second)], **found.as_dict()})
+        )
+        return
+    counted = "token" if pairs[0][1].reads == "sentences" else "row"
+    only = f"only A right {found.better[0]:,}, only B right {found.better[1]:,}"
+    lines = [
+        f"A: {first}",
+        f"B: {second}",
+        f"{given.test}: {count(found.rows, counted)}; {only}.",
+        *tabulate_differences(found),
+        found.verdict(("A", "B")),
+    ]
+    print("\n".join(map(fold, lines)))
+
+
+def tabulate_differences(found: "Comparison") -> list[str]:
+    """The mean losses of both models, their difference and its interval."""
+    lines = [f"{'':<10}{'A':>10}{'B':>10}{'B − A':>10}   95 % interval"]
+    for name, one in found.differences().items():
+        form = ".2%" if name == "error" else ".4f"
+        numbers = "".join(f"{value:>10{form}}" for value in one[:2])
+        signed = [f"{value:+{form}}" for value in one[2:5]]
+        lines.append(f"{name:<10}{numbers}{signed[0]:>10}   {signed[1]} to {signed[2]}")
+    return lines

@@ -1,0 +1,278 @@
+"""Evaluate models in Python as the shell does, compare them, and rank their columns."""
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.pipeline import Pipeline as ScikitPipeline
+
+from ..data.labels import LabelSets, as_words
+from ..data.rows import view_rows
+from ..jobs.compare import Comparison, compare as compare_learners
+from ..jobs.data import SentenceFile
+from ..jobs.evaluate import evaluate as evaluate_learner
+from ..jobs.folds import CrossValidation, cross_validate as cross_validate_file
+from ..jobs.importances import Importance, measure_deviations, rank_columns
+from ..jobs.report_page import write_report
+from ..learners import load_model
+from ..learners.kinds import make_learner
+from ..parameters import InputError
+from ..reading.batches import Batch
+from ..reading.reader import read
+from ..reading.tables import to_table
+from ..storage.model import Model
+from .base import get_learner
+from .features import Features
+from .pipeline import make_job, translate_options
+
+
+def evaluate(
+    model: Any, data: Any, y: ArrayLike | None = None, *, threshold: float | None = None
+) -> Any:
+    """Compare the predictions of a model with the labels of a file or a table.
+
+    Parameters
+    ----------
+    model : Pipeline, classifier or path
+        A fitted model of this package, or its file.
+    data : path, data frame, Arrow table, list of dicts or array
+        The rows. Files are read in batches, so that they may be larger than memory.
+    y : array-like of shape (n_samples,), default=None
+        The labels; None if the data have the column of labels that ``train`` was given.
+    threshold : float, default=None
+        Predict the second of two classes above this probability, or above this score if the model
+        gives no probabilities.
+
+    Returns
+    -------
+    Evaluation
+        With ``error``, ``log_loss``, ``brier_score``, ``roc_auc``, ``average_precision``,
+        ``balanced_accuracy``, ``matthews_correlation``, ``confusion``, ``worst`` and the methods
+        ``by_class``, ``thresholds``, ``calibration_curve`` and ``as_dict``. Areas are exact up to
+        16 million scores; above, scores are counted in 4,096 bins. For label sets and taggers, the
+        figures of these.
+
+    See Also
+    --------
+    compare : Compares two models.
+    cross_validate : Evaluates a training on rows that it did not see.
+
+    Examples
+    --------
+    >>> from rosenblatt import train
+    >>> rows = [{"height": h, "kind": "tall" if h > 5 else "short"} for h in range(10)]
+    >>> found = evaluate(train(rows, label="kind"), rows)
+    >>> found.error, found.roc_auc
+    (0.0, 1.0)
+    """
+    learner, rows = open_for(model, data, y)
+    return evaluate_learner(learner, rows, threshold=threshold)
+
+
+def save_report(
+    path: str | os.PathLike[str],
+    model: Any,
+    data: Any,
+    y: ArrayLike | None = None,
+    *,
+    threshold: float | None = None,
+) -> Any:
+    """Evaluate a model and write the result as one HTML page, without scripts or network.
+
+    The page has all figures, curves, the confusion of classes, importances of columns, and the
+    errors that the model was most sure about.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file to write, usually with the suffix ``.html``.
+    model, data, y, threshold
+        As for ``evaluate``.
+
+    Returns
+    -------
+    Evaluation
+        The result of ``evaluate``.
+
+    See Also
+    --------
+    evaluate : Evaluates a model without writing a page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rosenblatt import train
+    >>> rows = [{"height": h, "kind": "tall" if h > 5 else "short"} for h in range(10)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = save_report(f"{folder}/report.html", train(rows, label="kind"), rows)
+    ...     os.listdir(folder)
+    ['report.html']
+    """
+    learner, rows = open_for(model, data, y)
+    found = evaluate_learner(learner, rows, threshold=threshold)
+    saved = find_parts(model)[1]
+    called = str(model) if isinstance(model, str | os.PathLike) else saved.estimator
+    name = str(data) if isinstance(data, str | os.PathLike) else f"{found.score.rows:,} rows"
+    write_report(path, (called, name), (saved, learner, rows), found)
+    return found
+
+
+def compare(first: Any, second: Any, data: Any, y: ArrayLike | None = None) -> Comparison:
+    """Test which of two models is better on the same rows, and whether that could be chance.
+
+    Parameters
+    ----------
+    first, second : Pipeline, classifier or path
+        Fitted models of this package, or their files.
+    data : path, data frame, Arrow table, list of dicts or array
+        The rows.
+    y : array-like of shape (n_samples,), default=None
+        The labels; None if the data have the column of labels that ``train`` was given.
+
+    Returns
+    -------
+    Comparison
+        With ``p_value`` (exact McNemar test of the errors), ``differences()`` (mean losses with the
+        95 % intervals of a paired bootstrap), ``verdict()`` and ``as_dict()``.
+
+    See Also
+    --------
+    evaluate : Evaluates one model.
+
+    Examples
+    --------
+    >>> from rosenblatt import train
+    >>> rows = [{"a": k, "b": k % 3, "kind": "tall" if k > 25 else "short"} for k in range(50)]
+    >>> good, bad = (train(rows, label="kind", ignore=name) for name in "ba")
+    >>> compare(good, bad, rows).verdict()
+    'The first model is better, and that is hardly chance (p < 0.0001, exact McNemar test).'
+    """
+    pairs = [open_for(model, data, y) for model in (first, second)]
+    learners, files = zip(*pairs, strict=True)
+    return compare_learners((learners[0], learners[1]), (files[0], files[1]))
+
+
+def cross_validate(data: Any, *, folds: int = 5, **options: Any) -> CrossValidation:
+    """Evaluate a training on each fold of a file or a table by a model of the other folds.
+
+    Scales, frequencies, probabilities and tuned settings come from the other folds. Files may be
+    larger than memory. Folds have equal sizes; they are not stratified.
+
+    Parameters
+    ----------
+    data : path, data frame, Arrow table, list of dicts or array
+        The rows with their labels in a column.
+    folds : int, default=5
+        The number of folds, 2 or more.
+    **options
+        Options of ``train``: of reading and of training.
+
+    Returns
+    -------
+    CrossValidation
+        With ``score`` (rows and errors over all folds), ``figures()`` (mean, deviation, least and
+        largest value of each figure) and ``folds``, an ``Evaluation`` for each.
+
+    See Also
+    --------
+    evaluate : Evaluates a model on other rows.
+    train : Trains a model on all rows.
+
+    Examples
+    --------
+    >>> rows = [{"height": h, "kind": "tall" if h > 50 else "short"} for h in range(100)]
+    >>> found = cross_validate(rows, label="kind", folds=4)
+    >>> len(found.folds), found.score.rows
+    (4, 100)
+    """
+    data, reading, job = make_job(data, translate_options(options))
+    return cross_validate_file(data, reading, job, folds, frozenset(reading))
+
+
+def importances(model: Any, data: Any = None, *, top: int | None = None) -> list[Importance]:
+    """Rank the columns of a linear model by weight × standard deviation of the column.
+
+    Parameters
+    ----------
+    model : Pipeline, classifier or path
+        A fitted linear model of this package, or its file.
+    data : path, data frame, Arrow table, list of dicts or array, default=None
+        Rows to measure the deviations on; None takes those that ``train`` measured on the first
+        training rows.
+    top : int, default=None
+        The largest number of columns to return; None returns all with a weight other than 0.
+
+    Returns
+    -------
+    list of Importance
+        The most important column first, with ``column``, ``name``, ``weights``, ``deviation`` and
+        ``importance``. Deviations that are not known are None; such columns come last.
+
+    See Also
+    --------
+    rosenblatt.plots.ImportanceDisplay : Draws the result.
+
+    Examples
+    --------
+    >>> from rosenblatt import train
+    >>> rows = [{"height": h, "day": h % 2, "kind": h > 5} for h in range(12)]
+    >>> [one.name for one in importances(train(rows, label="kind"))]
+    ['height', 'day']
+    """
+    learner, saved, features = find_parts(model)
+    if learner.kind != "linear":
+        raise ValueError(f"Expected a linear model, got a {saved.estimator}.")
+    coef, _ = learner.coefficients()
+    deviations = None
+    if data is not None:
+        rows = data if features is None else features.transform(data)
+        deviations = measure_deviations([make_batch(learner, rows, None)], coef.shape[1])
+    return rank_columns(saved, coef, deviations, top)
+
+
+def find_parts(model: Any) -> tuple[Any, Model, Any]:
+    """Return the learner of a model, the model itself, and its features if it has any."""
+    if isinstance(model, str | os.PathLike):
+        saved = load_model(model)
+        learner, known = make_learner(saved, model), "recipe" in saved.features
+        return (
+            learner,
+            saved,
+            Features.from_recipe(saved.features, learner.width) if known else None,
+        )
+    if isinstance(model, ScikitPipeline):
+        features, classifier = (step for _, step in model.steps)
+        kept = getattr(model, "file_facts_", {}).get("features", {})
+        about = kept or features.to_recipe()
+        saved = classifier.to_model()._replace(features={**about, "recipe": features.recipe_})
+        return get_learner(classifier), saved, features
+    return get_learner(model), model.to_model(), None
+
+
+def open_for(model: Any, data: Any, y: ArrayLike | None) -> tuple[Any, Any]:
+    """Return the learner of a model, and the data as it reads them."""
+    learner, saved, features = find_parts(model)
+    if learner.reads == "sentences":
+        return learner, SentenceFile(str(data))
+    if y is not None:
+        return learner, [
+            make_batch(learner, data if features is None else features.transform(data), y)
+        ]
+    if features is None:
+        raise InputError("The model was not trained from a table; pass y.", code="no-labels")
+    table = to_table(data)
+    return learner, read(data if table is None else table, features=saved.features["recipe"])
+
+
+def make_batch(learner: Any, X: Any, y: ArrayLike | None) -> Batch:
+    """Return rows of a matrix and their labels, if there are some, as one batch."""
+    X = X if hasattr(X, "indptr") else np.ascontiguousarray(X)
+    if not hasattr(X, "indptr") and X.dtype.kind != "f":
+        X = X.astype(np.float64)
+    labels: Any = None if y is None else np.asarray(y)
+    if labels is not None and learner.multilabel and labels.ndim == 2:
+        names, flags = as_words(learner.classes, learner.classes), labels.astype(bool)
+        values = np.tile(names, len(flags))[flags.ravel()]
+        labels = LabelSets(values, np.append(0, np.cumsum(flags.sum(axis=1))))
+    return Batch(view_rows(X), labels, None, X.shape[1], 0, X.shape[0])

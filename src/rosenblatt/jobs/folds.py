@@ -1,0 +1,155 @@
+"""Cross-validation: train on all folds of a file but one, and evaluate on that one, in turn."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.splits import Fold
+from ..data.targets import NumberScore, Score
+from ..learners.kinds import make_learner
+from ..parameters import ParameterError
+from ..reading.reader import Reader, read
+from ..storage.model import Model
+from ..training.report import Listener
+from .evaluate import evaluate
+from .files import train
+from .job import FileJob
+from .tuning import tune
+
+
+class Spread(NamedTuple):
+    """Mean and standard deviation of a figure over the folds, its least and largest value."""
+
+    mean: float
+    deviation: float
+    least: float
+    largest: float
+
+
+@dataclass
+class CrossValidation:
+    """The evaluations of all folds.
+
+    Attributes
+    ----------
+    folds : list of Evaluation
+        What ``evaluate`` returned for each fold.
+    """
+
+    folds: list[Any] = field(default_factory=list)
+
+    @property
+    def score(self) -> Score | NumberScore:
+        """The number of rows and of errors over all folds, or the errors of numbers."""
+        if isinstance(self.folds[0], NumberScore):
+            sums = NumberScore(self.folds[0].target)
+            for one in self.folds:
+                sums.add(one)
+            return sums
+        total = Score()
+        for one in self.folds:
+            total.add(*(getattr(one.score, name) for name in ("rows", "errors", "hits", "labels")))
+        return total
+
+    def figures(self) -> dict[str, Spread]:
+        """Return the spread of each figure that is defined on every fold."""
+        found = [one.figures() for one in self.folds]
+        spreads = {}
+        for name in found[0]:
+            values = [one[name] for one in found]
+            if None not in values:
+                numbers = np.array(values, np.float64)
+                deviation = float(numbers.std(ddof=1)) if len(numbers) > 1 else 0.0
+                spreads[name] = Spread(
+                    float(numbers.mean()), deviation, float(numbers.min()), float(numbers.max())
+                )
+        return spreads
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all figures as JSON values."""
+        return {
+            "folds": len(self.folds),
+            **self.score.as_dict(),
+            "figures": {name: one._asdict() for name, one in self.figures().items()},
+            "each": [one.figures() for one in self.folds],
+        }
+
+
+def cross_validate(
+    data: Any,
+    options: Mapping[str, Any],
+    job: FileJob,
+    count: int,
+    reading: frozenset[str] = frozenset(),
+) -> CrossValidation:
+    """Evaluate a training on each of several folds by a model of the others.
+
+    A file is read as if it had only the rows of the other folds: scales, frequencies, held-out
+    rows, probabilities and tuned settings come from these. Files may be larger than memory.
+
+    Parameters
+    ----------
+    data, options
+        A file or a table of rows, and the options of ``read``.
+    job
+        The training.
+    count
+        The number of folds, 2 or more.
+    reading
+        The options of reading that were stated, which tuning does not change.
+    """
+    if count < 2:
+        raise ParameterError("{folds} must be 2 or more.", code="out-of-range", folds=count)
+    result = CrossValidation()
+    seed = int(job.request.parameters.get("random_state") or 0)
+    same = {name: options[name] for name in ("skip_bad", "threads") if name in options}
+    for number in range(count):
+        fold = Fold(number, count, seed=seed)
+        model = train_without(fold, data, options, job, reading)
+        held = read(data, features=model.features["recipe"], **same)
+        held.keep_fold(fold._replace(held_out=True))
+        result.folds.append(evaluate(make_learner(model, "a fold"), held))
+        job.reporter.tried(number + 1, count)
+    return result
+
+
+def train_without(
+    fold: Fold, data: Any, options: Mapping[str, Any], job: FileJob, reading: frozenset[str]
+) -> Model:
+    """Train on the rows outside of a fold, tuned on these if that was asked for."""
+
+    def again(**others: Any) -> Reader:
+        reader = read(data, **{**options, **others})
+        reader.keep_fold(fold)
+        return reader
+
+    reader = again()
+    refuse_folds(reader, job)
+    quiet = replace(job, reporter=Listener(), checkpointer=None)
+    if job.request.tune:
+        reader, quiet = tune(reader, again, quiet, reading)
+    return train(reader, quiet)
+
+
+def refuse_folds(reader: Reader, job: FileJob) -> None:
+    """Refuse what cannot be divided into folds."""
+    if not reader.rereadable:
+        raise ParameterError(
+            f"{reader.source.name} can be read only once, and {{folds?}} needs to read it again; "
+            "write it to a file first.",
+            code="read-once",
+        )
+    other = {
+        "initial": job.initial is not None,
+        "resume": job.begun is not None,
+        "cache": job.request.cache,
+        "progress_every": bool(job.request.progress_every),
+    }
+    for name, given in other.items():
+        if given:
+            raise ParameterError(
+                f"{{folds?}} trains new models on parts of the file; leave {{{name}?}} out.",
+                code="folds-option",
+            )

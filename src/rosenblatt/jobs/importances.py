@@ -1,0 +1,144 @@
+"""Importances of columns: the weight times the standard deviation of the column."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.rows import Array, n_rows, rows_between
+from ..kernels.algebra import Rows
+from ..reading.batches import Batch
+from ..storage.model import Model
+
+FIRST_ROWS = 2**15  # by which a training measures the deviations of columns
+
+
+class Importance(NamedTuple):
+    """One column of a linear model.
+
+    Attributes
+    ----------
+    column
+        Its number.
+    name
+        What it is called.
+    weights
+        Its weight for each class, or one for two classes, in the scale that the model learnt in.
+    deviation
+        The standard deviation of the column in the same scale; None if it is not known.
+    importance
+        The largest absolute weight times the deviation: how much the score changes if the column
+        changes by one deviation. None if the deviation is not known.
+    """
+
+    column: int
+    name: str
+    weights: list[float]
+    deviation: float | None
+    importance: float | None
+
+
+class ColumnSums:
+    """Sums of the columns of rows and of their squares, batch by batch."""
+
+    def __init__(self, width: int) -> None:
+        self.rows, self.sums, self.squares = 0, np.zeros(width), np.zeros(width)
+
+    def add(self, rows: Rows) -> "ColumnSums":
+        """Add rows; columns beyond the known ones are ignored."""
+        count, width = n_rows(rows), len(self.sums)
+        self.rows += count
+        values = rows.values.astype(np.float64)
+        if rows.indices is None:
+            matrix = values.reshape(count, -1)[:, :width]
+            self.sums[: matrix.shape[1]] += matrix.sum(axis=0)
+            self.squares[: matrix.shape[1]] += np.einsum("ij,ij->j", matrix, matrix)
+            return self
+        known = rows.indices < width
+        places, values = rows.indices[known].astype(np.intp), values[known]
+        self.sums += np.bincount(places, values, width)
+        self.squares += np.bincount(places, values * values, width)
+        return self
+
+    def deviations(self) -> Array:
+        """Return the standard deviation of each column."""
+        if not self.rows:
+            return np.zeros(len(self.sums))
+        mean = self.sums / self.rows
+        return np.sqrt(np.maximum(self.squares / self.rows - mean * mean, 0.0))
+
+
+def measure_first_rows(rows: Rows, width: int) -> Array:
+    """Return the deviation of each column in the first rows, at most ``FIRST_ROWS``."""
+    count = min(n_rows(rows), FIRST_ROWS)
+    return ColumnSums(width).add(rows_between(rows, 0, count)).deviations()
+
+
+def measure_deviations(batches: Iterable[Batch], width: int) -> Array:
+    """Return the deviation of each column over all rows, read batch by batch."""
+    sums = ColumnSums(width)
+    for batch in batches:
+        sums.add(batch.rows)
+    return sums.deviations()
+
+
+def find_deviations(model: Model, width: int) -> Array:
+    """Return the deviations that a model file keeps; NaN where one is not known."""
+    found = np.full(width, np.nan)
+    kept = model.features.get("deviations") or []
+    columns = [column for column, _ in model.features.get("largest", [])]
+    if len(kept) == len(columns):
+        found[np.array(columns, np.intp)] = kept
+    return found
+
+
+def name_columns(model: Model) -> Callable[[int], str]:
+    """Return what columns are called: by name, or as the file numbers them."""
+    known = dict(model.features.get("largest", []))
+    known |= dict(enumerate(model.features.get("names", [])))
+    first = (model.features.get("recipe") or {}).get("first")
+    if first is not None:
+        return lambda column: f"index {column + first}"
+    return lambda column: known.get(column, f"column {column}")
+
+
+def rank_columns(
+    model: Model, coef: Array, deviations: Array | None = None, most: int | None = None
+) -> list[Importance]:
+    """Return the columns with weights other than 0, the most important first.
+
+    Columns whose deviation is not known come last, by their largest weight.
+
+    Parameters
+    ----------
+    model
+        A linear model.
+    coef
+        Its weights, one row per class or one for two classes.
+    deviations
+        Of its columns; by default those that the model file keeps.
+    most
+        The largest number of columns to return; by default all.
+    """
+    deviations = find_deviations(model, coef.shape[1]) if deviations is None else deviations
+    sizes = np.abs(coef).max(axis=0).astype(np.float64)
+    importances = sizes * deviations
+    unknown = np.isnan(importances)
+    order = np.lexsort((-sizes, -np.where(unknown, 0.0, importances), unknown))
+    order = order[sizes[order] > 0][:most]
+    names = name_columns(model)
+    return [
+        Importance(
+            k,
+            names(k),
+            coef[:, k].astype(np.float64).tolist(),
+            None if unknown[k] else float(deviations[k]),
+            None if unknown[k] else float(importances[k]),
+        )
+        for k in order.tolist()
+    ]
+
+
+def as_rows(found: list[Importance]) -> list[dict[str, Any]]:
+    """Return importances as JSON values."""
+    return [one._asdict() for one in found]

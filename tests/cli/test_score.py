@@ -1,0 +1,107 @@
+"""Evaluating and comparing models from the shell."""
+
+import json
+
+import pytest
+
+from .conftest import TEXT, run, trained
+
+
+@pytest.fixture
+def noisy(folder):
+    """Two classes that overlap, to train on and to test with."""
+    for name, start in ("noisy.csv", 0), ("test.csv", 1000):
+        lines = [
+            f"{k % 7},{k * 3 % 11},{'yes' if (k % 7 + k * 3 % 11 + k * 7 % 5) > 9 else 'no'}"
+            for k in range(start, start + 300)
+        ]
+        (folder / name).write_text("\n".join(["u,v,label", *lines]))
+    return "noisy.csv"
+
+
+def test_score_shows_all_metrics_in_80_columns(capsys, folder, noisy):
+    model = trained(capsys, noisy, "--probabilities")
+    status, out, err = run(capsys, "score", model, "test.csv", "--curves")
+    assert (status, err) == (0, "")
+    for word in (
+        "Macro F1", "balanced accuracy", "Matthews correlation", "ROC AUC", "average precision",
+        "Log loss", "Brier score", "calibration error", "probability above", "observed",
+    ):  # fmt: skip
+        assert word in out, word
+    assert max(map(len, out.splitlines())) <= 80
+    found = json.loads(run(capsys, "score", model, "test.csv", "--json")[1])
+    assert found["exact_areas"] is True
+    assert len(found["thresholds"]) == 11
+    assert 0 < found["log_loss"] < 0.7
+
+
+def test_a_threshold_changes_the_decisions(capsys, folder, noisy):
+    model = trained(capsys, noisy, "--probabilities")
+    found = json.loads(run(capsys, "score", model, "test.csv", "--json")[1])
+    moved = json.loads(run(capsys, "score", model, "test.csv", "--json", "--threshold", 0.2)[1])
+    listed = next(one for one in found["thresholds"] if one["threshold"] == 0.2)
+    assert moved["error"] == pytest.approx(listed["error"])
+    assert moved["classes"][1]["recall"] == pytest.approx(listed["recall"])
+    assert moved["roc_auc"] == found["roc_auc"]
+    same = json.loads(run(capsys, "score", model, "test.csv", "--json", "--threshold", 0.5)[1])
+    assert same["confusion"] == found["confusion"]
+
+
+def test_without_probabilities_thresholds_are_scores(capsys, folder, noisy):
+    out = run(capsys, "score", trained(capsys, noisy), "test.csv", "--curves")[1]
+    assert "score above" in out
+    assert "Log loss" not in out
+
+
+def test_many_classes_have_areas_and_confusions(capsys, folder):
+    names = [f"a class with a long name, number {k}" for k in range(12)]
+    lines = [
+        f"{k % 12},{k % 5},{names[(k + (k % 7 == 0)) % 12]!r}".replace("'", '"') for k in range(480)
+    ]
+    (folder / "many.csv").write_text("\n".join(["u,v,label", *lines]))
+    model = trained(capsys, "many.csv")
+    status, out, _ = run(capsys, "score", model, "many.csv")
+    assert status == 0
+    assert "(mean of one against the rest)." in out
+    assert "Most frequent confusions" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_compare_says_which_model_is_better(capsys, folder, noisy):
+    one = trained(capsys, noisy, "--probabilities")
+    other = trained(capsys, noisy, "--probabilities", "--ignore", "v", "--header")
+    (folder / "b.safetensors").write_bytes((folder / other).read_bytes())
+    one = trained(capsys, noisy, "--probabilities")
+    status, out, err = run(capsys, "compare", one, "b.safetensors", "--test", "test.csv")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-1].startswith("A is better, and that is hardly chance (p")
+    assert max(map(len, out.splitlines())) <= 80
+    found = json.loads(run(capsys, "compare", one, one, "--test", "test.csv", "--json")[1])
+    assert (found["rows"], found["p_value"]) == (300, 1.0)
+
+
+def test_models_of_other_labels_are_not_compared(capsys, folder, noisy):
+    one = trained(capsys, noisy)
+    (folder / "a").write_bytes((folder / one).read_bytes())
+    two = trained(capsys, "reviews.csv", *TEXT)
+    status, _, err = run(capsys, "compare", "a", two, "--test", "test.csv")
+    assert (status, err.count("\n")) == (2, 1)
+    status, _, err = run(capsys, "compare", "a", "a", "--test", "none.csv")
+    assert (status, "There is no file none.csv." in err) == (2, True)
+    status, _, err = run(capsys, "compare", "a", "a", "--test", "-")
+    assert (status, "only once" in err) == (2, True)
+
+
+def test_a_report_is_one_page_without_scripts(capsys, folder, noisy):
+    model = trained(capsys, noisy, "--probabilities")
+    status, out, err = run(capsys, "score", model, "test.csv", "--report", "r.html")
+    assert (status, err) == (0, "")
+    assert out.endswith("Wrote the report to r.html.\n")
+    page = (folder / "r.html").read_text()
+    for word in ("ROC AUC", "Calibration", "Confusion", "Importance of columns", "Errors to look"):
+        assert word in page, word
+    assert "<b>label</b> yes" in page  # the cells of a wrong row
+    for word in ("<script", "http:", "https:", "src=", "url("):
+        assert word not in page, word
+    status, _, err = run(capsys, "score", model, "test.csv", "--report", "none/r.html")
+    assert (status, "There is no folder none" in err) == (2, True)

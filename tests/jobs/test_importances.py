@@ -1,0 +1,64 @@
+"""Importances of columns, and how their deviations are measured."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from rosenblatt.data.rows import view_rows
+from rosenblatt.jobs.files import train
+from rosenblatt.jobs.importances import (
+    ColumnSums,
+    measure_deviations,
+    measure_first_rows,
+    rank_columns,
+)
+from rosenblatt.learners.kinds import make_learner
+from rosenblatt.reading.reader import read
+from rosenblatt.training.plan import Request
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_deviations_are_those_of_numpy(sparse):
+    X = np.random.default_rng(0).normal(size=(300, 5)) * (np.arange(5) > 0)
+    sums = ColumnSums(5)
+    for part in np.array_split(X, 4):
+        sums.add(view_rows(csr_array(part) if sparse else np.ascontiguousarray(part)))
+    np.testing.assert_allclose(sums.deviations(), X.std(axis=0), atol=1e-12)
+    few = measure_first_rows(view_rows(csr_array(X) if sparse else X), 5)
+    np.testing.assert_allclose(few, X.std(axis=0), atol=1e-12)
+    assert ColumnSums(3).deviations().tolist() == [0, 0, 0]
+
+
+def test_the_most_important_column_comes_first(tmp_path):
+    random = np.random.default_rng(0)
+    rows = [
+        {"size": float(x), "colour": str(c), "noise": float(z), "kind": "yes" if x > 0 else "no"}
+        for x, c, z in zip(
+            random.normal(size=300), random.choice(["red", "green"], 300), random.normal(size=300),
+            strict=True,
+        )
+    ]  # fmt: skip
+    model = train(read(rows, label="kind", names=100), Request())
+    coef, _ = make_learner(model, "m").coefficients()
+    found = rank_columns(model, coef)
+    assert found[0].name == "size"
+    assert {one.name for one in found} >= {"noise", "colour=red", "colour=green"}
+    sizes = [one.importance for one in found]
+    assert sizes == sorted(sizes, reverse=True)
+    red = next(one for one in found if one.name == "colour=red")
+    share = np.mean([row["colour"] == "red" for row in rows])
+    assert red.deviation == pytest.approx(np.sqrt(share * (1 - share)), rel=1e-4)
+    again = measure_deviations(read(rows, features=model.features["recipe"]), coef.shape[1])
+    assert rank_columns(model, coef, again)[0].importance == pytest.approx(sizes[0], rel=1e-4)
+    assert len(rank_columns(model, coef, most=2)) == 2
+
+
+def test_models_without_deviations_are_ranked_by_weight():
+    rows = [{"a": k, "b": -2 * k % 7, "kind": k > 5} for k in range(12)]
+    model = train(read(rows, label="kind"), Request())
+    del model.features["deviations"]
+    coef, _ = make_learner(model, "m").coefficients()
+    found = rank_columns(model, coef)
+    assert {one.importance for one in found} == {None}
+    weights = [abs(one.weights[0]) for one in found]
+    assert weights == sorted(weights, reverse=True)

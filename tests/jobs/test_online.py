@@ -1,0 +1,224 @@
+"""Training for the prediction of the next row of a stream, and reports that change nothing."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+import rosenblatt
+from rosenblatt import PassiveAggressive, Perceptron, progressive
+from rosenblatt.jobs.files import train
+from rosenblatt.jobs.job import FileJob
+from rosenblatt.jobs.online import list_settings, train_online
+from rosenblatt.parameters import ONLINE_SETTINGS
+from rosenblatt.reading.reader import read
+from rosenblatt.training.plan import Request
+from rosenblatt.training.report import Listener
+
+from ..reading.samples import refused
+
+
+class Heard(Listener):
+    """Keeps notes by their code, and windows."""
+
+    def __init__(self):
+        self.codes, self.windows, self.tallies = [], [], []
+
+    def note(self, sentence):
+        self.codes.append(getattr(sentence, "code", ""))
+
+    def window(self, tally):
+        self.windows.append(tally)
+
+    def batch(self, tally):
+        self.tallies.append(tally)
+
+
+def write(path, X, y, header=""):
+    np.savetxt(path, np.column_stack([X, y]), delimiter=",", fmt="%.6f", header=header, comments="")
+    return path
+
+
+def runs_of_labels(path, run_length, rows=3000):
+    """Rows of which the labels come in runs; their numbers tell little."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(rng.integers(2, size=rows // run_length), run_length)
+    return write(path, rng.normal(size=(rows, 4)) + 0.3 * labels[:, None], labels)
+
+
+def online(path, reading=None, **stated):
+    """The model of a file, its facts, and what was heard."""
+    heard, names = Heard(), {"rule", "progress_every", "holdout", "classes"}
+    of_files = {name: stated.pop(name) for name in names & stated.keys()}
+    job = FileJob(Request(parameters=stated, online=True, **of_files), heard)
+    model = train_online(read(path, **reading or {}), lambda **o: read(path, **o), job)
+    return model, model.facts["online"], heard
+
+
+# Reports
+
+
+@pytest.mark.parametrize("rule", [None, "pa"])
+def test_reports_of_the_progressive_error_do_not_change_the_model(tmp_path, rule):
+    path = runs_of_labels(tmp_path / "runs.csv", 25)
+    plain, reported = (
+        train(read(path), Request(rule, {"max_iter": 1}, progress_every=every))
+        for every in (0, 500)
+    )
+    assert (
+        plain.estimator == reported.estimator == ("AROW" if rule is None else "PassiveAggressive")
+    )
+    np.testing.assert_array_equal(plain.states[0].weights, reported.states[0].weights)
+
+
+# The choice
+
+
+def test_the_leader_predicts_as_well_as_the_best_setting(tmp_path):
+    for run_length, best in ((25, {"pa", "adagrad", "shifting"}), (1, {"arow", "adagrad"})):
+        path = runs_of_labels(tmp_path / f"{run_length}.csv", run_length)
+        model, facts, _ = online(path)
+        assert facts["tried"] == 2 * len(ONLINE_SETTINGS)
+        assert facts["rows"] == 3000 == model.facts["rows"]
+        assert facts["best"][0]["rule"] in best
+        assert facts["error"] <= min(one["error"] for one in facts["best"]) + 0.02
+
+
+def test_a_single_setting_learns_and_errs_as_it_does_without_a_choice(tmp_path):
+    path = runs_of_labels(tmp_path / "runs.csv", 25, rows=1025)
+    stated = {"rule": "pa", "C": 0.5, "intercept_step": 1.0}
+    reading = {"scale": "none", "pairs": True}
+    model, facts, heard = online(path, reading, **stated, progress_every=250)
+    X, y = rosenblatt.reading.reader.read_matrix(read(path, **reading))
+    seen = progressive(PassiveAggressive(0.5), X, y, batch_size=1)
+    assert facts["tried"] == 1
+    assert abs(facts["error"] * 1025 - seen.wrong.sum()) <= 1  # a score of 0 counts as wrong
+    assert [tally.rows for tally in heard.windows] == [250, 500, 750, 1000, 1025]
+    again = PassiveAggressive(0.5).partial_fit(X, y, classes=[0, 1])
+    np.testing.assert_allclose(model.states[0].weights, again.coef_[0], rtol=1e-6)
+    assert model.history[0].rows == 1025
+    assert model.history[0].mistakes == again.n_mistakes_
+
+
+def test_products_of_few_columns_are_tried(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    path = write(tmp_path / "xor.csv", X, X[:, 0] * X[:, 1] > 0, "a,b,c,label")
+    model, facts, _ = online(path)
+    assert facts["best"][0]["pairs"]
+    assert model.features["recipe"]["pairs"]
+    assert facts["error"] < 0.1
+    wide = write(tmp_path / "wide.csv", rng.normal(size=(200, 30)), rng.integers(2, size=200))
+    assert online(wide)[1]["tried"] == len(ONLINE_SETTINGS)
+
+
+def test_drift_is_reported_and_ends_the_comparison(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 5))
+    sign = np.where(np.arange(6000) < 3000, 1, -1)
+    moved = write(tmp_path / "moved.csv", X, sign * X[:, 0] + 0.3 * rng.normal(size=6000) > 0)
+    _, facts, heard = online(moved)
+    assert 3000 < facts["alarms"][0] <= 3200
+    assert heard.codes.count("drift") == len(facts["alarms"]) <= 3
+    still = write(tmp_path / "still.csv", X, X[:, 0] + 0.3 * rng.normal(size=6000) > 0)
+    assert online(still)[1]["alarms"] == []
+
+
+def test_several_classes_are_learnt_by_rules_that_compare_them(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 4))
+    path = write(tmp_path / "three.csv", X, X[:, :3].argmax(axis=1))
+    _, facts, _ = online(path)
+    assert {one["rule"] for one in facts["best"]} == {"arow", "pa", "shifting"}
+    with refused("online-problems"):
+        online(path, rule="adagrad")
+
+
+def test_what_is_stated_stays():
+    assert [rule for rule, _ in ONLINE_SETTINGS] == [
+        chosen["rule"] for chosen, _ in list_settings(Request(online=True))
+    ]
+    stated = list_settings(Request("adagrad", {"alpha": 0.5}, online=True))
+    assert [chosen for chosen, _ in stated] == [{"rule": "adagrad"}]
+    assert stated[0][1].parameters["alpha"] == 0.5
+    assert [chosen for chosen, _ in list_settings(Request(None, {"C": 2.0}, online=True))] == [
+        {"rule": "pa"}
+    ]
+    averaged = list_settings(Request(None, {"solution": "average"}, online=True))
+    assert {request.parameters["solution"] for _, request in averaged} == {"average"}
+
+
+# Streams of all kinds
+
+
+def test_a_pipe_is_read_once_and_without_products(tmp_path):
+    path = runs_of_labels(tmp_path / "runs.csv", 25)
+    heard = Heard()
+    pipe = io.BytesIO(path.read_bytes())
+    pipe.seekable = lambda: False
+    job = FileJob(Request(online=True), heard)
+    facts = train_online(read(pipe), lambda **_: pytest.fail("read again"), job).facts["online"]
+    assert (facts["tried"], facts["rows"]) == (len(ONLINE_SETTINGS), 3000)
+
+
+def test_a_label_far_down_begins_the_run_again(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4000, 2)), rng.integers(2, size=4000)
+    y[3900:] = 2
+    path = write(tmp_path / "late.csv", X, y)
+    heard, small = Heard(), {"batch_bytes": 4096}
+    job = FileJob(Request(online=True), heard)
+    model = train_online(read(path, **small), lambda **o: read(path, **small, **o), job)
+    assert model.classes.tolist() == [0, 1, 2]
+    assert "late-label" in heard.codes
+
+
+def test_an_index_of_zero_far_down_begins_the_run_again(tmp_path):
+    path = tmp_path / "late.svm"
+    lines = [f"{i % 2} 1:{i % 2} 2:{i % 3}" for i in range(4000)]
+    path.write_text("\n".join([*lines, "1 0:1"]) + "\n")
+    model, facts, _ = online(path, {"batch_bytes": 4096})
+    assert facts["rows"] == 4001
+    assert model.features["recipe"]["first"] == 0
+
+
+def test_rows_are_held_out_and_probabilities_are_calibrated(tmp_path):
+    path = runs_of_labels(tmp_path / "runs.csv", 1)
+    model, facts, _ = online(path, holdout=0.2, calibrate=True)
+    assert facts["rows"] < 2600
+    assert 0 < model.facts["held_out"]["rows"] == 3000 - facts["rows"]
+    assert "calibration" in model.facts
+
+
+@pytest.mark.parametrize(
+    ("stated", "code"),
+    [
+        ({"max_iter": 3}, "online-epochs"),
+        ({"window": 5}, "online-window"),
+        ({"cache": True}, "online-cache"),
+        ({"early_stopping": True}, "online-early-stopping"),
+        ({"tune": True}, "tune-stream"),
+        ({"order": "each"}, "stream-order"),
+        ({"solution": "pocket"}, "stream-solution"),
+    ],
+)
+def test_what_needs_several_passes_is_refused(tmp_path, stated, code):
+    with refused(code):
+        rosenblatt.train(runs_of_labels(tmp_path / "runs.csv", 1), online=True, **stated)
+
+
+def test_label_sets_are_refused(tmp_path):
+    path = tmp_path / "sets.csv"
+    path.write_text("a,labels\n" + "1,x;y\n2,y\n3,x\n" * 20)
+    with refused("online-problems"):
+        rosenblatt.train(path, label="labels", labels_separator=";", online=True)
+
+
+def test_facts_are_kept_in_the_file_and_reach_python(tmp_path):
+    path = runs_of_labels(tmp_path / "runs.csv", 25)
+    model = rosenblatt.train(path, online=True, listener=Heard())
+    rosenblatt.save(model, tmp_path / "model")
+    kept = rosenblatt.load(tmp_path / "model").file_facts_["facts"]["online"]
+    assert kept == json.loads(json.dumps(model.file_facts_["facts"]["online"]))
+    assert not isinstance(model[-1], Perceptron)

@@ -356,8 +356,8 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.read or chosen.quick:
         with tempfile.TemporaryDirectory() as name:
-            found = reading(Path(name), 8 if chosen.quick else 100)
-            threads = scaling(Path(name), 8 if chosen.quick else 400)
+            found = reading(Path(name), 8 if chosen.quick else 60)
+            threads = scaling(Path(name), 8 if chosen.quick else 200)
         heads = "MB per processor second", "rows", "model", "polars", "pyarrow", "asked of rows"
         table(heads, *found)
         table(("the same file in wall-clock time", "rows", "against one"), *threads)

@@ -1,7 +1,4 @@
-"""CSV and TSV files: a kernel reads those that are all numbers, Arrow those with words.
-
-On covtype.csv (75 MB of numbers) the kernel takes a third of Arrow's time, with the same import.
-"""
+"""CSV and TSV files: kernels read numbers and plain words, Arrow cells of any other form."""
 
 import re
 from collections.abc import Iterator

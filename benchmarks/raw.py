@@ -1,216 +1,266 @@
-"""What do raw data become by default, next to what a scikit-learn user writes? Error and time.
+"""How do raw data fare by default, next to what others write? Error, log loss, AUC, CPU seconds.
 
 python benchmarks/raw.py --data FOLDER
+
+The sets are those of sets.py: training rows only, of which 30 % are held out to compare with.
+Vowpal Wabbit and LightGBM are compared with where they are installed.
 """
 
-import csv
+import importlib.util
+import resource
+import subprocess
 import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas
-from measure import parser, ratio, table
+from measure import parser, table
+from sets import RAW, RawSet, read_raw
 from sklearn.compose import make_column_transformer
-from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+from sklearn.datasets import dump_svmlight_file
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
-from rosenblatt import Features, train
+from rosenblatt import train
+from rosenblatt.training.report import Listener
 
-csv.field_size_limit(sys.maxsize)
-Line = tuple[str, ...]
-SGD = {"average": True, "max_iter": 10, "tol": None, "random_state": 0}
-PERCEPTRON = {"loss": "perceptron", "penalty": None, "learning_rate": "constant", "eta0": 1.0}
-
-
-def timed(run: Callable[[], Any]) -> tuple[Any, float]:
-    """What comes out, and the processor seconds of all threads."""
-    start = time.process_time()
-    return run(), time.process_time() - start
+VW = [sys.executable, "-m", "vowpalwabbit", "--quiet", "-b", "20"]
+SHOWN: dict[str, Callable[["Result"], str]] = {
+    "error in %": lambda one: f"{100 * one.error:.2f}",
+    "log loss": lambda one: "–" if one.loss is None else f"{one.loss:.4f}",
+    "ROC AUC": lambda one: f"{one.area:.4f}",
+    "CPU seconds": lambda one: f"{one.seconds:.2f}",
+}
 
 
-def line(what: str, peer: str, ours: Callable[[], float], theirs: Callable[[], float]) -> Line:
-    """Both errors and times, of which ours was warmed up before."""
-    ours()
-    (our_error, our_time), (error, seconds) = timed(ours), timed(theirs)
-    print(f"{what} is done", file=sys.stderr, flush=True)
-    return (
-        what, f"{our_error:.2%}", f"{our_time:.2f} s",
-        peer, f"{error:.2%}", f"{seconds:.2f} s", ratio(our_time, seconds),
-    )  # fmt: skip
+class Answer(NamedTuple):
+    """Predicted labels, and probabilities, or scores without them; a column per sorted class."""
+
+    labels: np.ndarray
+    scores: np.ndarray
+    probable: bool = True
 
 
-def from_files(train_path: Path, test_path: Path, label: str, **options: Any) -> float:
-    """The error of the defaults, from file to file."""
-    model = train(train_path, label=label, **options)
-    return 1 - model.score(*table_and_labels(test_path, label))
+class Result(NamedTuple):
+    """The figures of one method on one set."""
+
+    error: float
+    loss: float | None
+    area: float
+    seconds: float
 
 
-def table_and_labels(path: Path, label: str) -> tuple[Any, Any]:
-    frame = pandas.read_csv(path, skipinitialspace=True, na_values="?", keep_default_na=False)
-    return frame.drop(columns=label), frame[label].to_numpy()
+def judge(answer: Answer, y: np.ndarray, seconds: float) -> Result:
+    """Compute the figures of an answer to held-out rows."""
+    classes = np.unique(y)
+    loss = None
+    if answer.probable:
+        sums = answer.scores.sum(axis=1, keepdims=True)
+        loss = float(log_loss(y, answer.scores / sums, labels=classes))
+    if len(classes) == 2:
+        area = roc_auc_score(y == classes[1], answer.scores[:, -1])
+    else:
+        area = roc_auc_score(y[:, None] == classes, answer.scores)
+    return Result(float(np.mean(answer.labels != y)), loss, float(area), seconds)
 
 
-# Tables
+def used() -> float:
+    """Processor seconds of this process and of the programs that it ran."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def covtype(data: Path, folder: Path, rows: int | None) -> Line:
-    """Two thirds of covtype.csv to learn from, the others to test with."""
-    lines = (data / "covtype/covtype.csv").read_text().splitlines()
-    head, body = lines[0], lines[1:]
-    order = np.random.default_rng(0).permutation(len(body))[:rows]
-    paths = folder / "train.csv", folder / "test.csv"
-    for path, some in zip(paths, np.split(order, [2 * len(order) // 3]), strict=True):
-        path.write_text("\n".join([head, *(body[k] for k in some)]))
-    label = head.rsplit(",", 1)[-1]
-
-    def theirs() -> float:
-        model = make_pipeline(StandardScaler(), SGDClassifier(**SGD))
-        (X, y), (X_test, y_test) = (table_and_labels(path, label) for path in paths)
-        return 1 - model.fit(X, y).score(X_test, y_test)
-
-    return line("covtype.csv", "scale, averaged SGD", lambda: from_files(*paths, label), theirs)
+# Methods: each goes from raw rows to an answer
 
 
-def adult(data: Path, folder: Path, rows: int | None) -> Line:
-    """adult.data as it is; the labels of adult.test end in a full stop, which is taken away."""
-    names = ",".join([*map(str, range(14)), "income"])
-    paths = folder / "adult.csv", folder / "adult_test.csv"
-    for path, name in zip(paths, ("adult.data", "adult.test"), strict=True):
-        lines = [one.rstrip(".") for one in (data / "adult" / name).read_text().splitlines()]
-        path.write_text("\n".join([names, *(one for one in lines if one.count(",") == 14)][:rows]))
+def ours(learnt: RawSet, held: RawSet) -> Answer:
+    """``train`` by default, with probabilities."""
+    options: dict[str, Any] = {"probabilities": True, "listener": Listener()}
+    if learnt.kind == "sparse":
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [f"{folder}/learnt", f"{folder}/held"]
+            for path, one in zip(paths, (learnt, held), strict=True):
+                dump_svmlight_file(one.X, one.y, path, zero_based=False)
+            model = train(paths[0], format="svmlight", **options)
+            return answer_with(model, paths[1])
+    if learnt.kind == "text":
+        rows = [{"text": t, "label": k} for t, k in zip(learnt.X, learnt.y.tolist(), strict=True)]
+        model = train(rows, text="text", label="label", **options)
+        return answer_with(model, [{"text": text} for text in held.X])
+    model = train(learnt.X.assign(label_=learnt.y), label="label_", **options)
+    return answer_with(model, held.X)
 
-    def theirs() -> float:
-        (X, y), (X_test, y_test) = (table_and_labels(path, "income") for path in paths)
-        numbers = X.select_dtypes("number").columns
-        words = [name for name in X.columns if name not in numbers]
+
+def answer_with(model: Any, X: Any) -> Answer:
+    """The answer of a classifier; scores where it has no probabilities."""
+    if hasattr(model, "predict_proba"):
+        chances = np.asarray(model.predict_proba(X))
+        return Answer(np.asarray(model.predict(X)), chances)
+    scores = np.asarray(model.decision_function(X))
+    return Answer(model.predict(X), scores.reshape(len(scores), -1), probable=False)
+
+
+def encode(learnt: RawSet, held: RawSet) -> tuple[Any, Any]:
+    """What a scikit-learn user writes: impute, scale, one-hot, or tf-idf."""
+    if learnt.kind == "sparse":
+        return learnt.X, held.X
+    if learnt.kind == "text":
+        made: Any = TfidfVectorizer(ngram_range=(1, 2))
+    else:
+        numbers = list(learnt.X.select_dtypes("number").columns)
+        words = [name for name in learnt.X.columns if name not in numbers]
         frequent = SimpleImputer(strategy="most_frequent")
         made = make_column_transformer(
             (make_pipeline(SimpleImputer(), StandardScaler()), numbers),
             (make_pipeline(frequent, OneHotEncoder(handle_unknown="ignore")), words),
         )
-        model = make_pipeline(made, LogisticRegression(max_iter=1000)).fit(X, y)
-        return 1 - model.score(X_test, y_test)
-
-    peer = "impute, scale, one-hot, logistic regression"
-    return line("adult.data", peer, lambda: from_files(*paths, "income"), theirs)
+    return made.fit_transform(learnt.X), made.transform(held.X)
 
 
-# Texts
+def peer(make: Callable[[], Any]) -> Callable[[RawSet, RawSet], Answer]:
+    """A method of scikit-learn after the encoding."""
+
+    def run(learnt: RawSet, held: RawSet) -> Answer:
+        X, X_held = encode(learnt, held)
+        return answer_with(make().fit(X, learnt.y), X_held)
+
+    return run
 
 
-def texts_in(path: Path, rows: int | None) -> tuple[list[str], np.ndarray]:
-    with path.open(newline="", encoding="utf-8") as file:
-        pairs = [(row["text"], row["label"]) for row in csv.DictReader(file)]
-    if rows is not None:
-        pairs = [pairs[k] for k in np.random.default_rng(0).permutation(len(pairs))[:rows]]
-    return [text for text, _ in pairs], np.array([label for _, label in pairs])
+def boosted(learnt: RawSet, held: RawSet) -> Answer | None:
+    """LightGBM, to show what is lost by being linear; not for texts, where it takes minutes."""
+    from lightgbm import LGBMClassifier
+
+    if learnt.kind == "text":
+        return None
+    X, X_held = learnt.X, held.X
+    if learnt.kind == "table":
+        words = list(X.select_dtypes(exclude="number").columns)
+        coder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+        made = make_column_transformer((coder, words), remainder="passthrough")
+        X, X_held = made.fit_transform(X), made.transform(X_held)
+    model = LGBMClassifier(verbose=-1, random_state=0).fit(X, learnt.y)
+    return answer_with(model, X_held)
 
 
-def of_folder(data: Path, folder: Path, name: str, rows: int | None, peer: Any, said: str) -> Line:
-    """A folder's train.csv and test.csv; of all rows, or of some."""
-    paths = data / name / "train.csv", data / name / "test.csv"
-    if rows is not None:
-        few = folder / "few_train.csv", folder / "few_test.csv"
-        for path, to in zip(paths, few, strict=True):
-            texts, labels = texts_in(path, rows)
-            pandas.DataFrame({"label": labels, "text": texts}).to_csv(to, index=False)
-        paths = few
-
-    def ours() -> float:
-        model = train(paths[0], text="text", label="label")
-        texts, labels = texts_in(paths[1], None)
-        return 1 - model.score([{"text": text} for text in texts], labels)
-
-    def theirs() -> float:
-        model = peer.fit(*texts_in(paths[0], None))
-        return 1 - model.score(*texts_in(paths[1], None))
-
-    return line(f"{name}: train.csv", said, ours, theirs)
-
-
-def sms(data: Path, folder: Path, rows: int | None) -> Line:
-    """Five splits, two thirds to learn from."""
-    lines = (data / "sms_spam/SMSSpamCollection").read_text("utf-8").splitlines()[:rows]
-    labels = np.array([one.partition("\t")[0] for one in lines])
-    texts = [one.partition("\t")[2] for one in lines]
-
-    def splits() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for seed in range(5):
-            order = np.random.default_rng(100 + seed).permutation(len(lines))
-            first, rest = np.split(order, [2 * len(order) // 3])
-            yield first, rest
-
-    def ours() -> float:
-        errors = []
-        for first, rest in splits():
-            rows = [{"text": texts[k], "label": labels[k]} for k in first]
-            model = train(rows, text="text", label="label")
-            errors.append(1 - model.score([{"text": texts[k]} for k in rest], labels[rest]))
-        return float(np.mean(errors))
-
-    def theirs() -> float:
-        errors = []
-        for first, rest in splits():
-            model = make_pipeline(
-                HashingVectorizer(binary=True, ngram_range=(1, 2)), SGDClassifier(random_state=0)
-            )
-            model.fit([texts[k] for k in first], labels[first])
-            errors.append(1 - model.score([texts[k] for k in rest], labels[rest]))
-        return float(np.mean(errors))
-
-    return line("SMS spam, five splits", "HashingVectorizer (binary), SGD", ours, theirs)
+def vowpal(learnt: RawSet, held: RawSet) -> Answer:
+    """Vowpal Wabbit on the encoded rows: logistic loss, ten passes."""
+    X, X_held = (np.asarray(x) if not hasattr(x, "tocsr") else x for x in encode(learnt, held))
+    classes, codes = np.unique(learnt.y, return_inverse=True)
+    two = len(classes) == 2
+    labels = np.where(codes == 1, 1, -1) if two else codes + 1
+    options = ["--loss_function", "logistic"]
+    options += ["--link", "logistic"] if two else ["--oaa", str(len(classes)), "--probabilities"]
+    with tempfile.TemporaryDirectory() as folder:
+        write_vw(f"{folder}/learnt", X, labels)
+        write_vw(f"{folder}/held", X_held, None)
+        learn = ["-d", "learnt", "-f", "model", "--passes", "10", "-c", "-k", "--holdout_off"]
+        predict = ["-d", "held", "-t", "-i", "model", "-p", "out"]
+        predict += [] if two else ["--probabilities"]
+        subprocess.run([*VW, *options, *learn], cwd=folder, check=True)
+        subprocess.run([*VW, *predict], cwd=folder, check=True)
+        lines = Path(folder, "out").read_text().split("\n")
+    rows = [line.split() for line in lines if line.strip()]
+    if two:
+        high = np.array([float(row[0]) for row in rows])
+        chances = np.column_stack([1 - high, high])
+    else:
+        chances = np.array([[float(cell.split(":")[1]) for cell in row] for row in rows])
+    return Answer(classes[chances.argmax(axis=1)], np.clip(chances, 1e-9, 1))
 
 
-def transform(data: Path, rows: int | None) -> Line:
-    """The time to make rows of texts at hand."""
-    texts, _ = texts_in(data / "imdb/train.csv", rows)
-    features = Features(ngrams=(1, 2)).fit(texts[:100])
-    features.transform(texts[:100])
-    peer = HashingVectorizer(ngram_range=(1, 2), alternate_sign=False)
-    _, ours = timed(lambda: features.transform(texts))
-    _, theirs = timed(lambda: peer.transform(texts))
-    times = "", f"{ours:.2f} s", "HashingVectorizer", "", f"{theirs:.2f} s", ratio(ours, theirs)
-    return "imdb: Features.transform", *times
+def write_vw(path: str, X: Any, labels: np.ndarray | None) -> None:
+    """Write encoded rows in the format of Vowpal Wabbit."""
+    from scipy.sparse import csr_array
+
+    rows = csr_array(X)
+    cells = [f"{j}:{v:.6g}" for j, v in zip(rows.indices, rows.data, strict=True)]
+    starts = rows.indptr.tolist()
+    with open(path, "w", encoding="ascii") as out:
+        for k in range(rows.shape[0]):
+            label = "" if labels is None else labels[k]
+            out.write(f"{label} |f {' '.join(cells[starts[k] : starts[k + 1]])}\n")
+
+
+def list_methods() -> dict[str, Callable[[RawSet, RawSet], Answer | None]]:
+    """Ours, and those that are installed."""
+    sgd = {"loss": "log_loss", "average": True, "max_iter": 10, "tol": None, "random_state": 0}
+    found: dict[str, Callable[[RawSet, RawSet], Answer | None]] = {
+        "rosenblatt": ours,
+        "LogisticRegression": peer(lambda: LogisticRegression(max_iter=1000)),
+        "SGD": peer(lambda: SGDClassifier(**sgd)),
+        "LinearSVC": peer(LinearSVC),
+    }
+    if importlib.util.find_spec("vowpalwabbit") is not None:
+        found["vw"] = vowpal
+    if importlib.util.find_spec("lightgbm") is not None:
+        found["LightGBM"] = boosted
+    return found
+
+
+def measure(one: RawSet, methods: dict[str, Any]) -> dict[str, Result | None]:
+    """The figures of all methods on 30 % of the rows, which are held out."""
+    rounds = StratifiedShuffleSplit(1, test_size=0.3, random_state=0)
+    learnt, held = (one.take(rows) for rows in next(rounds.split(np.zeros(len(one.y)), one.y)))
+    ours(learnt, held)  # what it needs is compiled
+    found: dict[str, Result | None] = {}
+    for name, method in methods.items():
+        start = used()
+        answer = method(learnt, held)
+        found[name] = None if answer is None else judge(answer, held.y, used() - start)
+    print(f"{one.name} is done", file=sys.stderr, flush=True)
+    return found
+
+
+def summarize(results: dict[str, dict[str, Result | None]], names: list[str]) -> None:
+    """Print the means over the sets that all methods have figures of."""
+    both = [one for one in results.values() if all(one[name] is not None for name in names)]
+    lines = []
+    for name in names:
+        some = [one[name] for one in both]
+        losses = [one.loss for one in some]
+        loss = "–" if None in losses else f"{np.mean(losses):.4f}"
+        error, area = (np.mean([one[k] for one in some]) for k in (0, 2))
+        seconds = f"{sum(one.seconds for one in some):.1f}"
+        lines.append((name, f"{100 * error:.2f}", loss, f"{area:.4f}", seconds))
+    print(f"\nMeans over {len(both)} sets, and all CPU seconds")
+    table(("", *SHOWN), *lines)
 
 
 def main() -> None:
-    chosen = parser(__doc__).parse_args()
-    data = chosen.data
-    if not data.is_dir():
-        print(f"Skipped: the folder {data} with the data sets is not there (see --data).")
+    given = parser(__doc__)
+    given.add_argument("--rows", type=int, default=10_000, help="most rows of a set")
+    chosen = given.parse_args()
+    if not chosen.data.is_dir():
+        print(f"Skipped: the folder {chosen.data} with the data sets is not there (see --data).")
         return
     warnings.simplefilter("ignore")
-    few = 2000 if chosen.quick else None
-    hashed = HashingVectorizer(n_features=2**20, ngram_range=(1, 2), alternate_sign=False)
-    averaged = make_pipeline(hashed, SGDClassifier(**PERCEPTRON, **SGD))
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    names = ("oil", "mushrooms", "wine", "sms_spam") if chosen.quick else RAW
+    methods, results, rows = list_methods(), {}, {}
+    for name in names:
+        one = read_raw(chosen.data, name, 500 if chosen.quick else chosen.rows)
+        results[name], rows[name] = measure(one, methods), f"{len(one.y):,}"
+    for title, show in SHOWN.items():
+        print(f"\n{title}")
         lines = [
-            covtype(data, folder, few),
-            adult(data, folder, few),
-            of_folder(data, folder, "imdb", few, averaged, "HashingVectorizer, averaged SGD"),
-            sms(data, folder, few),
-            transform(data, few),
+            (name, rows[name], *("–" if one is None else show(one) for one in found.values()))
+            for name, found in results.items()
         ]
-        if not chosen.quick:
-            peer = make_pipeline(TfidfVectorizer(), LinearSVC())
-            lines.insert(
-                3, of_folder(data, folder, "20newsgroups", None, peer, "tf-idf, LinearSVC")
-            )
-    table(("data", "error", "time", "scikit-learn", "error", "time", "speed"), *lines)
-    print(
-        "\nErrors on the test parts with the defaults, from the raw file to the score; processor"
-        " seconds with reading, ours compiled before."
-    )
+        table(("set", "rows", *methods), *lines)
+    linear = [name for name in methods if name != "LightGBM"]
+    summarize(results, linear)
+    if "LightGBM" in methods:
+        summarize(results, list(methods))
 
 
 if __name__ == "__main__":

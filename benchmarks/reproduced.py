@@ -117,6 +117,11 @@ def settings(choices: dict[str, list[Any]]) -> list[dict[str, Any]]:
     return found
 
 
+def describe(chosen: dict[str, Any]) -> str:
+    """Parameters in words; those that are no numbers are left out."""
+    return ", ".join(f"{k} = {v:g}" for k, v in chosen.items() if not isinstance(v, str))
+
+
 def online(rule: str, X: Any, y: np.ndarray, seed: int, **chosen: Any) -> tuple[float, int, Any]:
     """Accuracy of a pass before each row was learnt, its updates, and the model."""
     model = RULES[rule][0](max_iter=1, random_state=seed, **chosen).fit(X, y)
@@ -175,7 +180,7 @@ def sol(folder: Path, quick: bool) -> None:
                 accuracy, _, model = online(rule, X, y, seed, **chosen)
                 train.append(percent(accuracy))
                 test.append(percent(model.score(X_test, y_test)))
-            words = ", ".join(f"{key} = {value:g}" for key, value in chosen.items())
+            words = describe(chosen)
             given = (None, None) if quick else (while_learning, on_test)
             lines.append((rule, words, cell(train, given[0]), cell(test, given[1])))
         table(*lines)
@@ -226,7 +231,8 @@ def libol(folder: Path, quick: bool) -> None:
         some = np.random.default_rng(1).permutation(len(y))[:5000]
         lines, rates[name] = [(name, "chosen", "mistakes, %", "updates, %")], {}
         for rule, (_, choices) in RULES.items():
-            every = settings(choices)
+            full = {"matrix": ["full"]} if rule == "second order" else {}
+            every = settings(choices | full)
             chosen = max(every, key=lambda each: online(rule, X[some], y[some], 99, **each)[0])
             runs = [online(rule, X, y, seed, **chosen)[:2] for seed in range(2 if quick else 5)]
             mistakes = [percent(1 - accuracy) for accuracy, _ in runs]
@@ -236,7 +242,7 @@ def libol(folder: Path, quick: bool) -> None:
                 known and Published(percent(known[0])),
                 known and Published(100 * known[1] / len(y)),
             )
-            words = ", ".join(f"{key} = {value:g}" for key, value in chosen.items())
+            words = describe(chosen)
             lines.append(
                 (rule, words, cell(mistakes, theirs[0] or None), cell(updates, theirs[1] or None))
             )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas
 from scipy.sparse import csr_array
 from sklearn import datasets
 
@@ -55,14 +56,76 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
 WHOLE = ("adult", "oil", "shoppers", "a9a")  # whose test rows are in a file of their own
 
 
-def read_table(folder: Path, name: str, most: int = 20_000) -> tuple[Any, np.ndarray]:
-    """The training rows of a file in a random order, at most ``most``."""
-    path, options = FILES[name]
-    X, y = read_matrix(read(folder / path, **options))
-    order = np.random.default_rng(0).permutation(16_000 if name == "letter" else len(y))
+def choose_rows(name: str, count: int, most: int) -> np.ndarray:
+    """The numbers of the training rows of a file in a random order, at most ``most``."""
+    order = np.random.default_rng(0).permutation(16_000 if name == "letter" else count)
     if name not in WHOLE:
         order = order[: 2 * len(order) // 3]
-    return X[order[:most]], np.asarray(y)[order[:most]]
+    return order[:most]
+
+
+def read_table(folder: Path, name: str, most: int = 20_000) -> tuple[Any, np.ndarray]:
+    """The training rows of a file in a random order, at most ``most``, as the reader makes them."""
+    path, options = FILES[name]
+    X, y = read_matrix(read(folder / path, **options))
+    order = choose_rows(name, len(y), most)
+    return X[order], np.asarray(y)[order]
+
+
+class RawSet(NamedTuple):
+    """Training rows as they are before any encoding.
+
+    By kind ("table", "sparse" or "text"), X is a data frame, a CSR matrix or a list of texts.
+    """
+
+    name: str
+    kind: str
+    X: Any
+    y: np.ndarray
+
+    def take(self, rows: np.ndarray) -> "RawSet":
+        """Some of the rows."""
+        if self.kind == "text":
+            return self._replace(X=[self.X[k] for k in rows], y=self.y[rows])
+        X = self.X.iloc[rows] if self.kind == "table" else self.X[rows]
+        return self._replace(X=X, y=self.y[rows])
+
+
+RAW = (
+    *FILES,
+    "breast_cancer",
+    "digits",
+    "wine",
+    "sms_spam",
+    "subjectivity",
+    "imdb",
+    "20newsgroups",
+)
+"""The sets that ``read_raw`` knows."""
+
+
+def read_raw(folder: Path, name: str, most: int) -> RawSet:
+    """The raw training rows of a set in a random order, at most ``most``."""
+    if name in ("sms_spam", "subjectivity", "imdb", "20newsgroups"):
+        texts, y = read_texts(folder, name)
+        some = np.random.default_rng(0).permutation(len(y))[:most]
+        return RawSet(name, "text", [texts[k] for k in some], y[some])
+    if name not in FILES:
+        found = getattr(datasets, f"load_{name}")(as_frame=True)
+        return RawSet(name, "table", found.data, found.target_names.astype(str)[found.target])
+    path, options = FILES[name]
+    if Path(path).suffix == "":
+        X, y = datasets.load_svmlight_file(str(folder / path))
+        order = choose_rows(name, len(y), most)
+        return RawSet(name, "sparse", csr_array(X[order]), y[order].astype(int))
+    header = None if options.get("header") is False else 0
+    frame = pandas.read_csv(folder / path, header=header, skipinitialspace=True, na_values="?")
+    frame.columns = [str(column) for column in frame.columns]
+    label = options.get("label", len(frame.columns) - 1)
+    label = frame.columns[label] if isinstance(label, int) else label
+    order = choose_rows(name, len(frame), most)
+    frame = frame.iloc[order].reset_index(drop=True)
+    return RawSet(name, "table", frame.drop(columns=label), frame[label].to_numpy().astype(str))
 
 
 def thin(X: Any, y: np.ndarray, rare: Any, share: float) -> tuple[Any, np.ndarray]:

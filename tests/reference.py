@@ -129,7 +129,8 @@ class Run:
         α-bound of Khardon & Wachman (2007).
         """
         eased = self.slack * self.steps[i] * self.caused[i]
-        return self.caused[i] >= self.most or self.is_right(i, eased)
+        is_right = self.is_right(i, eased) if eased else self.is_right(i)
+        return self.caused[i] >= self.most or is_right
 
     def updated(self, i):
         """New weights and bias after a mistake."""

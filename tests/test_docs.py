@@ -89,6 +89,7 @@ def pyplot(monkeypatch):
     pyplot.close("all")
 
 
+@pytest.mark.usefixtures("own_rules")
 @pytest.mark.parametrize("example", GALLERY)
 def test_the_gallery_and_the_course_run(example, pyplot, tmp_path, monkeypatch, capsys):
     """Each page of it prints something and draws something, and warns of nothing."""

@@ -145,6 +145,14 @@ def test_train_says_when_they_are_not(capsys):
     assert re.search(r"^Trained \d+ epochs in .* s: [\d,]+ mistakes, ", out, re.MULTILINE)
 
 
+@pytest.mark.parametrize("option", ["--slack", "--max-row-updates"])
+def test_train_says_when_wrong_rows_are_tolerated(capsys, option):
+    options = (option, 3, "--negative-margin", 1, "--epochs", 200)
+    status, out, _ = run(capsys, "train", "xor", "--quiet", *options, *PERCEPTRON)
+    assert status == 0
+    assert "The last epoch made no update: the rows that are wrong are tolerated." in out
+
+
 @pytest.mark.parametrize("solution", SOLUTIONS)
 @pytest.mark.parametrize("order", ["once", "fixed"])
 def test_train_takes_every_solution(capsys, solution, order):

@@ -95,6 +95,7 @@ def test_sequential_is_local(client, solution, form):
         ({"margin": -1}, {}, "out-of-range"),
         ({}, {"classes": [0, 5]}, "unknown-label"),
         ({"order": "batch"}, {}, "cluster-order"),
+        ({"slack": 1.0}, {}, "cluster-tolerance"),
     ],
 )
 def test_what_cannot_be_mixed_is_refused(client, parameters, options, code):

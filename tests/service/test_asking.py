@@ -37,6 +37,9 @@ def test_about_a_share_of_predictions_is_marked_near_the_boundary(client, learni
     about = client.get("/model").json()["asking"]
     assert (about["predictions"], about["asked"]) == (1000, len(asked))
     assert about["waiting"] <= 200  # the same row once
+    metrics = client.get("/metrics").text
+    assert f"rosenblatt_asked_labels_total {len(asked)}.0" in metrics
+    assert f"rosenblatt_waiting_labels {about['waiting']}.0" in metrics
 
 
 def test_an_answer_is_learnt_and_leaves_the_queue(client, learning):
@@ -135,6 +138,20 @@ def test_lines_are_not_asked_for(tmp_path):
     rosenblatt.save(rosenblatt.train(tmp_path / "data.svm"), tmp_path / "m")
     learning = Learning(tmp_path / "m", say=lambda sentence: None)
     with pytest.raises(ValueError, match="not for lines"):
+        check_asking(learning.served)
+    client = client_of(learning)
+    client.app.questions = Questions(0.5)  # as if such a model had replaced one of columns
+    answer = client.post("/predict", json=["1:3"])
+    assert answer.status_code == 200
+    assert "ask" not in answer.json()
+    learning.log.close()
+
+
+def test_numbers_are_not_asked_for(tmp_path):
+    rows = [{"a": k, "b": k % 3, "y": 2.5 * k} for k in range(30)]
+    path = trained(tmp_path / "m", rows, label="y", text=(), bits=None, numbers=True)
+    learning = Learning(path, say=lambda sentence: None)
+    with pytest.raises(ValueError, match="or numbers"):
         check_asking(learning.served)
     learning.log.close()
 

@@ -193,7 +193,10 @@ def test_every_route_has_a_role_or_says_nothing_of_the_model(learning):
     service = Service(current_of(learning), learning)
     free = {route.path for route in service.routes() if not route.role}
     health = {"/healthz", "/readyz", "/ping", "/health", "/v2/health/live", "/v2/health/ready"}
-    assert free == health | {"/", "/v2/models/{name}/ready"}
+    ready = {"/v2/models/{name}/ready", "/v2/models/{name}/versions/{version}/ready"}
+    assert free == health | ready | {"/", "/ask"}  # one page, which is empty without a token
+    pages = [Client(service).get(path) for path in ("/", "/ask")]
+    assert pages[0].content == pages[1].content
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no SIGHUP")

@@ -71,9 +71,21 @@ def test_texts_have_a_margin_and_balanced_classes_if_all_labels_are_known():
     assert plan(texts, class_weight=weights).parameters["class_weight"] == weights
     assert plan(texts, margin=0.5).parameters["class_weight"] is None
     for other in (replace(texts, label_sets=True), replace(texts, rereadable=False)):
-        assert plan(other).rule == "pa"
+        assert plan(other).rule == ("arow" if other.label_sets else "pa")
         assert plan(other, rule="perceptron").parameters["margin"] == 0.0
     assert plan(texts, classes=("a", "b")).rule == "pa"
+
+
+def test_texts_with_any_number_of_labels_are_learnt_by_arow_in_three_passes():
+    sets = replace(IN_MEMORY_ROWS, texts=1, label_sets=True)
+    made = plan(sets)
+    named = {name: made.parameters[name] for name in ("r", "max_iter", "solution")}
+    assert named == {"r": 0.1, "max_iter": 3, "solution": "last"}
+    assert plan(sets, max_iter=7).parameters["max_iter"] == 7
+    assert plan(sets, C=0.5).rule == "pa"
+    assert plan(sets, margin=0.5).rule == "perceptron"
+    assert plan(sets, rule="arow").parameters["r"] == 1.0
+    assert plan(replace(sets, texts=0)).rule == "pa"
 
 
 def test_tables_are_learnt_by_pa_unless_the_textbook_is_stated():

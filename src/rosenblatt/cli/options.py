@@ -153,7 +153,7 @@ class RuleOptions:
     rule: str | None = training_option(
         help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
-        shown="pa; text: perceptron; --epochs 1: arow",
+        shown="pa; text: perceptron; label sets of text, --epochs 1: arow",
     )
     own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))
 
@@ -171,8 +171,10 @@ class RuleOptions:
 class LearningOptions(RuleOptions):
     """The parameters that all rules share, and how a file is gone through."""
 
-    epochs: int | None = shared_option("max_iter", "10")
-    solution: str | None = shared_option("solution", "average; last with --epochs 1")
+    epochs: int | None = shared_option("max_iter", "10; label sets of text: 3")
+    solution: str | None = shared_option(
+        "solution", "average; last for label sets of text and --epochs 1"
+    )
     early_stopping: bool = shared_option("early_stopping", "off", False)
     probabilities: bool = shared_option("calibrate", "off", False)
     class_weight: str | None = training_option(
@@ -181,9 +183,13 @@ class LearningOptions(RuleOptions):
         shown="equal; balanced for text",
     )
     tune: bool = training_option(
-        help="Choose the settings that are not given, rule included, by the error on held-out "
-        "rows, a fifth of them.",
+        help="Choose the settings that are not given, rule, bins and pairs included, by "
+        "cross-validation.",
         default=False,
+    )
+    metric: str | None = shared_option("metric", "error")
+    validation: str | None = training_option(
+        help="Stop early by the rows of FILE instead of a tenth of the rows.", metavar="FILE"
     )
     labels_budget: float = training_option(
         help=FILES["labels_budget"].help + ".", default=0.0, metavar="N", shown="all labels"
@@ -239,6 +245,7 @@ class LearningOptions(RuleOptions):
             "class_weight": self.class_weight,
             "max_iter": 1 if self.epochs is None and once else self.epochs,
             "early_stopping": self.early_stopping or None,
+            "metric": self.metric,
             "calibrate": self.probabilities or None,
             "intercept_step": self.bias_step,
             "fit_intercept": False if self.no_bias else None,
@@ -305,7 +312,7 @@ class ReadingOptions(FileOptions):
     ngrams: str | None = feature_option(
         help="Words or characters per n-gram: a number or a range.",
         metavar="N-M",
-        shown="1-2; characters: 2-4",
+        shown="1-2; with label sets 1; characters: 2-4",
     )
     characters: bool = feature_option(
         help="Make n-grams of characters instead of words.", default=False
@@ -320,7 +327,8 @@ class ReadingOptions(FileOptions):
         shown="on if all rows can be read twice",
     )
     bits: int | None = feature_option(
-        help="Hash features to 2^N columns, N from 1 to 31.", shown="18; text: 20"
+        help="Hash features to 2^N columns, N from 1 to 31.",
+        shown="18; text with one label per row: 20",
     )
     cross: list[str] | None = feature_option(
         help="Add the products of the features of two columns; repeatable.", metavar="A,B"
@@ -338,9 +346,10 @@ class ReadingOptions(FileOptions):
         default="auto",
     )
 
-    def list_given_weights(self) -> frozenset[str]:
-        """Return which of ``counts`` and ``tfidf`` were given; ``--tune`` does not change these."""
-        return frozenset(name for name in ("counts", "tfidf") if getattr(self, name) is not None)
+    def list_given_features(self) -> frozenset[str]:
+        """Return which options of features were given; ``--tune`` does not change these."""
+        names = {"counts": None, "tfidf": None, "bins": 0, "pairs": False}
+        return frozenset(name for name, usual in names.items() if getattr(self, name) != usual)
 
     def options(self, classes: Any = None) -> dict[str, Any]:
         """Return the keyword arguments of ``read``; named classes are not numbers."""

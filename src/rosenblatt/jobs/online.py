@@ -155,7 +155,9 @@ class OnlineTraining:
         settings = list_settings(job.request)
         for reader in readers:
             rows, found = make_rows(reader, replace(job, request=settings[0][1]))
-            target = rows.target = target or rows.find_target(job)
+            found_target = target or rows.find_target(job)
+            assert isinstance(found_target, ClassTarget)  # plans refuse numbers
+            target = rows.target = found_target
             self.sources.append(rows)
             reading = {} if reader is readers[0] else {"pairs": True}
             self.candidates += make_candidates(rows, found, settings, reading)

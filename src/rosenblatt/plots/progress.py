@@ -71,7 +71,7 @@ class ProgressDisplay(TrainedDisplay):
         The numbers of the theorem; None if it does not apply (it needs two classes, no margin or
         weights), if the rows are not separable, or if they have over 2,000 columns.
     batch : BatchPasses or None
-        The mistakes of each update with ``order="batch"``, which has bounds of its own.
+        The mistakes of each update with ``order="batch"``, whose bounds differ.
 
     See Also
     --------
@@ -254,8 +254,8 @@ class ProgressDisplay(TrainedDisplay):
 
     def _draw_length(self, ax: Axes, theorem: Convergence) -> None:
         """Draw the length of w between the two bounds of the theorem, up to where they meet."""
-        M, name = np.geomspace(1, max(theorem.bound, 2), 50), "R√M"
-        low, high = theorem.limits(M)
+        M: Array = np.geomspace(1, max(theorem.bound, 2), 50)
+        (low, high), name = theorem.limits(M), "R√M"
         if self.batch is not None:
             M, name = 1.0 + np.arange(len(self.batch.mistakes)), "R√(Σ m²)"
             low, high = self.batch.limits(theorem)

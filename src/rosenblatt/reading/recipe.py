@@ -28,6 +28,7 @@ from .spellings import Spelling
 SCALES = ("auto", "none", "standard", "maxabs", "robust")
 TEXT_BITS, OTHER_BITS = 20, 18  # unless stated
 WORDS, CHARACTERS = (1, 2), (2, 4)  # of an n-gram, unless stated
+SINGLE_WORDS = (1, 1)  # of texts with any number of labels
 COUNTS = ("raw", "binary", "sublinear")
 FLOATS = ("float32", "float64")
 OWN_GRAMS = re.compile(r"(.+):(c?)(\d+)(?:-(\d+))?", re.DOTALL)
@@ -389,6 +390,8 @@ def with_columns(
     if recipe.columns is None:
         recipe = with_new_columns(recipe, names, kinds)
         refuse_options_of_text(recipe)
+        if recipe.ngrams is None and not recipe.characters and has_text_label_sets(recipe):
+            recipe = replace(recipe, ngrams=SINGLE_WORDS)
     if not recipe.columns:
         raise file_error("no-columns", names.source, "has no columns to learn from")
     for name, _ in recipe.columns:
@@ -402,7 +405,16 @@ def with_columns(
     dense = not (recipe.cross or recipe.pairs or recipe.bins)
     if dense and all(kind == "number" for _, kind in recipe.columns):
         return replace(recipe, bits=None)
-    return replace(recipe, bits=recipe.bits or (TEXT_BITS if recipe.text else OTHER_BITS))
+    many = recipe.text and not has_text_label_sets(recipe)
+    return replace(recipe, bits=recipe.bits or (TEXT_BITS if many else OTHER_BITS))
+
+
+def has_text_label_sets(recipe: FeatureRecipe) -> bool:
+    """Whether rows are texts with any number of labels, each of which has weights of its own.
+
+    Pairs of words would make the model large, and worse (docs/how-defaults-were-chosen.md).
+    """
+    return bool(recipe.text) and recipe.labels_separator is not None
 
 
 def with_new_columns(

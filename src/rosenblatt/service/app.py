@@ -25,7 +25,7 @@ except ImportError as missing:
 
 from ..access import Tokens, includes
 from .admin import AdminEndpoints, load_beside
-from .asking import AskEndpoints, Questions
+from .asking import AskEndpoints, Questions, can_ask
 from .http import (
     DisconnectedError,
     Receive,
@@ -262,7 +262,7 @@ class Service:
             answer["sequence"] = predictor.sequence
             if instances is not None:
                 return to_predictions(answer)
-            if self.questions is not None:
+            if self.questions is not None and can_ask(served):
                 sets = predictor.learner.multilabel
                 given = answer["labels"], answer["scores"], sets
                 answer["ask"] = self.questions.choose(values, *given)

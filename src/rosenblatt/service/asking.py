@@ -104,11 +104,18 @@ class Questions:
         return [{"number": one.number, "row": one.row, "label": one.label} for one in found]
 
 
+def can_ask(served: ServedModel) -> bool:
+    """Whether rows are objects of columns, and labels are classes."""
+    maker = served.maker
+    return bool(maker.columns) and not maker.of_lines and not served.has_numbers
+
+
 def check_asking(served: ServedModel) -> None:
-    """Refuse models whose rows are not objects of columns."""
-    if served.maker.of_lines or not served.maker.columns:
+    """Refuse a model of lines, sentences or numbers."""
+    if not can_ask(served):
         raise ValueError(
-            f"{served.name}: labels are asked for rows with columns, not for lines or sentences."
+            f"{served.name}: labels are asked for rows with columns and classes, not for lines, "
+            "sentences or numbers."
         )
 
 

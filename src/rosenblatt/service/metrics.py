@@ -130,6 +130,10 @@ class Metrics(Collector):
             known = {name: error for name, error in both.items() if error is not None}
             meaning = "Share of wrong predictions before learning, on the same last examples."
             yield gauge("compared_error_ratio", meaning, known, "model")
+        if service.questions is not None:
+            asking = service.questions.about()
+            yield counter("asked_labels", "Labels that were asked for.", asking["asked"])
+            yield gauge("waiting_labels", "Rows that wait for a label.", asking["waiting"])
         if learning is not None:
             age = time.monotonic() - learning.saved_at
             yield gauge("log_bytes", "Size of the log.", learning.log.size)

@@ -4,7 +4,8 @@ Its metadata has one entry, ``rosenblatt``: a JSON text with the format's number
 that is not an array. Array ``a`` of state 0 is the tensor ``0.a``; ``history`` is one, too. Since
 format 3 a file names its estimator and rule; 1 was a Perceptron's, 2 a KernelPerceptron's. A file
 has format 4 if it holds what an average of paths needs to learn on, or a checkpoint of several
-problems; others are still written as 3.
+problems, and 5 if it leaves out weights that never changed (storage/sparse.py); others are still
+written as 3.
 """
 
 import hashlib
@@ -29,8 +30,9 @@ from ..training.state import require
 from .facts import Header, check_entries
 from .model import Model, check_model, label_type
 from .registry import state_class
+from .sparse import SHAPE, remove_unchanged, restore_unchanged
 
-FORMAT, NEWEST = 3, 4
+FORMAT, SPARSE, NEWEST = 3, 5, 5
 HEADER_BYTES = 2**25  # over a million names; JSON takes up to 25 times as much memory
 DAMAGE = (
     SafetensorError,
@@ -173,14 +175,15 @@ def pack_model(model: Model) -> tuple[dict[str, Array], str]:
     numbers = []
     for number, state in enumerate(model.states):
         arrays, counters = states.pack_state(state)
+        arrays, shape = remove_unchanged(state, arrays)
         tensors |= {f"{number}.{name}": np.ascontiguousarray(arrays[name]) for name in arrays}
-        numbers.append(counters)
+        numbers.append({**counters, SHAPE: shape} if shape else counters)
     parameters = dict(model.parameters)
     if isinstance(parameters.get("class_weight"), dict):  # as pairs, the labels keep their type
         parameters["class_weight"] = list(parameters["class_weight"].items())
     header = {
         "checksum": "",
-        "format": oldest_format(model),
+        "format": SPARSE if any(SHAPE in one for one in numbers) else oldest_format(model),
         "version": __version__,
         "estimator": model.estimator,
         "rule": model.states[0].rule.name if model.is_linear else None,
@@ -199,7 +202,7 @@ def pack_model(model: Model) -> tuple[dict[str, Array], str]:
 def oldest_format(model: Model) -> int:
     """The oldest format that has room for a model."""
     several = model.checkpoint is not None and len(model.checkpoint.problems) > 1
-    return NEWEST if several else max(map(states.format_number, model.states))
+    return 4 if several else max(map(states.format_number, model.states))
 
 
 def pack_epochs(epochs: Sequence[Epoch]) -> Array:
@@ -273,6 +276,8 @@ def unpack_model(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
         cut = len(prefix) + 1
         names = [name for name in tensors if name.startswith(f"{prefix}.")]
         arrays = {name[cut:]: tensors.pop(name) for name in names}
+        if rule is not None and SHAPE in numbers:
+            restore_unchanged(rule, arrays, numbers.pop(SHAPE))
         columns = width if rule is None else len(arrays["weights"])
         found = states.unpack_state(kind, rule, arrays, numbers, columns)
         require(not arrays, "it holds more than a model")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..parameters import (
     ANY_RULE,
     CLASS_RULES,
     FILES,
+    FOR_LABEL_SETS,
     FOR_NUMBERS,
     FOR_ONE_PASS,
     FOR_TABLES,
@@ -28,9 +30,13 @@ from .rules import RULES, UpdateRule, choose_rule_form
 HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a stream need some
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
-NUMBER_STEP_SHARE = 0.3  # the same for numbers of deviation 1; benchmarks/numbers.py --defaults
+NUMBER_STEP_SHARE = 1.0  # the same for numbers of deviation 1; benchmarks/regression.py --defaults
 C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE}
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
+
+
+LATER: dict[str, Any] = {"metric": "error", "validation": None}
+"""Entries of plans that version 0.2 did not have."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,9 @@ class Request:
     online
         Choose what was not stated for the prediction of each next row of a stream.
     tune
-        Choose by error on held-out rows what was not stated.
+        Choose by cross-validation what was not stated.
+    validation
+        A file or a table by which early stopping decides, instead of rows held out.
     labels_budget
         Learn only from the rows whose labels are asked for: at most this share of the rows, or this
         number from 1 up. 0 for all labels.
@@ -72,6 +80,7 @@ class Request:
     progress_every: int = 0
     online: bool = False
     tune: bool = False
+    validation: Any = None
     labels_budget: float = 0.0
 
     @property
@@ -143,6 +152,8 @@ class Plan:
         Whether rows are learnt as they are read, and not kept.
     classes, window, cache, progress_every, online, labels_budget
         As in the request.
+    validation
+        The file or table by which early stopping decides, if any.
     """
 
     rule: str
@@ -154,6 +165,7 @@ class Plan:
     cache: bool = False
     progress_every: int = 0
     online: bool = False
+    validation: Any = None
     labels_budget: float = 0.0
 
     @property
@@ -202,6 +214,7 @@ class Plan:
             "holdout": self.split.share,
             "cache": False,
             "progress_every": self.progress_every,
+            "validation": None if self.validation is None else describe_data(self.validation),
         }
         if self.labels_budget:
             options["labels_budget"] = self.labels_budget
@@ -222,6 +235,8 @@ class Plan:
     def refuse_other_plan(self, before: Mapping[str, Any]) -> None:
         """Refuse to resume a run of another plan; values that are still None match any."""
         now = self.as_dict()
+        later = {name: value for name, value in LATER.items() if name in now}
+        before = {**later, **before} if before else before
         if before.keys() != now.keys():
             raise ParameterError(
                 "The model does not say how it was trained; it cannot be resumed.",
@@ -234,6 +249,11 @@ class Plan:
                     "the same options.",
                     code="resume-changed",
                 )
+
+
+def describe_data(data: Any) -> str:
+    """A path as a string; the kind of a table."""
+    return str(data) if isinstance(data, str | PathLike) else type(data).__name__
 
 
 def as_json(value: Any) -> Any:
@@ -250,7 +270,10 @@ def make_plan(request: Request, found: Found) -> Plan:
     parameters = resolve_margin(parameters, request, found)
     parameters = resolve_steps(rule, parameters, found)
     stream, order = resolve_order(parameters, request, found)
-    needs = parameters["early_stopping"] or (stream and parameters.get("calibrate"))
+    if request.validation is not None:
+        parameters = {**parameters, "early_stopping": True}
+    stops = parameters["early_stopping"] and request.validation is None
+    needs = stops or (stream and parameters.get("calibrate"))
     share = request.holdout or (HELD_OUT if needs else 0.0)
     plan = Plan(
         rule,
@@ -262,6 +285,7 @@ def make_plan(request: Request, found: Found) -> Plan:
         request.cache,
         request.progress_every,
         request.online,
+        request.validation,
         request.labels_budget,
     )
     refuse_needing_labels(request, found)
@@ -285,7 +309,8 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     """Choose the rule and all its parameters, with None for those that depend on the data.
 
     For a single pass, that is AROW and its last weights (docs/rules-compared.md says why); for
-    several passes over rows without text, averaged PA-II (docs/how-defaults-were-chosen.md).
+    several passes over rows without text, averaged PA-II; for texts with any number of labels, AROW
+    (docs/how-defaults-were-chosen.md).
     """
     rule, stated = request.rule, dict(request.parameters)
     if found.numbers or (rule is not None and rule in NUMBER_RULES):
@@ -293,9 +318,9 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     if request.is_open:
         rule, stated = FOR_ONE_PASS["rule"], stated | {"solution": FOR_ONE_PASS["solution"]}
     elif rule is None:
-        rule = usual_rule(request, found)
-        if rule == FOR_TABLES["rule"]:
-            stated = {name: FOR_TABLES[name] for name in ("loss", "C")} | stated
+        usual = choose_defaults(request, found)
+        rule = usual.pop("rule")
+        stated = usual | stated
     return rule, parameters_for_files(rule, **stated)
 
 
@@ -331,15 +356,23 @@ def resolve_number_rule(request: Request, found: Found) -> tuple[str, dict[str, 
     return rule, parameters_for_files(rule, **stated)
 
 
-def usual_rule(request: Request, found: Found) -> str:
-    """The rule for several passes where none is stated: the first that has what is stated."""
-    stated, rules = request.parameters, ["perceptron", FOR_TABLES["rule"]]
+def choose_defaults(request: Request, found: Found) -> dict[str, Any]:
+    """The rule for several passes where none is stated, and its parameters.
+
+    It is the first that has the parameters that are stated.
+    """
+    stated, plain = request.parameters, {"rule": "perceptron"}
     textbook = any(stated.get(name) in values for name, values in TEXTBOOK.items())
-    if not textbook and not has_text_margin(request, found):
-        rules.reverse()
-    rules += rules_with(stated) if request.tune else []
-    able = (rule for rule in rules if stated.keys() <= RULE_TABLE[rule].parameters.keys())
-    return next(able, "perceptron")
+    usual = [FOR_TABLES, plain]
+    if textbook or has_text_margin(request, found):
+        usual.reverse()
+    elif found.texts and found.label_sets:
+        usual.insert(0, FOR_LABEL_SETS)
+    usual += [{"rule": rule} for rule in rules_with(stated)] if request.tune else []
+    for each in usual:
+        if stated.keys() <= RULE_TABLE[each["rule"]].parameters.keys():
+            return dict(each)
+    return plain
 
 
 def rules_with(parameters: Mapping[str, Any], numbers: bool = False) -> list[str]:

@@ -19,7 +19,6 @@ from ..kernels import (
     confidence,
     coordinate,
     linear,
-    ordinal,
     passive_aggressive,
     regression,
     scaled,
@@ -284,12 +283,6 @@ def regression_settings(parameters: Mapping[str, Any], intercept_step: float, st
     )
 
 
-def ordinal_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
-    """The margin."""
-    margin = float(parameters["margin"])
-    return ordinal.OrdinalSettings(margin, -margin, float(intercept_step))
-
-
 def full_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
     """The regularization a."""
     return second_order_full.FullSettings(0.0, 0.0, float(intercept_step), float(parameters["a"]))
@@ -357,16 +350,6 @@ LOOPS: Mapping[str, UpdateRule] = {
         ),
         UpdateRule(
             "regression", regression.regression, None, regression_settings, target="numbers"
-        ),
-        UpdateRule(
-            "ordinal",
-            ordinal.ordinal,
-            None,
-            ordinal_settings,
-            additive=False,
-            sums=True,
-            from_anywhere=False,
-            target="ranks",
         ),
     )
 }

@@ -3,21 +3,37 @@
 python benchmarks/defaults.py --data FOLDER
 """
 
+import time
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 from measure import parser, table
-from scipy.sparse import csr_array
-from sets import Set, read_table, read_texts, table_sets, text_sets
+from scipy.sparse import csr_array, vstack
+from sets import FILES, WHOLE, Set, read_table, read_texts, table_sets, text_sets
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from rosenblatt import AROW, FTRL, NHERD, SCW, Features, PassiveAggressive, Perceptron
+from rosenblatt import (
+    AROW,
+    FTRL,
+    NHERD,
+    SCW,
+    Features,
+    PassiveAggressive,
+    Perceptron,
+    read,
+    train,
+)
+from rosenblatt.data import metrics
+from rosenblatt.reading.reader import read_matrix
 from rosenblatt.training.plan import usual_bias_step
 
 COUNTS = ("raw", "binary", "sublinear")
@@ -32,6 +48,7 @@ MARGINS: dict[str, dict[str, Any]] = {
     "1, balanced": {"margin": 1.0, "class_weight": "balanced"},
     "2, balanced": {"margin": 2.0, "class_weight": "balanced"},
 }
+PARTS = ("by default", "tuned", "of trees")
 TABLES = ("adult", "spambase", "a9a", "w8a", "letter", "elec2", "covtype")
 TEXTS = ("sms_spam", "subjectivity", "20newsgroups", "imdb")
 
@@ -230,9 +247,85 @@ def of_rules(every: list[Set], quick: bool) -> None:
         table(("rule", "error", "log loss", "ROC AUC", "AUC lower on"), *lines)
 
 
+# Tuning
+
+
+def split_file(folder: Path, name: str, most: int, seed: int, to: Path) -> list[Path]:
+    """Write the training rows of a file as two files: 70 % to learn from, 30 % held out."""
+    path, options = FILES[name]
+    lines = (folder / path).read_text("utf-8").splitlines()
+    head = [] if options.get("header") is False or not path.endswith("csv") else [lines.pop(0)]
+    lines = [line for line in lines if line.strip()]
+    order = np.random.default_rng(0).permutation(16_000 if name == "letter" else len(lines))
+    order = order if name in WHOLE else order[: 2 * len(order) // 3]
+    chosen = np.random.default_rng(seed).permutation(order[:most])
+    cut, made = 7 * len(chosen) // 10, []
+    for part, some in (("learnt", chosen[:cut]), ("held", chosen[cut:])):
+        made.append(to / f"{part}{Path(path).suffix or '.svm'}")
+        made[-1].write_text("\n".join([*head, *(lines[k] for k in some), ""]), "utf-8")
+    return made
+
+
+def figures(codes: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    """Error in per cent, log loss and ROC AUC."""
+    ranks = chances if chances.shape[1] > 2 else chances[:, 1]
+    wrong = 100 * metrics.error_rate(codes, chances.argmax(axis=1))
+    return np.array([wrong, metrics.log_loss(codes, chances), metrics.roc_auc(codes, ranks)])
+
+
+def judge_tuning(folder: Path, name: str, most: int, seed: int) -> list[Any]:
+    """Figures on held-out rows: of the default, of --tune, of boosted trees; and CPU seconds."""
+    options, found, seconds = FILES[name][1], [], []
+    with TemporaryDirectory() as place:
+        learnt, held = split_file(folder, name, most, seed, Path(place))
+        for given in ({}, {"tune": True}):
+            begun = time.process_time()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = train(learnt, calibrate=True, **options, **given)
+            seconds.append(time.process_time() - begun)
+            y = read_matrix(read(held, features=model[0].recipe_, label=model[0].recipe_["label"]))[
+                1
+            ]
+            codes = np.searchsorted(model.classes_, y)
+            found.append(figures(codes, model.predict_proba(str(held))))
+        kept = model.file_facts_["facts"]["tuning"]["best"][0]
+        rows = [read_matrix(read(one, scale="none", **options)) for one in (learnt, held)]
+        X = csr_array(vstack([csr_array(X) for X, _ in rows]))
+        X = X[:, np.unique(X.indices)].toarray()
+        trees = HistGradientBoostingClassifier(random_state=0).fit(X[: len(rows[0][1])], rows[0][1])
+        codes = np.searchsorted(trees.classes_, rows[1][1])
+        found.append(figures(codes, trees.predict_proba(X[len(rows[0][1]) :])))
+    chosen = {name: value for name, value in kept.items() if name not in ("value", "spread")}
+    return [found, seconds, " ".join(f"{name}={value}" for name, value in chosen.items())]
+
+
+def of_tuning(folder: Path, names: tuple[str, ...], most: int, seeds: int) -> None:
+    """A line for each table: the default, --tune and boosted trees on rows held out."""
+    lines, every = [], []
+    for name in names:
+        runs = [judge_tuning(folder, name, most, seed) for seed in range(seeds)]
+        mean = np.mean([run[0] for run in runs], axis=0)
+        seconds = np.mean([run[1] for run in runs], axis=0)
+        every.append(mean)
+        gap = (mean[0, 0] - mean[1, 0]) / (mean[0, 0] - mean[2, 0])
+        closed = f"{gap:.0%}" if mean[0, 0] - mean[2, 0] > 1 else ""
+        shown = [f"{value:.2f}" for value in mean[:, 0]]
+        shown += [f"{value:.4f}" for value in (*mean[:, 1], *mean[:, 2])]
+        lines.append((name, *shown, closed, f"{seconds[1] / seconds[0]:.0f}×", runs[0][2]))
+        print(*lines[-1], flush=True)
+    means = np.mean(every, axis=0)
+    shown = [f"{value:.2f}" for value in means[:, 0]]
+    lines.append(("mean", *shown, *(f"{v:.4f}" for v in (*means[:, 1], *means[:, 2])), "", "", ""))
+    print()
+    parts = [f"{what} {who}" for what in ("error", "log loss", "AUC") for who in PARTS]
+    table(("table", *parts, "of the gap", "time", "chosen"), *lines)
+
+
 def main() -> None:
     given = parser(__doc__)
-    given.add_argument("--only", choices=("rules", "texts", "margins", "tables"), help="one part")
+    parts = ("rules", "texts", "margins", "tables", "tune")
+    given.add_argument("--only", choices=parts, help="one part")
     given.add_argument("--sets", type=Path, help="keep the rows of --only rules in this file")
     chosen = given.parse_args()
     if chosen.sets is not None and chosen.sets.exists():
@@ -247,6 +340,9 @@ def main() -> None:
         of_texts(chosen.data, TEXTS[:1] if chosen.quick else TEXTS, chosen.quick)
     if chosen.only in (None, "margins"):
         of_margins(chosen.data, TEXTS[:1] if chosen.quick else TEXTS, chosen.quick)
+    if chosen.only in (None, "tune"):
+        names = ("banknote", "pima") if chosen.quick else tuple(FILES)
+        of_tuning(chosen.data, names, 6_000, 1 if chosen.quick else 2)
     if chosen.only in (None, "tables"):
         names = ("spambase", "a9a") if chosen.quick else TABLES
         of_tables(chosen.data, names, chosen.quick)

@@ -90,3 +90,21 @@ def test_rows_that_are_held_out_change_no_weight(model):
         balanced = dict(enumerate(len(learnt) / (2 * counts)))
         model.set_params(class_weight=balanced)
         np.testing.assert_array_equal(model.fit(X, y).coef_, one)
+
+
+@given(st.integers(2, 8), st.lists(st.integers(0, 3), min_size=1, max_size=200), st.integers(0, 9))
+def test_folds_of_blocks_spread_every_class(count, labels, seed):
+    codes, rows = np.array(labels), np.arange(len(labels), dtype=np.uint32)
+    folds = Split(seed=seed).block_folds(codes, rows, count)
+    for label in np.unique(codes):
+        counts = np.bincount(folds[codes == label], minlength=count)
+        size = np.count_nonzero(codes == label)
+        assert np.count_nonzero(counts) == min(count, size)
+        assert counts.max() <= 2 * -(-size // count)
+
+
+def test_folds_of_blocks_keep_neighbours_together():
+    codes, rows = np.zeros(1000, int), np.arange(1000)
+    folds = Split().block_folds(codes, rows, 5)
+    assert np.count_nonzero(np.diff(folds)) == 5 * 4 - 1
+    assert np.bincount(folds).tolist() == [200] * 5

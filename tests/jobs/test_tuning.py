@@ -1,6 +1,7 @@
 """Tuning: what wins is better on rows that nobody saw, and what was stated stays."""
 
 import io
+import itertools
 import json
 
 import numpy as np
@@ -15,6 +16,7 @@ from rosenblatt.training.plan import Found, Request, resolve_rule, rules_with
 from rosenblatt.training.report import Listener
 
 from ..cli.conftest import reviews, run
+from ..reading.samples import refused
 
 
 def rows_of_many_sizes(n, seed):
@@ -44,8 +46,8 @@ def path(tmp_path):
 
 @pytest.fixture(autouse=True)
 def fewer_trials(monkeypatch):
-    """Two splits are enough to see how it goes."""
-    monkeypatch.setattr(tuning, "MOST_SPLITS", 2)
+    """Few folds are enough to see how it goes."""
+    monkeypatch.setattr(tuning, "MOST_FOLDS", 4)
 
 
 class Pipe(io.BytesIO):
@@ -68,10 +70,11 @@ def test_the_usual_way_is_beaten_on_new_rows(path):
     tuned = rosenblatt.train(path, scale="none", tune=True)
     assert error_of(tuned, new) < error_of(usual, new) - 0.2
     facts = told_by(tuned)
-    assert facts["best"][0]["error"] < facts["usual"]["error"]
-    assert facts["best"] == sorted(facts["best"], key=lambda each: each["error"])
+    assert facts["best"][0]["value"] < facts["usual"]["value"] - facts["usual"]["spread"]
+    assert facts["best"][1:] == sorted(facts["best"][1:], key=lambda each: each["value"])
     assert facts["usual"]["rule"] == "pa"
     assert facts["tried"] > 30
+    assert (facts["metric"], facts["folds"], facts["rows"]) == ("error", 4, 800)
 
 
 def test_it_is_the_same_whenever_it_is_done(path, tmp_path):
@@ -84,7 +87,8 @@ def test_it_is_the_same_whenever_it_is_done(path, tmp_path):
 
 def test_what_was_taken_gives_the_same_model_when_it_is_stated(path):
     tuned = rosenblatt.train(path, tune=True)
-    taken = {name: value for name, value in told_by(tuned)["best"][0].items() if name != "error"}
+    figures = ("value", "spread")
+    taken = {name: one for name, one in told_by(tuned)["best"][0].items() if name not in figures}
     np.testing.assert_array_equal(tuned[-1].coef_, rosenblatt.train(path, **taken)[-1].coef_)
 
 
@@ -106,11 +110,92 @@ def test_what_was_stated_stays(path, stated, estimator):
     assert not kept.keys() & {name for each in told_by(tuned)["best"] for name in each}
 
 
+def make_ring(n, seed, share=None):
+    """Rows of two numbers; the label says whether they are near 0, which no line can tell."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 2)).round(3)
+    near = (X**2).sum(axis=1) < 1.4
+    flipped = random.random(n) < 0.05
+    return [
+        {"a": a, "b": b, "label": "yes" if c else "no"}
+        for (a, b), c in zip(X.tolist(), near ^ flipped, strict=True)
+    ]
+
+
+def test_bins_and_pairs_are_tried_for_numbers(tmp_path):
+    tuned = rosenblatt.train(make_ring(1500, 0), tune=True, rule="pa")
+    new = make_ring(2000, 1)
+    wanted = [row["label"] for row in new]
+    assert told_by(tuned)["usual"]["value"] > 0.3
+    assert "bins" in told_by(tuned)["best"][0]
+    assert np.mean(tuned.predict(new) != wanted) < 0.12
+    stated = rosenblatt.train(make_ring(1500, 0), tune=True, rule="pa", bins=0, pairs=False)
+    assert not {"bins", "pairs"} & told_by(stated)["best"][0].keys()
+
+
+def test_the_figure_of_the_best_is_not_far_from_the_truth():
+    """Coins: no setting predicts them, so the lowest of many figures is chance."""
+    random = np.random.default_rng(0)
+    found = []
+    for _ in range(3):
+        numbers, y = random.normal(size=(300, 2)), random.integers(0, 2, 300).tolist()
+        rows = [{"a": a, "b": b, "label": one} for (a, b), one in zip(numbers, y, strict=True)]
+        best = told_by(rosenblatt.train(rows, tune=True, rule="pa"))["best"][0]
+        found.append(best["value"] + 2 * best["spread"])
+    assert np.mean(found) > 0.5
+
+
+def rare_rows(n=1500, seed=0):
+    """Rows of which 4 % are "yes", and hard to tell from the others."""
+    random = np.random.default_rng(seed)
+    y = random.random(n) < 0.04
+    x = random.normal(size=n) + 1.2 * y
+    return [
+        {"x": a, "noise": b, "label": "yes" if c else "no"}
+        for a, b, c in zip(x, random.normal(size=n), y, strict=True)
+    ]
+
+
+def test_a_model_that_never_says_yes_is_not_silent():
+    with pytest.warns(UserWarning, match="never predicts yes"):
+        rosenblatt.train(rare_rows(), tune=True, rule="pa")
+
+
+@pytest.mark.filterwarnings("ignore:The model never predicts")
+@pytest.mark.parametrize("metric", ["log-loss", "auc", "average-precision", "f1", "balanced"])
+def test_every_metric_can_be_tuned_by(metric):
+    tuned = rosenblatt.train(rare_rows(600), tune=True, rule="pa", metric=metric)
+    facts = told_by(tuned)
+    assert facts["metric"] == metric
+    assert 0 <= facts["best"][0]["value"] <= 1
+    assert tuned[-1].metric == metric
+    if metric in ("f1", "balanced"):
+        assert set(tuned.predict(rare_rows(600, 1))) >= {"no"}
+
+
+def test_metrics_without_meaning_for_label_sets_are_refused(tmp_path):
+    lines = "".join(f"{k % 3},{3 + k % 2} 1:{k} 2:1\n" for k in range(40))
+    (tmp_path / "sets.svm").write_text(lines)
+    with refused("labels-option"):
+        rosenblatt.train(tmp_path / "sets.svm", tune=True, rule="pa", metric="balanced")
+
+
+def test_folds_of_neighbours_are_not_fooled_by_copies():
+    """Each row comes five times in a row; a random fold would know nearly all its rows."""
+    random = np.random.default_rng(0)
+    rows = [
+        {"x": float(x), "word": f"w{k}", "label": int(random.random() < 0.5)}
+        for k, x in enumerate(random.normal(size=200))
+        for _ in range(5)
+    ]
+    rows = [dict(row, label=rows[5 * (k // 5)]["label"]) for k, row in enumerate(rows)]
+    facts = told_by(rosenblatt.train(rows, category=["word"], tune=True, rule="pa"))
+    assert facts["best"][0]["value"] > 0.35
+
+
 def test_rows_that_are_held_out_are_not_tuned_on(path, monkeypatch):
     counting = []
-    monkeypatch.setattr(
-        tuning, "refuse_no_rows", lambda count: counting.append(count), raising=True
-    )
+    monkeypatch.setattr(tuning, "refuse_no_rows", counting.append)
     rosenblatt.train(path, tune=True, rule="arow", holdout=0.5)
     assert 300 < counting[0] < 500
 
@@ -148,8 +233,9 @@ def test_the_shell_says_what_it_tried_and_what_it_took(capsys, path, tmp_path):
     assert (status, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].startswith("Tuning: ")
-    assert lines[0].endswith(" settings, 160 rows held out, in 2 splits.")
+    assert lines[0].endswith(" settings by error, 4 folds of 800 rows; ± standard error.")
     assert "--rule pa --C " in lines[1]
+    assert " ± " in lines[1]
     assert "chosen" in lines[1]
     assert any("default" in line for line in lines[1:8])
     _, out, _ = run(capsys, *options[:-2], "--json")
@@ -209,7 +295,7 @@ def test_a_new_rule_is_trained_and_tuned_by_its_name(capsys, path, tmp_path, rul
     assert error_of(model, path.with_name("new.svm")) < 0.3
 
 
-def test_half_of_the_candidates_go_on_and_the_usual_one_always(path):
+def test_progress_is_reported(path):
     class Heard(Listener):
         def __init__(self):
             self.steps = []
@@ -219,5 +305,14 @@ def test_half_of_the_candidates_go_on_and_the_usual_one_always(path):
 
     heard = Heard()
     rosenblatt.train(path, tune=True, rule="scw", fit_intercept=False, listener=heard)
-    total = 4 + 3 + 3 + 3  # two values of C, two solutions
-    assert heard.steps == [(k, total) for k in range(1, total + 1)]
+    assert heard.steps
+    done = [step for step, _ in heard.steps]
+    assert all(step <= total for step, total in heard.steps)
+    assert heard.steps[-1][0] == heard.steps[-1][1]
+    assert all(b > a or b <= 2 for a, b in itertools.pairwise(done))  # races begin at 1
+
+
+def test_many_rows_are_tuned_on_a_sample(path, monkeypatch):
+    monkeypatch.setattr(tuning, "MOST_ROWS", 300)
+    facts = told_by(rosenblatt.train(path, tune=True, rule="pa"))
+    assert 240 < facts["rows"] < 360

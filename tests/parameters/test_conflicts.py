@@ -103,6 +103,7 @@ VALUES = {
     "intercept_step": [1.0, "radius"],
     "class_weight": [None, "balanced"],
     "early_stopping": [False, True],
+    "metric": ["error", "auc"],
     "calibrate": [False, True],
     "warm_start": [False, True],
     "kernel": ["rbf", "precomputed"],

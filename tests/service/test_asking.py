@@ -147,6 +147,15 @@ def test_lines_are_not_asked_for(tmp_path):
     learning.log.close()
 
 
+def test_numbers_are_not_asked_for(tmp_path):
+    rows = [{"a": k, "b": k % 3, "y": 2.5 * k} for k in range(30)]
+    path = trained(tmp_path / "m", rows, label="y", text=(), bits=None, numbers=True)
+    learning = Learning(path, say=lambda sentence: None)
+    with pytest.raises(ValueError, match="or numbers"):
+        check_asking(learning.served)
+    learning.log.close()
+
+
 @pytest.mark.slow
 def test_the_command_asks(serve, model):
     service = serve(model, "--learn", "--ask", "0.3")

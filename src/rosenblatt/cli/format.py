@@ -388,16 +388,50 @@ def about_margin(parameters: Mapping[str, Any]) -> list[str]:
 
 
 def about_tuning(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> list[str]:
-    """The settings that were tried and their errors, the best first."""
-    splits = f", in {facts['splits']} splits" if facts["splits"] > 1 else ""
-    rows, taken, usual = count(facts["held_out"], "row"), facts["best"][0], facts["usual"]
-    numbers = RULE_TABLE[taken["rule"]].target == "numbers"
-    by = ", by mean absolute error" if numbers else ""
-    lines = [f"Tuning: {facts['tried']} settings, {rows} held out{splits}{by}."]
+    """The settings that were tried with their figures, the chosen one first, and a caution."""
+    rows, chosen, usual = count(facts["rows"], "row"), facts["best"][0], facts["usual"]
+    tried = count(facts["tried"], "setting")
+    title = name_metric(facts["metric"])
+    lines = [f"Tuning: {tried} by {title}, {facts['folds']} folds of {rows}; ± standard error."]
     for each in facts["best"] + ([] if usual in facts["best"] else [usual]):
-        marks = ["chosen"] * (each == taken) + ["default"] * (each == usual)
-        lines.append(format_setting(each, marks, spell))
+        marks = ["chosen"] * (each == chosen) + ["default"] * (each == usual)
+        setting = {name: one for name, one in each.items() if name not in ("value", "spread")}
+        said = " ".join(spell(name, value) for name, value in setting.items())
+        marked = f"  ({', '.join(marks)})" if marks else ""
+        lines.append(f"{format_figure(each, facts['metric'])}  {said}{marked}")
+    if len(facts["best"]) > 1 and chosen != usual:
+        lines.append(
+            f"The figure of the best of {tried} is a little too good; --holdout or --test measure "
+            "the model on other rows."
+        )
     return lines
+
+
+def about_choice(facts: dict[str, Any]) -> str:
+    """The figure of the setting that tuning chose beside the default's, in a line."""
+    metric = facts.get("metric", "error")
+    figures = [
+        {"value": each.get("value", each.get("error")), "spread": each.get("spread", 0.0)}
+        for each in (facts["best"][0], facts["usual"])
+    ]
+    best, usual = (format_figure(each, metric).strip() for each in figures)
+    kind = "cross-validated" if "folds" in facts else "held-out"
+    tried = count(facts["tried"], "setting")
+    return f"Best of {tried}: {kind} {name_metric(metric)} {best}, by default {usual}"
+
+
+def name_metric(metric: str) -> str:
+    """The name of a metric in a sentence."""
+    from ..training.scoring import METRICS
+
+    return METRICS[metric].title
+
+
+def format_figure(each: dict[str, Any], metric: str) -> str:
+    """A figure of tuning and its standard error; errors are in per cent."""
+    if metric == "error":
+        return f"{each['value']:8.2%} ± {each['spread']:.2%}"
+    return f"{each['value']:8.4f} ± {each['spread']:.4f}"
 
 
 def about_online(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> list[str]:

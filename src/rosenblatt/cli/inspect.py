@@ -11,6 +11,7 @@ from .card import make_card, write_card
 from .data import check_output
 from .format import (
     LISTED,
+    about_choice,
     about_columns,
     about_target,
     count,
@@ -244,11 +245,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
     if "calibration" in facts:
         lines.append("Gives probabilities (predict --probabilities)")
     if "tuning" in facts:
-        best, usual = (
-            each["error"] for each in (facts["tuning"]["best"][0], facts["tuning"]["usual"])
-        )
-        tried = f"{facts['tuning']['tried']} settings"
-        lines.append(f"Best of {tried}: held-out error {best:.2%}, by default {usual:.2%}")
+        lines.append(about_choice(facts["tuning"]))
     if "online" in facts:
         online = facts["online"]
         lines.append(

@@ -181,9 +181,13 @@ class LearningOptions(RuleOptions):
         shown="equal; perceptron with text: balanced",
     )
     tune: bool = training_option(
-        help="Choose the settings that are not given, rule included, by the error on held-out "
-        "rows, a fifth of them.",
+        help="Choose the settings that are not given, rule, bins and pairs included, by "
+        "cross-validation.",
         default=False,
+    )
+    metric: str | None = shared_option("metric", "error")
+    validation: str | None = training_option(
+        help="Stop early by the rows of FILE instead of a tenth of the rows.", metavar="FILE"
     )
     labels_budget: float = training_option(
         help=FILES["labels_budget"].help + ".", default=0.0, metavar="N", shown="all labels"
@@ -239,6 +243,7 @@ class LearningOptions(RuleOptions):
             "class_weight": self.class_weight,
             "max_iter": 1 if self.epochs is None and once else self.epochs,
             "early_stopping": self.early_stopping or None,
+            "metric": self.metric,
             "calibrate": self.probabilities or None,
             "intercept_step": self.bias_step,
             "fit_intercept": False if self.no_bias else None,
@@ -339,9 +344,10 @@ class ReadingOptions(FileOptions):
         default="auto",
     )
 
-    def list_given_weights(self) -> frozenset[str]:
-        """Return which of ``counts`` and ``tfidf`` were given; ``--tune`` does not change these."""
-        return frozenset(name for name in ("counts", "tfidf") if getattr(self, name) is not None)
+    def list_given_features(self) -> frozenset[str]:
+        """Return which options of features were given; ``--tune`` does not change these."""
+        names = {"counts": None, "tfidf": None, "bins": 0, "pairs": False}
+        return frozenset(name for name, usual in names.items() if getattr(self, name) != usual)
 
     def options(self, classes: Any = None) -> dict[str, Any]:
         """Return the keyword arguments of ``read``; named classes are not numbers."""

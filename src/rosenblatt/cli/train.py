@@ -8,7 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .data import DATA, SetOptions, has_sentences, is_builtin_set, open_source, print_note
+from .data import (
+    DATA,
+    SetOptions,
+    check_input,
+    has_sentences,
+    is_builtin_set,
+    open_source,
+    print_note,
+)
 from .format import (
     about_columns,
     about_folds,
@@ -61,6 +69,7 @@ def train(
 ) -> None:
     """Train a model on a file or a built-in data set."""
     result.check(data)
+    check_input(learning.validation)
     if not has_sentences(data, reading.format):
         learning.refuse_tagging(data)
     study = make_report(data, result, learning, reading) if is_builtin_set(data) else None
@@ -91,7 +100,8 @@ def make_report(
 
     files = reading.cache, reading.skip_bad, reading.format, learning.window, learning.cluster
     others = learning.classes, learning.initial, result.checkpoint, result.progress_every
-    if any(files) or any(others) or learning.online or result.resume or result.test:
+    streams = learning.online, learning.validation, result.resume, result.test
+    if any(files) or any(others) or any(streams):
         raise CommandError(
             f"{data} is a built-in set; options for files do not apply to it.", "builtin-option"
         )
@@ -125,7 +135,7 @@ def validate(
     from .report import print_event
 
     job = make_job(replace(result, checkpoint=None, progressive=None), learning, reading.cache)
-    stated = reading.list_given_weights()
+    stated = reading.list_given_features()
     try:
         options = reading.options(learning.classes)
         found = cross_validate(open_source(data), options, job, folds, stated)
@@ -166,6 +176,7 @@ def make_job(
         progress_every=result.progress_every or 0,
         online=learning.online,
         tune=learning.tune,
+        validation=learning.validation,
         labels_budget=learning.labels_budget,
     )
     return FileJob(request, listener, checkpointer)
@@ -199,7 +210,7 @@ def train_on_file(
     source = open_source(data)
     opened = open_again(source, options)
     sentences = isinstance(opened, SentenceFile)
-    if result.plot is not None and (sentences or opened.multilabel):
+    if result.plot is not None and (sentences or opened.multilabel or opened.has_numbers):
         raise CommandError(
             f"--plot draws rows of one label each, and those of {data} are others; leave it out.",
             "plot-labels",
@@ -233,7 +244,7 @@ def tune_and_open(
         from ..jobs.tuning import tune
 
         again = partial(open_again, source, reading.options(job.request.classes))
-        reader, job = tune(reader, again, job, reading.list_given_weights())
+        reader, job = tune(reader, again, job, reading.list_given_features())
         print_facts("tuned", job.facts["tuning"], result, about_tuning)
     if not result.json:
         lines = [*map(fold, about_columns(reader.parser.recipe))]
@@ -339,6 +350,7 @@ def train_on_cluster(
         "--plot": result.plot,
         "--initial": learning.initial,
         "--tune": learning.tune,
+        "--validation": learning.validation,
     }
     for option, wanted in alone.items():
         if wanted:

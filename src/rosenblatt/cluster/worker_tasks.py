@@ -97,6 +97,6 @@ def count_right(part: Any, number: int, weights: Weights) -> dict[int, tuple[int
     counts, (learner, given, held) = {}, part
     rows = to_matrix(given.rows, len(given.codes), given.width)[held]
     for problem, state in unpack_all(part, weights).items():
-        accuracy = learner.accuracy(problem, state, rows, given.codes[held])
+        accuracy = learner.validate(problem, state, rows, given.codes[held])
         counts[problem] = round(accuracy * len(held)), len(held)
     return counts

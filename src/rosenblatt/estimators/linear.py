@@ -42,6 +42,7 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
     max_iter: int = 10
     measure: bool = False
     early_stopping: bool = False
+    metric: str = "error"
     calibrate: bool = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 5
@@ -58,6 +59,7 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         sample_weight: ArrayLike | None = None,
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
+        eval_set: tuple[Any, ArrayLike] | None = None,
     ) -> Self:
         """Fit the model to rows and labels, until a pass is without mistakes or for ``max_iter``.
 
@@ -73,6 +75,8 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         coef_init, intercept_init : array-like, default=None
             Initial weights and biases, in the shapes of ``coef_`` and ``intercept_``; None starts
             at zero.
+        eval_set : tuple (X, y), default=None
+            Rows and labels for early stopping, instead of rows that are held out.
 
         Returns
         -------
@@ -83,7 +87,7 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         start = coef_init, intercept_init
         continues = self.warm_start and self.__sklearn_is_fitted__()
         with self._unchanged_by_errors():
-            given = self._prepare(X, y, sample_weight, reset=not continues)
+            given = self._prepare(X, y, sample_weight, not continues, eval_set)
             begin = self._choose_start(given, start, continues)
             learner, run = self._train(given, begin)
             learner.calibration = self._calibrate(learner, given, begin)
@@ -332,8 +336,10 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             raise ValueError(f"y has {y.shape[1]} columns; there are {len(classes)} labels.")
         return y
 
-    def _prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool) -> Prepared:
-        given = super()._prepare(X, y, sample_weight, reset)
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool, eval_set: Any = None
+    ) -> Prepared:
+        given = super()._prepare(X, y, sample_weight, reset, eval_set)
         self._refuse_calibrated_sets(given.rows.codes)
         return given
 
@@ -408,10 +414,10 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         """Fit probabilities to the scores of rows held out, or by cross-fitting on all rows."""
         if not self.calibrate:
             return None
-        codes, rows = given.rows.codes, given.held_out
-        if rows is not None:
-            scores = learner.scores(view_rows(given.X[rows]), given.X.shape[1])
-            return fit_calibration(scores, codes[rows], len(given.classes))
+        if given.held_out is not None:
+            X, codes = given.held_out
+            scores = learner.scores(view_rows(X), given.X.shape[1])
+            return fit_calibration(scores, codes, len(given.classes))
 
         def score(learnt: Array, held: Array) -> Array:
             part = given._replace(rows=given.rows._replace(row_order=learnt))
@@ -421,7 +427,7 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             model.states = run.train().outcomes
             return model.scores(view_rows(given.X[held]), given.X.shape[1])
 
-        rows = given.rows.row_order
+        codes, rows = given.rows.codes, given.rows.row_order
         return cross_fit(codes, rows, len(given.classes), given.seed, score)
 
     def _remember_scores(self, scores: Array, codes: Array) -> None:

@@ -10,8 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from ..data.rows import Array, overflow, refuse_lost, refuse_not_finite, view_rows
-from ..data.splits import Split
-from ..data.weights import refuse_one_class, row_weights, rows_that_count
+from ..data.weights import refuse_one_class, row_weights
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE
@@ -20,6 +19,7 @@ from ..training.run import Run
 from ..training.solutions import SOLUTIONS
 from .base import RowEstimator, make_seed, print_epoch, to_canonical
 from .one_row import NamedColumns
+from .validation import Validation, check_eval_set, hold_out
 
 
 class Prepared(NamedTuple):
@@ -28,7 +28,7 @@ class Prepared(NamedTuple):
     X: Any
     classes: Array
     rows: TrainingRows
-    held_out: Array | None
+    held_out: Validation | None
     seed: int
 
 
@@ -86,7 +86,9 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         """Return the weight of each row, or None if all are 1."""
         return row_weights(codes, sample_weight, None)
 
-    def _prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool) -> Prepared:
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool, eval_set: Any = None
+    ) -> Prepared:
         """Check rows, labels and weights, and hold rows out."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
         if self.order in ("first", "replacement") or self.early_stopping:
@@ -95,9 +97,10 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             X = to_canonical(X)
         classes, codes = self._encode(y)
         seed, learnt, held = make_seed(self.random_state), None, None
-        if self.early_stopping:
-            known = rows_that_count(codes, row_weights(codes, sample_weight, None))
-            learnt, held = Split(self.validation_fraction, seed).stratify(codes, known)
+        if eval_set is not None:
+            held = check_eval_set(self, eval_set, classes, X.dtype)
+        elif self.early_stopping:
+            learnt, held = hold_out(self, X, codes, sample_weight, seed)
         weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:
@@ -180,7 +183,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             measured = len(given.rows.row_order) * self.measure
             run.after_epoch = partial(print_epoch, run, measured)
         if given.held_out is not None and self.early_stopping:
-            run.validate = learner.validator(given.rows, given.held_out)
+            run.validate = learner.validator(*given.held_out)
         return run
 
     def _train(

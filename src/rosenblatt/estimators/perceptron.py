@@ -63,8 +63,11 @@ default="each"
         Whether to evaluate all rows after each epoch, to record both losses of the present weights
         and to stop as soon as no row is misclassified.
     early_stopping : bool, default=False
-        Whether to hold out rows, stop when their accuracy no longer improves, and use the best
-        weights.
+        Whether to hold out rows, stop when their metric no longer improves, and use the best
+        weights. ``fit(X, y, eval_set=(X_val, y_val))`` uses other rows instead.
+    metric : str, default="error"
+        Metric of early stopping: "error", "log-loss" (of calibrated scores), "auc",
+        "average-precision", "f1" (mean of the classes) or "balanced" (accuracy).
     calibrate : bool, default=False
         Whether to fit probabilities for ``predict_proba``: a sigmoid of the score (Platt 1999), or
         a softmax for several classes. Weights and predictions do not change. ``fit`` scores each

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..data.labels import LabelSets, as_words
 from ..data.rows import Array, n_rows
-from ..data.splits import Split
+from ..data.splits import EVERY_ROW, Split
 from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score
 from ..learners.linear import LinearLearner
 from ..parameters import ParameterError
@@ -29,7 +29,7 @@ class HeldOut(NamedTuple):
 
     batches: Iterable[Batch]
     target: ClassTarget | NumberTarget
-    split: Split
+    split: Split = EVERY_ROW
 
     def scores(self, learner: LinearLearner) -> Iterator[tuple[Array, Array]]:
         """Yield the scores of the rows and the codes of their labels, batch by batch."""
@@ -46,15 +46,32 @@ class HeldOut(NamedTuple):
                 holdout=self.split.share,
             )
 
-    def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
-        """Return the share of the rows that some problems get right, by their numbers; or R²."""
+    def validate(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
+        """Return the scores of some problems by the metric: the share of the rows that are right.
+
+        A label that is not a class counts as an error, and not at all in other metrics.
+        """
         if isinstance(self.target, NumberTarget):
             return dict.fromkeys(problems, float(self.score(learner).as_dict()["r2"]))
+        if learner.parameters["metric"] != "error":
+            return self.measure(learner, problems)
         right, count = np.zeros(len(learner.states)), 0
         for scores, codes in self.scores(learner):
             right += learner.right(scores, codes).sum(axis=0)
             count += len(codes)
         return {problem: float(right[problem] / count) for problem in problems}
+
+    def measure(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
+        """Return the scores of some problems by a metric that needs the scores of all rows."""
+        scores, codes = map(np.concatenate, zip(*self.scores(learner), strict=True))
+        known = codes >= 0 if codes.ndim == 1 else np.ones(len(codes), bool)
+        own = scores if learner.problems in ([None], [1]) else None
+        return {
+            k: learner.validation_score(
+                k, (scores[:, k] if own is None else own)[known], codes[known]
+            )
+            for k in problems
+        }
 
     def score(self, learner: LinearLearner) -> Score | NumberScore:
         """Count the rows that a learner gets wrong, or add up its errors."""

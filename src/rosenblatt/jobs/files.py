@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +16,15 @@ from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import FOR_ONE_PASS, InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
 from ..reading.notices import left_out
-from ..reading.reader import Peeked, Reader, WholeFile, read_whole, read_with_restart
+from ..reading.reader import (
+    Peeked,
+    Reader,
+    WholeFile,
+    no_rows_error,
+    read,
+    read_whole,
+    read_with_restart,
+)
 from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit
@@ -281,6 +290,13 @@ def refuse_no_rows(count: int) -> None:
         )
 
 
+def open_validation(data: Any, reader: Reader) -> Reader:
+    """Open a file or a table for early stopping, read as the rows to learn from are."""
+    recipe = reader.features()
+    label = None if recipe["rows"] != "table" else recipe["label"]
+    return read(data, features=recipe, label=label, threads=reader.options.threads)
+
+
 class FileRows:
     """The rows of a file: all in memory as one part, or batch by batch as they are read.
 
@@ -443,9 +459,22 @@ class FileRows:
         assert self.target is not None
         return HeldOut(self.batches, self.target, EVERY_ROW).score(learner)
 
-    def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
-        """Return the share of held-out rows that some problems get right, by their numbers."""
-        return self.held_out.accuracies(learner, problems)
+    @cached_property
+    def validation(self) -> HeldOut:
+        """The rows of the validation file, or those that are held out."""
+        if self.plan.validation is None:
+            return self.held_out
+        assert self.target is not None
+        reader = open_validation(self.plan.validation, self.reader)
+        small = (reader.size or 0) <= IN_MEMORY >> 2
+        batches = HeldOut([*reader] if small else reader, self.target)
+        if not any(n_rows(batch.rows) for batch in batches.batches):
+            raise no_rows_error(reader)
+        return batches
+
+    def validate(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
+        """Return the scores of some problems on held-out rows, by their numbers."""
+        return self.validation.validate(learner, problems)
 
     def facts(self, learner: LinearLearner, run: Run) -> dict[str, Any]:
         """Return what a model keeps of the rows and the file; the learner gets its features."""

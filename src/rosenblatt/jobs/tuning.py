@@ -1,80 +1,104 @@
-"""Choose rules, their parameters, the bias step and the weights of words on held-out rows."""
+"""Choose rules, their parameters, bins, pairs and the weights of words by cross-validation."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from math import ceil, inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..data.rows import Array, drop_empty_columns, n_rows, rows_where, to_matrix, view_rows
-from ..data.targets import ClassTarget, NumberTarget
+from ..data.metrics import average
+from ..data.rows import Array, drop_empty_columns, n_rows, rows_where
+from ..data.splits import Split
+from ..data.targets import ClassTarget, LabelCounts, NumberTarget
 from ..data.weights import balance, row_weights
-from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import RULE_TABLE, ParameterError
+from ..reading.batches import Batch, join_batches, known_labels, select_rows
 from ..reading.reader import Reader, read_whole, read_with_restart
-from ..reading.recipe import COUNTS
+from ..reading.recipe import COUNTS, FeatureRecipe
 from ..training.plan import (
+    C_BY_SIZE,
     IN_MEMORY_ROWS,
+    STEP_SHARE,
     Found,
     Plan,
     Request,
     make_plan,
     rules_with,
+    usual_aggressiveness,
     usual_bias_step,
 )
-from ..training.report import Listener
-from .files import IN_MEMORY, FileRows, OutgrownError, look, refuse_no_rows, watch
+from ..training.report import Listener, Note
+from ..training.scoring import ABSOLUTE, METRICS, Held
+from .files import IN_MEMORY, OutgrownError, look, refuse_no_rows, watch
+from .fold_results import Result
 from .job import FileJob
 
 BIAS_STEPS = (1 / 8, 8.0)  # times the usual one
-Rung = tuple[int, int]
-"""Learn from one of N rows, in one of N epochs."""
-RUNGS: tuple[Rung, ...] = ((8, 4), (4, 4), (2, 2), (1, 1))
+STEPS = (0.1, 10.0)  # times the usual C
+READINGS: tuple[Mapping[str, Any], ...] = (
+    {"bins": 8},
+    {"bins": 32},
+    {"pairs": True},
+    {"bins": 8, "pairs": True},
+)
+"""Options that make a linear model of numbers less linear; the simplest first."""
+MOST_PRODUCTS = 2_500  # of the features of a row
+MOST_VALUES = 5 * 10**7  # of all rows that settings are compared on
+MOST_ROWS = 20_000  # more are not compared on
+MANY, MOST_FOLDS, FOLDS = 2_000, 10, 5  # fewer rows have more folds
 FINALISTS = 3
-HELD_OUT = 0.2
-FEW = 1_000  # rows that a rung learns from at least, if there are as many
-ENOUGH, MOST_SPLITS = 20_000, 5  # fewer rows are split several times
+QUICK = ((1, 4, 3), (2, 2, 9))  # rungs: folds, part of the epochs, and part of the settings
 
 
 class Candidate(NamedTuple):
-    """One setting to try: a rule, the parameters chosen for it, and how texts are read."""
+    """One setting to try.
+
+    Attributes
+    ----------
+    rule, parameters
+        The rule, and the parameters chosen for it.
+    relative
+        Parameters that are multiplied by the usual ones for the size of the rows.
+    reading
+        How texts and numbers become features.
+    """
 
     rule: str
     parameters: Mapping[str, Any]
     reading: Mapping[str, Any]
+    relative: Mapping[str, float]
+
+    def resolve(self, mean_square: float) -> dict[str, Any]:
+        """Return all chosen parameters for rows of a mean squared length."""
+        usual = {
+            "margin": mean_square,
+            "C": usual_aggressiveness(mean_square, C_BY_SIZE.get(self.rule, STEP_SHARE)),
+            "intercept_step": usual_bias_step(mean_square),
+        }
+        scaled = {
+            name: float(f"{share * usual[name]:.2g}") for name, share in self.relative.items()
+        }
+        return {**self.parameters, **scaled}
 
     def plan(self, request: Request, found: Found) -> Plan:
         """Make the plan of a training with this setting; refuse what does not go together."""
-        return make_plan(request.with_rule(self.rule, **self.parameters), found)
-
-    def as_dict(self, error: float) -> dict[str, Any]:
-        """Return the setting and its error as JSON values."""
-        return {"error": error, "rule": self.rule, **self.parameters, **self.reading}
-
-
-class Part(NamedTuple):
-    """Some rows to learn from, with the columns that occur in them, and rows to test with."""
-
-    given: TrainingRows
-    test: Rows
+        parameters = self.resolve(found.mean_square or 1.0)
+        return make_plan(request.with_rule(self.rule, **parameters), found)
 
 
 @dataclass
 class Material:
-    """All rows of a file, read with some options."""
+    """The rows to compare settings on, read with some options."""
 
     given: TrainingRows
     target: ClassTarget | NumberTarget
     found: Found
-
-    @cached_property
-    def matrix(self) -> Any:
-        """The rows as an array or a CSR matrix."""
-        return to_matrix(self.given.rows, len(self.given.codes), self.given.width)
+    bins: int
+    """The number of columns that have bins."""
 
     @cached_property
     def class_weights(self) -> Array:
@@ -82,27 +106,44 @@ class Material:
         classes, learnt = self.target.classes, self.given.codes[self.given.row_order]
         return balance(classes, np.bincount(learnt, minlength=len(classes)))
 
-    def select(self, some: Array, held: Array) -> Part:
-        """Return rows to learn from and rows to test with, without columns that stay at 0."""
-        given, width = self.given, self.given.width
-        rows, test = view_rows(self.matrix[some]), view_rows(self.matrix[held])
-        if rows.indices is not None:
-            rows, test, width = drop_empty_columns(rows, test, width)
-        weights = None if given.weights is None else given.weights[some]
-        return Part(TrainingRows.of(rows, given.codes[some], weights, width), test)
-
     @property
-    def mean_square(self) -> float:
-        """The mean squared length of the rows to learn from."""
-        learnt = np.zeros(n_rows(self.given.rows), bool)
-        learnt[self.given.row_order] = True
-        values = rows_where(self.given.rows, learnt).values.astype(np.float64)
-        return float(values @ values) / max(len(self.given.row_order), 1)
+    def features_per_row(self) -> float:
+        """The mean number of features of a row."""
+        return len(self.given.rows.values) / max(len(self.given.codes), 1)
+
+    def cross_validate(
+        self, candidate: Candidate, request: Request, fold: tuple[Array, Array], epochs: int
+    ) -> Held:
+        """Train on some rows, for a part of the epochs, and predict the others."""
+        learnt, held = fold
+        plan, given = candidate.plan(request, self.found), self.given
+        if candidate.parameters.get("class_weight") == "balanced":
+            weights = row_weights(given.codes, given.weights, self.class_weights)
+            given = given._replace(weights=weights)
+        learner = LinearLearner.begin(
+            plan.parameters,
+            self.target.classes,
+            (given.width, given.rows.values.dtype),
+            rule=plan.choose_rule(given.width, len(self.target.classes)),
+            multilabel=self.target.label_sets,
+        )
+        if len(learner.states) > 1:
+            plan.check("problems")
+        how = {"order": plan.parameters["order"], "seed": plan.split.seed}
+        learner.train(given._replace(row_order=learnt), ceil(plan.max_iter / epochs), **how)
+        some = np.zeros(len(given.codes), bool)
+        some[held] = True
+        scores = learner.scores(rows_where(given.rows, some), given.width)
+        weights = None if self.given.weights is None else self.given.weights[some]
+        return Held(given.codes[some], scores, learner.choose(scores), weights)
 
 
 @dataclass
 class Tuning:
-    """Compares settings on held-out rows by successive halving (Jamieson & Talwalkar 2016).
+    """Compares settings on blocks of rows that are held out in turn.
+
+    Of many settings, the worse ones are dropped after one or two folds and few epochs (successive
+    halving, Jamieson & Talwalkar 2016); the last ones learn from all folds.
 
     Attributes
     ----------
@@ -123,40 +164,47 @@ class Tuning:
     reading: frozenset[str]
     plan: Plan
     reporter: Listener
-    errors: dict[str, float] = field(default_factory=dict, init=False)
+    results: dict[str, Result] = field(default_factory=dict, init=False)
     tried: set[str] = field(default_factory=set, init=False)
-    rung: Rung = field(default=(0, 0), init=False)
-    parts: dict[str, Part] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.here = self.material({})
-        counting = self.here.given.row_order
-        refuse_no_rows(len(counting))
-        self.held = ceil(HELD_OUT * len(counting))
-        splits = range(min(MOST_SPLITS, max(1, ENOUGH // len(counting))))
-        seed = self.plan.split.seed
-        self.splits = [np.random.default_rng([seed, k]).permutation(counting) for k in splits]
-        if self.held == len(counting):
+        rows = np.sort(self.here.given.row_order)
+        refuse_no_rows(len(rows))
+        if len(rows) < 2:
             raise ParameterError(
                 "{tune?} holds rows out, so it needs at least two.", code="tune-one-row"
             )
+        count = min(len(rows), MOST_FOLDS if len(rows) < MANY else FOLDS)
+        numbers = self.plan.split.block_folds(self.here.given.codes, rows, count)
+        self.folds = [(rows[numbers != k], rows[numbers == k]) for k in range(count)]
+        self.folds = [fold for fold in self.folds if all(map(len, fold))]
+        of_numbers = self.plan.target == "numbers"
+        self.metric = ABSOLUTE if of_numbers else str(self.plan.parameters["metric"])
+        if self.here.target.label_sets and self.metric in ("log-loss", "balanced"):
+            raise ParameterError(
+                "{metric} is for rows of one label each, and these may have several; use "
+                '{metric="f1"}.',
+                code="labels-option",
+                metric=self.metric,
+            )
 
-    def find_best(self, text: bool) -> tuple[Candidate, dict[str, Any]]:
+    # Settings
+
+    def find_best(self, recipe: FeatureRecipe) -> tuple[Candidate, dict[str, Any]]:
         """Return the best setting, and the facts that a model keeps of the choice."""
-        first = self.list_settings()
-        usual, ranked = first[0], self.halve(first)
-        second = list(self.vary(ranked[:FINALISTS], text))
-        if second != ranked[:FINALISTS]:
-            ranked = self.halve(remove_repeated([usual, *second]))
-        last = [each.as_dict(self.error(each, RUNGS[-1])) for each in ranked]
-        facts = {
-            "tried": len(self.tried),
-            "held_out": self.held,
-            "splits": len(self.splits),
-            "usual": usual.as_dict(self.error(usual, RUNGS[-1])),
-            "best": last[: 2 * FINALISTS],
-        }
-        return ranked[0], facts
+        settings = self.list_settings()
+        usual = settings[0]
+        readings = [usual._replace(reading=each) for each in self.list_readings(recipe)]
+        best = self.choose([usual, *readings])
+        settings = [each._replace(reading=best.reading) for each in settings[1:]]
+        ranked = self.race(remove_repeated([usual, best, *settings]))
+        best = self.choose([usual, *readings, *ranked])
+        varied = list(self.vary(remove_repeated([best, *ranked])[:FINALISTS], bool(recipe.text)))
+        if varied:
+            ranked += self.race(remove_repeated([usual, best, *varied]))
+        final = remove_repeated([usual, *readings, *ranked])
+        return self.choose(final), self.list_facts(final)
 
     def list_settings(self) -> list[Candidate]:
         """List the default setting, then rules with their parameters and solutions.
@@ -175,126 +223,267 @@ class Tuning:
         return remove_repeated(found)
 
     def combine_settings(self) -> Iterator[Candidate]:
-        """Yield rules with all values of their parameters and solutions."""
-        stated, usual = self.request.parameters, self.plan.parameters
-        solution = usual["solution"]
+        """Yield the default setting, and rules with all values of their parameters."""
+        stated, usual, rule = self.request.parameters, self.plan.parameters, self.plan.rule
         own = {
             name: usual[name]
-            for name, each in RULE_TABLE[self.plan.rule].own.items()
+            for name, each in RULE_TABLE[rule].own.items()
             if each.grid or usual[name] != each.default
         }
-        if usual.get("class_weight") is not None:
-            own["class_weight"] = usual["class_weight"]
-        yield self.make_candidate(self.plan.rule, own | {"solution": solution})
-        solutions = [solution] if "solution" in stated else ["last", "average"]
-        rule, numbers = self.request.rule, self.plan.target == "numbers"
-        rule = self.plan.rule if rule is not None else None  # pa has another name for numbers
-        for each in [rule] if rule is not None else rules_with(stated, numbers):
+        named = ("class_weight", "solution")
+        own |= {name: usual[name] for name in named if usual.get(name) is not None}
+        by_size = rule in C_BY_SIZE and self.request.rule is None and "C" not in stated
+        own = {name: value for name, value in own.items() if name != "C" or not by_size}
+        yield self.make_candidate(rule, own, {"C": 1.0} if by_size else {})
+        for share in STEPS if by_size else ():
+            yield self.make_candidate(rule, own, {"C": share})
+        solutions = [usual["solution"]] if "solution" in stated else ["last", "average"]
+        is_stated = self.request.rule is not None  # pa has another name for numbers
+        for each in [rule] if is_stated else rules_with(stated, self.plan.target == "numbers"):
             grid = {**RULE_TABLE[each].grid, "solution": solutions}
             for values in product(*grid.values()):
-                chosen = dict(zip(grid, values, strict=True))
+                chosen, relative = dict(zip(grid, values, strict=True)), dict[str, float]()
                 if "margin" in chosen:
-                    chosen["margin"] = float(f"{chosen['margin'] * self.here.mean_square:.2g}")
-                yield self.make_candidate(each, chosen)
+                    relative["margin"] = chosen.pop("margin")
+                yield self.make_candidate(each, chosen, relative)
 
-    def make_candidate(self, rule: str, chosen: dict[str, Any]) -> Candidate:
+    def make_candidate(
+        self, rule: str, chosen: dict[str, Any], relative: dict[str, float]
+    ) -> Candidate:
         """Make a setting without the parameters that were stated."""
         stated = self.request.parameters
-        return Candidate(rule, {k: value for k, value in chosen.items() if k not in stated}, {})
+        parameters, scaled = (
+            {name: value for name, value in each.items() if name not in stated}
+            for each in (chosen, relative)
+        )
+        return Candidate(rule, parameters, {}, scaled)
+
+    def list_readings(self, recipe: FeatureRecipe) -> list[Mapping[str, Any]]:
+        """List the readings with bins and pairs that rows of numbers and words may have."""
+        if recipe.text or recipe.cross or recipe.rows not in ("table", "svmlight"):
+            return []
+        numbers = recipe.rows == "svmlight" or "number" in dict(recipe.columns or ()).values()
+        allowed = [
+            each
+            for each in READINGS
+            if not self.reading & each.keys() and (numbers or "bins" not in each)
+        ]
+        return [each for each in allowed if self.is_affordable(each)]
+
+    def is_affordable(self, reading: Mapping[str, Any]) -> bool:
+        """Whether a row has not too many features, by those of the rows read without pairs."""
+        base = self.here
+        if base.given.rows.indices is None or "bins" in reading:  # hashed rows leave zeros out
+            base = self.material(READINGS[0])
+        size = base.features_per_row - (0 if "bins" in reading else base.bins)
+        if "pairs" in reading:
+            size *= (size + 1) / 2
+        return 1 < size <= MOST_PRODUCTS and size * len(self.here.given.codes) <= MOST_VALUES
 
     def vary(self, found: list[Candidate], text: bool) -> Iterator[Candidate]:
         """Yield settings with other weights of words, and with other steps of the bias."""
-        step = usual_bias_step(self.here.found.mean_square or 0.0)
         is_open = self.request.parameters.get("intercept_step") is None
         steps = BIAS_STEPS if self.plan.parameters["fit_intercept"] and is_open else ()
-        changes: list[tuple[dict[str, Any], dict[str, Any]]] = [
-            ({}, counts | tfidf)
+        words = [
+            counts | tfidf
             for counts, tfidf in product(
                 self.list_values("counts", text, [each for each in COUNTS if each != "binary"]),
                 self.list_values("tfidf", text, [False]),
             )
         ]
-        changes += [({"intercept_step": step * each}, {}) for each in steps]
-        for each, (bias, reading) in product(found, changes):
-            yield Candidate(each.rule, {**each.parameters, **bias}, reading)
+        for each in found:
+            yield from (each._replace(reading={**each.reading, **some}) for some in words if some)
+            for step in steps:
+                yield each._replace(relative={**each.relative, "intercept_step": step})
 
     def list_values(self, name: str, text: bool, values: list[Any]) -> list[dict[str, Any]]:
         """List the values to try of an option of texts, as options; {} is the default."""
         is_open = text and name not in self.reading
         return [{}, *({name: value} for value in values if is_open)]
 
-    def halve(self, candidates: list[Candidate]) -> list[Candidate]:
-        """Return the settings of the last rung, the best first; the first one is always kept."""
-        self.tried.update(map(repr, candidates))
-        sizes = [len(candidates)]
-        for _ in RUNGS[1:]:
-            sizes.append(min(sizes[-1], max(FINALISTS, ceil(sizes[-1] / 2))))
-        done, ranked = 0, candidates
-        for rung, size in zip(RUNGS, sizes, strict=True):
-            left = ranked[:size]
-            if candidates[0] not in left:
-                left[-1] = candidates[0]
-            left = [each for each in candidates if each in left]  # of equals the first is better
-            for each in left:
-                self.error(each, rung)
-                done += 1
-                self.reporter.tried(done, sum(sizes))
-            ranked = sorted(left, key=lambda each: self.error(each, rung))
-        return ranked
+    # Comparing
 
-    def error(self, candidate: Candidate, rung: Rung) -> float:
-        """Return the error of a setting on the held-out rows of all splits."""
-        key = repr((candidate, rung))
-        if key not in self.errors:
-            pairs = [self.test(candidate, rung, split) for split in range(len(self.splits))]
-            wrong, weight = map(sum, zip(*pairs, strict=True))
-            self.errors[key] = wrong / weight if weight else inf
-        return self.errors[key]
+    def race(self, candidates: list[Candidate]) -> list[Candidate]:
+        """Return the settings that were compared on all folds; the first two always are."""
+        left, sizes = candidates, [len(candidates)]
+        for _, _, part in QUICK:
+            sizes.append(min(sizes[-1], max(FINALISTS, ceil(len(candidates) / part))))
+        done, total = 0, sum(sizes) + 2 * len(QUICK)
+        for (folds, epochs, _), size in zip(QUICK, sizes[1:], strict=True):
+            if len(left) > size:
+                losses = {}
+                for each in left:
+                    losses[repr(each)] = self.compare(each, folds, epochs).mean
+                    done += 1
+                    self.reporter.tried(done, total)
+                ranked = sorted(left, key=lambda each: losses[repr(each)])
+                left = remove_repeated([*candidates[:2], *ranked[:size]])
+        for each in left:
+            self.compare(each)
+            done += 1
+            self.reporter.tried(done, max(total, done))
+        self.reporter.tried(total, total)
+        return left
 
-    def test(self, candidate: Candidate, rung: Rung, split: int) -> tuple[float, float]:
-        """Return the weight of the held-out rows that are wrong, and of all of them."""
-        material = self.material(candidate.reading)
-        plan = candidate.plan(self.request, material.found)
-        given, test = self.select(material, candidate.reading, rung, split)
-        if candidate.parameters.get("class_weight") == "balanced":
-            weights = row_weights(given.codes, given.weights, material.class_weights)
-            given = given._replace(weights=weights)
-        learner = LinearLearner.begin(
-            plan.parameters,
-            material.target.classes,
-            (given.width, given.rows.values.dtype),
-            rule=plan.choose_rule(given.width, len(material.target.classes)),
-            multilabel=material.target.label_sets,
-        )
-        if len(learner.states) > 1:
-            plan.check("problems")
-        how = {"order": plan.parameters["order"], "seed": plan.split.seed}
-        learner.train(given, ceil(plan.max_iter / rung[1]), **how)
-        scores, every = learner.scores(test, given.width), material.given
-        if not np.isfinite(scores).all():
-            return inf, 1.0
-        held = self.splits[split][: self.held]
-        weights = np.ones(len(held)) if every.weights is None else every.weights[held]
-        errors = material.target.row_errors(scores, every.codes[held], learner.ties)
-        return float(weights @ errors), float(weights.sum())
+    def compare(self, candidate: Candidate, folds: int | None = None, epochs: int = 1) -> Result:
+        """Cross-validate a setting, on some or all folds, with all epochs or a part of them."""
+        key = repr((candidate, folds, epochs))
+        self.tried.add(repr(candidate))
+        if key not in self.results:
+            material, losses = self.material(candidate.reading), list[list[float]]()
+            classes = np.arange(len(material.target.classes))
+            predicted = np.zeros(len(classes), bool)
+            for fold in self.folds[:folds]:
+                held = material.cross_validate(candidate, self.request, fold, epochs)
+                losses.append(self.measure(material.target, held, folds is None))
+                several = held.codes.ndim == 2
+                predicted |= held.chosen.any(0) if several else np.isin(classes, held.chosen)
+            own, log_losses, areas = np.array(losses).T
+            self.results[key] = Result(own, log_losses, areas, predicted)
+        return self.results[key]
 
-    def select(
-        self, material: Material, reading: Mapping[str, Any], rung: Rung, split: int
-    ) -> Part:
-        """Return the rows of a split for a rung; they are kept until the next rung."""
-        if self.rung != rung:
-            self.rung, self.parts = rung, {}
-        key = repr((reading, split))
-        if key not in self.parts:
-            held, rest = np.split(self.splits[split], [self.held])
-            some = np.sort(rest[: max(len(rest) // rung[0], min(FEW, len(rest)))])
-            self.parts[key] = material.select(some, held)
-        return self.parts[key]
+    def measure(self, target: Any, held: Held, guarded: bool) -> list[float]:
+        """Return the loss of held-out rows, and their log loss and ROC area if these matter."""
+        if not np.isfinite(held.scores).all():
+            return [inf, 0.0, 0.0]
+        if isinstance(target, NumberTarget):
+            return [average(target.row_errors(held.scores, held.codes), held.weights), 0.0, 0.0]
+        guards = ("log-loss", "auc") if guarded and held.codes.ndim == 1 else ()
+        found = [METRICS[name].as_loss(held.measure(name)) for name in (self.metric, *guards)]
+        return [*found, *[0.0] * (3 - len(found))]
+
+    def choose(self, candidates: list[Candidate]) -> Candidate:
+        """Return the simplest setting whose loss is within one standard error of the least.
+
+        The first one, the default, is the simplest; then those that read the rows as it does,
+        with bins, with pairs, and with both. Unless a metric was stated, error and log loss must
+        both be within a standard error, the log loss decides between equally simple settings, and
+        one that is risky (``Result.is_risky``) is never chosen.
+        """
+        usual = self.compare(candidates[0])
+        guarded = self.plan.target == "classes" and not self.here.target.label_sets
+        stated = "metric" in self.request.parameters or not guarded
+        safe = [
+            each
+            for each in candidates
+            if np.isfinite(self.compare(each).mean)
+            and (stated or not self.compare(each).is_risky(usual))
+        ] or candidates[:1]
+        best = min(safe, key=lambda each: self.compare(each).mean)
+        least = self.compare(best)
+        near = [each for each in safe if not self.compare(each).is_worse(least, not stated)]
+
+        def rank(each: Candidate) -> tuple[bool, int, float]:
+            shape = each.reading.get("pairs", 0) * 2 + ("bins" in each.reading)
+            result = self.compare(each)
+            loss = result.mean if stated else float(result.log_losses.mean())
+            return each != candidates[0], shape, loss
+
+        return min(near, key=rank)
+
+    # Facts
+
+    def list_facts(self, final: list[Candidate]) -> dict[str, Any]:
+        """Return the facts that a model keeps: the best settings, the chosen one first."""
+        chosen = self.choose(final)
+
+        def describe(each: Candidate) -> dict[str, Any]:
+            result, found = self.compare(each), self.material(each.reading).found
+            mean = METRICS[self.metric].as_loss(result.mean)
+            figure = {"value": float(mean), "spread": result.spread}
+            parameters = each.resolve(found.mean_square or 1.0)
+            return {**figure, "rule": each.rule, **parameters, **each.reading}
+
+        others = sorted(final, key=lambda each: self.compare(each).mean)
+        best = remove_repeated([chosen, *others])[: 2 * FINALISTS]
+        return {
+            "tried": len(self.tried),
+            "metric": self.metric,
+            "rows": sum(len(held) for _, held in self.folds),
+            "folds": len(self.folds),
+            "usual": describe(final[0]),
+            "best": [describe(each) for each in best],
+        }
+
+    def list_forgotten(self, candidate: Candidate) -> list[Any]:
+        """List the classes of held-out rows that a setting never predicted."""
+        codes = self.here.given.codes[self.here.given.row_order]
+        if codes.ndim == 2 or self.plan.target == "numbers":
+            return []
+        there = np.isin(np.arange(len(self.here.target.classes)), codes)
+        missing = there & ~self.compare(candidate).predicted
+        return list(self.here.target.classes[missing].tolist())
 
 
 def remove_repeated(candidates: list[Candidate]) -> list[Candidate]:
     """Return the different settings, in their order."""
     return list({repr(each): each for each in candidates}.values())
+
+
+class Materials:
+    """Reads the rows of a file with several options; the same rows each time."""
+
+    def __init__(
+        self, reader: Reader, again: Callable[..., Reader], job: FileJob, plan: Plan
+    ) -> None:
+        self.reader, self.again, self.job = reader, again, job
+        self.readers, self.kept = {"{}": reader}, dict[str, Material]()
+        weights = {"class_weight": job.request.parameters.get("class_weight")}  # those of errors
+        given = weights if plan.target == "classes" else {}
+        self.plan = replace(plan, parameters={**plan.parameters, **given})
+        self.sample = Split()  # the rows to leave out
+        self.report = watch(Listener(), keeps=True)  # counts the bytes of all rows that are kept
+
+    def __call__(self, options: Mapping[str, Any]) -> Material:
+        """Return the rows as they are read with some options."""
+        key = repr(options)
+        if key not in self.kept:
+            start = self.reader.source.start
+            if start is not None:  # another reader begins where this one did
+                self.reader.source.file.seek(start)
+            if key not in self.readers:
+                self.readers[key] = self.again(**options)
+            reader = self.readers[key]
+            reader.hold_out(self.plan.split)
+            try:
+                self.kept[key] = read_with_restart(reader, lambda: self.read(reader))
+            except OutgrownError:
+                raise too_large(self.reader) from None
+        return self.kept[key]
+
+    def read(self, reader: Reader) -> Material:
+        """Read the rows to learn from, or a sample of them if they are many."""
+        if not self.kept:
+            batches = [read_whole(reader, self.report).batch]
+            share = 1 - MOST_ROWS / n_rows(batches[0].rows)
+            self.sample = Split(max(share, 0.0), self.plan.split.seed)
+        parts, row = list[Batch](), 0
+        for batch in reader if self.kept else batches:
+            count = n_rows(batch.rows)
+            left_out = self.plan.split.held_out(row, count) | self.sample.held_out(row, count)
+            parts.append(select_rows(batch, ~left_out) if left_out.any() else batch)
+            if self.kept:
+                self.report(parts[-1])
+            row += count
+        return self.encode(reader, join_batches(parts))
+
+    def encode(self, reader: Reader, batch: Batch) -> Material:
+        """Encode the labels of rows, and drop empty columns."""
+        labels = known_labels(batch)
+        every, target = np.ones(n_rows(batch.rows), bool), cast(Any, None)
+        if self.plan.target == "numbers":
+            target = NumberTarget.measure(labels, every)
+        else:
+            counts = LabelCounts().add(labels, every)
+            target = counts.target(self.plan.parameters, self.plan.classes, None)
+        given = TrainingRows.encode(batch, target)
+        if given.rows.indices is not None:
+            rows, _, width = drop_empty_columns(given.rows, given.rows, given.width)
+            given = given._replace(rows=rows, width=width)
+        found = replace(
+            IN_MEMORY_ROWS, mean_square=reader.mean_square(), numbers=reader.has_numbers
+        )
+        return Material(given, target, found, len(reader.parser.recipe.edges or ()))
 
 
 def tune(
@@ -316,44 +505,28 @@ def tune(
     Returns
     -------
     reader, job
-        The reader and the job of the best setting; the facts of the job list what was tried.
+        The reader and the job of the chosen setting; the facts of the job list what was tried.
     """
     refuse_untunable(reader, job)
-    request, found = job.request, look(reader)
-    plan = make_plan(request, replace(found, fits=True, one_pass_statistics=True))
-    weights = {"class_weight": request.parameters.get("class_weight")}  # those of errors
-    given = weights if plan.target == "classes" else {}
-    coding = replace(plan, parameters={**plan.parameters, **given})
-    add = watch(Listener(), keeps=True)  # counts the bytes of all rows that are kept
-    readers, kept = {"{}": reader}, dict[str, Material]()
-
-    def material(options: Mapping[str, Any]) -> Material:
-        key = repr(options)
-        if key not in kept:
-            if reader.source.start is not None:  # another reader begins where this one did
-                reader.source.file.seek(reader.source.start)
-            other = readers.setdefault(key, reader if not options else again(**options))
-            other.hold_out(plan.split)
-            try:
-                whole = read_with_restart(other, lambda: read_whole(other, add))
-            except OutgrownError:
-                raise too_large(reader) from None
-            rows = FileRows(other, whole, coding, Listener())
-            rows.target = rows.find_target(job)
-            found = replace(
-                IN_MEMORY_ROWS, mean_square=other.mean_square(), numbers=other.has_numbers
-            )
-            kept[key] = Material(rows.encode(whole.batch, 0), rows.target, found)
-        return kept[key]
-
-    if plan.unresolved:
-        measured = replace(found, fits=True, mean_square=material({}).found.mean_square)
-        plan = make_plan(request, replace(measured, one_pass_statistics=True))
-    tuning = Tuning(material, request, reading, plan, job.reporter)
-    best, facts = tuning.find_best(bool(reader.parser.recipe.text))
-    request = request.with_rule(best.rule, **best.parameters)
-    return readers[repr(best.reading)], replace(
-        job, request=request, facts={**job.facts, "tuning": facts}
+    request, found = job.request, replace(look(reader), fits=True, one_pass_statistics=True)
+    plan = make_plan(request, found)
+    materials = Materials(reader, again, job, plan)
+    plan = make_plan(request, replace(found, mean_square=materials({}).found.mean_square))
+    tuning = Tuning(materials, request, reading, plan, job.reporter)
+    best, facts = tuning.find_best(reader.parser.recipe)
+    forgotten = tuning.list_forgotten(best)
+    if forgotten:
+        classes = ", ".join(map(str, forgotten[:3])) + ", …" * (len(forgotten) > 3)
+        sentence = f"The model never predicts {classes} on held-out rows: the class is rare or hard"
+        remedy = (
+            "Tune by the metric balanced, f1 or average-precision, or balance the class weights"
+        )
+        job.reporter.note(Note(f"{sentence}. {remedy}.", "never-predicted"))
+    parameters = best.resolve(materials(best.reading).found.mean_square or 1.0)
+    return materials.readers[repr(best.reading)], replace(
+        job,
+        request=request.with_rule(best.rule, **parameters),
+        facts={**job.facts, "tuning": facts},
     )
 
 

@@ -38,6 +38,7 @@ from ..storage.model import Model
 from ..training.calibration import Calibration
 from ..training.history import Count
 from ..training.rules import PERCEPTRON, UpdateRule
+from ..training.scoring import Held, score_for_stopping
 from ..training.solutions import Last, Vote, new_state, zeros
 from ..training.tasks import LinearTask, Part, compute_steps, scores
 from ..training.tolerant import find_tolerance
@@ -434,21 +435,16 @@ class LinearLearner(Learner):
         wanted = np.column_stack([has_class(codes, k) for k in range(len(self.states))])
         return np.asarray(is_positive(activations, self.ties) == wanted)
 
-    def validator(
-        self, given: TrainingRows, held: Array
-    ) -> Callable[[list[int]], dict[int, float]]:
-        """Return a function that scores some problems on held-out rows: by accuracy, or R²."""
-        X = to_matrix(given.rows, len(given.codes), given.width)
-        rows, codes = X[held], given.codes[held]
+    def validator(self, X: Any, codes: Array) -> Callable[[list[int]], dict[int, float]]:
+        """Return a function that scores some problems on held-out rows by the metric."""
 
-        def accuracies(problems: list[int]) -> dict[int, float]:
-            return {k: self.accuracy(k, self.states[k], rows, codes) for k in problems}
+        def validate(problems: list[int]) -> dict[int, float]:
+            return {k: self.validate(k, self.states[k], X, codes) for k in problems}
 
-        return accuracies
+        return validate
 
-    def accuracy(self, problem: int, state: Last, X: Any, codes: Array) -> float:
-        """Return the share of the rows of a matrix that a state gets right; of numbers, R²."""
-        positive = self.problems[problem]
+    def validate(self, problem: int, state: Last, X: Any, codes: Array) -> float:
+        """Return the score of a state of one problem on the rows of a matrix, by the metric."""
         if isinstance(state, Vote):
             activations = state.votes(X, SIGN_OF_ZERO[self.ties])
         else:
@@ -456,9 +452,19 @@ class LinearLearner(Learner):
             activations = X @ weights + bias
         if self.rule.target == "numbers":
             return compute_r2(codes - activations, codes)
+        return self.validation_score(problem, activations, codes)
+
+    def validation_score(self, problem: int, activations: Array, codes: Array) -> float:
+        """Return the score of one problem by its activations of held-out rows; more is better.
+
+        That is the accuracy, unless another metric is stated.
+        """
+        positive = self.problems[problem]
         if positive is not None:
             activations, codes = activations.ravel(), has_class(codes, positive).astype(np.intp)
-        return float(np.mean(choose_class(activations, self.ties) == codes))
+        chosen = choose_class(activations, self.ties)
+        metric = self.parameters.get("metric", "error")
+        return score_for_stopping(metric, Held(codes, activations, chosen))
 
     # As a model, a copy, or refused
 

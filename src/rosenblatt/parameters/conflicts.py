@@ -269,6 +269,12 @@ CONFLICTS: tuple[Conflict, ...] = (
         "{calibrate} cannot be used on a cluster; leave it out.",
     ),
     Conflict(
+        "cluster-metric",
+        "cluster",
+        lambda p: p.get("metric", "error") != "error",
+        "{metric} cannot be used on a cluster, where partitions count errors; leave it out.",
+    ),
+    Conflict(
         "cluster-warm-start",
         "cluster",
         lambda p: bool(p["warm_start"]),

@@ -181,6 +181,13 @@ EARLY_STOPPING = flag(
 VALIDATION_FRACTION = positive_share(
     0.1, "Share of the rows, in (0, 1), that early stopping and calibration hold out"
 )
+METRICS = ("error", "log-loss", "auc", "average-precision", "f1", "balanced")
+METRIC = choice(
+    "error",
+    *METRICS,
+    help="Metric on held-out rows by which tuning and early stopping choose: error, log-loss, auc "
+    "(ROC area), average-precision, f1 (mean of the classes), balanced (accuracy)",
+)
 RANDOM_STATE = anything(None, "Seed of the random orders")
 VERBOSE = anything(0, "Print every epoch")
 
@@ -221,6 +228,7 @@ ANY_RULE = SHARED | {
     ),
     "measure": flag(False, "Measure the error of the weights after every epoch"),
     "early_stopping": EARLY_STOPPING,
+    "metric": METRIC,
     "calibrate": flag(
         False, "Calibrate the scores to probabilities of the classes, by cross-fitting"
     ),
@@ -234,7 +242,7 @@ ANY_RULE = SHARED | {
 ANY_NUMBER_RULE = {
     name: parameter
     for name, parameter in ANY_RULE.items()
-    if name not in ("multi_class", "calibrate", "class_weight", "n_jobs")
+    if name not in ("multi_class", "calibrate", "class_weight", "n_jobs", "metric")
 } | {
     "solution": choice(
         "last", "last", "average", help="Weights to predict with: last, average (over all rows)"
@@ -406,7 +414,7 @@ FOR_LABEL_SETS: dict[str, Any] = {"rule": "arow", "r": 0.1, "max_iter": 3, "solu
 
 FOR_NUMBERS: dict[str, Any] = {
     "rule": "pa-regression",
-    "loss": "squared_epsilon_insensitive",
+    "loss": "epsilon_insensitive",
     "C": None,
     "epsilon": 0.0,
 }

@@ -107,7 +107,7 @@ class Questions:
 def can_ask(served: ServedModel) -> bool:
     """Whether rows are objects of columns, and labels are classes."""
     maker = served.maker
-    return bool(maker.columns) and not maker.of_lines and len(served.learner.classes) > 1
+    return bool(maker.columns) and not maker.of_lines and not served.has_numbers
 
 
 def check_asking(served: ServedModel) -> None:

@@ -51,20 +51,25 @@ class Labels(TypedDict):
     values: list[Any]
 
 
-class Error(TypedDict):
-    """The error of a setting that tuning tried; other entries are the setting."""
+class Figure(TypedDict, total=False):
+    """The figure of a setting that tuning tried; other entries are the setting."""
 
-    error: float
+    error: float  # of version 0.2 and before
+    value: float
+    spread: float
 
 
-class Tuning(TypedDict):
-    """What tuning tried and found."""
+class Tuning(TypedDict, total=False):
+    """What tuning tried and found; ``held_out`` and ``splits`` are of version 0.2 and before."""
 
     tried: Count
+    metric: str
+    rows: Count
+    folds: Count
     held_out: Count
     splits: Count
-    usual: Error
-    best: list[Error]
+    usual: Figure
+    best: list[Figure]
 
 
 class Online(TypedDict):
@@ -74,7 +79,7 @@ class Online(TypedDict):
     rows: Count
     error: float
     alarms: list[Count]
-    best: list[Error]
+    best: list[Figure]
 
 
 class Kept(TypedDict, total=False):

@@ -30,8 +30,8 @@ class Source(Protocol):
     def report_part(self, run: Run) -> None:
         """Report the end of a part of an epoch."""
 
-    def accuracies(self, learner: Any, problems: list[int]) -> dict[int, float]:
-        """The accuracy of some problems, given by number, on held-out examples."""
+    def validate(self, learner: Any, problems: list[int]) -> dict[int, float]:
+        """The scores of some problems, given by number, on held-out examples; more is better."""
 
     def facts(self, learner: Any, run: Run) -> dict[str, Any]:
         """Facts about the examples for the model; also set the features of the learner."""
@@ -53,7 +53,7 @@ def start(plan: Plan, source: Source, learner: Any, resume: Checkpoint | None = 
         seed=plan.split.seed,
     )
     if plan.parameters["early_stopping"]:
-        run.validate = partial(source.accuracies, learner)
+        run.validate = partial(source.validate, learner)
     if resume is not None:
         run.resume(resume)
     return run

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,13 @@ from .rules import RULES, UpdateRule, choose_rule_form
 HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a stream need some
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
-NUMBER_STEP_SHARE = 0.3  # the same for numbers of deviation 1; benchmarks/numbers.py --defaults
+NUMBER_STEP_SHARE = 1.0  # the same for numbers of deviation 1; benchmarks/regression.py --defaults
 C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE}
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
+
+
+LATER: dict[str, Any] = {"metric": "error", "validation": None}
+"""Entries of plans that version 0.2 did not have."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,9 @@ class Request:
     online
         Choose what was not stated for the prediction of each next row of a stream.
     tune
-        Choose by error on held-out rows what was not stated.
+        Choose by cross-validation what was not stated.
+    validation
+        A file or a table by which early stopping decides, instead of rows held out.
     labels_budget
         Learn only from the rows whose labels are asked for: at most this share of the rows, or this
         number from 1 up. 0 for all labels.
@@ -74,6 +81,7 @@ class Request:
     progress_every: int = 0
     online: bool = False
     tune: bool = False
+    validation: Any = None
     labels_budget: float = 0.0
 
     @property
@@ -145,6 +153,8 @@ class Plan:
         Whether rows are learnt as they are read, and not kept.
     classes, window, cache, progress_every, online, labels_budget
         As in the request.
+    validation
+        The file or table by which early stopping decides, if any.
     """
 
     rule: str
@@ -156,6 +166,7 @@ class Plan:
     cache: bool = False
     progress_every: int = 0
     online: bool = False
+    validation: Any = None
     labels_budget: float = 0.0
 
     @property
@@ -204,6 +215,7 @@ class Plan:
             "holdout": self.split.share,
             "cache": False,
             "progress_every": self.progress_every,
+            "validation": None if self.validation is None else describe_data(self.validation),
         }
         if self.labels_budget:
             options["labels_budget"] = self.labels_budget
@@ -224,6 +236,7 @@ class Plan:
     def refuse_other_plan(self, before: Mapping[str, Any]) -> None:
         """Refuse to resume a run of another plan; values that are still None match any."""
         now = self.as_dict()
+        before = {**LATER, **before} if before else before
         if before.keys() != now.keys():
             raise ParameterError(
                 "The model does not say how it was trained; it cannot be resumed.",
@@ -236,6 +249,11 @@ class Plan:
                     "the same options.",
                     code="resume-changed",
                 )
+
+
+def describe_data(data: Any) -> str:
+    """A path as a string; the kind of a table."""
+    return str(data) if isinstance(data, str | PathLike) else type(data).__name__
 
 
 def as_json(value: Any) -> Any:
@@ -252,7 +270,10 @@ def make_plan(request: Request, found: Found) -> Plan:
     parameters = resolve_margin(parameters, request, found)
     parameters = resolve_steps(rule, parameters, found)
     stream, order = resolve_order(parameters, request, found)
-    needs = parameters["early_stopping"] or (stream and parameters.get("calibrate"))
+    if request.validation is not None:
+        parameters = {**parameters, "early_stopping": True}
+    stops = parameters["early_stopping"] and request.validation is None
+    needs = stops or (stream and parameters.get("calibrate"))
     share = request.holdout or (HELD_OUT if needs else 0.0)
     plan = Plan(
         rule,
@@ -264,6 +285,7 @@ def make_plan(request: Request, found: Found) -> Plan:
         request.cache,
         request.progress_every,
         request.online,
+        request.validation,
         request.labels_budget,
     )
     refuse_needing_labels(request, found)
@@ -274,15 +296,8 @@ def make_plan(request: Request, found: Found) -> Plan:
 
 def refuse_needing_labels(request: Request, found: Found) -> None:
     """Refuse options that need all labels where only few are asked for."""
-    if not request.labels_budget:
-        return
-    needing = {
-        "tune": request.tune,
-        "labels_separator": found.label_sets,
-        "rule": request.rule is not None and RULES[request.rule].target != "classes",
-    }
-    for name, wanted in needing.items():
-        if wanted:
+    for name, wanted in {"tune": request.tune, "labels_separator": found.label_sets}.items():
+        if request.labels_budget and wanted:
             raise ParameterError(
                 f"{{labels_budget?}} asks for few labels, and {{{name}?}} needs all; leave one "
                 "out.",

@@ -61,6 +61,7 @@ def make_sequence_plan(
     for name, value in [
         *request.options.items(),
         ("tune", request.tune),
+        ("validation", request.validation),
         *((n, 1) for n in others),
     ]:
         if value:
@@ -172,7 +173,7 @@ class SentenceSource:
         codes = [task.codes[slice(*task.starts[s : s + 2])] for s in held]
         return *select_sentences(task.tokens, task.starts, held), np.concatenate(codes)
 
-    def accuracies(self, learner: SequenceLearner, problems: list[int]) -> dict[int, float]:
+    def validate(self, learner: SequenceLearner, problems: list[int]) -> dict[int, float]:
         """Return the share of the tokens held out whose tag is right, for the one problem."""
         (tokens, starts, wanted), state = self.held_out, learner.state
         known = tokens._replace(features=state.view_rows(tokens.features))

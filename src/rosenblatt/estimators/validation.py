@@ -1,0 +1,46 @@
+"""Rows by which early stopping decides: some that are held out, or those of ``eval_set``."""
+
+from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from ..data.rows import Array
+from ..data.splits import Split
+from ..data.weights import row_weights, rows_that_count
+from ..parameters import CodedError, ParameterError
+
+
+class Validation(NamedTuple):
+    """Rows to validate with, and the numbers of their classes."""
+
+    X: Any
+    codes: Array
+
+
+def hold_out(
+    model: Any, X: Any, codes: Array, sample_weight: ArrayLike | None, seed: int
+) -> tuple[Array, Validation]:
+    """Return the rows to learn from, and those that the model holds out."""
+    known = rows_that_count(codes, row_weights(codes, sample_weight, None))
+    learnt, held = Split(model.validation_fraction, seed).stratify(codes, known)
+    return learnt, Validation(X[held], codes[held])
+
+
+def check_eval_set(model: Any, eval_set: Any, classes: Array, dtype: Any) -> Validation:
+    """Return the rows of ``eval_set``, checked against those to learn from."""
+    if not model.early_stopping:
+        raise ParameterError(
+            "eval_set is for early stopping; use {early_stopping=True}, or leave it out.",
+            code="eval-set-unused",
+        )
+    if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
+        raise ParameterError(
+            "eval_set must be a tuple (X, y) of rows and their labels.", code="eval-set-form"
+        )
+    try:
+        X, y = model._check_rows(*eval_set, reset=False, dtype=dtype)
+        return Validation(X, model._number(y, classes))
+    except CodedError as error:
+        raise error.reword(f"eval_set: {error.template}") from None
+    except ValueError as error:
+        raise ValueError(f"eval_set: {error}") from None

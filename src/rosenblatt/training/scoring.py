@@ -1,0 +1,114 @@
+"""Metrics by name, by which tuning chooses settings and early stopping the best epoch."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data import metrics
+from ..data.rows import Array
+from ..data.splits import Split
+from .calibration import columns, fit_calibration
+
+HALVES = 2  # of held-out rows; each is calibrated on the other
+
+
+class Held(NamedTuple):
+    """Held-out rows: true classes (or flags), scores, chosen classes, and weights if they differ.
+
+    The classes are known ones.
+    """
+
+    codes: Array
+    scores: Array
+    chosen: Array
+    weights: Array | None = None
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return 2 if self.scores.ndim == 1 else int(self.scores.shape[1])
+
+    @property
+    def confusion(self) -> Array:
+        """Rows by true and by chosen class."""
+        return metrics.count_confusion(self.codes, self.chosen, self.n_classes, self.weights)
+
+    @property
+    def probabilities(self) -> Array:
+        """Calibrated probabilities; those of each half of the rows by the scores of the other."""
+        found = np.full((len(self.codes), self.n_classes), 1 / self.n_classes)
+        folds = Split().folds(self.codes, np.arange(len(self.codes)), HALVES)
+        for fold in range(HALVES):
+            own, others = folds == fold, folds != fold
+            if others.any():
+                scores, codes = self.scores[others], self.codes[others].astype(np.intp)
+                calibration = fit_calibration(scores, codes, self.n_classes)
+                chosen = self.chosen[own].astype(np.intp)
+                found[own] = calibration.probabilities(self.scores[own], chosen)
+        return found
+
+    @property
+    def ranks(self) -> Array:
+        """Scores that compare rows: those of two classes or of flags, else probabilities."""
+        several = self.codes.ndim == 1 and columns(self.scores).shape[1] > 1
+        return self.probabilities if several else self.scores
+
+    def measure(self, metric: str) -> float:
+        """Compute a metric by name; NaN where the rows do not define it."""
+        return METRICS[metric].compute(self)
+
+
+class Metric(NamedTuple):
+    """A metric: its name in sentences, how to compute it, and whether more is better."""
+
+    title: str
+    compute: Callable[[Held], float]
+    more_is_better: bool = True
+
+    def as_loss(self, value: Any) -> Any:
+        """Return a value such that less is better."""
+        return 1 - value if self.more_is_better else value
+
+
+def measure_f1(held: Held) -> float:
+    """Return the macro F1 of classes, or the micro F1 of label sets."""
+    if held.codes.ndim == 2:
+        return metrics.micro_f1(held.codes, held.chosen)
+    return metrics.macro_f1(held.confusion)
+
+
+ABSOLUTE = "absolute-error"
+METRICS = {
+    "error": Metric(
+        "error", lambda one: metrics.error_rate(one.codes, one.chosen, one.weights), False
+    ),
+    "log-loss": Metric(
+        "log loss", lambda one: metrics.log_loss(one.codes, one.probabilities, one.weights), False
+    ),
+    "auc": Metric("ROC AUC", lambda one: metrics.roc_auc(one.codes, one.ranks, one.weights)),
+    "average-precision": Metric(
+        "average precision",
+        lambda one: metrics.average_precision(one.codes, one.ranks, one.weights),
+    ),
+    "f1": Metric("F1", measure_f1),
+    "balanced": Metric("balanced accuracy", lambda one: metrics.balanced_accuracy(one.confusion)),
+    ABSOLUTE: Metric(
+        "mean absolute error",
+        lambda one: metrics.average(np.abs(one.scores - one.codes), one.weights),
+        False,
+    ),
+}
+"""By the names of the parameter ``metric``, which parameters/tables.py lists; the last is of
+numbers."""
+
+
+def score_for_stopping(metric: str, held: Held) -> float:
+    """Return a score for early stopping, where more is better: accuracy for the error.
+
+    Minus the log loss, as in scikit-learn; 0 where the rows do not define the metric.
+    """
+    value = held.measure(metric)
+    if metric == "error":
+        return metrics.average(held.chosen == held.codes, held.weights)
+    return 0.0 if np.isnan(value) else -value if metric == "log-loss" else value

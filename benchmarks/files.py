@@ -3,6 +3,7 @@
 python benchmarks/files.py --gigabytes 1
 python benchmarks/files.py --gigabytes 4
 python benchmarks/files.py --labels
+python benchmarks/files.py --read
 """
 
 import argparse
@@ -13,13 +14,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from measure import ratio, table
+from measure import find_best, ratio, table
 from sklearn.datasets import load_svmlight_file
 
-from rosenblatt import read
+from rosenblatt import read, train
+from rosenblatt.reading.threads import cores
 
 ROSENBLATT = [sys.executable, "-m", "rosenblatt"]
 VW = [sys.executable, "-m", "vowpalwabbit", "--quiet", "-b", "18", "--loss_function", "hinge"]
@@ -129,6 +132,98 @@ def make_label_sets(folder: Path, n_rows: int, times: int, labels: int = 20) -> 
     paths[0].write_text("".join(lines[tenth:]) * times)
     paths[1].write_text("".join(lines[:tenth]))
     return paths
+
+
+def make_tables(folder: Path, megabytes: float) -> dict[str, Path]:
+    """Tables of 20 numbers a row: with two words, with words as labels only, and without words."""
+    rng = np.random.default_rng(0)
+    n_rows = 5_000
+    X = rng.standard_normal((n_rows, 20)) * rng.choice([1, 10, 1000], 20)
+    numbers = [",".join(f"{x:.6g}" for x in row) for row in X]
+    labels = (X[:, 0] > 0).astype(int).tolist()
+    colours = rng.choice(["red", "green", "blue", "violet", "orange"], n_rows).tolist()
+    cities = [f"city{k}" for k in rng.integers(0, 300, n_rows)]
+    words = [",".join(pair) for pair in zip(colours, cities, strict=True)]
+    head = ",".join(f"x{j}" for j in range(20))
+    said = ["no", "yes"]
+    tables = {
+        "20 numbers, 2 words, a word as label": (
+            f"{head},colour,city,label",
+            [f"{x},{w},{said[y]}" for x, w, y in zip(numbers, words, labels, strict=True)],
+        ),
+        "20 numbers, 2 words, a number as label": (
+            f"{head},colour,city,label",
+            [f"{x},{w},{y}" for x, w, y in zip(numbers, words, labels, strict=True)],
+        ),
+        "20 numbers, a word as label": (
+            f"{head},label",
+            [f"{x},{said[y]}" for x, y in zip(numbers, labels, strict=True)],
+        ),
+        "20 numbers, a number as label": (
+            f"{head},label",
+            [f"{x},{y}" for x, y in zip(numbers, labels, strict=True)],
+        ),
+    }
+    paths = {}
+    for number, (what, (names, lines)) in enumerate(tables.items()):
+        paths[what] = folder / f"table{number}.csv"
+        block = "\n".join(lines) + "\n"
+        times = max(1, round(megabytes * 1e6 / len(block)))
+        paths[what].write_text(names + "\n" + block * times)
+    return paths
+
+
+def speed(path: Path, run: Callable[[], object], times: int = 4) -> float:
+    """Megabytes of a file per processor second: the best of several runs after one to warm up."""
+    run()
+    best = float("inf")
+    for _ in range(times):
+        start = time.process_time()
+        run()
+        best = min(best, time.process_time() - start)
+    return path.stat().st_size / 1e6 / best
+
+
+def read_all(path: Path, threads: int) -> None:
+    """Make rows of a file as training reads it: statistics first, then scaled rows."""
+    for _ in read(path, label="label", threads=threads):
+        pass
+
+
+def reading(folder: Path, megabytes: float) -> list[tuple[str, ...]]:
+    """MB per processor second from a CSV to rows and to a model, beside parsers of data frames."""
+    rows = []
+    for what, path in make_tables(folder, megabytes).items():
+        made = speed(path, lambda path=path: read_all(path, 1))
+        learnt = speed(path, lambda path=path: train(path, label="label", epochs=1))
+        rows.append((what, f"{made:.0f}", f"{learnt:.0f}", *parse_with_others(path), "150"))
+    return rows
+
+
+def parse_with_others(path: Path) -> tuple[str, str]:
+    """The speeds of polars and of pyarrow with one thread, where they are installed."""
+    import pyarrow.csv
+
+    options = pyarrow.csv.ReadOptions(use_threads=False)
+    arrow = speed(path, lambda: pyarrow.csv.read_csv(path, options))
+    if importlib.util.find_spec("polars") is None:
+        return "-", f"{arrow:.0f}"
+    import polars
+
+    return f"{speed(path, lambda: polars.read_csv(path)):.0f}", f"{arrow:.0f}"
+
+
+def scaling(folder: Path, megabytes: float) -> list[tuple[str, ...]]:
+    """Seconds from a CSV with words to rows by threads, and the share of one thread's work."""
+    what, path = next(iter(make_tables(folder, megabytes).items()))
+    rows, alone = [], 0.0
+    threads = 1
+    while threads <= cores():
+        took = find_best(lambda threads=threads: read_all(path, threads), 3)
+        alone = alone or took
+        rows.append((f"{what}, {threads} threads", f"{took:.2f} s", ratio(took, alone)))
+        threads *= 2
+    return rows
 
 
 def label_sets(folder: Path, n_rows: int, times: int) -> list[tuple[str, ...]]:
@@ -257,7 +352,17 @@ def main() -> None:
     parser.add_argument("--gigabytes", type=float, default=1.0, help="size of the made files")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="real data sets")
     parser.add_argument("--labels", action="store_true", help="only rows of several labels")
+    parser.add_argument("--read", action="store_true", help="only how fast a CSV becomes rows")
     chosen = parser.parse_args()
+    if chosen.read or chosen.quick:
+        with tempfile.TemporaryDirectory() as name:
+            found = reading(Path(name), 8 if chosen.quick else 60)
+            threads = scaling(Path(name), 8 if chosen.quick else 200)
+        heads = "MB per processor second", "rows", "model", "polars", "pyarrow", "asked of rows"
+        table(heads, *found)
+        table(("the same file in wall-clock time", "rows", "against one"), *threads)
+        if chosen.read:
+            return
     if chosen.labels:
         with tempfile.TemporaryDirectory() as name:
             found = label_sets(Path(name), *((2_000, 1) if chosen.quick else (40_000, 4)))

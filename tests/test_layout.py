@@ -90,7 +90,7 @@ def test_the_tuples_that_kernels_take_keep_their_names():
     )
     assert hasattr(dual, "KernelValues")
     assert hasattr(lines, "Cursor")
-    assert all(hasattr(words, name) for name in ("CSRBuffer", "Grams", "Names"))
+    assert all(hasattr(words, name) for name in ("CSRBuffer", "Grams", "Names", "NumberColumns"))
     paths = ("Tokens", "PathWeights", "PathSums", "PathSettings", "Room")
     assert all(hasattr(sequences, name) for name in paths)
     tables = ("HashTable", "Characters", "Looks", "Templates", "Views", "Columns", "FeatureList")

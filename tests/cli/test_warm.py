@@ -65,7 +65,7 @@ def write_files(folder):
     form = '{1:.2f},{4},"this one, with {2:.2f}, is of {4}",{0}\n'
     kinds = ["oak", "elm", "ash tree"]
     lines = "".join(form.format(y > 2, *x, j, kinds[j % 3]) for y, x, j in rows)
-    (folder / "mixed.csv").write_text("height,tree,review,label\n" + lines)
+    (folder / "mixed.csv").write_text("height,tree,review,label\n" + lines * 5)
 
 
 @pytest.mark.slow

@@ -156,7 +156,7 @@ def test_sequential_files_are_a_local_stream(client, tmp_path, epochs):
     given |= {"intercept_step": 1.0, "margin": 0.0}
     job, found = FileJob(Request("perceptron", given)), Found(fits=False)
     rows = FileRows(read(whole), None, job.plan(found), job.reporter)
-    local = learn(rows, found, job)
+    local = learn(rows, job)
     model = Perceptron(solution="average", order="fixed", max_iter=epochs)
     fit(model, paths, mode="sequential", client=client)
     assert np.array_equal(model.coef_[0], local.states[0].coefficients()[0])

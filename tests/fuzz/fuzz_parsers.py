@@ -13,7 +13,7 @@ import atheris
 import interpreted
 import numpy as np
 
-from rosenblatt.kernels import lines, words
+from rosenblatt.kernels import cells, lines, words
 from rosenblatt.kernels.lines import Cursor
 from rosenblatt.kernels.words import CSRBuffer, Grams, Names
 
@@ -67,12 +67,22 @@ def vowpal_wabbit(choose, text):
 def table(choose, text):
     """Rows of numbers, of which one may be the label and some are passed over."""
     dtype, rows, width = choose.dtype(), choose.number(0, 5), choose.number(1, 4)
-    places = np.array([choose.number(-1, width) for _ in range(choose.number(1, 6))])
+    places = np.array([choose.number(-2, width) for _ in range(choose.number(1, 6))])
+    limit = choose.among([9.0, 3e38, lines.LARGEST])
     delimiter, stop = ord(choose.among(",\t;")), choose.number(0, len(text))
     yield "table", lambda: (
         text, stop, Cursor(), delimiter, places, np.full(rows, 7.0),
-        np.full(rows * width, 7, dtype), width,
+        np.full(rows * width, 7, dtype), width, limit,
     )  # fmt: skip
+
+
+def plain_cells(choose, text):
+    """Rows of numbers and words, some of which are passed over."""
+    dtype, width, n_words = choose.dtype(), choose.number(0, 3), choose.number(0, 3)
+    places = np.array([choose.number(-1, width + n_words - 1) for _ in range(choose.number(1, 5))])
+    delimiter, rows = ord(choose.among(",\t;")), int(np.count_nonzero(text == 10))
+    numbers, spans = np.full((rows, width), 7, dtype), np.full((rows, n_words, 2), 7, np.int32)
+    yield "plain_cells", lambda: (text, delimiter, places, 9e9, numbers.copy(), spans.copy())
 
 
 def row_ends(choose, text):
@@ -116,7 +126,7 @@ def crosses(choose, text):
     )  # fmt: skip
 
 
-KERNELS = [svmlight, vowpal_wabbit, table, row_ends, columns, crosses]
+KERNELS = [svmlight, vowpal_wabbit, table, row_ends, columns, crosses, plain_cells]
 
 
 class Choice(atheris.FuzzedDataProvider):
@@ -155,7 +165,7 @@ def test_one_input(data):
         plain.forget()
         with np.errstate(all="ignore"):
             expected = getattr(plain, name)(*map(interpreted.guarded, watched))
-        answer = (vars(words) | vars(lines))[name](*given)
+        answer = (vars(words) | vars(lines) | vars(cells))[name](*given)
         assert flat((watched, expected)) == flat((given, answer)), (name, bytes(text), watched)
 
 
@@ -166,6 +176,7 @@ TEXTS = [
     b'a,"b ""c"",\n",d\n',
     b"He said: no, never! caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac_1 ",
     b"\1\2\3\4\5\6\7",
+    b'1,red\r\n"-2.5","dark, blue"\n NA ,\n',
 ]
 NUMBERS = b"9007199254740993 0.30000000000000004 16777217.0000000001e-400 1.7976931348623159e308"
 

@@ -16,6 +16,7 @@ def learner(classes=2, multilabel=False, calibration=None):
     return SimpleNamespace(
         classes=np.arange(classes),
         multilabel=multilabel,
+        target_kind="classes",
         calibration=calibration,
         choose=lambda scores: (scores > 0).astype(int),
     )

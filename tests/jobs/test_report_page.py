@@ -102,3 +102,15 @@ def test_labels_that_are_numbers_are_matched():
     reader = read(rows, features=model.features["recipe"])
     found = evaluate(make_learner(model, "m"), reader)
     assert len(find_records(reader, found.worst)) == len(found.worst) > 0
+
+
+def test_numbers_have_figures_and_importances(tmp_path):
+    rows = [{"x": k % 11, "z": k % 7, "price": 3.5 * (k % 11) - 0.25 * (k % 7)} for k in range(90)]
+    model = train(read(rows, label="price"), Request(rule="pa-regression"))
+    learner, data = make_learner(model, "m"), read(rows, features=model.features["recipe"])
+    found = evaluate(learner, data)
+    write_report(tmp_path / "r.html", ("m", "d"), (model, learner, data), found)
+    page = (tmp_path / "r.html").read_text()
+    check_page(page)
+    assert "Mean absolute error" in page
+    assert "Importance of columns" in page

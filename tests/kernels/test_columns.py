@@ -24,6 +24,21 @@ def test_statistics_are_those_of_numpy(cut):
     assert np.allclose(variance, np.nanvar(ROWS, axis=0))
 
 
+def test_sums_are_added_row_by_row_to_the_bit():
+    rng, seen, expected = np.random.default_rng(0), np.zeros((6, 3)), np.zeros((6, 3))
+    table = np.where(rng.random((200, 3)) < 0.1, np.nan, rng.normal(size=(200, 3)) * [1, 1e9, 1e-9])
+    for cut in np.split(table, [1, 70, 197]):
+        columns.measure(cut.ravel(), 3, seen)
+    for j, column in enumerate(table.T):
+        known = column[~np.isnan(column)]
+        above = (known - known[0]).tolist()
+        sums = 0.0, 0.0
+        for x in above:
+            sums = sums[0] + x, sums[1] + x * x
+        expected[:, j] = len(known), 0, known[0], *sums, np.abs(known).max()
+    assert seen.tolist() == expected.tolist()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_missing_number_is_filled_and_flagged(dtype):
     centre, factor, filling = np.array([1.0, 2.0, 0.0]), np.array([2.0, 1.0, 0.5]), np.zeros(3) + 9

@@ -406,7 +406,7 @@ def test_cells_are_those_of_the_naive_parser(row, around, data):
     places = np.array(data.draw(st.lists(place, min_size=len(row), max_size=len(row))))
     text = as_array(",".join(around + cell + around for cell in row).encode() + b"\n")
     labels, values = np.full(1, np.inf), np.full(2, np.inf)
-    end = lines.table(text, len(text), Cursor(), ord(","), places, labels, values, 2)
+    end = lines.table(text, len(text), Cursor(), ord(","), places, labels, values, 2, lines.LARGEST)
     read = [naive_cell(cell) for cell, place in zip(row, places, strict=True) if place < 2]
     of_labels = [naive_cell(c) for c, place in zip(row, places, strict=True) if place == -1]
     if None in read or any(np.isnan(label) for label in of_labels):
@@ -423,4 +423,4 @@ def test_cells_are_those_of_the_naive_parser(row, around, data):
 def test_a_row_of_a_table_has_as_many_cells_as_places():
     for text in b"1,2\n", b"1,2,3,4\n":
         given = as_array(text), len(text), Cursor(), ord(","), np.arange(3), np.zeros(1)
-        assert lines.table(*given, np.zeros(3), 3).error == lines.CELLS
+        assert lines.table(*given, np.zeros(3), 3, lines.LARGEST).error == lines.CELLS

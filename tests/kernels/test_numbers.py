@@ -64,6 +64,9 @@ def decimals(draw):
 @example("1.7976931348623159e308")
 @example("0." + "0" * 400 + "1e401")
 @example("1" + "0" * 400 + "e-400")
+@example("25e-0000000000000001")
+@example("123456789012345678")
+@example("12345678.1234567890")
 def test_decimals_are_rounded_once(decimal):
     check_number(decimal)
 

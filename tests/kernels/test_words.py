@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from rosenblatt.data.rows import read_only
 from rosenblatt.kernels import words
-from rosenblatt.kernels.words import RAW, CSRBuffer, Grams
+from rosenblatt.kernels.words import RAW, CSRBuffer, Grams, NumberColumns
 from rosenblatt.reading.recipe import COUNTS
 
 from ..reference import hash_bytes, mix_bits, spell, weighed
@@ -149,6 +149,11 @@ def test_text_stops_when_there_is_no_room_and_goes_on():
 # Categories, numbers, and blocks side by side.
 
 
+def plain_columns(index):
+    zero, own = np.zeros(1), np.array([index], np.uint32)
+    return NumberColumns(zero, zero + 1, zero, own, np.full(1, -1))
+
+
 def test_categories_numbers_and_text_make_one_row():
     salt = int(words.salt(as_array(b"colour")))
     assert salt == hash_bytes(b"colour")
@@ -160,8 +165,9 @@ def test_categories_numbers_and_text_make_one_row():
     assert words.categories(*arguments, NO_NAMES) == (3, 2)
     assert words.categories(*arguments, names) == (3, 2)
     assert set(names_in(names, b"".join(strings)).values()) == {b"red", b"dark blue"}
-    assert words.numbers(np.array([np.nan, 0, 2.5]), 0, 0, 7, b) == (3, 1)
-    assert words.numbers(np.array([1, 0, 2]), 0, 0, 8, c) == (3, 2)
+    matrix = np.array([[np.nan, 1.0], [0, 0], [2.5, 2]])
+    assert words.numbers(matrix, 0, plain_columns(7), b) == 1
+    assert words.numbers(matrix, 1, plain_columns(8), c) == 2
     red, blue = (hash_bytes(s, salt) & int(MASK) for s in (b"red", b"dark blue"))
 
     sizes = sum(np.diff(x.starts) for x in (a, b, c))
@@ -175,9 +181,19 @@ def test_categories_numbers_and_text_make_one_row():
     assert groups.tolist() == [0, 2, 0, 1, 2]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_are_scaled_filled_and_flagged(dtype):
+    matrix = np.array([[9.0, 0.1, np.nan], [9.0, np.nan, 3.0]])
+    centre, factor, filling = np.array([0.5, 3.0]), np.array([3.0, 7.0]), np.array([0.25, 0.0])
+    indices, flags = np.array([4, 2], np.uint32), np.array([-1, 6])
+    out = block(2, 6, dtype)
+    columns = NumberColumns(centre, factor, filling, indices, flags)
+    assert words.numbers(matrix, 1, columns, out) == 3
+    assert entries(out, 2) == [[(4, dtype((0.1 - 0.5) * 3.0)), (6, 1)], [(4, 0.25)]]
+
+
 def test_columns_without_room_stop_and_go_on():
     out = block(3, 1)
-    assert words.numbers(np.array([1.0, 2, 3]), 0, 0, 7, out) == (1, 1)
     data, offsets = column([b"a", b"b"])
     assert words.categories(data, offsets, 1, 0, np.uint64(1), MASK, False, out, NO_NAMES) == (2, 1)
 

@@ -30,3 +30,9 @@ def test_many_columns_and_classes():
 def test_without_deviations_there_is_nothing_to_draw():
     with pytest.raises(ValueError, match="not known"):
         ImportanceDisplay.from_importances([Importance(0, "a", [1.0], None, None)], TWO)
+
+
+def test_bars_of_a_regressor():
+    found = [Importance(0, "a", [2.0], 1.0, 2.0), Importance(1, "b", [-1.0], 1.0, 1.0)]
+    display = ImportanceDisplay.from_importances(found, np.array([]))
+    assert display.classes == ["a larger number", "a smaller number"]

@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from rosenblatt.reading import delimited
 from rosenblatt.reading.layout import parse_cells
+from rosenblatt.reading.reader import read as read_as_usual
 
 from .samples import NUMBERS, category, notices, number, read, refused, whole
 
@@ -165,3 +167,62 @@ def test_arrow_keeps_no_bytes_of_ours_after_a_call():
                 parse_cells(data, ",", 3)
             del data
             assert kept() is None
+
+
+def make_mixed(odd=""):
+    """A table with numbers in many forms, words, dates, a text, an id and two labels."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 3)) * [1, 1e3, 1e-6]
+    rows = [
+        f"{a!r},{'' if i % 7 == 0 else round(b, 2)},{'red' if i % 3 else 'dark blue'},{c:.3g},"
+        f"2024-0{1 + i % 9}-1{i % 9},{i % 4},\u00e9t\u00e9 {i % 11} and some more words,n{i},"
+        f'"{1000 + i:,} EUR",{i % 2},{"AB"[i % 2]}\n'
+        for i, (a, b, c) in enumerate(x.tolist())
+    ]
+    rows.insert(200, odd)
+    return "a,b,colour,c,day,kind,text,name,price,bit,y\n" + "".join(rows)
+
+
+ODD = ["", "1,2,red,3\n", '1,2,"dark ""blue""",3,2024-01-01,1,a,b,"1,000 EUR",1,A\n', "\n\n"]
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"scale": "none"},
+        {"label": "bit"},
+        {"scale": "robust", "dtype": np.float64, "id": "name"},
+        {"text": ["text"], "category": ["kind"], "names": 99},
+        {"bins": 4, "ignore": ["text", "name"]},
+        {"pairs": True, "bits": 12, "ignore": ["text"]},
+        {"cross": ["a,colour", "b,c"], "names": 9},
+        {"ignore": ["colour", "day", "kind", "text", "name", "price"]},  # dense rows
+        {"batch_bytes": 1000},
+    ],
+)
+def test_the_kernel_and_arrow_make_the_same_rows(options, odd, monkeypatch):
+    text, found = make_mixed(odd).encode(), []
+    for least in (0, len(text) + 1):
+        monkeypatch.setattr(delimited, "LEAST_BYTES", least)
+        reader = read_as_usual(io.BytesIO(text), format="csv", skip_bad=1, **options)
+        rows = [
+            (batch.lines, repr(batch.labels), repr(batch.ids), *map(repr_of, batch.rows))
+            for batch in reader
+        ]
+        names = sorted(reader.names.items())
+        found.append((rows, names, reader.features(), reader.notices, reader.bad))
+    assert found[0] == found[1]
+    assert found[0][-1] == (odd == ODD[1])
+
+
+def repr_of(array):
+    """The bytes of an array, so that equal arrays are equal to the bit."""
+    return None if array is None else (array.dtype.str, array.tobytes())
+
+
+def test_many_plain_rows_are_parsed_by_the_kernel(monkeypatch):
+    monkeypatch.delattr(delimited.CellParser, "decode_any")
+    text = "a,b,y\n" + "1.5,red,yes\n2.5,,no\n" * 10_000
+    assert len(whole(read(io.BytesIO(text.encode()), format="csv"))[0]) == 20_000

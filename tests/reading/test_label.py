@@ -166,3 +166,20 @@ def test_a_pipe_cannot_be_read_again_for_a_late_label():
     text = "\n".join([f"{j % 7},{j % 2}" for j in range(300_000)] + ["1,01"]).encode()
     with refused("label-zeros", line=300_001, column="1"):
         list(read(Pipe(text), format="csv", header=False))
+
+
+@pytest.mark.parametrize("label", ["01", " 01", '"01"', "007 "])
+@pytest.mark.parametrize("place", ["{},5,2\n", "5,{},2\n", "5,2,{}\n"])
+def test_a_label_with_leading_zeros_is_found_behind_a_broken_row(write, label, place):
+    rows = [place.format(k % 3) for k in range(300_000)]  # the first rows do not show it
+    rows[290_000], rows[290_010] = "x,y,z\n", place.format(label)
+    column = place.replace("\n", "").split(",").index("{}")
+    reader = read(write("data.csv", "".join(rows)), label=column, header=False)
+    with refused("label-zeros"):
+        list(reader)
+
+
+def test_a_label_such_as_0_5_has_no_leading_zeros(write):
+    rows = "".join(f"{label},{k}\n" for k in range(50) for label in ("0", "0.5", "00.5", "0e1"))
+    reader = read(write("data.csv", rows), label=0, header=False)
+    assert {label for batch in reader for label in batch.y} == {0, 0.5}

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 
 import rosenblatt
 from rosenblatt import load
@@ -18,7 +18,8 @@ from .models import refused, trained
 KINDS = {
     name: kind
     for name in rosenblatt.__all__
-    if isinstance(kind := getattr(rosenblatt, name), type) and issubclass(kind, ClassifierMixin)
+    if isinstance(kind := getattr(rosenblatt, name), type)
+    and issubclass(kind, ClassifierMixin | RegressorMixin)
 }
 
 

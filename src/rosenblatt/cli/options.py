@@ -94,10 +94,10 @@ class OutputOptions:
         shown="off; 5 for a built-in set",
         type=click.IntRange(min=2),
     )
-    checkpoint: float | None = output_option(
+    checkpoint: float | None = stream_option(
         help="Save the model every N seconds during training.", metavar="N", shown="off"
     )
-    resume: bool = output_option(help="Resume from the last checkpoint in -o.", default=False)
+    resume: bool = stream_option(help="Resume from the last checkpoint in -o.", default=False)
     plot: Path | None = output_option(
         help="Draw the boundary, or for large files the progress, to FILE (.png, .svg, .pdf, "
         ".gif …)."
@@ -189,12 +189,12 @@ class LearningOptions(RuleOptions):
     validation: str | None = training_option(
         help="Stop early by the rows of FILE instead of a tenth of the rows.", metavar="FILE"
     )
-    labels_budget: float = training_option(
+    labels_budget: float = stream_option(
         help=FILES["labels_budget"].help + ".", default=0.0, metavar="N", shown="all labels"
     )
     seed: int = training_option(help="Seed of the random orders, from 0 to 2³² − 1.", default=0)
     initial: Path | None = training_option(help="Start from the weights of a model file.")
-    cluster: str | None = training_option(
+    cluster: str | None = stream_option(
         help="Train on a Dask cluster: local:N, an address, or a scheduler file.", metavar="WHERE"
     )
     order: str | None = shared_option("order", "each; fixed for streams", panel=ORDER_PANEL)

@@ -123,7 +123,10 @@ def compare(first: Path, second: Path, given: CompareOptions) -> None:
         )
         return
     counted = "token" if pairs[0][1].reads == "sentences" else "row"
-    only = f"only A right {found.better[0]:,}, only B right {found.better[1]:,}"
+    one, other = ("only A right", "only B right")
+    if pairs[0][1].target_kind == "numbers":
+        one, other = ("A nearer", "B nearer")
+    only = f"{one} {found.better[0]:,}, {other} {found.better[1]:,}"
     lines = [
         f"A: {first}",
         f"B: {second}",

@@ -11,7 +11,7 @@ from typing import Any
 
 from .panels import command
 
-ROWS = 60
+ROWS, MANY_ROWS = 60, 1_500  # of a table with words, which another kernel parses
 WORDS = ["fine", "good", "plain", "bad", "dull", "sad"]
 
 
@@ -69,7 +69,7 @@ def sample_lines(kind: str, classes: int) -> Iterator[str]:
         yield "size,age,label"
     elif kind == "words.csv":
         yield "size,colour,text,label"
-    for row in range(ROWS):
+    for row in range(MANY_ROWS if kind == "words.csv" else ROWS):
         label, size, age = row % classes, f"{row * 7 % 11}.5", "" if row % 5 == 0 else row % 13
         words = " ".join(WORDS[(row * row + n * label) % len(WORDS)] for n in range(8))
         yield {

@@ -136,7 +136,8 @@ class Comparison:
             return f"Neither is better: both have the same {self.names[0]}."
         ahead = names[int(found.second < found.first)]
         ahead = ahead[0].upper() + ahead[1:]
-        test = f"p = {max(found.p_value, 1e-4):.2g}, exact McNemar test"
+        exact = "exact McNemar test" if self.names[0] == "error" else "exact sign test"
+        test = f"p = {max(found.p_value, 1e-4):.2g}, {exact}"
         test = test.replace("p = 0.0001", "p < 0.0001") if found.p_value < 1e-4 else test
         if found.p_value < CHANCE:
             return f"{ahead} is better, and that is hardly chance ({test})."

@@ -38,6 +38,7 @@ from .data import SentenceFile
 from .evaluate import HeldOut
 from .importances import measure_first_rows
 from .job import FileJob
+from .pairs_hint import find_hint, may_gain
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
 MOST_IN_MEMORY = 2**31  # bytes of parsed rows, which may be larger than the file
@@ -215,6 +216,8 @@ def complete(
     refuse_lost(learner.coefficients()[0], learner.mistakes, (one.rows for one in rows.batches))
     if plan.split:
         facts["held_out"] = rows.held_out.score(learner).as_dict()
+        if job.before is None:
+            suggest_pairs(rows, job)
     elif plan.target == "numbers" and rows.in_memory:
         facts["training_score"] = rows.score_all(learner).as_dict()
     if plan.parameters.get("calibrate") and plan.split:
@@ -223,6 +226,17 @@ def complete(
         learner.calibration = calibrate_in_memory(rows, replace(job, begun=None))
     model: Model = make_model(plan, rows, learner, run, **facts)
     return model
+
+
+def suggest_pairs(rows: "FileRows", job: FileJob) -> None:
+    """Note if products of columns would lower the error on held-out rows much."""
+    batch = rows.first
+    if not rows.in_memory or batch.rows.indices is not None:
+        return
+    if may_gain(rows.plan, job.request.rule, batch.width, rows.target):
+        note = find_hint(rows.plan, batch.X, rows.encode(batch, 0).codes, rows.target)
+        if note is not None:
+            job.reporter.note(note)
 
 
 def calibrate_in_memory(rows: "FileRows", job: FileJob) -> Calibration:

@@ -32,6 +32,9 @@ TITLES = {
     "matthews_correlation": "Matthews correlation",
     "hamming_loss": "Hamming loss",
     "accuracy": "Accuracy",
+    "mae": "Mean absolute error",
+    "rmse": "Root mean squared error",
+    "r2": "R²",
 }
 MOST_CURVES = 8  # classes in one chart
 MOST_CLASSES = 20  # in a table of confusion
@@ -123,6 +126,8 @@ def summarize(found: Any) -> str:
     """The number of rows and errors in a sentence."""
     if isinstance(found, SequenceEvaluation):
         return f"{found.tokens - found.right:,} of {found.tokens:,} tokens have a wrong tag."
+    if not isinstance(found, Evaluation | LabelSetEvaluation):
+        return f"Evaluated on {found.rows:,} rows."
     score = found.score
     return f"{score.errors:,} of {score.rows:,} rows are wrong."
 

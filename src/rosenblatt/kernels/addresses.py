@@ -17,6 +17,9 @@ from .compiling import compiled, helper, inlined, instruction
 NEWLINE, RETURN, TAB, SPACE = ord("\n"), ord("\r"), ord("\t"), ord(" ")
 PLUS, MINUS, POINT, COLON, COMMA = ord("+"), ord("-"), ord("."), ord(":"), ord(",")
 COMMENT, QUOTE, BAR, MARKS = ord("#"), ord("'"), ord("|"), ord('"')
+PAGE = 4096  # bytes that can all be read if one of them can
+ONES = np.uint64(0x0101010101010101)
+UPPER = np.uint64(0x8080808080808080)
 
 
 # i is an address.
@@ -53,6 +56,22 @@ def low_zeros(context, word):
         return builder.cttz(arguments[0], ir.IntType(1)(0))
 
     return types.int64(types.uint64), generate
+
+
+@instruction(plain=lambda word: 64 - int(word).bit_length())
+def high_zeros(context, word):
+    """The number of 0 bits above the highest bit that is 1."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctlz(arguments[0], ir.IntType(1)(0))
+
+    return types.int64(types.uint64), generate
+
+
+@inlined
+def can_read_eight(i):
+    """Whether eight bytes at i lie on one page, so that those after an array may be read."""
+    return i & (PAGE - 1) <= PAGE - 8
 
 
 @inlined

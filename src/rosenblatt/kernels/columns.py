@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from .compiling import compiled
+from .compiling import compiled, inlined
 
 COUNT, ZEROS, SHIFT, SUM, SQUARES, LARGEST = range(6)
 """The statistics of a column: sums of x - SHIFT and of its square; SHIFT is the first number."""
+
+BLOCK = 64  # rows, which stay in a processor's cache while each column is measured
 
 
 @compiled
@@ -14,18 +16,31 @@ def measure(values, width, seen):
 
     Missing numbers (NaN) do not count.
     """
-    for k in range(0, len(values), width):
+    rows = len(values) // width
+    for first in range(0, rows, BLOCK):
         for j in range(width):
-            x = np.float64(values[k + j])
-            if not np.isnan(x):
-                if seen[COUNT, j] == 0:
-                    seen[SHIFT, j] = x
-                above = x - seen[SHIFT, j]
-                seen[COUNT, j] += 1
-                seen[ZEROS, j] += x == 0
-                seen[SUM, j] += above
-                seen[SQUARES, j] += above * above
-                seen[LARGEST, j] = max(seen[LARGEST, j], abs(x))
+            measure_column(values, width, j, first, min(first + BLOCK, rows), seen)
+
+
+@inlined
+def measure_column(values, width, j, row, stop, seen):
+    """Add some numbers of one column to its statistics, which stay in registers."""
+    count, zeros, shift = seen[COUNT, j], seen[ZEROS, j], seen[SHIFT, j]
+    total, squares, size = seen[SUM, j], seen[SQUARES, j], seen[LARGEST, j]
+    while row < stop:
+        x = np.float64(values[np.uint64(row * width + j)])
+        if not np.isnan(x):
+            if count == 0:
+                shift = x
+            above = x - shift
+            count += 1
+            zeros += x == 0
+            total += above
+            squares += above * above
+            size = max(size, abs(x))
+        row += 1
+    seen[COUNT, j], seen[ZEROS, j], seen[SHIFT, j] = count, zeros, shift
+    seen[SUM, j], seen[SQUARES, j], seen[LARGEST, j] = total, squares, size
 
 
 @compiled

@@ -18,6 +18,7 @@ from .addresses import (
     MARKS,
     MINUS,
     NEWLINE,
+    POINT,
     QUOTE,
     RETURN,
     SPACE,
@@ -31,7 +32,17 @@ from .addresses import (
     line_end,
 )
 from .compiling import compiled, helper, inlined
-from .numbers import DIGITS, DOUBLE, NOTHING, digits, is_digit, number
+from .numbers import (
+    DIGITS,
+    DOUBLE,
+    LETTER_E,
+    LOWER_CASE,
+    NOTHING,
+    ZERO,
+    digits,
+    is_digit,
+    number,
+)
 from .words import hash_bytes, is_new, keep_name, seen_names
 
 
@@ -55,7 +66,7 @@ class Cursor(NamedTuple):
 
 # Why a kernel stopped.
 FULL, LABEL, LABELS, QUERY, INDEX, INDEX_TOO_SMALL, INDEX_TOO_LARGE = range(1, 8)
-INDEX_ORDER, VALUE, VALUE_TOO_LARGE, WEIGHT, NAME, NUL, CELLS = range(8, 15)
+INDEX_ORDER, VALUE, VALUE_TOO_LARGE, WEIGHT, NAME, NUL, CELLS, LABEL_ZEROS = range(8, 16)
 
 REASONS = {
     FULL: "there is no room for more",
@@ -72,6 +83,7 @@ REASONS = {
     NAME: "a feature has no name",
     NUL: "there is a NUL byte",
     CELLS: "the row has too few or too many cells",
+    LABEL_ZEROS: "the label is an integer with leading zeros",
 }
 
 
@@ -394,12 +406,17 @@ def row_ends(data, delimiter, ends):
     return n
 
 
+NUMBER_LABEL, WHOLE_LABEL = -1, -2
+LARGEST = float(np.finfo(np.float64).max)
+
+
 @compiled
-def table(buffer, stop, cursor, delimiter, places, labels, values, width):
+def table(buffer, stop, cursor, delimiter, places, labels, values, width, limit):
     """Parse lines of numbers into dense rows.
 
-    Cell j is the label if places[j] is -1, else number places[j] of its row; those from width on
-    are left out. A missing number is NaN, and counts as ignored.
+    Cell j is the label if places[j] is NUMBER_LABEL or WHOLE_LABEL, which has no leading zeros,
+    else number places[j] of its row; those from width on are left out. A missing number is NaN, and
+    counts as ignored. One beyond the limit is too large.
     """
     at, row, _, lines, ignored, error, _ = cursor
     base, room = address(buffer), min(len(labels), len(values) // width)
@@ -411,7 +428,9 @@ def table(buffer, stop, cursor, delimiter, places, labels, values, width):
             if row == room:
                 error = FULL
                 break
-            i, missing, error = table_row(line, delimiter, places, labels, row, values, width)
+            i, missing, error = table_row(
+                line, delimiter, places, labels, row, values, width, limit
+            )
             if error != 0:
                 break
             row, ignored = row + 1, ignored + missing
@@ -420,22 +439,27 @@ def table(buffer, stop, cursor, delimiter, places, labels, values, width):
 
 
 @inlined
-def table_row(i, delimiter, places, labels, row, values, width):
+def table_row(i, delimiter, places, labels, row, values, width, limit):
     """Parse the cells at i into a row; return where they end, the missing ones, and an error."""
     single, first, missing, last = values.itemsize == 4, row * width, 0, len(places) - 1
     for j in range(last + 1):
-        place = places[j]
+        place = places[np.uint64(j)]
         if place >= width:
             end = i
             while not ends_cell(byte(end), delimiter):
                 end += 1
         else:
-            x, end, error = cell(i, delimiter, single and place >= 0)
+            is_label = place < 0
+            x, end, error = cell(
+                i, delimiter, single and not is_label, LARGEST if is_label else limit
+            )
             if error != 0:
                 return end, missing, error
-            if place < 0:
+            if is_label:
                 if math.isnan(x):
                     return end, missing, LABEL
+                if place == WHOLE_LABEL and has_leading_zeros(i, delimiter):
+                    return i, missing, LABEL_ZEROS
                 labels[row] = x
             else:
                 missing += math.isnan(x)
@@ -459,13 +483,32 @@ def surrounds(c, delimiter):
 
 
 @inlined
-def cell(i, delimiter, single):
+def has_leading_zeros(i, delimiter):
+    """Whether the cell at i is an integer with leading zeros, such as 01."""
+    while surrounds(byte(i), delimiter):
+        i += 1
+    if byte(i) != ZERO or not is_digit(byte(i + 1)):
+        return False
+    _, end = digits(i, NOTHING)
+    return byte(end) != POINT and byte(end) | LOWER_CASE != LETTER_E
+
+
+@inlined
+def cell(i, delimiter, single, limit):
     """Parse the number in the cell at i, NaN if missing; also the cell's end, and an error."""
+    x, end = number(i, single)
+    if end > i and ends_cell(byte(end), delimiter) and abs(x) <= limit:
+        return x, end, 0
+    return surrounded_cell(i, delimiter, single, limit)
+
+
+@helper
+def surrounded_cell(i, delimiter, single, limit):
+    """Parse the number among blanks or quotation marks in the cell at i, or why there is none."""
     while surrounds(byte(i), delimiter):
         i += 1
     x, after = number(i, single)
-    found = after > i
-    if not found:
+    if after == i:
         x, after = np.nan, missing_end(i, delimiter)
         if after < i:
             return x, i, VALUE
@@ -474,7 +517,7 @@ def cell(i, delimiter, single):
         end += 1
     if not ends_cell(byte(end), delimiter):
         return x, after, VALUE
-    return (x, i, VALUE_TOO_LARGE) if found and not math.isfinite(x) else (x, end, 0)
+    return (x, i, VALUE_TOO_LARGE) if abs(x) > limit else (x, end, 0)
 
 
 @helper

@@ -12,7 +12,18 @@ import numpy as np
 from llvmlite import binding, ir
 from numba import config, types
 
-from .addresses import MINUS, PLUS, POINT, byte
+from .addresses import (
+    MINUS,
+    ONES,
+    PLUS,
+    POINT,
+    UPPER,
+    byte,
+    can_read_eight,
+    eight_bytes,
+    high_zeros,
+    low_zeros,
+)
 from .compiling import helper, inlined, instruction
 
 DIGITS = 18  # that always fit in 63 bits; 19 in 64
@@ -23,6 +34,13 @@ TINY = -1074  # the exponent of 2 in the smallest float
 ZERO, NINE, LETTER_E, LOWER_CASE = ord("0"), ord("9"), ord("e"), 32
 NOTHING, DOUBLE = np.int64(0), np.bool_(False)  # of types that literals do not have
 BIT, TEN, FIRST_BIT = np.uint64(1), np.uint64(10), np.uint64(1 << 63)
+EIGHT_ZEROS = ONES * np.uint64(ZERO)
+ABOVE_NINE = ONES * np.uint64(127 - 9)  # added to a byte above 9, it sets the upper bit
+WHOLE_TENS = 10 ** np.arange(8)
+TEN_TO_EIGHT = 10**8
+PAIRS = np.uint64(0xFF000000FF)
+FIRST_PAIRS = np.uint64(100 + (1_000_000 << 32))
+SECOND_PAIRS = np.uint64(1 + (10_000 << 32))
 
 
 def power_of_ten(e):
@@ -45,10 +63,30 @@ def is_digit(c):
 @inlined
 def digits(i, m):
     """Append the decimal digits from i on to the number m; return m and where they end."""
+    while can_read_eight(i):
+        word = eight_bytes(i) ^ EIGHT_ZEROS
+        others = ((word & ~UPPER) + ABOVE_NINE | word) & UPPER
+        if others != 0:
+            n = low_zeros(others) >> 3
+            few = word << np.uint64(56 - 8 * n) << np.uint64(8)
+            return m * WHOLE_TENS[np.uint64(n)] + eight_digits(few), i + n
+        m = m * TEN_TO_EIGHT + eight_digits(word)
+        i += 8
     while is_digit(byte(i)):
         m = 10 * m + byte(i) - ZERO
         i += 1
     return m, i
+
+
+@inlined
+def eight_digits(word):
+    """The number of eight digits from 0 to 9, the first one in the lowest byte.
+
+    Digits are added in pairs, pairs in fours, and fours in one multiplication each.
+    """
+    pairs = word * TEN + (word >> np.uint64(8))
+    odd, even = pairs & PAIRS, pairs >> np.uint64(16) & PAIRS
+    return np.int64((odd * FIRST_PAIRS + even * SECOND_PAIRS) >> np.uint64(32))
 
 
 @inlined
@@ -75,7 +113,7 @@ def number(i, single):
         scale, end = exponent(end)
         e += scale
     if count > DIGITS or m > EXACT or not -22 <= e <= 22:
-        d = nearest(first, last, end, scale)
+        d = nearest(np.uint64(m), e, count, first, last, end, scale)
     elif e < 0:
         d = m / EXACT_TENS[np.uint64(-e)]
     else:
@@ -93,31 +131,36 @@ def exponent(i):
     """The exponent whose letter is at i, and where it ends; 0 and i if there is none."""
     negative = byte(i + 1) == MINUS
     first = i + 2 if negative or byte(i + 1) == PLUS else i + 1
-    e, end = digits(first, NOTHING)
+    digit = first
+    while byte(digit) == ZERO:
+        digit += 1
+    e, end = digits(digit, NOTHING)
     if end == first:
         return 0, i
-    if end - first > 9:
+    if end - digit > 9:
         e = 1_000_000_000
     return (-e if negative else e), end
 
 
 @helper
-def nearest(first, last, end, scale):
-    """The float nearest to the decimal first to last times 10^scale; the exponent is up to end.
+def nearest(m, e, count, first, last, end, scale):
+    """The float nearest to m·10ᵉ, the decimal of count digits from first to last times 10^scale.
 
-    The first digits and the power of ten become 64-bit integers whose first bit is set. The upper
-    half P of their product is at most error below the decimal; its last bits are rounded.
+    Its exponent is up to end; of more than 18 digits, m and e are found here. The first digits
+    and the power of ten become 64-bit integers whose first bit is set. The upper half P of their
+    product is at most error below the decimal; its last bits are rounded.
     """
-    m, e, error = significant(first, last, scale)
+    error = np.uint64(4)
+    if count > DIGITS:
+        m, e, error = significant(first, last, scale)
     if m == 0 or e < LEAST:
         return 0.0
     if e > MOST:
         return np.inf
     ten = np.uint64(e - LEAST)
-    q = TENS_EXPONENT[ten] + 64
-    while m < FIRST_BIT:
-        m <<= BIT
-        q -= 1
+    surplus = high_zeros(m)
+    m <<= np.uint64(surplus)
+    q = TENS_EXPONENT[ten] + 64 - surplus
     P = upper_half(m, TENS_BITS[ten])
     if P < FIRST_BIT:
         P <<= BIT

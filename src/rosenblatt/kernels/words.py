@@ -10,7 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .addresses import SPACE, address, byte, eight, eight_bytes, is_blank, low_zeros
+from .addresses import (
+    ONES,
+    SPACE,
+    UPPER,
+    address,
+    byte,
+    eight,
+    eight_bytes,
+    is_blank,
+    low_zeros,
+)
 from .algebra import mix
 from .compiling import compiled, helper, inlined
 
@@ -142,30 +152,57 @@ def categories(data, offsets, row, k, seed, mask, trim, rows, names):
     return row, k
 
 
+class NumberColumns(NamedTuple):
+    """How numbers become features: one number of each array for each column.
+
+    A number x becomes (x - centre)·factor in the column ``indices``, and a missing one (NaN) the
+    filling. Unless ``flags`` is negative, a missing one also sets that column to 1.
+    """
+
+    centre: np.ndarray
+    factor: np.ndarray
+    filling: np.ndarray
+    indices: np.ndarray
+    flags: np.ndarray
+
+
 @compiled
-def numbers(column, row, k, index, rows):
-    """Append each number as a feature of a given column; none if it is 0 or missing."""
+def numbers(matrix, first, columns, rows):
+    """Set rows to the features of a matrix, from a column on; none for numbers that become 0."""
     values, indices, starts = rows
-    while row < min(len(column), len(starts) - 1) and k < min(len(values), len(indices)):
-        if column[row] != 0 and not math.isnan(column[row]):
-            values[k], indices[k] = column[row], index
-            k += 1
-        row += 1
-        starts[row] = k
-    return row, k
+    width, kind, k = len(columns.indices), values.dtype.type, np.uint64(0)
+    for row in range(len(starts) - 1):
+        for j in range(width):
+            place = np.uint64(j)
+            x = np.float64(matrix[np.uint64(row), np.uint64(first + j)])
+            missing = math.isnan(x)
+            if missing:
+                value = kind(columns.filling[place])
+            else:
+                value = kind((x - columns.centre[place]) * columns.factor[place])
+            values[k], indices[k] = value, columns.indices[place]
+            k += np.uint64(value != 0)
+            if missing and columns.flags[place] >= 0:
+                values[k], indices[k] = 1, columns.flags[place]
+                k += np.uint64(1)
+        starts[np.uint64(row + 1)] = k
+    return k
 
 
 @compiled
 def append(rows, group, ends, out, groups):
     """Append the values of rows to the rows of ``out``, which end at ``ends`` so far.
 
-    ``groups`` gets the group of each value.
+    ``groups`` gets the group of each value, unless it is empty.
     """
     values, indices, starts = rows
+    grouped = len(groups) > 0
     for row in range(len(ends)):
         end = ends[row]
         for k in range(starts[row], starts[row + 1]):
-            out.values[end], out.indices[end], groups[end] = values[k], indices[k], group
+            out.values[end], out.indices[end] = values[k], indices[k]
+            if grouped:
+                groups[end] = group
             end += np.uint64(1)
         ends[row] = end
 
@@ -173,8 +210,6 @@ def append(rows, group, ends, out, groups):
 # Words, eight bytes at a time. A set of some of eight bytes is a mask of their upper bits.
 
 A_TO_Z, ZERO_TO_NINE, UNDERSCORE = tuple(b"az"), tuple(b"09"), tuple(b"__")
-ONES = np.uint64(0x0101010101010101)
-UPPER = np.uint64(0x8080808080808080)
 
 
 @inlined

@@ -58,7 +58,7 @@ class ImportanceDisplay(Display):
         found : sequence of Importance
             The result of ``rosenblatt.importances``, the most important column first.
         classes : ndarray
-            The classes of the model.
+            The classes of the model; empty for a regressor.
         most : int, default=30
             The largest number of columns to draw.
 
@@ -72,7 +72,7 @@ class ImportanceDisplay(Display):
             raise ValueError(
                 "The deviations of the columns are not known; measure them on a file of rows."
             )
-        names = [str(each) for each in classes.tolist()]
+        names = [str(each) for each in classes.tolist()] or ["a smaller number", "a larger number"]
         alone = len(some[0].weights) == 1
         speaks = [
             names[int(one.weights[0] > 0) if alone else int(np.argmax(one.weights))] for one in some

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,9 @@ from ..data.rows import join_rows, read_only, view_rows
 from ..kernels import words
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
+from ..kernels.cells import count_lines
 from ..kernels.lines import MISSING, VALUE_TOO_LARGE
-from ..kernels.words import CSRBuffer, Grams
+from ..kernels.words import CSRBuffer, Grams, NumberColumns
 from ..parameters import InputError
 from .batches import Batch
 from .bins import ColumnBins, name_bins
@@ -39,12 +41,16 @@ from .vocabulary import Cells
 
 
 class DecodedColumns(NamedTuple):
-    """Columns for kernels: numbers, times, or the bytes of strings with their offsets."""
+    """Columns for kernels: numbers, times, or the bytes of strings with their offsets.
+
+    ``matrix`` has the numbers and dates row by row, where they were read that way.
+    """
 
     labels: Any
     ids: np.ndarray | None
     columns: list[Any]
     rows: int
+    matrix: np.ndarray | None = None
 
 
 class TableParser(Parser):
@@ -64,6 +70,7 @@ class TableParser(Parser):
         self.text_weights = text_weights(recipe)
         self.add_scaling(features.names)
         self.add_bins()
+        self.runs = self.find_runs()
         self.label = names.label(recipe, options.label_needed)
         self.id = names.numbers.get(str(recipe.id)) if recipe.id is not None else None
         self.wanted = [names.named(name) for name in features.names]
@@ -104,6 +111,36 @@ class TableParser(Parser):
             for index, each in zip(indices, names, strict=True):
                 self.vocabulary.add(index, each)
 
+    def find_runs(self) -> list[tuple[list[int], NumberColumns | None]]:
+        """Divide the columns: numbers of one group that follow each other, and each other column.
+
+        Numbers and dates come with how they become features.
+        """
+
+        def key(number: int) -> tuple[int, int]:
+            name, kind = self.columns[number]
+            plain = kind == "number" and name not in self.bins
+            return self.groups[number], -1 if plain else number
+
+        runs = [list(run) for _, run in groupby(range(len(self.columns)), key)]
+        numeric = ("number", "date")
+        return [
+            (run, self.number_columns(run) if self.columns[run[0]][1] in numeric else None)
+            for run in runs
+        ]
+
+    def number_columns(self, run: list[int]) -> NumberColumns:
+        """Return how the numbers of some columns that follow each other become features."""
+        names = [self.columns[number][0] for number in run]
+        indices = np.array([self.salts[number] & self.mask for number in run], np.uint32)
+        flags = np.array([self.flagged.get(name, -1) for name in names], np.int64)
+        scales = np.zeros(len(run)), np.ones(len(run)), np.zeros(len(run))
+        if self.hashed and self.recipe.scales is not None:
+            found = self.column_scaling
+            some = slice(self.places[names[0]], self.places[names[0]] + len(run))
+            scales = found.centre[some], found.factor[some], found.filling[some]
+        return NumberColumns(*scales, indices, flags)
+
     def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
         """Make rows of a piece."""
         lines = self.count_lines(piece.data)
@@ -116,7 +153,7 @@ class TableParser(Parser):
 
     def count_lines(self, data: Any) -> int:
         """Count the lines of a piece, or its rows where it has no lines."""
-        return int(np.count_nonzero(data == NEWLINE))
+        return int(count_lines(data))
 
     def row_edges(self, data: Any) -> np.ndarray:
         """Return where each row of a piece begins, and where the last one ends."""
@@ -173,16 +210,26 @@ class TableParser(Parser):
     def decode_table(self, table: Any) -> DecodedColumns:
         """Decode an Arrow table that has only the wanted columns."""
         columns = [column.combine_chunks() for column in table.columns]
+        return self.decode_columns(columns, len(table))
+
+    def decode_columns(
+        self, columns: list[Any], rows: int, matrix: np.ndarray | None = None
+    ) -> DecodedColumns:
+        """Decode the wanted columns; in place of a column of the matrix there is None."""
         decode = {"number": self.numbers, "date": self.times}
         decoded = [
-            decode[kind](column, name) if kind in decode else encode_strings(column)
+            None
+            if column is None
+            else decode[kind](column, name)
+            if kind in decode
+            else encode_strings(column)
             for column, (name, kind) in zip(columns, self.columns, strict=False)
         ]
         further = columns[len(self.columns) :]
         find = self.labels if self.recipe.labels_separator is None else self.label_sets
         labels = None if self.label is None else find(further[0])
         ids = None if self.id is None else np.array(to_words(further[-1]).to_pylist(), object)
-        return DecodedColumns(labels, ids, decoded, len(table))
+        return DecodedColumns(labels, ids, decoded, rows, matrix)
 
     def numbers(self, column: Any, name: str) -> np.ndarray:
         """Decode a column of numbers; a missing one is NaN."""
@@ -286,12 +333,20 @@ class TableParser(Parser):
             else:
                 yield batch
 
+    def number_matrix(self, decoded: DecodedColumns) -> np.ndarray:
+        """Return the numbers and dates of decoded columns row by row; missing ones are NaN."""
+        matrix = decoded.matrix
+        if matrix is None:
+            matrix = np.empty((decoded.rows, len(self.places)), self.read_dtype)
+        for (name, _), column in zip(self.columns, decoded.columns, strict=True):
+            if name in self.places and column is not None:
+                numbers = column.days if isinstance(column, Times) else column
+                matrix[:, self.places[name]] = numbers
+        return matrix
+
     def dense_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
         """Make dense rows of columns of numbers."""
-        matrix = np.empty((decoded.rows, len(self.columns)), self.read_dtype)
-        for j, column in enumerate(decoded.columns):
-            matrix[:, j] = column.days if isinstance(column, Times) else column
-        yield slice(decoded.rows), self.make_number_rows(matrix)
+        yield slice(decoded.rows), self.make_number_rows(self.number_matrix(decoded))
 
     def make_number_rows(self, matrix: np.ndarray) -> Rows:
         """Make rows of a matrix of numbers in place; NaN marks missing ones."""
@@ -301,50 +356,53 @@ class TableParser(Parser):
 
     def hashed_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
         """Make sparse rows of the features of all columns, and of their products."""
-        columns = [self.features(*column) for column in enumerate(decoded.columns)]
-        parts = [part for column in columns for part in column]
+        matrix = self.number_matrix(decoded)
+        parts, numbers = list[CSRBuffer](), list[int]()
+        for run, columns in self.runs:
+            made = self.features(run, columns, decoded, matrix)
+            parts += made
+            numbers += [self.groups[run[0]]] * len(made)
         if self.pairs is None and len(parts) == 1:
             yield slice(decoded.rows), view_filled_rows(parts[0], decoded.rows)
             return
-        counts = map(len, columns)
-        numbers = [group for group, n in zip(self.groups, counts, strict=True) for _ in range(n)]
-        rows, groups = join_columns(parts, numbers, self.options.dtype)
+        rows, groups = join_columns(parts, numbers, self.options.dtype, self.pairs is not None)
         if self.pairs is None:
             yield slice(decoded.rows), view_filled_rows(rows, decoded.rows)
             return
         for some, part in self.cross_rows(rows, groups, self.pairs):
             yield some, view_filled_rows(part, len(part.starts) - 1)
 
-    def features(self, number: int, column: Any) -> list[CSRBuffer]:
-        """Make the features of one column."""
-        name, kind = self.columns[number]
-        index = np.uint32(self.salts[number] & self.mask)
-        if kind == "number":
-            return self.number_features(name, index, column)
-        if kind == "text":
-            return [self.text_features(number, column)]
-        if kind == "category":
+    def features(
+        self,
+        run: list[int],
+        columns: NumberColumns | None,
+        decoded: DecodedColumns,
+        matrix: np.ndarray,
+    ) -> list[CSRBuffer]:
+        """Make the features of columns of numbers that follow each other, or of one other."""
+        number = run[0]
+        (name, kind), column = self.columns[number], decoded.columns[number]
+        if columns is None:
+            if kind == "text":
+                return [self.text_features(number, column)]
             return [self.category_features(name, self.salts[number], column)]
-        words = get_parts(column.column, self.recipe.date_form(name).parts)
-        parts = [
-            self.category_features(part, np.uint64(salt(part)), encode_strings(cells))
-            for part, cells in ((f"{name} {part}", cells) for part, cells in words.items())
-        ]
-        return self.number_features(name, index, column.days) + parts
+        place = self.places[name]
+        found = [self.number_features(place, columns, matrix)]
+        if kind == "date":
+            words = get_parts(column.column, self.recipe.date_form(name).parts)
+            for part, cells in ((f"{name} {part}", cells) for part, cells in words.items()):
+                salted = np.uint64(salt(part))
+                found.append(self.category_features(part, salted, encode_strings(cells)))
+        elif name in self.bins:
+            found.append(self.bins[name].features(matrix[:, place], self.options.dtype))
+        return found
 
-    def number_features(self, name: str, index: np.uint32, column: np.ndarray) -> list[CSRBuffer]:
-        """Make the feature of a number, and the one that marks missing numbers."""
-        numbers = [(index, column)]
-        if self.recipe.scales is not None:
-            numbers = [(index, self.column_scaling.column(self.places[name], column))]
-            if name in self.flagged:
-                numbers.append((self.flagged[name], np.isnan(column)))
-        dtype = self.options.dtype
-        parts = [allocate_rows(len(column), len(column), dtype) for _ in numbers]
-        for (place, values), out in zip(numbers, parts, strict=True):
-            words.numbers(read_only(values.astype(dtype, copy=False)), 0, 0, place, out)
-        own = self.bins.get(name)
-        return parts if own is None else [*parts, own.features(column, dtype)]
+    def number_features(self, place: int, columns: NumberColumns, matrix: np.ndarray) -> CSRBuffer:
+        """Make the features of numbers, and those that mark missing numbers."""
+        most = len(matrix) * (len(columns.indices) + int(np.count_nonzero(columns.flags >= 0)))
+        out = allocate_rows(len(matrix), most, self.options.dtype)
+        words.numbers(matrix, place, columns, out)
+        return out
 
     def category_features(self, name: str, seed: np.uint64, column: Any) -> CSRBuffer:
         """Make a feature for each string."""
@@ -438,13 +496,13 @@ def salt(name: str) -> int:
 
 
 def join_columns(
-    parts: list[CSRBuffer], numbers: list[int], dtype: np.dtype
+    parts: list[CSRBuffer], numbers: list[int], dtype: np.dtype, grouped: bool
 ) -> tuple[CSRBuffer, np.ndarray]:
-    """Join the features of several columns row by row, with the group of each value."""
+    """Join the features of several columns row by row, with the group of each value if asked."""
     starts = np.add.reduce([part.starts for part in parts])
     values = int(starts[-1])
     out = CSRBuffer(np.empty(values, dtype), np.empty(values, np.uint32), starts)
-    groups, ends = np.empty(values, np.uint16), starts[:-1].copy()
+    groups, ends = np.empty(values if grouped else 0, np.uint16), starts[:-1].copy()
     for part, number in zip(parts, numbers, strict=True):
         words.append(part, number, ends, out, groups)
     return out, groups

@@ -1,7 +1,4 @@
-"""CSV and TSV files: a kernel reads those that are all numbers, Arrow those with words.
-
-On covtype.csv (75 MB of numbers) the kernel takes a third of Arrow's time, with the same import.
-"""
+"""CSV and TSV files: kernels read numbers and plain words, Arrow cells of any other form."""
 
 import re
 from collections.abc import Iterator
@@ -12,10 +9,19 @@ from typing import Any
 import numpy as np
 
 from ..data.rows import view_rows
-from ..kernels import lines
+from ..kernels import cells, lines
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
-from ..kernels.lines import CELLS, LABEL, NUL, VALUE, VALUE_TOO_LARGE, Cursor
+from ..kernels.lines import (
+    CELLS,
+    LABEL,
+    LABEL_ZEROS,
+    NUL,
+    NUMBER_LABEL,
+    VALUE,
+    WHOLE_LABEL,
+    Cursor,
+)
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError
 from .arrow import DecodedColumns, TableParser, missing_name, table_scaling, to_arrow_type
@@ -43,8 +49,8 @@ from .recipe import (
 )
 from .sources import BLANKS, ByteStream, Source, file_error, last_newline
 from .threads import Broken, Piece
-from .values import too_large
 
+LEAST_BYTES = 1 << 16  # for which a kernel is loaded, or compiled; Arrow is there already
 ZERO = ord("0")
 BEFORE_NUMBERS = np.frombuffer(b' "\t', np.uint8)
 ZEROS_FIRST = re.compile(rb"0\d+\s*(?![.eE\d])")  # an integer
@@ -131,17 +137,25 @@ class NumberParser(DelimitedParser, LineParser):
         self.label = layout.columns.label(recipe, options.label_needed)
         self.labelled = self.label is not None
         if self.label is not None:
-            self.places[self.label] = -1
+            self.places[self.label] = WHOLE_LABEL if options.new else NUMBER_LABEL
 
     def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
         """Parse whole lines; a label with leading zeros makes the labels words."""
-        if self.label is not None and self.options.new:
-            found = find_leading_zeros(piece.data, self.layout, self.label)
-            if found is not None:
-                line = int(np.count_nonzero(piece.data[:found] == NEWLINE)) + 1
-                yield Broken(line, leading_zeros_error(str(self.recipe.label)), True)
+        for found in super().parse_piece(piece):
+            zeros = self.find_zeros(piece.data) if isinstance(found, Broken) else None
+            yield found if zeros is None else zeros
+            if zeros is not None:
                 return
-        yield from super().parse_piece(piece)
+
+    def find_zeros(self, data: np.ndarray) -> Broken | None:
+        """Find the first label with leading zeros, even behind rows that are broken otherwise."""
+        if self.label is None or not self.options.new:
+            return None
+        at = find_leading_zeros(data, self.layout, self.label)
+        if at is None:
+            return None
+        line = int(np.count_nonzero(data[:at] == NEWLINE)) + 1
+        return Broken(line, leading_zeros_error(str(self.recipe.label)), True)
 
     def is_unlabelled(self, cursor: Cursor) -> bool:
         """Whether the line at the cursor was refused as its label is missing."""
@@ -154,26 +168,10 @@ class NumberParser(DelimitedParser, LineParser):
         return LineBuffers(np.empty(n), None, CSRBuffer(values, values[:0], values[:0]), None)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
-        """Call the kernel, and stop at a number that is too large for the data type."""
-        delimiter, values, width = ord(self.layout.delimiter), out.rows.values, self.n_numbers
-
-        def parse(most: int | None = None) -> Cursor:
-            labels, stop = out.labels[:most], len(data)
-            found = lines.table(data, stop, cursor, delimiter, self.places, labels, values, width)
-            return Cursor(*found)
-
-        found = parse()
-        if values.dtype == self.options.dtype:
-            return found
-        large = too_large(values[cursor.values : found.values], self.options.dtype)
-        if not large.any():
-            return found
-        row, place = divmod(cursor.values + int(large.argmax()), width)
-        before = parse(row)
-        ends = np.flatnonzero(data[before.at :] == delimiter)
-        cell = int(np.flatnonzero(self.places == place)[0])
-        where = before.at + (int(ends[cell - 1]) + 1 if cell else 0)
-        return before._replace(error=VALUE_TOO_LARGE, where=where)
+        """Call the kernel."""
+        delimiter, limit = ord(self.layout.delimiter), float(np.finfo(self.options.dtype).max)
+        shape = out.labels, out.rows.values, self.n_numbers, limit
+        return Cursor(*lines.table(data, len(data), cursor, delimiter, self.places, *shape))
 
     def make_rows(
         self, data: np.ndarray, cursor: Cursor, out: LineBuffers
@@ -188,6 +186,8 @@ class NumberParser(DelimitedParser, LineParser):
 
     def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
         """Say in which column the line at the cursor is broken, and why."""
+        if cursor.error == LABEL_ZEROS:
+            return leading_zeros_error(str(self.recipe.label))
         delimiter = self.layout.delimiter.encode()
         before = bytes(data[cursor.at : cursor.where])
         name = self.layout.columns.names[before.count(delimiter)]
@@ -210,13 +210,21 @@ class CellParser(DelimitedParser, TableParser):
     ) -> None:
         super().__init__(source, recipe, options, layout.columns)
         self.layout = layout
-        number, word = to_arrow_type(self.read_dtype), to_arrow_type(None)
+        number_type, word = to_arrow_type(self.read_dtype), to_arrow_type(None)
         found = [layout.kinds[place].kind for place in self.wanted]
         self.types = [
-            number if kind == spelled == "number" and name not in recipe.spellings else word
+            number_type if kind == spelled == "number" and name not in recipe.spellings else word
             for (name, kind), spelled in zip(self.columns, found, strict=False)
         ]
         self.types += [word] * (len(self.wanted) - len(self.types))
+        self.cell_places = np.full(len(layout.columns), cells.SKIPPED)
+        self.n_words = 0
+        for number, place in enumerate(self.wanted):
+            if self.types[number] == number_type:
+                self.cell_places[place] = self.places[self.columns[number][0]]
+            elif self.cell_places[place] == cells.SKIPPED:  # a column may be wanted twice
+                self.cell_places[place] = len(self.places) + self.n_words
+                self.n_words += 1
 
     @property
     def piece_bytes(self) -> int:
@@ -237,7 +245,30 @@ class CellParser(DelimitedParser, TableParser):
         return np.unique([0, *row_ends(data, self.layout.delimiter), len(data)])
 
     def decode(self, data: np.ndarray) -> DecodedColumns:
-        """Decode the cells of whole rows."""
+        """Decode the cells of whole rows: by the kernel if they are many and written plainly."""
+        found = self.decode_plain(data) if len(data) >= LEAST_BYTES else None
+        return self.decode_any(data) if found is None else found
+
+    def decode_plain(self, data: np.ndarray) -> DecodedColumns | None:
+        """Decode cells that are written plainly; None if some are not, or are broken."""
+        most, width = int(cells.count_lines(data)), len(self.places)
+        matrix = np.empty((most, width), self.read_dtype)
+        spans = np.empty((most, self.n_words, 2), np.int32)
+        delimiter, limit = ord(self.layout.delimiter), float(np.finfo(self.options.dtype).max)
+        places = self.cell_places
+        rows, missing = cells.plain_cells(data, delimiter, places, limit, matrix, spans)
+        if rows == cells.NOT_PLAIN:
+            return None
+        columns = [
+            None if places[place] < width else copy_words(data, spans[:rows], places[place] - width)
+            for place in self.wanted
+        ]
+        if missing:
+            self.add_notice(self.gaps)
+        return self.decode_columns(columns, rows, matrix[:rows])
+
+    def decode_any(self, data: np.ndarray) -> DecodedColumns:
+        """Decode cells by Arrow, which knows every way to write them."""
         if not data.all():
             raise line_error(NUL, int(data.argmin()) + 1)
         include = [str(number) for number in self.wanted]
@@ -272,6 +303,20 @@ class CellParser(DelimitedParser, TableParser):
             if kind != to_arrow_type(None) and not is_number(cell):
                 return self.options.word_error("number", names[number], cell)
         return found
+
+
+def copy_words(data: np.ndarray, spans: np.ndarray, column: int) -> Any:
+    """Copy the words of a column into an Arrow array; raise ValueError if they are not UTF-8."""
+    import pyarrow
+
+    size = int(spans[:, column, 1].sum() - spans[:, column, 0].sum())
+    letters, offsets = np.empty(size, np.uint8), np.empty(len(spans) + 1, np.int32)
+    is_ascii = cells.copy_words(data, spans, column, letters, offsets)
+    buffers = pyarrow.py_buffer(offsets), pyarrow.py_buffer(letters)
+    found = pyarrow.StringArray.from_buffers(len(spans), *buffers)
+    if not is_ascii:
+        found.validate(full=True)
+    return found
 
 
 def find_leading_zeros(data: np.ndarray, layout: TableLayout, place: int) -> int | None:

@@ -410,7 +410,7 @@ def with_columns(
 
 
 def has_text_label_sets(recipe: FeatureRecipe) -> bool:
-    """Whether rows are texts with any number of labels, each of which has weights of its own.
+    """Whether rows are texts with any number of labels, each with its weights.
 
     Pairs of words would make the model large, and worse (docs/how-defaults-were-chosen.md).
     """

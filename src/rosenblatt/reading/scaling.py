@@ -76,13 +76,6 @@ class DenseScaling:
         scales = self.centre, self.factor, self.filling, self.flags
         columns.standardise(read_only(values), self.n_columns, *scales, out)
 
-    def column(self, number: int, values: np.ndarray) -> np.ndarray:
-        """Scale the numbers of one column, and fill gaps."""
-        some, out = slice(number, number + 1), np.empty(len(values), self.dtype)
-        scales = self.centre[some], self.factor[some], self.filling[some], np.zeros(1, np.int64)
-        columns.standardise(read_only(values), 1, *scales, out)
-        return out
-
 
 class SparseScaling:
     """Scales sparse rows; absent values stay 0."""

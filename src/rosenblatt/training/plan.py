@@ -236,7 +236,8 @@ class Plan:
     def refuse_other_plan(self, before: Mapping[str, Any]) -> None:
         """Refuse to resume a run of another plan; values that are still None match any."""
         now = self.as_dict()
-        before = {**LATER, **before} if before else before
+        later = {name: value for name, value in LATER.items() if name in now}
+        before = {**later, **before} if before else before
         if before.keys() != now.keys():
             raise ParameterError(
                 "The model does not say how it was trained; it cannot be resumed.",

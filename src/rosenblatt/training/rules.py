@@ -148,8 +148,8 @@ class UpdateRule:
     from_anywhere : bool
         Whether weights are all that it needs to begin with.
     target : str
-        What its labels are: "classes", "numbers" or "ranks". Kernels of the last two take all
-        labels, and have one column of weights.
+        What its labels are: "classes" or "numbers". Kernels of numbers have one column of
+        weights.
     """
 
     name: str

@@ -63,17 +63,28 @@ def test_a_single_pass_is_a_stream_and_several_are_shuffled(found, given, stream
     assert (made.stream, made.parameters["order"]) == (stream, order)
 
 
-def test_texts_have_a_margin_and_balanced_classes_if_all_labels_are_known():
+def test_texts_are_learnt_by_arow_in_five_passes():
     texts = replace(IN_MEMORY_ROWS, texts=2)
-    parameters = plan(texts).parameters
+    made = plan(texts)
+    named = {name: made.parameters[name] for name in ("r", "max_iter", "solution")}
+    assert (made.rule, named) == ("arow", {"r": 1.0, "max_iter": 5, "solution": "last"})
+    assert made.parameters["class_weight"] is None
+    assert plan(texts, margin=0.5).rule == "perceptron"
+    assert plan(texts, C=0.5).rule == "pa"
+    assert plan(texts, solution="vote", order="fixed").rule == "perceptron"
+
+
+def test_the_perceptron_has_a_margin_and_balanced_classes_for_texts_whose_labels_are_known():
+    texts = replace(IN_MEMORY_ROWS, texts=2)
+    parameters = plan(texts, "perceptron").parameters
     assert (parameters["margin"], parameters["class_weight"]) == (2.0, "balanced")
     weights = {"a": 1.0}
-    assert plan(texts, class_weight=weights).parameters["class_weight"] == weights
+    assert plan(texts, "perceptron", class_weight=weights).parameters["class_weight"] == weights
     assert plan(texts, margin=0.5).parameters["class_weight"] is None
     for other in (replace(texts, label_sets=True), replace(texts, rereadable=False)):
-        assert plan(other).rule == ("arow" if other.label_sets else "pa")
         assert plan(other, rule="perceptron").parameters["margin"] == 0.0
-    assert plan(texts, classes=("a", "b")).rule == "pa"
+    named = plan(texts, "perceptron", classes=("a", "b")).parameters
+    assert (named["margin"], named["class_weight"]) == (0.0, None)
 
 
 def test_texts_with_any_number_of_labels_are_learnt_by_arow_in_three_passes():

@@ -153,7 +153,7 @@ class RuleOptions:
     rule: str | None = training_option(
         help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
-        shown="pa; text: perceptron; label sets of text, --epochs 1: arow",
+        shown="pa; text, --epochs 1: arow",
     )
     own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))
 
@@ -171,16 +171,14 @@ class RuleOptions:
 class LearningOptions(RuleOptions):
     """The parameters that all rules share, and how a file is gone through."""
 
-    epochs: int | None = shared_option("max_iter", "10; label sets of text: 3")
-    solution: str | None = shared_option(
-        "solution", "average; last for label sets of text and --epochs 1"
-    )
+    epochs: int | None = shared_option("max_iter", "10; text: 5; label sets of text: 3")
+    solution: str | None = shared_option("solution", "average; last for text and --epochs 1")
     early_stopping: bool = shared_option("early_stopping", "off", False)
     probabilities: bool = shared_option("calibrate", "off", False)
     class_weight: str | None = training_option(
         help="Weights of the classes: balanced weighs rare classes more.",
         type=click.Choice(["balanced"]),
-        shown="equal; balanced for text",
+        shown="equal; perceptron with text: balanced",
     )
     tune: bool = training_option(
         help="Choose the settings that are not given, rule, bins and pairs included, by "

@@ -115,9 +115,10 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         Options of reading, as for ``read``: ``label`` (default: detected), ``text``, ``category``,
         ``ignore``, ``format`` and others.
 
-        Options of training: ``rule`` (default "pa" for tables, "perceptron" for text, "arow" for
-        one pass) and the parameters of its estimator. Some have other defaults here:
-        ``solution="average"``, ``max_iter=10``, ``random_state=0``.
+        Options of training: ``rule`` (default "pa" for tables, "arow" for text and for one pass)
+        and the parameters of its estimator. Some have other defaults here: ``solution="average"``
+        ("last" by default for text and one pass), ``max_iter=10`` (by default 5 for text),
+        ``random_state=0``.
 
         Options for files: ``classes`` (all labels), ``window`` (shuffle a stream within N rows,
         default 0), ``holdout`` (share of rows to test on, default 0), ``cache`` (path for parsed

@@ -406,6 +406,9 @@ FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
 FOR_TABLES: dict[str, Any] = {"rule": "pa", "loss": "squared_hinge", "C": None}
 """Defaults for several passes over rows without text; C depends on their size."""
 
+FOR_TEXTS: dict[str, Any] = {"rule": "arow", "r": 1.0, "max_iter": 5, "solution": "last"}
+"""Defaults for several passes over rows with text (docs/how-defaults-were-chosen.md)."""
+
 FOR_LABEL_SETS: dict[str, Any] = {"rule": "arow", "r": 0.1, "max_iter": 3, "solution": "last"}
 """Defaults for texts with any number of labels (docs/how-defaults-were-chosen.md)."""
 

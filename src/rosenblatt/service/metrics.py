@@ -107,10 +107,19 @@ class Metrics(Collector):
         yield gauge("saved_sequence", "Number in the model file.", model["saved"])
         yield gauge("writable", "1 if examples can be learnt, else 0.", not model["failure"])
         yield counter("updates", "Updates of the weights.", model["mistakes"])
-        yield counter("errors", "Examples predicted wrongly before learning.", progress.errors)
+        yield counter(
+            "errors",
+            "Examples predicted wrongly before learning; sum of errors of numbers.",
+            progress.errors,
+        )
         yield counter("refused_examples", "Logged examples that were skipped.", progress.refused)
         shares = {name: share for name, share in model["error"].items() if share is not None}
-        yield gauge("error_ratio", "Share of wrong predictions before learning.", shares, "last")
+        yield gauge(
+            "error_ratio",
+            "Share of wrong predictions before learning; mean error of numbers.",
+            shares,
+            "last",
+        )
         classes = progress.classes
         yield counter(
             "class_examples",

@@ -17,6 +17,7 @@ from ..parameters import (
     FOR_NUMBERS,
     FOR_ONE_PASS,
     FOR_TABLES,
+    FOR_TEXTS,
     NUMBER_RULES,
     RULE_TABLE,
     TEXTBOOK,
@@ -364,10 +365,10 @@ def choose_defaults(request: Request, found: Found) -> dict[str, Any]:
     stated, plain = request.parameters, {"rule": "perceptron"}
     textbook = any(stated.get(name) in values for name, values in TEXTBOOK.items())
     usual = [FOR_TABLES, plain]
-    if textbook or has_text_margin(request, found):
+    if textbook:
         usual.reverse()
-    elif found.texts and found.label_sets:
-        usual.insert(0, FOR_LABEL_SETS)
+    elif found.texts:
+        usual = [FOR_LABEL_SETS if found.label_sets else FOR_TEXTS, *reversed(usual)]
     usual += [{"rule": rule} for rule in rules_with(stated)] if request.tune else []
     for each in usual:
         if stated.keys() <= RULE_TABLE[each["rule"]].parameters.keys():

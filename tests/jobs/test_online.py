@@ -41,7 +41,7 @@ def write(path, X, y, header=""):
 
 
 def runs_of_labels(path, run_length, rows=3000):
-    """Rows of which the labels come in runs; their numbers tell little."""
+    """Rows whose labels come in runs; their numbers say little."""
     rng = np.random.default_rng(0)
     labels = np.repeat(rng.integers(2, size=rows // run_length), run_length)
     return write(path, rng.normal(size=(rows, 4)) + 0.3 * labels[:, None], labels)

@@ -1,8 +1,8 @@
 """Arrays of a linear state without the weights that never changed, for a smaller file.
 
-Words of a text are hashed to a million columns, of which few rows have a value, and of several
-labels each uses only some. A file then holds the places that differ from the start of a training,
-and the numbers there.
+Words of texts are hashed to up to a million columns. Many of these have no word, and each of
+several labels uses only some. A file then holds the places that differ from the start of a
+training, and the numbers there.
 """
 
 import math

@@ -666,7 +666,7 @@ def test_train_and_inspect_say_what_the_columns_are_taken_for(capsys, folder):
     assert "'day' is taken as dates" in err
     assert "'note' is taken as text" in err
     inspected = run(capsys, "inspect", "m")[1].splitlines()
-    assert inspected[0] == "A perceptron for 3 classes: x0 (20), x1 (20), x2 (20)"
+    assert inspected[0] == "AROW for 3 classes: x0 (20), x1 (20), x2 (20)"
     assert inspected[1:6] == out.splitlines()[:5]
     done = run(capsys, "train", "mixed.csv", "--json", "--ignore", "kind")[1].splitlines()[-1]
     found = json.loads(done)

@@ -75,7 +75,7 @@ def test_options_that_need_all_labels_are_refused(options, code):
     with pytest.raises(ParameterError) as error:
         rosenblatt.train(make_rows(50), label="kind", labels_budget=0.1, **options)
     assert error.value.code == code
-    for budget in (-1, float("nan"), "few"):
+    for budget in (-1, 1.5, float("nan"), "few"):
         with pytest.raises(ParameterError, match="labels_budget must be a share"):
             rosenblatt.train(make_rows(50), label="kind", labels_budget=budget)
 

@@ -115,3 +115,12 @@ def test_ids_come_first(tmp_path):
     assert predict(named, tmp_path / "in.csv") == "who,predicted\nx,False\ny,True\n"
     (tmp_path / "in.csv").write_text("size\n1\n9\n")
     assert predict(named, tmp_path / "in.csv") == "predicted\nFalse\nTrue\n"
+
+
+def test_predicted_numbers_keep_their_digits(tmp_path):
+    lines = [f"{a},{1e9 + 2 * a}" for a in np.linspace(0, 1, 50)]
+    path = tmp_path / "times.csv"
+    path.write_text("\n".join(["a,when", *lines]) + "\n")
+    model = train(read(path, label="when", numbers=True), Request())
+    found = [float(line.split(",")[0]) for line in predict(model, path).splitlines()[1:]]
+    assert np.ptp(found) == pytest.approx(2, abs=0.1)

@@ -183,3 +183,13 @@ def test_a_label_such_as_0_5_has_no_leading_zeros(write):
     rows = "".join(f"{label},{k}\n" for k in range(50) for label in ("0", "0.5", "00.5", "0e1"))
     reader = read(write("data.csv", rows), label=0, header=False)
     assert {label for batch in reader for label in batch.y} == {0, 0.5}
+
+
+@pytest.mark.parametrize("cell", ["${:,.2f}", "{:.2f} %", "€{:.0f}"])
+def test_numbers_that_are_not_written_plainly_are_not_classes(write, cell):
+    frame = FRAME.assign(price=[cell.format(price) for price in FRAME.price])
+    for path in forms(frame, write):
+        with refused("label-spelled", column="price") as caught:
+            read(path, label="price", numbers=None)
+        assert "state numbers=False to learn each as a class" in str(caught.value)
+        read(path, label="price", numbers=False)

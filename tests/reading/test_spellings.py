@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from rosenblatt import read, train
+from rosenblatt.reading.spellings import MARKS, Spelling
 
 from .samples import refused, whole
 
@@ -89,6 +90,11 @@ def test_prices_that_decide_are_learnt():
     with pytest.warns(UserWarning, match="taken as numbers"):
         model = train(frame, label="y", max_iter=50)
     assert model.score(frame[["price"]], frame["y"]) > 0.97
+
+
+@pytest.mark.parametrize("cell", ["--5", "+-5", "-$-5", "- -5"])
+def test_a_number_has_at_most_one_sign(cell):
+    assert not any(Spelling(marks, unit).fits(cell) for marks in MARKS for unit in ("", "$"))
 
 
 @pytest.mark.parametrize("others", ["", "word,"])

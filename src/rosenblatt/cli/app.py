@@ -139,6 +139,9 @@ def main() -> None:
         print("rosenblatt: interrupted", file=sys.stderr)
         sys.exit(130)
     except RuntimeError as error:
+        if isinstance(error.__context__, KeyboardInterrupt):  # in the middle of the compiler
+            print("rosenblatt: interrupted", file=sys.stderr)
+            sys.exit(130)
         if not hasattr(error, "code"):  # of lost workers
             raise
         stop(str(error), error.code)

@@ -29,8 +29,9 @@ SCALES = {
 
 
 def count(number: int, thing: str) -> str:
-    """A number with its noun: "1 row", "2 rows"."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    """A number with its noun: "1 row", "2 rows", "2 classes"."""
+    ending = "es" if thing.endswith("s") else "s"
+    return f"{number:,} {thing}{'' if number == 1 else ending}"
 
 
 def fold(line: str) -> str:

@@ -87,8 +87,14 @@ def save_report(
     ----------
     path : str or path-like
         The file to write, usually with the suffix ``.html``.
-    model, data, y, threshold
-        As for ``evaluate``.
+    model : Pipeline, classifier or path
+        A fitted model of this package, or its file.
+    data : path, data frame, Arrow table, list of dicts or array
+        The rows.
+    y : array-like of shape (n_samples,), default=None
+        The labels; None if the data have the column of labels that ``train`` was given.
+    threshold : float, default=None
+        The threshold of ``evaluate``.
 
     Returns
     -------

@@ -93,7 +93,9 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             learner.calibration = self._calibrate(learner, given, begin)
             weighted = sample_weight, coef_init, intercept_init, self.class_weight, given.held_out
             plain = not continues and self._textbook and self._rule is PERCEPTRON
-            learnt = given.rows.codes[given.rows.row_order]
+            learnt, order = given.rows.codes, given.rows.row_order
+            if len(order) < len(learnt):  # some rows are held out or weigh nothing
+                learnt = learnt[order]
             facts = {
                 "plain": plain and all(value is None for value in weighted),
                 "class_rows": count_classes(learnt, len(given.classes)).tolist(),

@@ -65,7 +65,7 @@ def predict_rows(
     for batch, scores in scored(learner, reader):
         chosen = decide(scores)
         if learner.target_kind == "numbers":
-            labels = shorten(chosen[:, None])[0]
+            labels = shorten(chosen[:, None], 15)[0]
         elif learner.multilabel:
             flags = (compress(names, row) for row in chosen.tolist())
             labels = [separator.join(map(str, each)) for each in flags]
@@ -79,9 +79,9 @@ def predict_rows(
         yield batch, [list(row) for row in zip(*columns, strict=True)]
 
 
-def shorten(table: Array) -> list[list[float]]:
-    """Return the columns of a matrix, each number with nine digits."""
-    return [[float(f"{value:.9g}") for value in column] for column in table.T.tolist()]
+def shorten(table: Array, digits: int = 9) -> list[list[float]]:
+    """Return the columns of a matrix, each number with at most some digits."""
+    return [[float(f"{value:.{digits}g}") for value in column] for column in table.T.tolist()]
 
 
 class Table(NamedTuple):

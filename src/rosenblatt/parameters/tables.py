@@ -372,9 +372,9 @@ FILES: Mapping[str, Parameter] = {
     "holdout": share(0.0, "Share of the rows, in [0, 1), to hold out and test on"),
     "labels_budget": Parameter(
         0.0,
-        "a share of the rows below 1, or a number from 1 up",
-        lambda value: value == 0 or positive_number(value),
-        help="Learn only from rows whose labels are asked for: a share below 1, or a number",
+        "a share of the rows below 1, a whole number of rows, or 0 for all labels",
+        lambda value: value == 0 or (positive_number(value) and (value < 1 or value % 1 == 0)),
+        help="Learn only from rows whose labels are asked for: a share, or a number; 0: all rows",
         type=float,
     ),
     "progress_every": count_from_0(0, "Print the progressive error every N rows"),

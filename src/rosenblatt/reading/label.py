@@ -9,6 +9,7 @@ from ..parameters import InputError
 from .notices import Notice, make_notice
 from .recipe import ColumnNames, FeatureRecipe
 from .sources import file_error
+from .spellings import find_spelling
 
 LABEL_NAMES = ("label", "class", "target", "y")
 FIRST_ROWS = 2_000  # that are looked at
@@ -64,10 +65,26 @@ def with_numbers(
         recipe = replace(recipe, numbers=numbers and not classes)
         notes = ["label-numbers"] if recipe.numbers else notes
         notes = ["label-classes"] if classes and numbers and len(known) > FEW_CLASSES else notes
+        if not classes and not numbers:
+            refuse_spelled_numbers(recipe.label, cells)
     if not recipe.numbers and not classes:
         notes = ["label-values"]
     about = {"name": recipe.label or "label", "values": len(known)}
     return recipe, {make_notice(code, **about): None for code in notes}
+
+
+def refuse_spelled_numbers(label: Any, cells: Sequence[Any]) -> None:
+    """Refuse labels such as $1,234.50, which would be learnt as a class each."""
+    known = [str(cell).strip() for cell in cells if cell is not None]
+    spelling = find_spelling(known)
+    if spelling is not None:
+        raise InputError(
+            f"The label {label!r} holds numbers that are not written plainly, such as "
+            f"{known[0]!r}; write {spelling.number(known[0]):.15g} to learn numbers, or state "
+            "{numbers=False} to learn each as a class.",
+            code="label-spelled",
+            column=str(label),
+        )
 
 
 def holds_numbers(cells: Sequence[Any]) -> bool:

@@ -28,12 +28,15 @@ class Spelling(NamedTuple):
 
     @property
     def pattern(self) -> str:
-        """A regular expression for the numbers; its groups are the sign and the number."""
+        """A regular expression for the numbers.
+
+        Its groups are the sign before the unit, the sign after it, and the number.
+        """
         thousands, decimal = MARKS[self.marks]
         number = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)(?:{decimal}\d+)?"
         unit = f"{re.escape(self.unit)}?" if self.unit not in ("", "%") else ""
         after = r"[ \x{00A0}]?%" if self.unit == "%" else rf"[ \x{{00A0}}]?{unit}"
-        return rf"^\s*([-+]?) ?{unit} ?([-+]?{number}){after}\s*$"
+        return rf"^\s*(?:([-+]?) ?{unit} ?|{unit} ?([-+]))({number}){after}\s*$"
 
     def fits(self, cell: str) -> bool:
         """Whether a cell is written in this way."""
@@ -41,11 +44,11 @@ class Spelling(NamedTuple):
 
     def number(self, cell: str) -> float:
         """Return the number in a cell."""
-        sign, number = re.match(  # type: ignore[union-attr]
+        before, after, number = re.match(  # type: ignore[union-attr]
             self.pattern.replace(r"\x{00A0}", "\u00a0"), cell
-        ).groups()
+        ).groups(default="")
         thousands, decimal = MARKS[self.marks]
-        return float(sign + re.sub(decimal, ".", re.sub(thousands, "", number)))
+        return float(before + after + re.sub(decimal, ".", re.sub(thousands, "", number)))
 
 
 def find_spelling(cells: Sequence[str]) -> Spelling | None:
@@ -71,7 +74,7 @@ def write_plainly(column: Any, spelling: Spelling) -> Any:
 
     thousands, decimal = MARKS[spelling.marks]
     fits = compute.match_substring_regex(column, spelling.pattern)
-    found = compute.replace_substring_regex(column, spelling.pattern, r"\1\2")
+    found = compute.replace_substring_regex(column, spelling.pattern, r"\1\2\3")
     found = compute.replace_substring_regex(found, thousands, "")
     found = compute.replace_substring_regex(found, decimal, ".")
     blank = compute.match_substring_regex(column, r"^\s*$")

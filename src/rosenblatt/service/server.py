@@ -298,7 +298,8 @@ def run(service: Service, listening: socket.socket, load: Callable[[], None]) ->
         def end(number: int) -> None:
             received.append(number)
             stop()
-            loading.cancel()  # does nothing once the model is loaded
+            if not service.is_loaded:
+                loading.cancel()
 
         for number in (signal.SIGTERM, signal.SIGINT):
             handle_signal(loop, number, end)

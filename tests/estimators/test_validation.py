@@ -1,8 +1,11 @@
 """Early stopping by rows of one's own: eval_set of fit, and a validation file of train."""
 
+import re
+
 import numpy as np
 import pandas
 import pytest
+from scipy.sparse import csr_array
 
 import rosenblatt
 from rosenblatt import AROW, Perceptron
@@ -108,3 +111,87 @@ def test_the_shell_takes_a_validation_file(capsys, files, tmp_path):
         status, _, err = run(capsys, "train", files[0], "--validation", wrong)
         assert status != 0
         assert sentence in err
+
+
+@pytest.mark.parametrize("stop", [["--early-stopping"], ["--validation"]])
+@pytest.mark.parametrize(
+    ("metric", "figure", "end"),
+    [
+        ("log-loss", r"held-out log loss 0\.\d{4}", "log loss no longer fell"),
+        ("auc", r"held-out ROC AUC 0\.[89]\d{3}", "ROC AUC no longer rose"),
+        ("error", r" [12]\d\.\d\d% of the held-out rows wrong", "error no longer fell"),
+    ],
+)
+def test_epochs_name_the_metric(capsys, files, stop, metric, figure, end):
+    stop = [*stop, files[1]] if stop == ["--validation"] else stop
+    status, out, _ = run(capsys, "train", files[0], *stop, "--metric", metric, "--epochs", "50")
+    lines = [line for line in out.splitlines() if line.startswith("epoch")]
+    assert status == 0
+    assert all(re.search(f"{figure}$", line) for line in lines)
+    assert f"The held-out {end}; kept the best weights." in out
+
+
+def test_verbose_epochs_name_the_metric(capsys, rows):
+    (X, y), held = rows
+    settings = {"early_stopping": True, "verbose": 1, "random_state": 0, "max_iter": 3}
+    model = Perceptron(metric="log-loss", **settings).fit(X, y, eval_set=held)
+    loss = -model.history_[0].validation_score
+    assert f"held-out log loss {loss:.4f}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_an_eval_set_must_be_finite(rows, value, form):
+    (X, y), (held, labels) = rows
+    held[7, 2] = value
+    with refused("not-finite", line=7, column=2) as caught:
+        Perceptron(early_stopping=True).fit(form(X), y, eval_set=(form(held), labels))
+    assert str(caught.value).startswith("eval_set: ")
+
+
+@pytest.mark.parametrize("metric", ["auc", "average-precision"])
+def test_rows_of_one_class_do_not_rank(rows, files, metric):
+    (X, y), (held, labels) = rows
+    model = Perceptron(early_stopping=True, metric=metric)
+    with refused("metric-one-class"):
+        model.fit(X, y, eval_set=(held[labels == 1], labels[labels == 1]))
+    table = pandas.read_csv(files[1])
+    with refused("metric-one-class"):
+        rosenblatt.train(files[0], validation=table[table.label == 1], metric=metric)
+
+
+def test_held_out_rows_of_one_class_are_noted(rows, files):
+    (X, _), _ = rows
+    y = np.arange(300) < 2
+    with pytest.warns(UserWarning, match="one class only, and ROC AUC"):
+        Perceptron(early_stopping=True, metric="auc", random_state=0).fit(X, y)
+    pandas.read_csv(files[0]).assign(label=y).to_csv(files[0], index=False)
+    with pytest.warns(UserWarning, match="one class only, and ROC AUC"):
+        rosenblatt.train(files[0], early_stopping=True, metric="auc")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_unknown_labels_of_a_validation_file(files, stream):
+    options = {"window": 1000} if stream else {}
+    table = pandas.read_csv(files[1])
+    table.assign(label=table.label + 7).to_csv(files[1], index=False)
+    with refused("validation-unknown-labels", file=str(files[1])):
+        rosenblatt.train(files[0], validation=files[1], **options)
+    table.loc[:6, "label"] = 7
+    table.to_csv(files[1], index=False)
+    with pytest.warns(UserWarning, match="7 rows with labels that no training row has") as notes:
+        rosenblatt.train(files[0], validation=files[1], **options)
+    assert len(notes) == 1
+
+
+def test_unknown_labels_of_label_sets(tmp_path):
+    paths = [tmp_path / name for name in ("learnt.csv", "none.csv", "some.csv")]
+    labels = ["x", "y", "x;y"], ["u", "v", "u;v"], ["x", "y", "x;u"]
+    for path, names in zip(paths, labels, strict=True):
+        lines = [f"{k % 7},{k % 3},{names[k % 3]}" for k in range(30)]
+        path.write_text("\n".join(["a,b,label", *lines, ""]))
+    options = {"labels_separator": ";", "epochs": 3}
+    with refused("validation-unknown-labels"):
+        rosenblatt.train(paths[0], validation=paths[1], **options)
+    with pytest.warns(UserWarning, match="10 rows with labels that no training row has"):
+        rosenblatt.train(paths[0], validation=paths[2], **options)

@@ -316,3 +316,23 @@ def test_many_rows_are_tuned_on_a_sample(path, monkeypatch):
     monkeypatch.setattr(tuning, "MOST_ROWS", 300)
     facts = told_by(rosenblatt.train(path, tune=True, rule="pa"))
     assert 240 < facts["rows"] < 360
+
+
+@pytest.mark.parametrize(
+    "labels", ["xy", "xyx", "abcdef", "xxxxxy", "abcdefxx", [1.5, 2.25, 3.0]], ids=str
+)
+def test_too_few_rows_are_refused_in_one_sentence(tmp_path, labels):
+    path = tmp_path / "few.csv"
+    path.write_text("a,b,label\n" + "".join(f"{k},{k % 3},{y}\n" for k, y in enumerate(labels)))
+    options = {"numbers": True} if isinstance(labels, list) else {}
+    with refused("tune-few-rows"):
+        rosenblatt.train(path, tune=True, **options)
+
+
+@pytest.mark.filterwarnings("ignore:The model never predicts")
+@pytest.mark.parametrize("labels", ["xxyy", "xyxyx", "xyxyxyxyxyxy", "xxxxyyz", range(4)], ids=str)
+def test_few_rows_are_enough(tmp_path, labels):
+    path = tmp_path / "few.csv"
+    path.write_text("a,b,label\n" + "".join(f"{k},{k % 3},{y}\n" for k, y in enumerate(labels)))
+    options = {"numbers": True} if isinstance(labels, range) else {}
+    assert told_by(rosenblatt.train(path, tune=True, **options))["rows"] == len(labels)

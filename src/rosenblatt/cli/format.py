@@ -69,9 +69,17 @@ def summarize_evaluation(found: Any) -> str:
 
 
 def summarize_run(
-    stop_reason: str, updates: int, last: int | None, epochs: int, seconds: float, made: str
+    stop_reason: str,
+    updates: int,
+    last: int | None,
+    epochs: int,
+    seconds: float,
+    made: str,
+    stopped_by: str = "error no longer fell",
 ) -> str:
     """How a run went, in a line; ``made`` is "mistake", or "update" where right rows caused some.
+
+    ``stopped_by`` names the metric of held-out rows that ended it.
 
     >>> summarize_run("separated", 5, 0, 2, 0.01, "mistake")
     'Separated the training data after 5 mistakes in 2 epochs (0.010 s).'
@@ -86,7 +94,7 @@ def summarize_run(
     reasons = {
         "zero_weights": " All weights are 0: every row ties, and ties count as right.",
         "no_updates": " The last epoch made no update: the rows that are wrong are tolerated.",
-        "no_improvement": " The held-out error no longer fell; kept the best weights.",
+        "no_improvement": f" The held-out {stopped_by}; kept the best weights.",
         "max_iter": "",
         "within_epsilon": " Every number is within epsilon.",
     }
@@ -271,13 +279,24 @@ def count_features(model: "Model") -> int:
     return len(state.emissions if "sentences" in model.facts else state.weights)
 
 
+def about_metric(model: "Model") -> str:
+    """The metric of early stopping, and that it no longer became better."""
+    from ..training.scoring import METRICS
+
+    if model.target == "numbers":
+        return "R² no longer rose"
+    metric = METRICS[model.parameters.get("metric", "error")]
+    return f"{metric.title} no longer {'rose' if metric.more_is_better else 'fell'}"
+
+
 def about_result(name: str, model: "Model", seconds: float) -> list[str]:
     """How a training went, the size of its data, and its classes or tags."""
     facts, features = model.facts, f"{count_features(model):,} features"
     last = model.history[-1].mistakes if model.history else None
     updates, made = count_updates(model)
     epochs = len(model.history)
-    lines = [summarize_run(facts["stop_reason"], updates, last, epochs, seconds, made)]
+    run = facts["stop_reason"], updates, last, epochs, seconds, made
+    lines = [summarize_run(*run, stopped_by=about_metric(model))]
     if "sentences" in facts:
         size = f"{count(facts['sentences'], 'sentence')}, {count(facts['tokens'], 'token')}"
         tags, scheme = count(len(model.classes), "tag"), model.features["scheme"]

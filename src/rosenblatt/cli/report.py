@@ -6,11 +6,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple, TextIO
 
 from ..training.bars import new_bar
 from ..training.history import Epoch
 from ..training.report import COLUMNS, Listener, Tally
+from ..training.scoring import format_score
 from .numbers import HEADING as NUMBER_HEADING, format_number_epoch
 
 LONGEST_SILENCE = 60.0  # seconds between two lines of a pass
@@ -138,7 +140,8 @@ class Printed(Quiet):
         """Print the last epoch, unless it is printed."""
         if self.pending is not None:
             numbers = self.target == "numbers"
-            print_line((format_number_epoch if numbers else format_epoch)(self.pending))
+            line = format_number_epoch if numbers else partial(format_epoch, metric=self.metric)
+            print_line(line(self.pending))
         self.pending, self.epoch_printed = None, self.begun
 
     def close(self) -> None:
@@ -156,12 +159,12 @@ def format_pace(pace: Pace, tally: Tally, size: int | None, numbers: bool = Fals
     return f"{read}{pace.rows:14,d}{speeds} {errors[0]}{errors[1]}{mistakes}"
 
 
-def format_epoch(epoch: Epoch) -> str:
-    """Mistakes, updates and held-out error of an epoch, in one line."""
+def format_epoch(epoch: Epoch, metric: str = "error") -> str:
+    """Mistakes, updates and a metric of held-out rows of an epoch, in one line."""
     share = epoch.errors / max(epoch.rows, 1)
     more = "" if epoch.mistakes == epoch.errors else f"  {epoch.mistakes:,} updates"
     held = epoch.validation_score
-    tested = "" if held is None else f"  {1 - held:7.2%} of the held-out rows wrong"
+    tested = "" if held is None else f"  {format_score(metric, held)}"
     return f"epoch {epoch.epoch:4d}  {epoch.errors:10,d} mistakes  {share:7.2%}{more}{tested}"
 
 

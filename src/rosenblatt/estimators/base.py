@@ -25,6 +25,7 @@ from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import Epoch
 from ..training.run import Run
+from ..training.scoring import format_score
 from .one_row import check_label
 
 if TYPE_CHECKING:  # scikit-learn has no types: with these, wrong parameters are reported
@@ -477,8 +478,11 @@ def to_canonical(X: Any) -> Any:
     return X
 
 
-def print_epoch(run: Run, measured: int, epoch: Epoch) -> None:
-    """Print mistakes and error of an epoch; the error is that of the rows measured, or met."""
+def print_epoch(run: Run, measured: int, metric: str, epoch: Epoch) -> None:
+    """Print mistakes and error of an epoch; the error is that of the rows measured, or met.
+
+    ``metric`` is that of the held-out rows.
+    """
     if run.problems[0].state.rule.target == "numbers":
         print_number_epoch(epoch, measured)
         return
@@ -486,7 +490,7 @@ def print_epoch(run: Run, measured: int, epoch: Epoch) -> None:
     share, score = epoch.errors / (measured or epoch.rows), epoch.validation_score
     print(
         f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} mistakes  {share:7.2%} error",
-        "" if score is None else f" {score:7.2%} held-out accuracy",
+        "" if score is None else f" {format_score(metric, score)}",
         flush=True,
     )
 

@@ -181,7 +181,8 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         )
         if self.verbose:
             measured = len(given.rows.row_order) * self.measure
-            run.after_epoch = partial(print_epoch, run, measured)
+            metric = self._values().get("metric", "error")
+            run.after_epoch = partial(print_epoch, run, measured, metric)
         if given.held_out is not None and self.early_stopping:
             run.validate = learner.validator(*given.held_out)
         return run

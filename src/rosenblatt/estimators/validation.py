@@ -1,13 +1,16 @@
 """Rows by which early stopping decides: some that are held out, or those of ``eval_set``."""
 
+import warnings
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.rows import Array
+from ..data.rows import Array, refuse_not_finite
 from ..data.splits import Split
 from ..data.weights import row_weights, rows_that_count
 from ..parameters import CodedError, ParameterError
+from ..training.scoring import RANKING, explain_undefined, is_defined
 
 
 class Validation(NamedTuple):
@@ -23,7 +26,22 @@ def hold_out(
     """Return the rows to learn from, and those that the model holds out."""
     known = rows_that_count(codes, row_weights(codes, sample_weight, None))
     learnt, held = Split(model.validation_fraction, seed).stratify(codes, known)
+    metric = model._values().get("metric", "error")
+    if not has_metric(metric, codes[held]):
+        warnings.warn(
+            f"The held-out rows {explain_undefined(metric)}, so it cannot choose the best epoch; "
+            "use a larger validation_fraction, or another metric.",
+            stacklevel=5,
+        )
     return learnt, Validation(X[held], codes[held])
+
+
+def has_metric(metric: str, codes: Array) -> bool:
+    """Whether rows of some classes define a metric."""
+    if metric not in RANKING:
+        return True
+    counts = np.bincount(codes) if codes.ndim == 1 else np.count_nonzero(codes, axis=0)
+    return is_defined(metric, counts, len(codes))
 
 
 def check_eval_set(model: Any, eval_set: Any, classes: Array, dtype: Any) -> Validation:
@@ -39,7 +57,15 @@ def check_eval_set(model: Any, eval_set: Any, classes: Array, dtype: Any) -> Val
         )
     try:
         X, y = model._check_rows(*eval_set, reset=False, dtype=dtype)
-        return Validation(X, model._number(y, classes))
+        refuse_not_finite(X)
+        codes, metric = model._number(y, classes), model._values().get("metric", "error")
+        if not has_metric(metric, codes):
+            raise ParameterError(
+                f"the rows {explain_undefined(metric)}; add rows of another class, or use another "
+                "{metric?}.",
+                code="metric-one-class",
+            )
+        return Validation(X, codes)
     except CodedError as error:
         raise error.reword(f"eval_set: {error.template}") from None
     except ValueError as error:

@@ -10,10 +10,12 @@ from ..data.rows import Array, n_rows
 from ..data.splits import EVERY_ROW, Split
 from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score
 from ..learners.linear import LinearLearner
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, get_label_sets, get_labels, known_labels, select_rows
 from ..reading.reader import Reader
 from ..training.calibration import Calibration, fit_calibration
+from ..training.report import Note
+from ..training.scoring import explain_undefined, is_defined
 from .data import SentenceFile
 from .decisions import find_probabilities, make_decision
 from .evaluation import Evaluation, LabelSetEvaluation, SequenceEvaluation, evaluate_tags
@@ -45,6 +47,58 @@ class HeldOut(NamedTuple):
                 code="holdout-empty",
                 holdout=self.split.share,
             )
+
+    def count_labels(self) -> tuple[Array, int, int]:
+        """Count the rows of each class, the rows of any class, and those of unknown labels.
+
+        A row of a label set may be of no class, and counts in any case.
+        """
+        counts, rows, unknown, row = np.zeros(len(self.target.classes), np.intp), 0, 0, 0
+        for batch in self.batches:
+            held = self.split.held_out(row, n_rows(batch.rows))
+            codes = self.target.encode(known_labels(batch, row), row, held)[held]
+            if codes.ndim == 1:
+                others = codes < 0
+                codes = codes[~others]
+                counts += np.bincount(codes, minlength=len(counts))
+            else:
+                others = np.asarray(codes[:, len(counts) :].any(axis=1))
+                counts += np.count_nonzero(codes[:, : len(counts)], axis=0)
+            rows, unknown = rows + len(codes), unknown + int(np.count_nonzero(others))
+            row += n_rows(batch.rows)
+        return counts, rows, unknown
+
+    def check_labels(self, name: str, metric: str) -> Note | None:
+        """Refuse rows to validate with that cannot decide; return a note on unknown labels.
+
+        Rows of numbers have no classes, so they pass.
+        """
+        if isinstance(self.target, NumberTarget):
+            return None
+        counts, rows, unknown = self.count_labels()
+        if not counts.any():
+            shown = ", ".join(map(str, self.target.classes[:3])) + ", …" * (len(counts) > 3)
+            raise InputError(
+                f"No label of {name} is a class of the training rows ({shown}); validate with rows "
+                "of the same classes.",
+                code="validation-unknown-labels",
+                file=name,
+            )
+        if not is_defined(metric, counts, rows):
+            raise InputError(
+                f"The rows of {name} {explain_undefined(metric)}; validate with rows of several "
+                "classes, or use another {metric?}.",
+                code="metric-one-class",
+                file=name,
+            )
+        if not unknown:
+            return None
+        wrong = metric == "error" and not self.target.label_sets
+        sentence = (
+            f"{name} has {unknown:,} row{'s' * (unknown > 1)} with labels that no training row "
+            f"has; these count {'as wrong' if wrong else 'not at all'}."
+        )
+        return Note(sentence, "unknown-labels")
 
     def validate(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
         """Return the scores of some problems by the metric: the share of the rows that are right.

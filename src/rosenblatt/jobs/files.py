@@ -32,6 +32,7 @@ from ..training.fit import fit, make_model
 from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Listener, Note, Tally, Windows
 from ..training.run import Run
+from ..training.scoring import RANKING, explain_undefined, is_defined
 from ..training.tasks import Part, PredictedTask
 from .cache import read_cached
 from .data import SentenceFile
@@ -72,6 +73,7 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     found = look(reader)
     plan = job.plan(found)
     job.reporter.target = plan.target
+    job.reporter.metric = plan.parameters.get("metric", "error")
     reader.hold_out(plan.split)
     if plan.stream and not reader.rereadable:
         refuse_second_pass(plan, reader.source.name)
@@ -477,6 +479,7 @@ class FileRows:
     def validation(self) -> HeldOut:
         """The rows of the validation file, or those that are held out."""
         if self.plan.validation is None:
+            self.note_undefined()
             return self.held_out
         assert self.target is not None
         reader = open_validation(self.plan.validation, self.reader)
@@ -484,7 +487,21 @@ class FileRows:
         batches = HeldOut([*reader] if small else reader, self.target)
         if not any(n_rows(batch.rows) for batch in batches.batches):
             raise no_rows_error(reader)
+        note = batches.check_labels(reader.source.name, self.plan.parameters.get("metric", "error"))
+        if note is not None:
+            self.reporter.note(note)
         return batches
+
+    def note_undefined(self) -> None:
+        """Note if the held-out rows do not define the metric of early stopping."""
+        metric = self.plan.parameters.get("metric", "error")
+        if metric not in RANKING:
+            return
+        counts, rows, _ = self.held_out.count_labels()
+        if rows and not is_defined(metric, counts, rows):
+            sentence = f"The held-out rows {explain_undefined(metric)}, so it cannot choose the "
+            remedy = "best epoch; hold out a larger share, or use another metric."
+            self.reporter.note(Note(sentence + remedy, "metric-one-class"))
 
     def validate(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
         """Return the scores of some problems on held-out rows, by their numbers."""

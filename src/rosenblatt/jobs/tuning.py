@@ -15,7 +15,7 @@ from ..data.splits import Split
 from ..data.targets import ClassTarget, LabelCounts, NumberTarget
 from ..data.weights import balance, row_weights
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import RULE_TABLE, ParameterError
+from ..parameters import RULE_TABLE, InputError, ParameterError
 from ..reading.batches import Batch, join_batches, known_labels, select_rows
 from ..reading.reader import Reader, read_whole, read_with_restart
 from ..reading.recipe import COUNTS, FeatureRecipe
@@ -50,6 +50,7 @@ MOST_PRODUCTS = 2_500  # of the features of a row
 MOST_VALUES = 5 * 10**7  # of all rows that settings are compared on
 MOST_ROWS = 20_000  # more are not compared on
 MANY, MOST_FOLDS, FOLDS = 2_000, 10, 5  # fewer rows have more folds
+FEWEST_ROWS = 4  # to tune on
 FINALISTS = 3
 QUICK = ((1, 4, 3), (2, 2, 9))  # rungs: folds, part of the epochs, and part of the settings
 
@@ -171,10 +172,7 @@ class Tuning:
         self.here = self.material({})
         rows = np.sort(self.here.given.row_order)
         refuse_no_rows(len(rows))
-        if len(rows) < 2:
-            raise ParameterError(
-                "{tune?} holds rows out, so it needs at least two.", code="tune-one-row"
-            )
+        refuse_few_rows(self.here.given.codes[rows])
         count = min(len(rows), MOST_FOLDS if len(rows) < MANY else FOLDS)
         numbers = self.plan.split.block_folds(self.here.given.codes, rows, count)
         self.folds = [(rows[numbers != k], rows[numbers == k]) for k in range(count)]
@@ -413,6 +411,21 @@ class Tuning:
         there = np.isin(np.arange(len(self.here.target.classes)), codes)
         missing = there & ~self.compare(candidate).predicted
         return list(self.here.target.classes[missing].tolist())
+
+
+def refuse_few_rows(codes: Array) -> None:
+    """Refuse rows that are too few to learn from some and to test on others."""
+    count = len(codes)
+    few, needed = count < FEWEST_ROWS, f"at least {FEWEST_ROWS} rows, and there are {count}"
+    if codes.ndim == 1 and codes.dtype.kind != "f":
+        few = int(np.count_nonzero(np.bincount(codes) > 1)) < 2
+        needed = f"at least two classes with two rows each, and the {count} rows have fewer"
+    if few:
+        raise InputError(
+            f"{{tune?}} learns from some rows and tests on others, so it needs {needed}; add rows, "
+            "or leave {tune?} out.",
+            code="tune-few-rows",
+        )
 
 
 def remove_repeated(candidates: list[Candidate]) -> list[Candidate]:

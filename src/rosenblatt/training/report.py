@@ -40,12 +40,13 @@ class Note(str):
 class Listener:
     """Receives the events of a training; this base class ignores them.
 
-    ``opening`` are lines to print when the training begins, and ``target`` says what labels are:
-    "classes" or "numbers".
+    ``opening`` are lines to print when the training begins, ``target`` says what labels are,
+    "classes" or "numbers", and ``metric`` is the metric of early stopping.
     """
 
     opening: Sequence[str] = ()
     target = "classes"
+    metric = "error"
 
     def begin(self, size: int | None, max_iter: int) -> None:
         """Start a training of at most ``max_iter`` passes over ``size`` bytes, if that is known."""

@@ -41,7 +41,7 @@ class Held(NamedTuple):
         folds = Split().folds(self.codes, np.arange(len(self.codes)), HALVES)
         for fold in range(HALVES):
             own, others = folds == fold, folds != fold
-            if others.any():
+            if own.any() and others.any():
                 scores, codes = self.scores[others], self.codes[others].astype(np.intp)
                 calibration = fit_calibration(scores, codes, self.n_classes)
                 chosen = self.chosen[own].astype(np.intp)
@@ -112,3 +112,28 @@ def score_for_stopping(metric: str, held: Held) -> float:
     if metric == "error":
         return metrics.average(held.chosen == held.codes, held.weights)
     return 0.0 if np.isnan(value) else -value if metric == "log-loss" else value
+
+
+def format_score(metric: str, score: float) -> str:
+    """Return a score of early stopping in words, as the metric is usually given.
+
+    >>> format_score("error", 0.9), format_score("log-loss", -0.6465)
+    ('  10.00% of the held-out rows wrong', 'held-out log loss 0.6465')
+    """
+    if metric == "error":
+        return f"{1 - score:7.2%} of the held-out rows wrong"
+    return f"held-out {METRICS[metric].title} {-score if metric == 'log-loss' else score:.4f}"
+
+
+RANKING = ("auc", "average-precision")
+"""Metrics that compare rows of a class with others."""
+
+
+def is_defined(metric: str, counts: Array, rows: int) -> bool:
+    """Whether rows define a metric, by the number of rows of each class or label."""
+    return metric not in RANKING or bool(np.any((counts > 0) & (counts < rows)))
+
+
+def explain_undefined(metric: str) -> str:
+    """Return why rows of one class do not define a metric, as the end of a sentence."""
+    return f"have one class only, and {METRICS[metric].title} compares rows of different classes"

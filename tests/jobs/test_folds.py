@@ -77,7 +77,11 @@ def test_settings_are_tuned_without_the_fold(table):
 
 @pytest.mark.parametrize(
     ("request_", "count", "code"),
-    [(Request(), 1, "out-of-range"), (Request(cache=True), 3, "folds-option")],
+    [
+        (Request(), 1, "out-of-range"),
+        (Request(cache=True), 3, "folds-option"),
+        (Request(online=True), 3, "folds-option"),
+    ],
 )
 def test_what_cannot_be_cross_validated(table, request_, count, code):
     with pytest.raises(ParameterError) as error:

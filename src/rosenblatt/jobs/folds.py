@@ -156,6 +156,7 @@ def refuse_folds(reader: Reader, job: FileJob) -> None:
         "resume": job.begun is not None,
         "cache": job.request.cache,
         "progress_every": bool(job.request.progress_every),
+        "online": job.request.online,
     }
     for name, given in other.items():
         if given:

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import SGDClassifier
 
-from rosenblatt import AROW, Perceptron, progressive
+from rosenblatt import AROW, PassiveAggressiveRegressor, Perceptron, progressive
 
 from ..conftest import LAYOUTS, blobs
+from ..reading.samples import refused
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -72,3 +73,8 @@ def test_what_cannot_be_is_refused():
         progressive(AROW(), X, y, batch_size=0)
     with pytest.raises(ValueError, match="Row 0 has the label 0, which is not among the classes"):
         progressive(AROW(), X, y, classes=[1, 2])
+
+
+def test_a_regressor_is_refused():
+    with refused("progressive-numbers"):
+        progressive(PassiveAggressiveRegressor(), np.eye(3), [1.5, 2.5, 3.5])

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import rosenblatt
-from rosenblatt import AROW, Perceptron
+from rosenblatt import AROW, Adaline, PassiveAggressiveRegressor, Perceptron
 from rosenblatt.parameters.tables import METRICS
 
 from ..cli.conftest import run
@@ -195,3 +195,17 @@ def test_unknown_labels_of_label_sets(tmp_path):
         rosenblatt.train(paths[0], validation=paths[1], **options)
     with pytest.warns(UserWarning, match="10 rows with labels that no training row has"):
         rosenblatt.train(paths[0], validation=paths[2], **options)
+
+
+@pytest.mark.parametrize("kind", [PassiveAggressiveRegressor, Adaline])
+def test_eval_set_decides_for_numbers_too(rows, kind):
+    (X, _), (held, _) = rows
+    noise = np.random.default_rng(1).normal(size=500)
+    y, wanted = X[:, 0] + noise[:300], held[:, 0] + noise[300:]
+    model = kind(early_stopping=True, random_state=0, max_iter=30)
+    model.fit(X, y, eval_set=(held, wanted))
+    assert model.history_[0].rows == len(y)
+    best = max(epoch.validation_score for epoch in model.history_)
+    assert model.score(held, wanted) == pytest.approx(best)
+    with refused("not-finite"):
+        model.fit(X, y, eval_set=(held * np.nan, wanted))

@@ -77,7 +77,11 @@ def test_settings_are_tuned_without_the_fold(table):
 
 @pytest.mark.parametrize(
     ("request_", "count", "code"),
-    [(Request(), 1, "out-of-range"), (Request(cache=True), 3, "folds-option")],
+    [
+        (Request(), 1, "out-of-range"),
+        (Request(cache=True), 3, "folds-option"),
+        (Request(online=True), 3, "folds-option"),
+    ],
 )
 def test_what_cannot_be_cross_validated(table, request_, count, code):
     with pytest.raises(ParameterError) as error:
@@ -101,3 +105,12 @@ def test_label_sets_are_cross_validated():
     found = cross_validate(rows, options, FileJob(Request()), 3)
     assert found.score.rows == 60
     assert "micro_f1" in found.figures()
+
+
+def test_a_fold_with_all_rows_of_a_class_is_named():
+    rows = [{"x": k % 7, "y": k % 3, "kind": "rare" if k == 31 else "common"} for k in range(60)]
+    with pytest.raises(ParameterError, match=r"^Without the rows of fold \d of 3, ") as error:
+        cross_validate(rows, {"label": "kind"}, FileJob(Request()), 3)
+    assert error.value.code == "one-class"
+    request = Request(classes=["common", "rare"])
+    assert cross_validate(rows, {"label": "kind"}, FileJob(request), 3).score.rows == 60

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import is_regressor
 
 from ..data.labels import check_classes, encode, number_labels
 from ..data.rows import Array
+from ..parameters import ParameterError
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def progressive(
     Parameters
     ----------
     model : estimator
-        An estimator with ``partial_fit`` and ``predict``, new or fitted.
+        A classifier with ``partial_fit`` and ``predict``, new or fitted.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The rows, in order of time.
     y : array-like of shape (n_samples,)
@@ -119,6 +121,12 @@ def progressive(
     >>> seen.error, seen.over(200).tolist()
     (0.0125, [0.025, 0.0])
     """
+    if is_regressor(model):
+        raise ParameterError(
+            f"progressive counts wrong labels, and {type(model).__name__} predicts numbers; use a "
+            "classifier.",
+            code="progressive-numbers",
+        )
     X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
     if batch_size < 1 or y.ndim != 1 or X.shape[0] != len(y) or not len(y):
         raise ValueError("Expected rows with one label each, and a batch_size from 1 up.")

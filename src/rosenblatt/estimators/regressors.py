@@ -57,6 +57,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         sample_weight: ArrayLike | None = None,
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
+        eval_set: tuple[Any, ArrayLike] | None = None,
     ) -> Self:
         """Fit the model to rows and numbers, until a pass is without updates or for ``max_iter``.
 
@@ -70,6 +71,8 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
             Weights of the rows; they scale the updates. Rows of weight 0 are ignored.
         coef_init, intercept_init : array-like, default=None
             Initial weights and bias; None starts at zero.
+        eval_set : tuple (X, y), default=None
+            Rows and numbers for early stopping, instead of rows that are held out.
 
         Returns
         -------
@@ -79,7 +82,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         self._check_parameters()
         continues = self.warm_start and self.__sklearn_is_fitted__()
         with self._unchanged_by_errors():
-            given = self._prepare(X, y, sample_weight, reset=not continues)
+            given = self._prepare(X, y, sample_weight, not continues, eval_set)
             begin = self._choose_start(given, (coef_init, intercept_init), continues)
             learner, run = self._train(given, begin)
             self.take_over(learner, run.epochs, run.stop_reason, {})
@@ -212,6 +215,9 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         """Return no classes, and the code of each number."""
         target = self._learner.numbers if self.__sklearn_is_fitted__() else NumberTarget()
         return target.classes, target.encode(y)
+
+    def _number(self, y: Array, classes: Array) -> Array:
+        return self._encode(y)[1]
 
     def _renew_learner(self, rows: TrainingRows) -> None:
         """Continue with parameters that have changed since the last batch."""

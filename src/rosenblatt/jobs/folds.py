@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.labels import UnknownLabelError
 from ..data.splits import Fold
 from ..data.targets import NumberScore, Score
 from ..learners.kinds import make_learner
@@ -130,7 +131,16 @@ def train_without(
     quiet = replace(job, reporter=Listener(), checkpointer=None)
     if job.request.tune:
         reader, quiet = tune(reader, again, quiet, reading)
-    return train(reader, quiet)
+    try:
+        return train(reader, quiet)
+    except UnknownLabelError as error:
+        if error.code != "one-class":
+            raise
+        raise error.reword(
+            f"Without the rows of fold {fold.number + 1} of {fold.folds}, all rows have the same "
+            "label, and a model needs two; add rows of the other labels, or name all labels with "
+            "{classes?}."
+        ) from None
 
 
 def refuse_folds(reader: Reader, job: FileJob) -> None:
@@ -146,6 +156,7 @@ def refuse_folds(reader: Reader, job: FileJob) -> None:
         "resume": job.begun is not None,
         "cache": job.request.cache,
         "progress_every": bool(job.request.progress_every),
+        "online": job.request.online,
     }
     for name, given in other.items():
         if given:

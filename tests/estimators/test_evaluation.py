@@ -117,3 +117,10 @@ def test_a_report_is_a_page(tmp_path, rows):
     page = (tmp_path / "r.html").read_text()
     assert "PassiveAggressive on 169 rows" in page
     assert page.count("<svg") == 4
+
+
+def test_a_report_of_predicted_numbers(tmp_path):
+    rows = [{"a": a % 7, "b": a % 5, "size": 2.5 * (a % 7) - a % 5 + a / 100} for a in range(200)]
+    model = train(rows, label="size", numbers=True)
+    rosenblatt.save_report(tmp_path / "r.html", model, rows)
+    assert "on 200 rows" in (tmp_path / "r.html").read_text()

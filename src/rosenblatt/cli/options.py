@@ -41,7 +41,9 @@ tagging_option = partial(option, panel=TAGGING_PANEL)
 
 FOR_FILES_SHOWN = {
     "margin": "0; text and tags: 1",
-    "C": "1; without --rule, by the size of rows; tags: 0.01",
+    "C": "1; without --rule and for numbers, by the size of rows; tags: 0.01",
+    "loss": "PA-I; without --rule PA-II for classes",
+    "epsilon": "0",
 }
 """Defaults of rules' parameters that depend on the file."""
 

@@ -119,7 +119,8 @@ def save_report(
     found = evaluate_learner(learner, rows, threshold=threshold)
     saved = find_parts(model)[1]
     called = str(model) if isinstance(model, str | os.PathLike) else saved.estimator
-    name = str(data) if isinstance(data, str | os.PathLike) else f"{found.score.rows:,} rows"
+    count = getattr(found, "score", found).rows
+    name = str(data) if isinstance(data, str | os.PathLike) else f"{count:,} rows"
     write_report(path, (called, name), (saved, learner, rows), found)
     return found
 

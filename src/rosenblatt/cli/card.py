@@ -88,7 +88,8 @@ def describe_input(model: "Model") -> str:
     columns = (model.features.get("recipe") or {}).get("columns")
     if not columns:
         return "Rows are as in the training data."
-    rows = "\n".join(f"| {name} | {way} |" for name, way in columns)
+    names = [str(name).replace("|", "\\|").replace("<", "&lt;") for name, _ in columns]
+    rows = "\n".join(f"| {name} | {way} |" for name, (_, way) in zip(names, columns, strict=True))
     return f"A row has these columns:\n\n| column | read as |\n|---|---|\n{rows}"
 
 

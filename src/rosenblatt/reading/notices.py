@@ -17,7 +17,7 @@ SENTENCES = {
     "label-values": "The label {name!r} holds too many different values to be classes: "
     "{values:,} in the first rows. Each is learnt as a class.",
     "label-numbers": "The label {name!r} is learnt as numbers: {values:,} different ones in the "
-    "first rows. State classes to learn classes.",
+    "first rows. State no-numbers to learn classes.",
     "label-classes": "The label {name!r} is learnt as classes: {values:,} different numbers in the "
     "first rows. State numbers to learn numbers.",
     "label-missing": "{rows:,} rows without a label left out.",

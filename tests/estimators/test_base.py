@@ -216,7 +216,7 @@ def test_rows_of_dicts_or_texts_are_refused_with_what_to_do():
     model = Perceptron().fit(np.eye(2), [0, 1])
     for rows in ([{"a": 1}, {"a": 2}], ["good", "bad"]):
         for use in (lambda rows=rows: Perceptron().fit(rows, [0, 1]), partial(model.predict, rows)):
-            with pytest.raises(ValueError, match="put Features before it"):
+            with pytest.raises(ValueError, match="put Features before"):
                 use()
 
 

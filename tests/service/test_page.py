@@ -13,6 +13,8 @@ class Page:
 
     def __init__(self, driver, service):
         self.driver, self.service = driver, service
+        driver.get("about:blank")
+        driver.get_log("browser")  # of the page before, whose service has ended
         driver.get(f"http://{service.address}/")
 
     def until(self, script):

@@ -1,11 +1,12 @@
-"""Decorators that compile functions with Numba; results stay on disk until any kernel changes."""
+"""Decorators that compile functions with Numba; results stay on disk until their sources change."""
 
 import hashlib
 import logging
+import re
 import sys
 import warnings
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from numba import config, njit
@@ -15,6 +16,7 @@ from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 
 BLAS = "scipy.linalg.cython_blas"
+IMPORT = re.compile(rb"^from \.(\w+) import", re.MULTILINE)
 
 
 def hide_blas():
@@ -29,15 +31,14 @@ def hide_blas():
     return True
 
 
-def hash_sources():
-    """Hash all files of this folder."""
-    stamp = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        stamp.update(path.read_bytes())
+@lru_cache(maxsize=None)
+def hash_module(name):
+    """Hash a kernel file together with the kernel files that it imports."""
+    source = Path(__file__).with_name(f"{name}.py").read_bytes()
+    stamp = hashlib.sha256(source)
+    for imported in IMPORT.findall(source):
+        stamp.update(hash_module(imported.decode()).encode())
     return stamp.hexdigest()
-
-
-STAMP = hash_sources()
 
 
 def load_kernel(cache, signature, target):
@@ -59,7 +60,7 @@ def load_kernel(cache, signature, target):
 
 
 def stamp_cache(function):
-    """Make Numba's disk cache depend on all kernel files, not only on the file of the function.
+    """Make Numba's disk cache depend on imported kernel files, not only on the function's file.
 
     Otherwise a cached kernel would still contain an old helper after an update of this package.
     These names are private to Numba; where they are missing, Numba's own stamp remains.
@@ -69,7 +70,8 @@ def stamp_cache(function):
         return function
     try:
         cache = function._cache
-        cache._cache_file._source_stamp = cache._cache_file._source_stamp, STAMP
+        stamp = hash_module(function.py_func.__module__.rpartition(".")[2])
+        cache._cache_file._source_stamp = cache._cache_file._source_stamp, stamp
         if callable(cache._load_overload) and callable(cache._guard_against_spurious_io_errors):
             cache.load_overload = partial(load_kernel, cache)
     except AttributeError:

@@ -6,7 +6,7 @@ import re
 import sys
 import warnings
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
 
 from numba import config, njit
@@ -31,7 +31,7 @@ def hide_blas():
     return True
 
 
-@lru_cache(maxsize=None)
+@cache
 def hash_module(name):
     """Hash a kernel file together with the kernel files that it imports."""
     source = Path(__file__).with_name(f"{name}.py").read_bytes()
@@ -41,16 +41,16 @@ def hash_module(name):
     return stamp.hexdigest()
 
 
-def load_kernel(cache, signature, target):
+def load_kernel(kept, signature, target):
     """Load a kernel from the disk cache, or return None, without loading the compiler.
 
     Numba would first load every function that it can compile: a third of a command's start.
     """
     hidden = hide_blas()
     try:
-        with cache._guard_against_spurious_io_errors():
+        with kept._guard_against_spurious_io_errors():
             rtsys.initialize(target)  # kernels allocate memory with it
-            kernel = cache._load_overload(signature, target)
+            kernel = kept._load_overload(signature, target)
             if kernel is None:
                 target.refresh()
             return kernel
@@ -69,11 +69,11 @@ def stamp_cache(function):
         function.py_func = function
         return function
     try:
-        cache = function._cache
+        kept = function._cache
         stamp = hash_module(function.py_func.__module__.rpartition(".")[2])
-        cache._cache_file._source_stamp = cache._cache_file._source_stamp, stamp
-        if callable(cache._load_overload) and callable(cache._guard_against_spurious_io_errors):
-            cache.load_overload = partial(load_kernel, cache)
+        kept._cache_file._source_stamp = kept._cache_file._source_stamp, stamp
+        if callable(kept._load_overload) and callable(kept._guard_against_spurious_io_errors):
+            kept.load_overload = partial(load_kernel, kept)
     except AttributeError:
         pass
     return function

@@ -54,7 +54,7 @@ def test_compiled_functions_are_made_in_one_place(path):
     source = path.read_text("utf-8")
     if path.name not in ("compiling.py", "gpu.py"):  # what runs on a GPU is not kept on disk
         assert not re.search(r"\b(njit|jit|vectorize|guvectorize)\b", source)
-    if path.parent.name == "kernels":
+    if path.parent.name == "kernels" and path.name != "compiling.py":
         functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
         decorators = {ast.unparse(d) for function in functions for d in function.decorator_list}
         decorators = {decorator.partition("(")[0] for decorator in decorators}

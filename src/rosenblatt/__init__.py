@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .parameters import CLASS_RULES, NUMBER_RULES
+from .parameters import CLASS_RULES, NUMBER_RULES, RANKING_RULES
 
 if TYPE_CHECKING:
     from .estimators.evaluation import (
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
         train as train,
     )
     from .estimators.progressive import Progressive as Progressive, progressive as progressive
+    from .estimators.rankers import (
+        PassiveAggressiveRanker as PassiveAggressiveRanker,
+        PerceptronRanker as PerceptronRanker,
+    )
     from .estimators.regressors import (
         Adaline as Adaline,
         PassiveAggressiveRegressor as PassiveAggressiveRegressor,
@@ -70,6 +74,7 @@ _ROOMS = {
     "estimators.perceptron": "Perceptron",
     "estimators.pipeline": "Pipeline load save train",
     "estimators.progressive": "Progressive progressive",
+    "estimators.rankers": " ".join(entry.estimator for entry in RANKING_RULES.values()),
     "estimators.regressors": " ".join(entry.estimator for entry in NUMBER_RULES.values()),
     "estimators.sequence": "SequencePerceptron",
     "estimators.steps": "Step steps",

@@ -3,17 +3,19 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
+from ..data.ranking import refuse_no_pairs
 from ..data.rows import Array, overflow, refuse_lost, refuse_not_finite, view_rows
 from ..data.weights import refuse_one_class, row_weights
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE
+from ..training.history import Epoch
 from ..training.rules import PERCEPTRON, RULES, choose_rule_form
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
@@ -72,6 +74,47 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         """The biases: one per class, or one for two classes or numbers."""
         return np.asarray(self._current().coefficients()[1])
 
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, start: tuple[Any, Any], eval_set: Any
+    ) -> Self:
+        """Fit a model of one problem, and return it."""
+        self._check_parameters()
+        continues = self.warm_start and self.__sklearn_is_fitted__()
+        with self._unchanged_by_errors():
+            given = self._prepare(X, y, sample_weight, not continues, eval_set)
+            begin = self._choose_start(given, start, continues)
+            learner, run = self._train(given, begin)
+            self.take_over(learner, run.epochs, run.stop_reason, {})
+            self._batches = False
+        return self
+
+    def _fit_batch(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Learn from a batch of rows once, with a model of one problem."""
+        first = not self.__sklearn_is_fitted__()
+        as_before = self._batches and self._values() == self._learner.parameters
+        if not as_before:
+            self._check_parameters("batch")
+        with self._unchanged_by_errors():
+            X, y = self._check_rows(X, y, first, None if first else self._learner.dtype)
+            refuse_not_finite(X)
+            classes, codes = self._encode(y)
+            weights = self._weigh(classes, codes, sample_weight)
+            rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
+            if first:
+                self._learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
+            elif not as_before:
+                self._renew_learner(rows)
+            count = self._learner.learn(rows)
+            self._batches = True
+            epoch = Epoch(1, count.rows, count.mistakes, count.errors, count.loss)
+            self._set_history([epoch], "max_iter")
+        return self
+
+    def _renew_learner(self, rows: TrainingRows) -> None:
+        """Continue with parameters that have changed since the last batch."""
+        self._check_continued(self._learner.classes, False)
+        self._learner = replace(self._learner, **self._settings(rows))
+
     def _encode(self, y: Array) -> tuple[Array, Array]:
         """Return the distinct labels, and each row's number among them."""
         raise NotImplementedError
@@ -91,7 +134,8 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     ) -> Prepared:
         """Check rows, labels and weights, and hold rows out."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
-        if self.order in ("first", "replacement") or self.early_stopping:
+        ranks = self._rule.target == "ranking"
+        if self.order in ("first", "replacement") or self.early_stopping or ranks:
             refuse_not_finite(X)  # these may never look at some rows
         if self.intercept_step == "radius":
             X = to_canonical(X)
@@ -105,7 +149,9 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:
             rows = rows._replace(row_order=np.intersect1d(rows.row_order, learnt))
-        if weights is not None:
+        if ranks:
+            refuse_no_pairs(rows.row_order)
+        elif weights is not None:
             refuse_one_class(codes, rows.row_order)
         return Prepared(X, classes, rows, held, seed)
 

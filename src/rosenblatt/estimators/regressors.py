@@ -1,16 +1,14 @@
 """Linear regressors: models that predict numbers."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.rows import Array, refuse_not_finite, view_rows
+from ..data.rows import Array, view_rows
 from ..data.targets import NumberTarget
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ANY_NUMBER_RULE, InputError
-from ..training.history import Epoch
 from .constructors import estimator, positional
 from .docstrings import described_as
 from .linear_base import LinearEstimator, Prepared
@@ -79,14 +77,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         self
             The fitted regressor.
         """
-        self._check_parameters()
-        continues = self.warm_start and self.__sklearn_is_fitted__()
-        with self._unchanged_by_errors():
-            given = self._prepare(X, y, sample_weight, not continues, eval_set)
-            begin = self._choose_start(given, (coef_init, intercept_init), continues)
-            learner, run = self._train(given, begin)
-            self.take_over(learner, run.epochs, run.stop_reason, {})
-        return self
+        return self._fit(X, y, sample_weight, (coef_init, intercept_init), eval_set)
 
     def partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from a batch of rows once, in their order.
@@ -108,25 +99,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         self
             The fitted regressor.
         """
-        first = not self.__sklearn_is_fitted__()
-        as_before = self._batches and self._values() == self._learner.parameters
-        if not as_before:
-            self._check_parameters("batch")
-        with self._unchanged_by_errors():
-            X, y = self._check_rows(X, y, first, None if first else self._learner.dtype)
-            refuse_not_finite(X)
-            classes, codes = self._encode(y)
-            weights = self._weigh(classes, codes, sample_weight)
-            rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
-            if first:
-                self._learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
-            elif not as_before:
-                self._renew_learner(rows)
-            count = self._learner.learn(rows)
-            self._batches = True
-            epoch = Epoch(1, count.rows, count.mistakes, count.errors, count.loss)
-            self._set_history([epoch], "max_iter")
-        return self
+        return self._fit_batch(X, y, sample_weight)
 
     def learn_one(self, x: Any, y: float) -> Self:
         """Learn from one row, as ``partial_fit`` does but without the cost of a batch.
@@ -218,11 +191,6 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
 
     def _number(self, y: Array, classes: Array) -> Array:
         return self._encode(y)[1]
-
-    def _renew_learner(self, rows: TrainingRows) -> None:
-        """Continue with parameters that have changed since the last batch."""
-        self._check_continued(self._learner.classes, False)
-        self._learner = replace(self._learner, **self._settings(rows))
 
     def _begin_with_row(self, x: Any) -> None:
         """Begin a model with a row; ``learn_one`` adds columns."""

@@ -237,7 +237,7 @@ class Tuning:
             yield self.make_candidate(rule, own, {"C": share})
         solutions = [usual["solution"]] if "solution" in stated else ["last", "average"]
         is_stated = self.request.rule is not None  # pa has another name for numbers
-        for each in [rule] if is_stated else rules_with(stated, self.plan.target == "numbers"):
+        for each in [rule] if is_stated else rules_with(stated, self.plan.target):
             grid = {**RULE_TABLE[each].grid, "solution": solutions}
             for values in product(*grid.values()):
                 chosen, relative = dict(zip(grid, values, strict=True)), dict[str, float]()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.labels import has_class
+from ..data.ranking import RankingTarget, index_pairs, mean, measure_groups, rows_with_pairs
 from ..data.rows import Array, known_columns, n_rows, read_only, sum_by_row, to_matrix
 from ..data.splits import Split
 from ..data.targets import (
@@ -70,14 +71,17 @@ class TrainingRows(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows, codes: Array, weights: Array | None, width: int) -> "TrainingRows":
-        """Make an object of rows; those without a weight are not learnt."""
-        return cls(rows, codes, weights, width, rows_that_count(codes, weights))
+        """Make an object of rows; those without a weight, or without a pair, are not learnt."""
+        row_order = rows_that_count(codes, weights)
+        if codes.dtype.names:
+            row_order = rows_with_pairs(codes, row_order)
+        return cls(rows, codes, weights, width, row_order)
 
     @classmethod
     def encode(
         cls,
         batch: Batch,
-        target: ClassTarget | NumberTarget,
+        target: "AnyTarget",
         split: Split = NO_SPLIT,
         first_row: int = 0,
     ) -> "TrainingRows":
@@ -93,6 +97,11 @@ class TrainingRows(NamedTuple):
         if held is not None:
             weights = np.where(held, 0.0, 1.0 if weights is None else weights)
         return cls.of(batch.rows, codes, weights, batch.width)
+
+
+AnyTarget = ClassTarget | NumberTarget | RankingTarget
+WHAT = {"numbers": "predicts numbers", "ranking": "ranks rows within groups"}
+"""What models without classes do."""
 
 
 class Coefficients(NamedTuple):
@@ -187,7 +196,8 @@ class LinearLearner(Learner):
             weights = make_initial_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
         if intercept_step is None:
-            intercept_step = parameters["intercept_step"] if parameters["fit_intercept"] else 0.0
+            has_bias = parameters.get("fit_intercept", False)
+            intercept_step = parameters["intercept_step"] if has_bias else 0.0
         return cls(parameters, classes, states, float(intercept_step), multilabel=multilabel)
 
     @classmethod
@@ -204,15 +214,17 @@ class LinearLearner(Learner):
         return learner
 
     @property
-    def target(self) -> ClassTarget | NumberTarget:
+    def target(self) -> AnyTarget:
         """The encoding of labels."""
         if self.rule.target == "numbers":
             return self.numbers
+        if self.rule.target == "ranking":
+            return RankingTarget()
         return make_target(self.classes, self.multilabel)
 
     @property
     def target_kind(self) -> Any:
-        """What labels are: "classes" or "numbers"."""
+        """What labels are: "classes", "numbers" or "ranking"."""
         return self.rule.target
 
     @property
@@ -266,7 +278,11 @@ class LinearLearner(Learner):
         positive = self.problems[problem]
         eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
         steps = compute_steps(given.codes, positive, eta0, given.weights, dtype)
-        labels = given.codes.astype(self.code_type) if positive is None else None
+        labels: Any = None
+        if self.rule.target == "ranking":
+            labels = index_pairs(given.codes, given.row_order)
+        elif positive is None:
+            labels = given.codes.astype(self.code_type)
         settings = self.rule.settings(self.parameters, self.intercept_step)
         examples, tolerance = Examples(given.rows, steps, labels), find_tolerance(self.parameters)
         return LinearTask(examples, given.row_order, self.rule, settings, given.width, tolerance)
@@ -400,7 +416,7 @@ class LinearLearner(Learner):
             by_state = self.shares(to_matrix(rows, count, self.width))
             return by_state.ravel() if problems == [1] else by_state
         coef, bias = self.coefficients()
-        if problems == [1] or self.rule.target == "numbers":
+        if problems == [1] or self.rule.target != "classes":
             return scores(rows, count, coef[0], bias)
         if problems == [None]:
             return scores(rows, count, coef.T, bias)
@@ -452,6 +468,8 @@ class LinearLearner(Learner):
             activations = X @ weights + bias
         if self.rule.target == "numbers":
             return compute_r2(codes - activations, codes)
+        if self.rule.target == "ranking":
+            return mean(measure_groups(activations, codes).ndcg)
         return self.validation_score(problem, activations, codes)
 
     def validation_score(self, problem: int, activations: Array, codes: Array) -> float:
@@ -486,6 +504,7 @@ class LinearLearner(Learner):
 
     def refusal(self, use: Use) -> str:
         """Return why the learner cannot be used so, as a sentence; "" if it can."""
+        what = WHAT.get(self.target_kind, "")
         if use == "stream" and self.parameters["solution"] not in ("last", "average"):
             return (
                 f"The solution {self.parameters['solution']} needs all rows in memory; learn from "
@@ -494,9 +513,9 @@ class LinearLearner(Learner):
         if use == "mix" and self.rule.arrays and not self.rule.has_variances:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
         if use == "step" and self.target_kind != "classes":
-            return "steps follows the updates of a classifier, and this model predicts numbers."
+            return f"steps follows the updates of a classifier, and this model {what}."
         if use == "add_class" and self.target_kind != "classes":
-            return "it predicts numbers, and has no classes"
+            return f"it {what}, and has no classes"
         if use == "step" and len(self.states) > 1:
             return 'steps follows one problem; give y == label instead of multi_class="ovr".'
         return add_class.refusal(self) if use == "add_class" else ""

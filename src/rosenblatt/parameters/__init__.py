@@ -17,6 +17,7 @@ from .rules import (
     CLASS_RULES,
     LINEAR,
     NUMBER_RULES,
+    RANKING_RULES,
     RULE_NAMES,
     RULE_TABLE,
     RuleEntry,
@@ -25,6 +26,7 @@ from .rules import (
 )
 from .tables import (
     ANY_NUMBER_RULE,
+    ANY_RANKING_RULE,
     ANY_RULE,
     CLUSTER,
     FILES,
@@ -32,6 +34,7 @@ from .tables import (
     FOR_LABEL_SETS,
     FOR_NUMBERS,
     FOR_ONE_PASS,
+    FOR_RANKING,
     FOR_TABLES,
     FOR_TEXTS,
     KERNEL,
@@ -54,6 +57,7 @@ from .tables import (
 
 __all__ = [
     "ANY_NUMBER_RULE",
+    "ANY_RANKING_RULE",
     "ANY_RULE",
     "CLASS_RULES",
     "CLUSTER",
@@ -63,6 +67,7 @@ __all__ = [
     "FOR_LABEL_SETS",
     "FOR_NUMBERS",
     "FOR_ONE_PASS",
+    "FOR_RANKING",
     "FOR_TABLES",
     "FOR_TEXTS",
     "KERNEL",
@@ -72,6 +77,7 @@ __all__ = [
     "NUMBER_RULES",
     "ONLINE_SETTINGS",
     "ORDERS",
+    "RANKING_RULES",
     "RULE_NAMES",
     "RULE_TABLE",
     "SEQUENCE",

@@ -12,6 +12,7 @@ from typing import Any
 from .errors import ParameterError
 from .tables import (
     ANY_NUMBER_RULE,
+    ANY_RANKING_RULE,
     ANY_RULE,
     FOR_FILES,
     MARGIN,
@@ -29,6 +30,13 @@ from .tables import (
     positive_or_none,
     share,
 )
+
+OF_TARGET: Mapping[str, Mapping[str, Parameter]] = {
+    "classes": ANY_RULE,
+    "numbers": ANY_NUMBER_RULE,
+    "ranking": ANY_RANKING_RULE,
+}
+"""What the rules for a target have in common."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,9 @@ class RuleEntry:
     one_vs_rest
         Whether several classes are one two-class problem each, whatever ``multi_class`` says.
     target
-        What its labels are: "classes" or "numbers".
+        What its labels are: "classes", "numbers", or "ranking" for the relevance of rows in groups.
+    form_of
+        The rule for classes that it is the form of; its name stands for this one.
     """
 
     estimator: str
@@ -70,11 +80,12 @@ class RuleEntry:
     keeps: tuple[str, ...] = ()
     one_vs_rest: bool = False
     target: str = "classes"
+    form_of: str = ""
 
     @property
     def shared(self) -> Mapping[str, Parameter]:
         """The parameters that all rules for the same target have."""
-        return ANY_NUMBER_RULE if self.target == "numbers" else ANY_RULE
+        return OF_TARGET[self.target]
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -252,6 +263,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         "PassiveAggressiveRegressor",
         loop="regression",
         target="numbers",
+        form_of="pa",
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.001, 0.01, 0.1)),
             "loss": choice(
@@ -275,11 +287,42 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
             "normalized": flag(True, "Divide each step by the squared length of its row"),
         },
     ),
+    "perceptron-ranking": RuleEntry(
+        "PerceptronRanker",
+        loop="ranking",
+        step="UNIT",
+        target="ranking",
+        form_of="perceptron",
+        own={
+            "margin": non_negative(
+                0.0,
+                "Margin ≥ 0 that a pair must exceed, else it causes an update",
+                (0.0, 0.25, 1.0),
+            )
+        },
+    ),
+    "pa-ranking": RuleEntry(
+        "PassiveAggressiveRanker",
+        loop="ranking",
+        target="ranking",
+        form_of="pa",
+        own={
+            "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.01, 0.1, 1.0)),
+            "loss": choice(
+                "hinge",
+                "hinge",
+                "squared_hinge",
+                "hard",
+                help="Loss: hinge (PA-I), squared_hinge (PA-II), hard (no limit to the step)",
+            ),
+        },
+    ),
 }
 """By the name of an update rule."""
 
 CLASS_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "classes"}
 NUMBER_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "numbers"}
+RANKING_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "ranking"}
 
 RULE_NAMES: Mapping[str, str] = {entry.estimator: rule for rule, entry in RULE_TABLE.items()}
 """The name of the rule by the class that learns by it."""
@@ -306,5 +349,6 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
     None stands for what depends on the data: the order ("each" in memory, "fixed" in a stream), the
     step of the bias (by the size of the rows) and the margin (by the kind of columns).
     """
-    unsettled = {name: None for name in ("order", "margin") if name in RULE_TABLE[rule].parameters}
-    return collect_parameters(rule, **(FOR_FILES | unsettled | given))
+    usual = FOR_FILES | {"order": None, "margin": None}
+    known = {name: usual[name] for name in usual if name in RULE_TABLE[rule].parameters}
+    return collect_parameters(rule, **(known | given))

@@ -5,7 +5,7 @@ are checked against them.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -259,6 +259,13 @@ ANY_NUMBER_RULE = {
 }
 """What the estimators of all rules for numbers have."""
 
+ANY_RANKING_RULE = {
+    name: parameter
+    for name, parameter in ANY_NUMBER_RULE.items()
+    if name not in ("fit_intercept", "intercept_step")
+} | {"solution": replace(ANY_NUMBER_RULE["solution"], default="average")}
+"""What the estimators of all rules that rank rows have: a bias would cancel."""
+
 KERNELS = choice("rbf", "linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNEL: Mapping[str, Parameter] = SHARED | {
     "margin": MARGIN,
@@ -419,6 +426,9 @@ FOR_NUMBERS: dict[str, Any] = {
     "epsilon": 0.0,
 }
 """Defaults for numbers, scaled to deviation 1; C depends on the size of the rows."""
+
+FOR_RANKING: dict[str, Any] = {"rule": "pa-ranking", "loss": "hinge", "C": None}
+"""Defaults for ranking within groups (benchmarks/ranking.py); C depends on the size of the rows."""
 
 TEXTBOOK = {"solution": ("last", "vote", "pocket"), "order": ("active", "first", "worst")}
 """Values that state the textbook's perceptron where no rule is stated."""

@@ -11,18 +11,18 @@ import numpy as np
 from ..data.splits import Split
 from ..parameters import (
     ANY_RULE,
-    CLASS_RULES,
     FILES,
     FOR_LABEL_SETS,
     FOR_NUMBERS,
     FOR_ONE_PASS,
+    FOR_RANKING,
     FOR_TABLES,
     FOR_TEXTS,
-    NUMBER_RULES,
     RULE_TABLE,
     TEXTBOOK,
     Parameter,
     ParameterError,
+    RuleEntry,
     check_parameters,
     parameters_for_files,
 )
@@ -32,7 +32,12 @@ HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a st
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
 NUMBER_STEP_SHARE = 1.0  # the same for numbers of deviation 1; benchmarks/regression.py --defaults
-C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE}
+PAIR_STEP_SHARE = 1.0  # the same for pairs of rows in a group; benchmarks/ranking.py --defaults
+C_BY_SIZE = {
+    FOR_TABLES["rule"]: STEP_SHARE,
+    FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE,
+    FOR_RANKING["rule"]: PAIR_STEP_SHARE,
+}
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
 
 
@@ -122,6 +127,8 @@ class Found:
         The mean squared length of the rows to learn from; None before they are read.
     numbers
         Whether labels are numbers to predict.
+    groups
+        Whether labels are the relevance of rows within groups.
     """
 
     rereadable: bool = True
@@ -131,6 +138,12 @@ class Found:
     one_pass_statistics: bool = False
     mean_square: float | None = None
     numbers: bool = False
+    groups: bool = False
+
+    @property
+    def target(self) -> str:
+        """What labels are: "classes", "numbers" or "ranking"."""
+        return "ranking" if self.groups else "numbers" if self.numbers else "classes"
 
 
 IN_MEMORY_ROWS = Found(one_pass_statistics=True)
@@ -181,7 +194,7 @@ class Plan:
 
     @property
     def target(self) -> str:
-        """What labels are: "classes" or "numbers"."""
+        """What labels are: "classes", "numbers" or "ranking"."""
         return RULE_TABLE[self.rule].target
 
     @property
@@ -205,7 +218,8 @@ class Plan:
         values = {name: getattr(self, name) for name in names} | {"holdout": self.split.share}
         table = {**self.table, **FILES}
         usual = {name: table[name].default for name in self.unresolved}
-        check_parameters({**self.parameters, **values, **usual}, table, *where)
+        given = {**self.parameters, **values, **usual}
+        check_parameters(given, {name: table[name] for name in table if name in given}, *where)
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as JSON values; a run to resume must have the same."""
@@ -314,8 +328,8 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     (docs/how-defaults-were-chosen.md).
     """
     rule, stated = request.rule, dict(request.parameters)
-    if found.numbers or (rule is not None and rule in NUMBER_RULES):
-        return resolve_number_rule(request, found)
+    if found.target != "classes" or (rule is not None and RULE_TABLE[rule].target != "classes"):
+        return resolve_rule_of_target(request, found.target)
     if request.is_open:
         rule, stated = FOR_ONE_PASS["rule"], stated | {"solution": FOR_ONE_PASS["solution"]}
     elif rule is None:
@@ -325,35 +339,47 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     return rule, parameters_for_files(rule, **stated)
 
 
-def refuse_for_numbers(request: Request) -> None:
-    """Refuse options that are about classes, where labels are numbers."""
-    for name in ("online", "labels_budget"):
+USUAL = {"numbers": FOR_NUMBERS, "ranking": FOR_RANKING}
+"""The rule and its parameters for labels that are not classes."""
+LEARNT = {"classes": "classes", "numbers": "numbers", "ranking": "relevance in groups"}
+OPTIONS = {"classes": "classes", "numbers": "numbers", "ranking": "group"}
+FOR_CLASSES = {
+    "numbers": ("online", "labels_budget"),
+    "ranking": ("online", "labels_budget", "progress_every", "tune"),
+}
+"""Options without a meaning for such labels."""
+
+
+def refuse_options_of_classes(request: Request, target: str) -> None:
+    """Refuse options that other labels do not have."""
+    for name in FOR_CLASSES.get(target, ()):
         if getattr(request, name):
             raise ParameterError(
-                f"{{{name}?}} is for classes, and the labels are numbers; leave it out.",
-                code="numbers-option",
+                f"{{{name}?}} does not work where labels are {LEARNT[target]}; leave it out.",
+                code=f"{target}-option",
             )
 
 
-def resolve_number_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
-    """Choose the rule for numbers and all its parameters; ``pa`` is the rule for numbers."""
-    rule, stated = request.rule, dict(request.parameters)
-    if not found.numbers:
+def resolve_rule_of_target(request: Request, target: str) -> tuple[str, dict[str, Any]]:
+    """Choose the rule for a target and all its parameters, where these are not classes."""
+    stated, rules = dict(request.parameters), rules_for(target)
+    forms = {entry.form_of: rule for rule, entry in rules.items() if entry.form_of}
+    rule = forms.get(request.rule or "", request.rule)
+    refuse_options_of_classes(request, target)
+    if rule is None:
+        usual = USUAL[target]["rule"]
+        having = [usual, *rules_with(stated, target)]
+        rule = next((one for one in having if stated.keys() <= rules[one].parameters.keys()), usual)
+    if rule not in rules:
+        own = RULE_TABLE[rule].target
+        use = "another rule" if target == "classes" else " or ".join(rules)
         raise ParameterError(
-            f"{{rule?}} {rule} learns numbers, and the labels are classes; state {{numbers?}}, or "
-            "choose another rule.",
+            f"{{rule?}} {rule} learns {LEARNT[own]}, and the labels are {LEARNT[target]}; use "
+            f"{use}, or state {{{OPTIONS[own]}?}} to learn {LEARNT[own]}.",
             code="rule-of-target",
         )
-    refuse_for_numbers(request)
-    rule = FOR_NUMBERS["rule"] if rule in (None, FOR_TABLES["rule"]) else rule
-    if rule not in NUMBER_RULES:
-        raise ParameterError(
-            f"{{rule?}} {rule} learns classes, and the labels are numbers; use "
-            f"{' or '.join(NUMBER_RULES)}, or state {{classes?}} to learn classes.",
-            code="rule-of-target",
-        )
-    if rule == FOR_NUMBERS["rule"]:
-        stated = {name: one for name, one in FOR_NUMBERS.items() if name != "rule"} | stated
+    if rule == USUAL[target]["rule"]:
+        stated = {name: one for name, one in USUAL[target].items() if name != "rule"} | stated
     return rule, parameters_for_files(rule, **stated)
 
 
@@ -376,9 +402,14 @@ def choose_defaults(request: Request, found: Found) -> dict[str, Any]:
     return plain
 
 
-def rules_with(parameters: Mapping[str, Any], numbers: bool = False) -> list[str]:
+def rules_for(target: str) -> dict[str, RuleEntry]:
+    """The rules that learn a target, by name."""
+    return {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == target}
+
+
+def rules_with(parameters: Mapping[str, Any], target: str = "classes") -> list[str]:
     """The rules with some parameters that tuning tries; rules that seldom win only if no others."""
-    table = (NUMBER_RULES if numbers else CLASS_RULES).items()
+    table = rules_for(target).items()
     having = [rule for rule, entry in table if parameters.keys() <= entry.parameters.keys()]
     return [rule for rule in having if RULE_TABLE[rule].tuned] or having
 
@@ -393,7 +424,7 @@ def resolve_margin(parameters: Mapping[str, Any], request: Request, found: Found
     if parameters.get("margin", 0.0) is not None:
         return dict(parameters)
     texts = found.texts if has_text_margin(request, found) else 0
-    weighs = texts and parameters["class_weight"] is None
+    weighs = texts and parameters.get("class_weight", "none") is None
     return {**parameters, "margin": float(texts)} | ({"class_weight": "balanced"} if weighs else {})
 
 
@@ -405,14 +436,15 @@ def has_text_margin(request: Request, found: Found) -> bool:
 
 def resolve_steps(rule: str, parameters: Mapping[str, Any], found: Found) -> dict[str, Any]:
     """Set the step of the bias and, for PA, the limit C, by the size of the rows."""
-    step, resolved = parameters["intercept_step"], {}
-    if step is None and not parameters["fit_intercept"]:
-        step = 1.0
+    resolved = dict(parameters)
+    if resolved.get("intercept_step", 0.0) is None and not parameters["fit_intercept"]:
+        resolved["intercept_step"] = 1.0
     if found.mean_square is not None:
-        step = usual_bias_step(found.mean_square) if step is None else step
+        if resolved.get("intercept_step", 0.0) is None:
+            resolved["intercept_step"] = usual_bias_step(found.mean_square)
         if rule in C_BY_SIZE and parameters["C"] is None:
             resolved["C"] = usual_aggressiveness(found.mean_square, C_BY_SIZE[rule])
-    return {**parameters, "intercept_step": step, **resolved}
+    return resolved
 
 
 def resolve_order(

@@ -20,6 +20,7 @@ from ..kernels import (
     coordinate,
     linear,
     passive_aggressive,
+    ranking,
     regression,
     scaled,
     second_order_full,
@@ -148,8 +149,8 @@ class UpdateRule:
     from_anywhere : bool
         Whether weights are all that it needs to begin with.
     target : str
-        What its labels are: "classes" or "numbers". Kernels of numbers have one column of
-        weights.
+        What its labels are: "classes", "numbers", or "ranking" for relevance in groups. Kernels of
+        the last two have one column of weights.
     """
 
     name: str
@@ -283,6 +284,13 @@ def regression_settings(parameters: Mapping[str, Any], intercept_step: float, st
     )
 
 
+def ranking_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """The margin of the perceptron, or 1 with C and one of three losses."""
+    margin = float(parameters.get("margin", JUST_1))
+    loss = getattr(ranking, (parameters.get("loss") or step).upper())
+    return ranking.RankingSettings(margin, -margin, 0.0, float(parameters.get("C", 1.0)), loss)
+
+
 def full_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
     """The regularization a."""
     return second_order_full.FullSettings(0.0, 0.0, float(intercept_step), float(parameters["a"]))
@@ -350,6 +358,15 @@ LOOPS: Mapping[str, UpdateRule] = {
         ),
         UpdateRule(
             "regression", regression.regression, None, regression_settings, target="numbers"
+        ),
+        UpdateRule(
+            "ranking",
+            ranking.ranking,
+            None,
+            ranking_settings,
+            additive=False,
+            sums=True,
+            target="ranking",
         ),
     )
 }

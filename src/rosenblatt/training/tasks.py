@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..data.labels import has_class
+from ..data.ranking import find_smallest_margins
 from ..data.rows import Array, not_finite, rows_between
 from ..kernels import linear
 from ..kernels.algebra import Rows
@@ -154,12 +155,16 @@ class LinearTask:
     def margins(self, state: Any) -> Array:
         """Every row's label times activation, or the lead of its class over the best rival.
 
-        Of numbers, by how much each error is below the largest one without an update.
+        Of numbers, by how much each error is below the largest one without an update; of ranking,
+        the smallest margin of a row's pairs.
         """
+        labels: Any = self.examples.labels
         if self.rule.target == "numbers":
-            labels: Any = self.examples.labels
             found = scores(self.examples.rows, len(labels), *state.present()).astype(np.float64)
             out = np.asarray(self.settings.epsilon - np.abs(labels - found))[self.row_order]
+        elif self.rule.target == "ranking":
+            found = scores(self.examples.rows, len(labels.first), *state.present())
+            out = find_smallest_margins(found.astype(np.float64), labels)[self.row_order]
         else:
             out = np.empty(len(self.row_order))
             tell = linear.multiclass_margins if self.many else linear.perceptron_margins

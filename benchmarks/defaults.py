@@ -373,9 +373,9 @@ def main() -> None:
         names = ("spambase", "a9a") if chosen.quick else TABLES
         of_tables(chosen.data, names, chosen.quick)
         print(
-            "\nError in per cent on rows held out of the training part; averaged, ten epochs. The last"
-            " columns say what a mistake moves the bias by, as a share of the mean squared length of"
-            " rows."
+            "\nError in per cent on rows held out of the training part; averaged, ten epochs. The"
+            " last columns say what a mistake moves the bias by, as a share of the mean squared"
+            " length of rows."
         )
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import joblib
 import numpy as np
 from measure import parser, table
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 from sets import FILES, Set, choose_rows, read_table, read_texts, table_sets, text_sets
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -284,11 +284,12 @@ def figures(codes: np.ndarray, chances: np.ndarray) -> np.ndarray:
 
 def judge_trees(learnt: Path, held: Path, options: dict[str, Any]) -> np.ndarray:
     """Figures of boosted trees on held-out rows of a table."""
-    (X, y), (X_held, y_held) = (
-        read_matrix(read(one, scale="none", **options)) for one in (learnt, held)
-    )
-    used = np.unique(csr_array(vstack([csr_array(X), csr_array(X_held)])).indices)
-    X, X_held = (csr_array(one)[:, used].toarray() for one in (X, X_held))
+    parts = [read_matrix(read(one, scale="none", **options)) for one in (learnt, held)]
+    rows, (y, y_held) = [csr_array(X) for X, _ in parts], (y for _, y in parts)
+    used = np.unique(np.concatenate([X.indices for X in rows]))
+    for X in rows:  # a column may occur in one part only
+        X.resize(X.shape[0], used[-1] + 1)
+    X, X_held = (X[:, used].toarray() for X in rows)
     trees = HistGradientBoostingClassifier(random_state=0).fit(X, y)
     return figures(np.searchsorted(trees.classes_, y_held), trees.predict_proba(X_held))
 

@@ -16,7 +16,7 @@ from . import __version__
 from .data.rows import Array
 from .disk import replace_file
 from .kernels.words import categories
-from .learners.linear import LinearLearner
+from .learners.linear import WHAT, LinearLearner
 from .reading.arrow import encode_strings, missing_name, salt, table_scaling, to_words
 from .reading.columnar import BATCH_ROWS
 from .reading.parser import allocate_rows
@@ -461,8 +461,10 @@ def refuse_other_models(model: Model) -> None:
     """Raise ValueError for a model that is not a product of rows of numbers with weights."""
     if not model.is_linear:
         raise ValueError(f"A {model.estimator} has no weights of columns and cannot be exported.")
-    if model.target == "numbers":
-        raise ValueError("A model of numbers cannot be exported; predict with rosenblatt.")
+    if model.target != "classes":
+        raise ValueError(
+            f"A model that {WHAT[model.target]} cannot be exported; predict with rosenblatt."
+        )
     if model.is_multilabel:
         raise ValueError(
             "A model of label sets cannot be exported; predict with rosenblatt, or train one model "

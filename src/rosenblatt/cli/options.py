@@ -13,6 +13,7 @@ from ..parameters import (
     CLASS_RULES,
     FILES,
     NUMBER_RULES,
+    RANKING_RULES,
     RULE_NAMES,
     RULE_TABLE,
     SEQUENCE,
@@ -41,7 +42,7 @@ tagging_option = partial(option, panel=TAGGING_PANEL)
 
 FOR_FILES_SHOWN = {
     "margin": "0; text and tags: 1",
-    "C": "1; without --rule and for numbers, by the size of rows; tags: 0.01",
+    "C": "1; without --rule, for numbers and with groups, by the size of rows; tags: 0.01",
     "loss": "PA-I; without --rule PA-II for classes",
     "epsilon": "0",
 }
@@ -153,7 +154,8 @@ class RuleOptions:
     """The update rule, and the parameters that only some rules have."""
 
     rule: str | None = training_option(
-        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}.",
+        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}; with "
+        f"groups: {', '.join(RANKING_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
         shown="pa; text, --epochs 1: arow",
     )
@@ -302,6 +304,12 @@ class ReadingOptions(FileOptions):
         "--numbers/--no-numbers",
         help="Whether labels are numbers to predict, not classes.",
         shown="detected; classes with --classes",
+    )
+    group: str | None = input_option(
+        help="Column of groups, such as queries, within which rows are ranked; the label is their "
+        "relevance. Folds and held-out rows do not divide groups.",
+        metavar="COLUMN",
+        shown="qid: of svmlight, else none",
     )
     encoding: str | None = input_option(
         help="Encoding of the text, such as latin-1.", shown="utf-8"

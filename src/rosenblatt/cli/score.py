@@ -75,7 +75,7 @@ def score(
     if result.json:
         print(json.dumps({"data": data, **found.as_dict()}))
         return
-    if result.curves and learner.target_kind == "numbers":
+    if result.curves and learner.target_kind != "classes":
         raise CommandError("--curves is about classes; leave it out.", "curves-classes")
     lines = [f"{data}: {summarize_evaluation(found)}.", *tabulate(found)]
     lines += tabulate_curves(found) if result.curves else []

@@ -60,6 +60,7 @@ NAMES = 100_000  # of features, that a model may show
         "rosenblatt train iris",
         "rosenblatt train reviews.csv --text text --test new.csv -o model",
         "rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model",
+        "rosenblatt train clicks.csv --label relevance --group query --holdout 0.2 -o ranker",
         "rosenblatt train train.conllu --label upos --test test.conllu -o tagger",
     ],
     further=(RULES_PANEL, ORDER_PANEL, FEATURE_PANEL, STREAM_PANEL, TAGGING_PANEL),
@@ -210,7 +211,7 @@ def train_on_file(
     source = open_source(data)
     opened = open_again(source, options)
     sentences = isinstance(opened, SentenceFile)
-    if result.plot is not None and (sentences or opened.multilabel or opened.has_numbers):
+    if result.plot is not None and (sentences or not opened.has_classes):
         raise CommandError(
             f"--plot draws rows of one label each, and those of {data} are others; leave it out.",
             "plot-labels",

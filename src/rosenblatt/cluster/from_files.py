@@ -9,8 +9,9 @@ from ..jobs.data import refuse_options_of_rows
 from ..jobs.job import FileJob
 from ..learners.sequence.file_formats import detect_format
 from ..learners.sequence.training import make_sequence_plan
-from ..parameters import FILES, NUMBER_RULES, RULE_TABLE, SEQUENCE, ParameterError
+from ..parameters import FILES, RULE_TABLE, SEQUENCE, ParameterError
 from ..reading.reader import read
+from ..reading.recipe import FeatureRecipe
 from ..storage.model import Model
 from ..training.plan import IN_MEMORY_ROWS, Request, make_plan
 from ..training.rules import PERCEPTRON, RULES
@@ -63,8 +64,8 @@ def plan_rows(
     data: str, reading: dict[str, Any], request: Request
 ) -> tuple[RowSource, dict[str, Any], str]:
     """The partitions, the parameters and the mixing of a linear model, checked."""
-    if request.rule in NUMBER_RULES:
-        raise numbers_error()
+    if request.rule is not None and RULE_TABLE[request.rule].target != "classes":
+        raise target_error()
     alone = replace(request, window=0, holdout=0.0, progress_every=0, online=False)
     plan = make_plan(alone, replace(IN_MEMORY_ROWS, mean_square=1.0))
     modes = {"mode": "mixing", "mix": default_mix(RULES[plan.rule])}
@@ -72,8 +73,9 @@ def plan_rows(
     table = {**RULE_TABLE[plan.rule].parameters, **FILES}
     check_supported(values, table, RULES[plan.rule])  # before files are read
     files = partition_files(data, reading)
-    if files.features["recipe"].get("numbers"):
-        raise numbers_error()
+    recipe = FeatureRecipe(**files.features["recipe"])
+    if recipe.numbers or recipe.has_groups:
+        raise target_error()
     found = replace(IN_MEMORY_ROWS, texts=len(files.features["recipe"]["text"]))
     if make_plan(alone, found).unresolved:
         (first, *_), alike, *_ = files.parts[0]
@@ -83,11 +85,11 @@ def plan_rows(
     return RowSource(files, rule, request.classes), dict(plan.parameters), default_mix(rule)
 
 
-def numbers_error() -> ParameterError:
-    """Return the error for labels that are numbers."""
+def target_error() -> ParameterError:
+    """Return the error for labels that are not classes."""
     return ParameterError(
-        "{cluster?} trains classifiers and taggers, and the labels are numbers; leave it out: a "
-        "single machine learns a file of any size as a stream.",
+        "{cluster?} trains classifiers and taggers, and the labels are not classes; leave it out: "
+        "a single machine learns a file of any size as a stream.",
         code="cluster-numbers",
     )
 

@@ -112,12 +112,12 @@ def rows_with_pairs(codes: Array, some: Array) -> Array:
     """Those of some rows whose groups have rows of another relevance among them."""
     index = index_pairs(codes, some)
     others = (index.last - index.first) > (index.same_last - index.same_first)
-    return some[others[some]]
+    return np.asarray(some[others[some]])
 
 
-def refuse_no_pairs(some: Array) -> None:
-    """Refuse to learn from no pairs."""
-    if not len(some):
+def refuse_no_pairs(count: int) -> None:
+    """Refuse to learn from no rows with pairs."""
+    if not count:
         raise InputError(
             "No group has rows of different relevance and of a weight above zero, so there is no "
             "pair to learn from; a group needs more than one sample.",
@@ -199,7 +199,7 @@ def measure_groups(scores: Array, codes: Array) -> GroupMetrics:
         for top in (None, TOP):
             with np.errstate(invalid="ignore"):
                 figures.append(gains(relevance, found, top) / gains(relevance, best, top))
-    return GroupMetrics(*(each[decided] for each in figures), right[decided], pairs[decided])
+    return GroupMetrics(*(each[decided] for each in (*figures, right, pairs)))
 
 
 def count_pairs(scores: Array, codes: Array) -> tuple[Array, Array]:
@@ -235,6 +235,10 @@ class RankingScore:
     def compare(self, predicted: Array, codes: Array) -> None:
         """Add rows with their scores; a group may go on in the next call."""
         self.parts.append((np.asarray(predicted, np.float64), codes))
+
+    def begin_sum(self) -> "RankingScore":
+        """A score without rows, to add those of several models."""
+        return RankingScore()
 
     def add(self, other: "RankingScore") -> None:
         """Add the groups that another model has scored."""
@@ -280,6 +284,12 @@ class RankingTarget:
 
     def encode(self, labels: Array, first_row: int = 0, held: Array | None = None) -> Array:
         """The codes, which labels with groups are already; ``first_row`` is for errors."""
+        if labels.dtype != GRADED:
+            raise InputError(
+                "The rows have no groups, within which the model ranks them; add the column of "
+                "groups, or qid: in svmlight.",
+                code="no-groups",
+            )
         return refuse_negative(labels, first_row)
 
     def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:

@@ -229,6 +229,10 @@ class NumberScore:
         self.of_mean += float(np.square(offsets).sum())
         self.of_median += float(np.abs(numbers - target.median).sum())
 
+    def begin_sum(self) -> "NumberScore":
+        """A score without rows, to add those of several models."""
+        return NumberScore(self.target)
+
     def add(self, other: "NumberScore") -> None:
         """Add the rows of another model, such as that of another fold."""
         self.others.append(other)

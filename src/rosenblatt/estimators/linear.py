@@ -370,12 +370,11 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         super()._check_continued(classes, multilabel)
         check_signs(self._values(), len(classes), self._learner.problems != [None])
 
-    def _renew_learner(self, rows: TrainingRows, multilabel: bool) -> None:
+    def _renew_learner(self, rows: TrainingRows, multilabel: bool = False) -> None:
         """Continue with parameters that have changed since the last batch."""
-        self._check_continued(self.classes_, multilabel)
-        calibration = self._learner.calibration if self.calibrate else None
-        settings = self._settings(rows)
-        self._learner = replace(self._learner, calibration=calibration, **settings)
+        super()._renew_learner(rows, multilabel)
+        if not self.calibrate:
+            self._learner.calibration = None
 
     def _begin_with_row(self, x: Any, y: Any) -> None:
         """Begin a model of one class with a row; ``learn_one`` adds classes and columns."""

@@ -110,9 +110,9 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             self._set_history([epoch], "max_iter")
         return self
 
-    def _renew_learner(self, rows: TrainingRows) -> None:
+    def _renew_learner(self, rows: TrainingRows, multilabel: bool = False) -> None:
         """Continue with parameters that have changed since the last batch."""
-        self._check_continued(self._learner.classes, False)
+        self._check_continued(self._learner.classes, multilabel)
         self._learner = replace(self._learner, **self._settings(rows))
 
     def _encode(self, y: Array) -> tuple[Array, Array]:
@@ -150,7 +150,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         if learnt is not None:
             rows = rows._replace(row_order=np.intersect1d(rows.row_order, learnt))
         if ranks:
-            refuse_no_pairs(rows.row_order)
+            refuse_no_pairs(len(rows.row_order))
         elif weights is not None:
             refuse_one_class(codes, rows.row_order)
         return Prepared(X, classes, rows, held, seed)

@@ -74,17 +74,17 @@ class LinearRanker(LinearEstimator):
         self
             The fitted ranker.
         """
-        codes = self._grade(y, groups, qid)
+        codes, held = self._grade(y, groups, qid), None
         if eval_set is not None:
             if not isinstance(eval_set, tuple | list) or len(eval_set) != 3:
                 raise ParameterError(
                     "eval_set must be a tuple (X, y, groups) of rows, their relevance and groups.",
                     code="eval-set-form",
                 )
-            eval_set = eval_set[0], refuse_negative(self._grade(*eval_set[1:], None))
+            held = eval_set[0], refuse_negative(self._grade(*eval_set[1:], None))
         elif self.early_stopping:
             refuse_negative(codes)
-        return self._fit(X, codes, sample_weight, (coef_init, None), eval_set)
+        return self._fit(X, codes, sample_weight, (coef_init, None), held)
 
     def partial_fit(
         self,

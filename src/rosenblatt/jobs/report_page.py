@@ -35,6 +35,9 @@ TITLES = {
     "mae": "Mean absolute error",
     "rmse": "Root mean squared error",
     "r2": "R²",
+    "ndcg_at_10": "NDCG@10",
+    "ndcg": "NDCG",
+    "auc": "AUC",
 }
 MOST_CURVES = 8  # classes in one chart
 MOST_CLASSES = 20  # in a table of confusion

@@ -89,7 +89,7 @@ class TrainingRows(NamedTuple):
 
         ``first_row`` is the number of the batch's first row in its file.
         """
-        held = split.held_out(first_row, n_rows(batch.rows)) if split else None
+        held = split.held_out(first_row, n_rows(batch.rows), batch.groups) if split else None
         codes = target.encode(known_labels(batch, first_row), first_row, held)
         if target.label_sets:
             codes = codes[:, : len(target.classes)]
@@ -442,7 +442,8 @@ class LinearLearner(Learner):
 
     def row_errors(self, activations: Array, codes: Array) -> Array:
         """Return whether each row is wrong, or the absolute error of its number."""
-        return self.target.row_errors(activations, codes, self.ties)
+        target: Any = self.target  # of classes or numbers
+        return np.asarray(target.row_errors(activations, codes, self.ties))
 
     def right(self, activations: Array, codes: Array) -> Array:
         """Flag the problems, one column each, that the scores of rows decide as their labels do."""

@@ -161,7 +161,7 @@ def describe_responses(service: "Service", route: Route) -> dict[str, Any]:
 def schemas(served: ServedModel) -> Any:
     """The schema of a row, and of one with its label."""
     maker, label = served.maker, dict[str, Any](enum=served.learner.classes.tolist())
-    if served.has_numbers:
+    if served.learner.target_kind != "classes":
         label = {"type": "number"}
     if maker.of_lines:
         line = {"type": "string", "description": f"A line of {maker.recipe.rows}."}

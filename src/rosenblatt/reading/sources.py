@@ -428,7 +428,7 @@ def pieces(
         if len(buffer) != room:
             buffer = buffers[number % slots] = np.empty(room, np.uint8)
         buffer[:filled] = rest
-        free = memoryview(buffer)[filled:-1]  # a byte is left for a last newline
+        free = buffer.data[filled:-1]  # a byte is left for a last newline
         while len(free) and more:
             count = stream.readinto(free)
             free, filled, more = free[count:], filled + count, count > 0

@@ -11,6 +11,7 @@ import click
 from ..parameters import (
     ANY_RULE,
     CLASS_RULES,
+    FEEDBACK_RULES,
     FILES,
     NUMBER_RULES,
     RANKING_RULES,
@@ -155,7 +156,8 @@ class RuleOptions:
 
     rule: str | None = training_option(
         help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}; with "
-        f"groups: {', '.join(RANKING_RULES)}.",
+        f"groups: {', '.join(RANKING_RULES)}; from right or wrong only: "
+        f"{', '.join(FEEDBACK_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
         shown="pa; text, --epochs 1: arow",
     )

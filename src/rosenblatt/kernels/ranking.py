@@ -16,7 +16,7 @@ from .compiling import compiled, inlined
 from .linear import count_weight, log_update
 from .passive_aggressive import aggressive_step
 
-HARD, HINGE, SQUARED_HINGE, UNIT = range(4)
+HARD, HINGE, SQUARED_HINGE, UNIT_STEP = range(4)
 """PA, PA-I and PA-II, with the numbers that their losses have for classes; and steps of size 1."""
 
 
@@ -124,7 +124,7 @@ def ranking(examples, order, start, w, b, u, ub, clock, settings, log):
             if updates == len(log) or not math.isfinite(margin):
                 return t, updates, loss
             tau = np.float64(steps[i])
-            if settings.loss != UNIT:
+            if settings.loss != UNIT_STEP:
                 size = squared_distance(d, i, j, rows)
                 tau = aggressive_step(1.0 - margin, size, settings.C * tau, settings.loss)
             step = w.dtype.type(tau if is_better else -tau)

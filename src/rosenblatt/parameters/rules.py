@@ -11,9 +11,11 @@ from typing import Any
 
 from .errors import ParameterError
 from .tables import (
+    ANY_FEEDBACK_RULE,
     ANY_NUMBER_RULE,
     ANY_RANKING_RULE,
     ANY_RULE,
+    FOR_FEEDBACK,
     FOR_FILES,
     MARGIN,
     SHARED,
@@ -68,6 +70,8 @@ class RuleEntry:
         What its labels are: "classes", "numbers", or "ranking" for the relevance of rows in groups.
     form_of
         The rule for classes that it is the form of; its name stands for this one.
+    feedback
+        Whether it learns from predictions that are drawn by chance and judged right or wrong.
     """
 
     estimator: str
@@ -81,11 +85,12 @@ class RuleEntry:
     one_vs_rest: bool = False
     target: str = "classes"
     form_of: str = ""
+    feedback: bool = False
 
     @property
     def shared(self) -> Mapping[str, Parameter]:
         """The parameters that all rules for the same target have."""
-        return OF_TARGET[self.target]
+        return ANY_FEEDBACK_RULE if self.feedback else OF_TARGET[self.target]
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -290,7 +295,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
     "perceptron-ranking": RuleEntry(
         "PerceptronRanker",
         loop="ranking",
-        step="UNIT",
+        step="UNIT_STEP",
         target="ranking",
         form_of="perceptron",
         own={
@@ -317,10 +322,26 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
             ),
         },
     ),
+    "banditron": RuleEntry(
+        "Banditron",
+        loop="bandit",
+        own={
+            "exploration": share(
+                0.1, "Exploration in [0, 1): share of the predictions that are drawn at random"
+            )
+        },
+        tuned=False,
+        feedback=True,
+    ),
 }
 """By the name of an update rule."""
 
-CLASS_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "classes"}
+FEEDBACK_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.feedback}
+CLASS_RULES = {
+    rule: entry
+    for rule, entry in RULE_TABLE.items()
+    if entry.target == "classes" and rule not in FEEDBACK_RULES
+}
 NUMBER_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "numbers"}
 RANKING_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "ranking"}
 
@@ -349,6 +370,7 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
     None stands for what depends on the data: the order ("each" in memory, "fixed" in a stream), the
     step of the bias (by the size of the rows) and the margin (by the kind of columns).
     """
-    usual = FOR_FILES | {"order": None, "margin": None}
-    known = {name: usual[name] for name in usual if name in RULE_TABLE[rule].parameters}
+    entry = RULE_TABLE[rule]
+    usual = FOR_FILES | (FOR_FEEDBACK if entry.feedback else {}) | {"order": None, "margin": None}
+    known = {name: usual[name] for name in usual if name in entry.parameters}
     return collect_parameters(rule, **(known | given))

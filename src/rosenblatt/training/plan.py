@@ -403,8 +403,9 @@ def choose_defaults(request: Request, found: Found) -> dict[str, Any]:
 
 
 def rules_for(target: str) -> dict[str, RuleEntry]:
-    """The rules that learn a target, by name."""
-    return {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == target}
+    """The rules that learn a target from labels, by name."""
+    table = RULE_TABLE.items()
+    return {rule: one for rule, one in table if one.target == target and not one.feedback}
 
 
 def rules_with(parameters: Mapping[str, Any], target: str = "classes") -> list[str]:

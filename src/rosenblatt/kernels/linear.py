@@ -110,7 +110,7 @@ def perceptron(examples, order, start, w, b, settings, log):
 def multiclass(examples, order, start, W, b, settings, log):
     """Add ηx to the right class and subtract it from its best rival (Crammer & Singer 2003)."""
     rows, steps, labels = examples.rows, examples.steps, examples.labels
-    s = np.empty(len(b), b.dtype)
+    s = b.copy()
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = take_row(t, order, rows, shuffled, W)
@@ -142,7 +142,7 @@ def perceptron_margins(examples, order, w, b, out):
 def multiclass_margins(examples, order, W, b, out):
     """The lead of the right class over its best rival, for the rows in an order."""
     rows, labels = examples.rows, examples.labels
-    s = np.empty(len(b), b.dtype)
+    s = b.copy()
     for t in range(len(order)):
         i = np.uint64(order[t])
         score(W, b, s, i, rows)
@@ -193,9 +193,9 @@ def count_weight(clock, t):
 def perceptron_missing(examples, order, clock, log, u, ub, intercept_step):
     """Sum each logged update times the rows before it, for the average (Daumé 2006)."""
     rows = examples.rows
-    for update in log:
-        i = np.uint64(order[update["position"]])
-        lack = update["step"] * count_weight(clock, update["position"])
+    for k in range(len(log)):
+        t = log[k]["position"]
+        i, lack = np.uint64(order[t]), log[k]["step"] * count_weight(clock, t)
         add(u, lack, i, rows)
         ub[0] += lack * intercept_step
 
@@ -204,10 +204,10 @@ def perceptron_missing(examples, order, clock, log, u, ub, intercept_step):
 def multiclass_missing(examples, order, clock, log, u, ub, intercept_step):
     """The same for a right class and a rival per update."""
     rows, labels = examples.rows, examples.labels
-    for update in log:
-        i = np.uint64(order[update["position"]])
-        lack = update["step"] * count_weight(clock, update["position"])
-        move(u, ub, lack, intercept_step, labels[i], update["rival"], i, rows)
+    for k in range(len(log)):
+        t = log[k]["position"]
+        i, lack = np.uint64(order[t]), log[k]["step"] * count_weight(clock, t)
+        move(u, ub, lack, intercept_step, labels[i], log[k]["rival"], i, rows)
 
 
 # The vote of all weights: weights k are weights k-1 plus one update, so their scores on new rows

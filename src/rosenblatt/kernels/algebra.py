@@ -247,12 +247,11 @@ def fetch_values(t, order, values, indices, starts):
 @inlined
 def fetch_weights(W, t, order, indices, starts):
     """Prefetch the weights of all columns of the row after place t, if rows are sparse."""
-    if indices is not None:
-        if t + 1 < len(order):
-            classes = np.uint64(W.shape[1])
-            first, last = span(np.uint64(order[t + 1]), indices, starts)
-            for k in range(first, last):
-                fetch_span(W, indices[k] * classes, indices[k] * classes + classes)
+    if indices is not None and t + 1 < len(order):
+        classes = np.uint64(W.shape[1])
+        first, last = span(np.uint64(order[t + 1]), indices, starts)
+        for k in range(first, last):
+            fetch_span(W, indices[k] * classes, indices[k] * classes + classes)
 
 
 # Orders.

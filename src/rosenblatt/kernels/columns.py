@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .compiling import compiled, inlined
+from .compiling import compiled
 
 COUNT, ZEROS, SHIFT, SUM, SQUARES, LARGEST = range(6)
 """The statistics of a column: sums of x - SHIFT and of its square; SHIFT is the first number."""

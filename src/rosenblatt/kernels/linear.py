@@ -193,9 +193,9 @@ def count_weight(clock, t):
 def perceptron_missing(examples, order, clock, log, u, ub, intercept_step):
     """Sum each logged update times the rows before it, for the average (Daumé 2006)."""
     rows = examples.rows
-    for k in range(len(log)):
-        t = log[k]["position"]
-        i, lack = np.uint64(order[t]), log[k]["step"] * count_weight(clock, t)
+    for update in log:
+        i = np.uint64(order[update["position"]])
+        lack = update["step"] * count_weight(clock, update["position"])
         add(u, lack, i, rows)
         ub[0] += lack * intercept_step
 
@@ -204,10 +204,10 @@ def perceptron_missing(examples, order, clock, log, u, ub, intercept_step):
 def multiclass_missing(examples, order, clock, log, u, ub, intercept_step):
     """The same for a right class and a rival per update."""
     rows, labels = examples.rows, examples.labels
-    for k in range(len(log)):
-        t = log[k]["position"]
-        i, lack = np.uint64(order[t]), log[k]["step"] * count_weight(clock, t)
-        move(u, ub, lack, intercept_step, labels[i], log[k]["rival"], i, rows)
+    for update in log:
+        i = np.uint64(order[update["position"]])
+        lack = update["step"] * count_weight(clock, update["position"])
+        move(u, ub, lack, intercept_step, labels[i], update["rival"], i, rows)
 
 
 # The vote of all weights: weights k are weights k-1 plus one update, so their scores on new rows

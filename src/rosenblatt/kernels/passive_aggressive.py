@@ -42,7 +42,7 @@ def aggressive_step(lack, size, C, loss):
     if loss == SQUARED_HINGE:
         return lack / (size + 0.5 / C)
     step = lack / size if size > 0.0 else 0.0
-    return C if loss == HINGE and C < step else step
+    return C if loss == HINGE and step > C else step
 
 
 @compiled

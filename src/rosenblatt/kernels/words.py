@@ -97,7 +97,7 @@ def hash_bytes(i, end, stop, h):
     return mix(h)
 
 
-def salt(name):
+def salt(name: bytes) -> int:
     """The hash that the features of a column begin with: ``hash_bytes`` of its name, in Python."""
     h = spell_in_python(0, len(name))
     for i in range(0, len(name), 8):
@@ -106,7 +106,7 @@ def salt(name):
     return int(mix.py_func(np.array([h], np.uint64))[0])
 
 
-def spell_in_python(h, letters):
+def spell_in_python(h: int, letters: int) -> int:
     """``spell`` of Python's integers."""
     h = (h ^ letters) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
     return h ^ h >> 32

@@ -202,7 +202,7 @@ def default_mix(rule: UpdateRule) -> str:
 
 def refuse_unmixable(rule: UpdateRule, values: Mapping[str, Any]) -> None:
     """Refuse a rule that keeps more than weights, and a way of mixing that it does not have."""
-    if rule.arrays and not rule.has_variances:
+    if not rule.can_mix:
         raise ParameterError(
             f"Partitions cannot be mixed by {rule.name}, which keeps more than weights; use "
             '{mode="sequential"} or one machine.',

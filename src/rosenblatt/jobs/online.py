@@ -121,7 +121,7 @@ def train_with_labels(readers: list[Reader], job: FileJob) -> Model:
 
 def make_rows(reader: Reader, job: FileJob) -> tuple[FileRows, Found]:
     """Return the rows of a reader, and what is found in them."""
-    found = look(reader)
+    found = look(reader, job.request)
     plan = job.plan(found)
     reader.hold_out(plan.split)
     if not reader.rereadable:

@@ -175,6 +175,21 @@ def anything(default: Any, help: str = "") -> Parameter:
     return Parameter(default, help=help, type=str)
 
 
+def are_columns(value: Any) -> bool:
+    """Whether a value is a list of names, of numbers from 0 up, or of flags, one per column."""
+    if not isinstance(value, list) or not value:
+        return False
+    kinds = {type(each) for each in value}
+    return len(kinds) == 1 and kinds <= {str, int, bool} and (kinds == {str} or min(value) >= 0)
+
+
+POSITIVE = Parameter(
+    False,
+    "True, False or a list of columns: names, numbers from 0 up, or a flag for each",
+    lambda value: isinstance(value, bool) or are_columns(value),
+    help="Columns whose weights are never negative",
+    type=list,
+)
 EARLY_STOPPING = flag(
     False, "Stop when the error on held-out rows, a tenth by default, no longer falls"
 )

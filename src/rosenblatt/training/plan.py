@@ -36,7 +36,7 @@ C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SH
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
 
 
-LATER: dict[str, Any] = {"metric": "error", "validation": None}
+LATER: dict[str, Any] = {"metric": "error", "validation": None, "positive": False}
 """Entries of plans that version 0.2 did not have."""
 
 
@@ -122,6 +122,8 @@ class Found:
         The mean squared length of the rows to learn from; None before they are read.
     numbers
         Whether labels are numbers to predict.
+    positive
+        The numbers of the columns that the request wants to have weights ≥ 0.
     """
 
     rereadable: bool = True
@@ -131,6 +133,7 @@ class Found:
     one_pass_statistics: bool = False
     mean_square: float | None = None
     numbers: bool = False
+    positive: tuple[int, ...] = ()
 
 
 IN_MEMORY_ROWS = Found(one_pass_statistics=True)
@@ -270,6 +273,8 @@ def make_plan(request: Request, found: Found) -> Plan:
     rule, parameters = resolve_rule(request, found)
     parameters = resolve_margin(parameters, request, found)
     parameters = resolve_steps(rule, parameters, found)
+    if found.positive:
+        parameters["positive"] = list(found.positive)
     stream, order = resolve_order(parameters, request, found)
     if request.validation is not None:
         parameters = {**parameters, "early_stopping": True}

@@ -125,9 +125,9 @@ def delay_batches(model: LinearEstimator, X: Any, reading: dict[str, Any]) -> li
     return [delayed(FilePartition.load)(part) for part in partition_files(X, reading).parts]
 
 
-def predict_block(block: Any, model: LinearEstimator) -> Array:
+def predict_block(block: Any, model: Any) -> Array:
     """The predicted labels of a block of an array."""
-    return model.predict(block) if block.shape[0] else get_learner(model).classes[:0]
+    return np.asarray(model.predict(block) if block.shape[0] else get_learner(model).classes[:0])
 
 
 def predict_frame(frame: Any, model: LinearEstimator) -> Any:

@@ -449,6 +449,13 @@ ONLINE_SETTINGS: tuple[tuple[str, Values], ...] = (
 )
 """Rules and parameters that ``--online`` chooses from where no rule is stated."""
 
+ONLINE_NUMBER_SETTINGS: tuple[tuple[str, Values], ...] = (
+    *(("adaline", {"eta0": eta0}) for eta0 in (0.03, 0.003, 0.01, 0.1, 0.3)),
+    ("pa-regression", {}),
+    ("pa-regression", {"loss": "squared_epsilon_insensitive"}),
+)
+"""The same for numbers; the steps of both rules do not depend on the size of the rows."""
+
 
 def defaults(table: Mapping[str, Parameter]) -> dict[str, Any]:
     """The default of every parameter of a table."""

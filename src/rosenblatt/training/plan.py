@@ -330,16 +330,6 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     return rule, parameters_for_files(rule, **stated)
 
 
-def refuse_for_numbers(request: Request) -> None:
-    """Refuse options that are about classes, where labels are numbers."""
-    for name in ("online", "labels_budget"):
-        if getattr(request, name):
-            raise ParameterError(
-                f"{{{name}?}} is for classes, and the labels are numbers; leave it out.",
-                code="numbers-option",
-            )
-
-
 def resolve_number_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     """Choose the rule for numbers and all its parameters; ``pa`` is the rule for numbers."""
     rule, stated = request.rule, dict(request.parameters)
@@ -349,7 +339,11 @@ def resolve_number_rule(request: Request, found: Found) -> tuple[str, dict[str, 
             "choose another rule.",
             code="rule-of-target",
         )
-    refuse_for_numbers(request)
+    if request.labels_budget:
+        raise ParameterError(
+            "{labels_budget?} is for classes, and the labels are numbers; leave it out.",
+            code="numbers-option",
+        )
     rule = FOR_NUMBERS["rule"] if rule in (None, FOR_TABLES["rule"]) else rule
     if rule not in NUMBER_RULES:
         raise ParameterError(

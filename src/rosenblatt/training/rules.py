@@ -18,6 +18,7 @@ from ..data.rows import Array
 from ..kernels import (
     confidence,
     coordinate,
+    feedback,
     linear,
     passive_aggressive,
     positive,
@@ -154,6 +155,10 @@ class UpdateRule:
         weights.
     form_of : str
         The name in the table of rules of the rule that it is a form of.
+    judged : callable or None
+        The kernel for several classes that learns from predictions which were judged right or
+        wrong (kernels/feedback.py), if the rule draws predictions by chance. ``multiclass`` then
+        uses labels only to judge the predictions that it draws.
     """
 
     name: str
@@ -170,6 +175,12 @@ class UpdateRule:
     from_anywhere: bool = True
     target: str = "classes"
     form_of: str = ""
+    judged: Callable[..., tuple[int, int, float]] | None = None
+
+    @property
+    def draws(self) -> bool:
+        """Whether predictions are drawn by chance, and judged right or wrong."""
+        return self.judged is not None
 
     @property
     def family(self) -> str:
@@ -300,6 +311,12 @@ def positive_settings(base: Callable[..., Any], *given: Any, **step: str) -> Any
     return usual._replace(**made._asdict())
 
 
+def bandit_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """The exploration γ."""
+    exploration = float(parameters["exploration"])
+    return feedback.BanditSettings(0.0, 0.0, float(intercept_step), exploration)
+
+
 def full_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
     """The regularization a."""
     return second_order_full.FullSettings(0.0, 0.0, float(intercept_step), float(parameters["a"]))
@@ -367,6 +384,17 @@ LOOPS: Mapping[str, UpdateRule] = {
         ),
         UpdateRule(
             "regression", regression.regression, None, regression_settings, target="numbers"
+        ),
+        UpdateRule(
+            "bandit",
+            feedback.banditron,
+            feedback.banditron_multiclass,
+            bandit_settings,
+            arrays=(RuleArray("draws", "numbers", np.uint64, (0,)),),
+            additive=False,
+            sums=True,
+            demanding=True,
+            judged=feedback.banditron_judged,
         ),
     )
 }

@@ -205,6 +205,11 @@ class LinearLearner(Learner):
         else:
             weights = make_initial_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
+        columns = parameters.get("positive", False)
+        for state in states:
+            if not isinstance(columns, bool):
+                state.constrain(columns)
+            state.refuse_negative()
         if intercept_step is None:
             has_bias = parameters.get("fit_intercept", False)
             intercept_step = parameters["intercept_step"] if has_bias else 0.0
@@ -528,7 +533,7 @@ class LinearLearner(Learner):
                 f"The solution {self.parameters['solution']} needs all rows in memory; learn from "
                 "a stream with the solution last or average."
             )
-        if use == "mix" and self.rule.arrays and not self.rule.has_variances:
+        if use == "mix" and not self.rule.can_mix:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
         if use == "step" and self.target_kind != "classes":
             return f"steps follows the updates of a classifier, and this model {what}."

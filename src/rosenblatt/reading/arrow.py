@@ -15,7 +15,7 @@ from ..kernels import words
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
 from ..kernels.cells import count_bytes
-from ..kernels.lines import MISSING, VALUE_TOO_LARGE
+from ..kernels.lines import VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams, NumberColumns
 from ..parameters import InputError
 from .batches import Batch
@@ -37,7 +37,7 @@ from .scaling import DenseScaling, get_scale, recipe_error, unpack_array
 from .sources import Source
 from .spellings import LEADING_ZEROS, Spelling, write_plainly
 from .threads import Broken, Piece
-from .values import to_numbers, to_scalar, to_strings, too_large
+from .values import exact_numbers, to_numbers, to_scalar, too_large, trim_cells
 from .vocabulary import Cells
 
 MOST_LETTERS = 32  # of labels that NumPy keeps in place; threads and comparisons are faster then
@@ -521,7 +521,7 @@ def group_numbers(recipe: FeatureRecipe, features: ColumnNames) -> list[int]:
 
 def salt(name: str) -> int:
     """Hash the name of a column, which is the seed for the hashes of its values."""
-    return int(words.salt(np.array([*name.encode()], np.uint8)))
+    return words.salt(name.encode())
 
 
 def join_columns(
@@ -555,26 +555,6 @@ def to_arrow_type(dtype: np.dtype | None) -> Any:
     import pyarrow
 
     return pyarrow.string() if dtype is None else pyarrow.from_numpy_dtype(dtype)
-
-
-def exact_numbers(column: Any) -> np.ndarray:
-    """Convert a column to numbers: integers stay exact, others and missing ones become floats."""
-    from pyarrow import types
-
-    whole = types.is_integer(column.type) and not column.null_count
-    return to_numbers(
-        column if whole else column.cast(to_arrow_type(np.dtype(np.float64)), safe=False)
-    )
-
-
-def trim_cells(column: Any) -> Any:
-    """Return a column of strings without blanks around them; what means "missing" is null."""
-    import pyarrow
-    from pyarrow import compute
-
-    words = compute.utf8_trim_whitespace(column.cast(to_arrow_type(None)))
-    gaps = compute.is_in(words, to_strings(MISSING))
-    return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)
 
 
 def truth_to_digits(column: Any, spelling: Spelling | None = None) -> Any:

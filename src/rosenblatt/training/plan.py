@@ -41,7 +41,7 @@ C_BY_SIZE = {
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
 
 
-LATER: dict[str, Any] = {"metric": "error", "validation": None}
+LATER: dict[str, Any] = {"metric": "error", "validation": None, "positive": False}
 """Entries of plans that version 0.2 did not have."""
 
 
@@ -129,6 +129,8 @@ class Found:
         Whether labels are numbers to predict.
     groups
         Whether labels are the relevance of rows within groups.
+    positive
+        The numbers of the columns that the request wants to have weights ≥ 0.
     """
 
     rereadable: bool = True
@@ -139,6 +141,7 @@ class Found:
     mean_square: float | None = None
     numbers: bool = False
     groups: bool = False
+    positive: tuple[int, ...] = ()
 
     @property
     def target(self) -> str:
@@ -284,6 +287,8 @@ def make_plan(request: Request, found: Found) -> Plan:
     rule, parameters = resolve_rule(request, found)
     parameters = resolve_margin(parameters, request, found)
     parameters = resolve_steps(rule, parameters, found)
+    if found.positive:
+        parameters["positive"] = list(found.positive)
     stream, order = resolve_order(parameters, request, found)
     if request.validation is not None:
         parameters = {**parameters, "early_stopping": True}
@@ -344,7 +349,7 @@ USUAL = {"numbers": FOR_NUMBERS, "ranking": FOR_RANKING}
 LEARNT = {"classes": "classes", "numbers": "numbers", "ranking": "relevance in groups"}
 OPTIONS = {"classes": "classes", "numbers": "numbers", "ranking": "group"}
 FOR_CLASSES = {
-    "numbers": ("online", "labels_budget"),
+    "numbers": ("labels_budget",),
     "ranking": ("online", "labels_budget", "progress_every", "tune"),
 }
 """Options without a meaning for such labels."""

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .parameters import CLASS_RULES, NUMBER_RULES
+from .parameters import CLASS_RULES, NUMBER_RULES, RANK_RULES
 
 if TYPE_CHECKING:
     from .estimators.evaluation import (
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         train as train,
     )
     from .estimators.progressive import Progressive as Progressive, progressive as progressive
+    from .estimators.ranks import PRank as PRank
     from .estimators.regressors import (
         Adaline as Adaline,
         PassiveAggressiveRegressor as PassiveAggressiveRegressor,
@@ -70,6 +71,7 @@ _ROOMS = {
     "estimators.perceptron": "Perceptron",
     "estimators.pipeline": "Pipeline load save train",
     "estimators.progressive": "Progressive progressive",
+    "estimators.ranks": " ".join(entry.estimator for entry in RANK_RULES.values()),
     "estimators.regressors": " ".join(entry.estimator for entry in NUMBER_RULES.values()),
     "estimators.sequence": "SequencePerceptron",
     "estimators.steps": "Step steps",

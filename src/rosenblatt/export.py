@@ -111,12 +111,13 @@ class Graph:
         return self.add("Cast", given, name=name, to=kind)
 
     def add_label(self, scores: str, classes: Array, two: bool, ties: str | None) -> None:
-        """Add the last nodes: from scores to a class."""
+        """Add the last nodes: from scores to a class; "positive" ties are for the later class."""
         if two:
             beyond = "GreaterOrEqual" if ties == "positive" else "Greater"
             number = self.add_cast(self.add(beyond, scores, "zero"), np.int64)
         else:
-            number = self.add("ArgMax", scores, axis=1, keepdims=0)
+            later = int(ties == "positive")
+            number = self.add("ArgMax", scores, axis=1, keepdims=0, select_last_index=later)
         self.add("Gather", self.add_constant(classes, "classes"), number, name="label")
 
 
@@ -178,7 +179,7 @@ def make_linear_graph(model: Model) -> tuple[Graph, Shape]:
     scores = graph.add("Add", products, graph.add_constant(biases, "bias"), name="scores")
     graph.add_constant(biases[:1] * 0, "zero")
     two, classes = weights.ndim == 1, convert_labels(model.classes)
-    graph.add_label(scores, classes, two, model.parameters.get("ties"))
+    graph.add_label(scores, classes, two, find_ties(model))
     width = len(scaling.get("centre", weights))
     return graph, Shape(weights.dtype, width, 1 if two else len(classes))
 
@@ -251,7 +252,7 @@ def make_category_graph(
         summed = graph.add("Squeeze", summed, axis, name="scores")
     graph.add_constant(biases[:1] * 0, "zero")
     classes = convert_labels(model.classes)
-    graph.add_label(summed, classes, two, model.parameters.get("ties"))
+    graph.add_label(summed, classes, two, find_ties(model))
     return graph, Shape(weights.dtype, len(numbers), outputs if not two else 1, len(names))
 
 
@@ -494,6 +495,11 @@ def refuse_other_models(model: Model) -> None:
         )
 
 
+def find_ties(model: Model) -> str | None:
+    """Return what a tie counts as; that of two ranks is the higher one."""
+    return "positive" if model.target == "ranks" else model.parameters.get("ties")
+
+
 def list_columns(features: dict[str, Any], kind: str) -> list[str]:
     """Return the names of the columns of a kind, in order."""
     return [name for name, own in get_recipe(features).get("columns") or () if own == kind]
@@ -515,6 +521,9 @@ def get_column_names(features: dict[str, Any]) -> list[str] | None:
 def get_coefficients(model: Model) -> tuple[Array, Array]:
     """Return the weights, with a column per class if there are over two, and the biases."""
     weights, biases = LinearLearner.from_model(model).coefficients()
+    if len(biases) > len(weights):  # those of ranks: a score is the sum of w·x + b up to each
+        weights = np.arange(len(biases) + 1, dtype=weights.dtype)[:, None] * weights
+        biases = np.append(biases.dtype.type(0), np.cumsum(biases))
     W = weights[0] if len(weights) == 1 else weights.T
     if W.nbytes > MOST_BYTES:
         raise ValueError(f"The weights take {W.nbytes >> 20:,} MB, and ONNX has at most 2 GB.")

@@ -46,7 +46,7 @@ def test_rows_weigh_what_they_and_their_classes_weigh():
     assert target.weigh(np.array([0, 1]), [2.0, 2.0]).tolist() == [2.0, 6.0]
     assert ClassTarget(np.array([0, 1])).weigh(np.array([0, 1]), None) is None
     assert ClassTarget(np.array([0, 1]), np.ones(2)).weigh(np.array([0, 1]), None) is None
-    assert target.describe_weights() == {"class_weight": {0: 1.0, 1: 3.0}}
+    assert target.as_parameters() == {"class_weight": {0: 1.0, 1: 3.0}}
 
 
 def test_scores_decide():

@@ -1,5 +1,6 @@
 """The options of training, in groups, and their translation for the library."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import partial
@@ -13,6 +14,7 @@ from ..parameters import (
     CLASS_RULES,
     FILES,
     NUMBER_RULES,
+    RANK_RULES,
     RULE_NAMES,
     RULE_TABLE,
     SEQUENCE,
@@ -39,8 +41,9 @@ stream_option = partial(option, panel=STREAM_PANEL)
 feature_option = partial(option, panel=FEATURE_PANEL)
 tagging_option = partial(option, panel=TAGGING_PANEL)
 
+MOST_RANKS = 999  # more look like measurements
 FOR_FILES_SHOWN = {
-    "margin": "0; text and tags: 1",
+    "margin": "0; text and tags: 1; ranks: 0",
     "C": "1; without --rule and for numbers, by the size of rows; tags: 0.01",
     "loss": "PA-I; without --rule PA-II for classes",
     "epsilon": "0",
@@ -153,7 +156,8 @@ class RuleOptions:
     """The update rule, and the parameters that only some rules have."""
 
     rule: str | None = training_option(
-        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}.",
+        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}; for "
+        f"ranks: {', '.join(RANK_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
         shown="pa; text, --epochs 1: arow",
     )
@@ -218,6 +222,11 @@ class LearningOptions(RuleOptions):
     classes: str | None = stream_option(
         help="All labels, separated by commas.", metavar="A,B,…", shown="labels of the first rows"
     )
+    ordinal: str | None = training_option(
+        help="All labels in order, the lowest first, to learn ranks: low,medium,high or 1..5.",
+        metavar="A,B,…",
+        shown="classes without an order",
+    )
 
     markov: int | None = tagging_option(
         help=SEQUENCE["markov"].help + ".", metavar="0|1|2", shown="1"
@@ -275,6 +284,27 @@ class LearningOptions(RuleOptions):
     def parse_classes(self) -> tuple[str, ...] | None:
         """Return the labels of ``--classes``; None if they were not given."""
         return tuple(self.classes.split(",")) if self.classes else None
+
+    def parse_ordinal(self) -> tuple[str, ...] | None:
+        """Return the labels of ``--ordinal``; "1..5" are whole numbers in a row."""
+        if self.ordinal is None:
+            return None
+        if self.classes is not None:
+            raise CommandError("--ordinal names all labels; leave --classes out.", "conflict")
+        ends = re.fullmatch(r"\s*(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})\s*", self.ordinal)
+        if ends is None:
+            return tuple(word.strip() for word in self.ordinal.split(","))
+        first, last = map(int, ends.groups())
+        if not first < last <= first + MOST_RANKS:
+            raise CommandError(
+                f"--ordinal {self.ordinal} must go up, by at most {MOST_RANKS:,}.", "out-of-range"
+            )
+        return tuple(map(str, range(first, last + 1)))
+
+    @property
+    def named(self) -> str | None:
+        """The labels that are named, in an order or not."""
+        return self.classes if self.ordinal is None else self.ordinal
 
 
 @dataclass
@@ -352,14 +382,16 @@ class ReadingOptions(FileOptions):
         return frozenset(name for name, usual in names.items() if getattr(self, name) != usual)
 
     def options(self, classes: Any = None) -> dict[str, Any]:
-        """Return the keyword arguments of ``read``; named classes are not numbers."""
+        """Return the keyword arguments of ``read``; named classes or ranks are not numbers."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         del given["cache"]
         for name in ("text", "category", "cross", "ignore"):
             given[name] = tuple(given[name] or ())
         ngrams = None if self.ngrams is None else parse_ngrams(self.ngrams)
         if classes is not None and self.numbers:
-            raise CommandError("--numbers excludes --classes; leave one out.", "conflict")
+            raise CommandError(
+                "--numbers excludes --classes and --ordinal; leave one out.", "conflict"
+            )
         numbers = self.numbers if classes is None else False
         return given | {"ngrams": ngrams, "counts": self.counts or "binary", "numbers": numbers}
 

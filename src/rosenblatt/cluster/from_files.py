@@ -9,7 +9,7 @@ from ..jobs.data import refuse_options_of_rows
 from ..jobs.job import FileJob
 from ..learners.sequence.file_formats import detect_format
 from ..learners.sequence.training import make_sequence_plan
-from ..parameters import FILES, NUMBER_RULES, RULE_TABLE, SEQUENCE, ParameterError
+from ..parameters import FILES, NUMBER_RULES, RANK_RULES, RULE_TABLE, SEQUENCE, ParameterError
 from ..reading.reader import read
 from ..storage.model import Model
 from ..training.plan import IN_MEMORY_ROWS, Request, make_plan
@@ -64,7 +64,9 @@ def plan_rows(
 ) -> tuple[RowSource, dict[str, Any], str]:
     """The partitions, the parameters and the mixing of a linear model, checked."""
     if request.rule in NUMBER_RULES:
-        raise numbers_error()
+        raise target_error("numbers")
+    if request.ordinal is not None or request.rule in RANK_RULES:
+        raise target_error("ranks")
     alone = replace(request, window=0, holdout=0.0, progress_every=0, online=False)
     plan = make_plan(alone, replace(IN_MEMORY_ROWS, mean_square=1.0))
     modes = {"mode": "mixing", "mix": default_mix(RULES[plan.rule])}
@@ -73,7 +75,7 @@ def plan_rows(
     check_supported(values, table, RULES[plan.rule])  # before files are read
     files = partition_files(data, reading)
     if files.features["recipe"].get("numbers"):
-        raise numbers_error()
+        raise target_error("numbers")
     found = replace(IN_MEMORY_ROWS, texts=len(files.features["recipe"]["text"]))
     if make_plan(alone, found).unresolved:
         (first, *_), alike, *_ = files.parts[0]
@@ -83,12 +85,12 @@ def plan_rows(
     return RowSource(files, rule, request.classes), dict(plan.parameters), default_mix(rule)
 
 
-def numbers_error() -> ParameterError:
-    """Return the error for labels that are numbers."""
+def target_error(target: str) -> ParameterError:
+    """Return the error for labels that are numbers or ranks."""
     return ParameterError(
-        "{cluster?} trains classifiers and taggers, and the labels are numbers; leave it out: a "
-        "single machine learns a file of any size as a stream.",
-        code="cluster-numbers",
+        f"{{cluster?}} trains classifiers and taggers, and the labels are {target}; leave it out: "
+        "a single machine learns a file of any size as a stream.",
+        code=f"cluster-{target}",
     )
 
 

@@ -18,7 +18,13 @@ from ..training.report import Note
 from ..training.scoring import explain_undefined, is_defined
 from .data import SentenceFile
 from .decisions import find_probabilities, make_decision
-from .evaluation import Evaluation, LabelSetEvaluation, SequenceEvaluation, evaluate_tags
+from .evaluation import (
+    Evaluation,
+    LabelSetEvaluation,
+    RankEvaluation,
+    SequenceEvaluation,
+    evaluate_tags,
+)
 
 if TYPE_CHECKING:
     from ..learners.sequence.learner import SequenceLearner
@@ -156,8 +162,8 @@ def evaluate(
 ) -> Any:
     """Compare the predictions of a model with the labels of a file, in bounded memory.
 
-    The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of numbers
-    a ``NumberScore``, of sentences a ``SequenceEvaluation``.
+    The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of ranks a
+    ``RankEvaluation``, of numbers a ``NumberScore``, of sentences a ``SequenceEvaluation``.
 
     Parameters
     ----------
@@ -193,7 +199,8 @@ def new_evaluation(learner: Any) -> Any:
         return learner.numbers.new_score()
     if learner.multilabel:
         return LabelSetEvaluation(learner.classes)
-    return Evaluation(learner.classes, find_probabilities(learner))
+    kind = RankEvaluation if learner.target_kind == "ranks" else Evaluation
+    return kind(learner.classes, find_probabilities(learner))
 
 
 def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: int) -> None:

@@ -115,6 +115,8 @@ VALUES = {
     "margin": [0.0, 1.0],
     "slack": [0.0, 1.0],
     "max_iter": [1, 9],
+    "ranks": [None, ["a", "b"]],
+    "fit_intercept": [True, False],
 }
 
 

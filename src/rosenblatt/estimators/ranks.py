@@ -63,7 +63,8 @@ default="rank-error"
         Why training ended; "separated" means an epoch without updates.
     history_ : list of Epoch
         A record of each epoch: rows, mistakes (updates), errors (rows of a wrong rank), loss (the
-        sum of the differences between predicted and true ranks), validation_score.
+        sum of the differences between predicted and true ranks; with ``measure=True``, of the
+        distances from the nearest threshold on whose wrong side rows are), validation_score.
 
     See Also
     --------

@@ -360,6 +360,12 @@ def resolve_for_target(request: Request, target: str) -> tuple[str, dict[str, An
     if rule == usual["rule"]:
         stated = {name: one for name, one in usual.items() if name != "rule"} | stated
     if request.ordinal is not None:
+        names = {str(label) for label in request.ordinal}
+        if len(names) < max(2, len(request.ordinal)) or "" in names:
+            raise ParameterError(
+                "{ordinal?} must name two or more different labels, the lowest first.",
+                code="ranks-named",
+            )
         stated["ranks"] = list(request.ordinal)
     return rule, parameters_for_files(rule, **stated)
 

@@ -47,8 +47,9 @@ def fold(line: str) -> str:
 def errors(score: "Score") -> str:
     """An error in words; of ranks also their mean difference, and of several labels F1."""
     said = f"error {score.error:.2%}: {score.errors:,} of {count(score.rows, 'row')}"
-    if hasattr(score, "distance"):
-        return f"rank error {score.rank_error:.4f}; {said}"
+    ranks = getattr(score, "rank_error", None)
+    if ranks is not None:
+        return f"rank error {ranks:.4f}; {said}"
     if score.micro_f1 is None:
         return said
     return f"{said} without exactly their labels; micro F1 {score.micro_f1:.4f}"

@@ -49,7 +49,7 @@ class CrossValidation:
             for one in self.folds:
                 sums.add(one)
             return sums
-        total = type(self.folds[0].score)()
+        total: Score = type(self.folds[0].score)()
         for one in self.folds:
             total.add(**asdict(one.score))
         return total

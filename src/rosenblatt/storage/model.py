@@ -78,8 +78,7 @@ def check_model(model: Model) -> None:
     if model.target == "numbers":
         require(not len(model.classes), "it predicts numbers, and has labels")
     else:
-        least, ranks = 1 if model.is_multilabel else 2, model.target == "ranks"
-        check_labels(np.sort(model.classes) if ranks else model.classes, least)
+        check_labels(model.classes, 1 if model.is_multilabel else 2, model.target == "ranks")
     check_held_out(model.facts.get("held_out", {}))
     if "calibration" in model.facts:
         check_calibration(model.facts["calibration"], len(model.classes))
@@ -152,8 +151,8 @@ def check_held_out(score: Any) -> None:
         require(fits(score, dict[str, Finite]), "its held-out rows are out of range")
         return
     counts = set(score) if isinstance(score, dict) else {""}
-    more = set(), {"hits", "labels"}, {"distance"}  # of classes, label sets and ranks
-    fitting = not counts or counts in [{"rows", "errors"} | each for each in more]
+    further = (), ("hits", "labels"), ("distance",)  # of classes, label sets and ranks
+    fitting = not counts or counts in [{"rows", "errors", *each} for each in further]
     fitting = fitting and all(type(count) is int and count >= 0 for count in score.values())
     require(fitting, "its held-out rows are out of range")
 
@@ -173,12 +172,16 @@ def check_calibration(kept: Any, n_classes: int) -> None:
     require(fitting, "its calibration does not fit or is not finite")
 
 
-def check_labels(classes: Array, least: int = 2) -> None:
-    """Refuse labels that are not distinct and sorted, or of another type than files can hold."""
+def check_labels(classes: Array, least: int = 2, ranks: bool = False) -> None:
+    """Refuse labels that are not distinct and sorted, or of another type than files can hold.
+
+    Ranks have an order of their own.
+    """
     label_type(classes.dtype.str, len(classes))
     known = classes.dtype != object or all(isinstance(label, str) for label in classes)
     require(known and classes.ndim == 1, "its labels are neither numbers nor text")
-    ordered = len(classes) >= least and np.all(classes[:-1] < classes[1:])
+    rising = np.sort(classes) if ranks else classes
+    ordered = len(classes) >= least and np.all(rising[:-1] < rising[1:])
     require(ordered, "its labels are too few, not distinct or not in order")
 
 

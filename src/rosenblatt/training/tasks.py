@@ -159,6 +159,7 @@ class LinearTask:
         Of numbers, by how much each error is below the largest one without an update; of ranks, the
         distance from the nearest threshold, negative on its wrong side.
         """
+        out: Array
         if self.rule.target != "classes":
             labels: Any = self.examples.labels
             weights, bias = state.present()
@@ -167,7 +168,7 @@ class LinearTask:
                 out = self.settings.epsilon - np.abs(labels - (found + bias[0]))
             else:
                 out = measure_rank_margins(found, bias, labels)
-            out = np.asarray(out)[self.row_order]
+            out = np.asarray(out[self.row_order])
         else:
             out = np.empty(len(self.row_order))
             tell = linear.multiclass_margins if self.many else linear.perceptron_margins

@@ -34,7 +34,7 @@ def test_nothing_is_left_open_once_rows_are_known(rule):
     found = replace(IN_MEMORY_ROWS, mean_square=2.0, numbers=target == "numbers")
     made = plan(found, rule, ordinal=("low", "high") if target == "ranks" else None)
     assert made.parameters.keys() == RULE_TABLE[rule].parameters.keys()
-    assert made.parameters["order"] == "each"
+    assert made.parameters["order"] == ("fixed" if RULE_TABLE[rule].feedback else "each")
     assert made.parameters["intercept_step"] == 0.25
     assert made.parameters.get("margin") is not None or "margin" not in made.parameters
 

@@ -12,6 +12,7 @@ import click
 from ..parameters import (
     ANY_RULE,
     CLASS_RULES,
+    FEEDBACK_RULES,
     FILES,
     NUMBER_RULES,
     RANK_RULES,
@@ -157,7 +158,7 @@ class RuleOptions:
 
     rule: str | None = training_option(
         help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}; for "
-        f"ranks: {', '.join(RANK_RULES)}.",
+        f"ranks: {', '.join(RANK_RULES)}; from right or wrong only: {', '.join(FEEDBACK_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
         shown="pa; text, --epochs 1: arow",
     )

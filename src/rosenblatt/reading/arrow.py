@@ -39,6 +39,17 @@ from .threads import Broken, Piece
 from .values import to_numbers, to_scalar, to_strings, too_large
 from .vocabulary import Cells
 
+MOST_LETTERS = 32  # of labels that NumPy keeps in place; threads and comparisons are faster then
+
+
+def fits_in_place(label: str | None) -> bool:
+    """Whether a label can be in a NumPy array of strings: short, and without a NUL at its end.
+
+    >>> [fits_in_place(label) for label in ("spam", None, 33 * "a")]
+    [True, False, False]
+    """
+    return label is not None and len(label) <= MOST_LETTERS and not label.endswith("\0")
+
 
 class DecodedColumns(NamedTuple):
     """Columns for kernels: numbers, times, or the bytes of strings with their offsets.
@@ -283,7 +294,8 @@ class TableParser(Parser):
         if self.recipe.trim:
             classes = [each if each is None else each.strip() for each in classes]
         classes = [each or None for each in classes]
-        labels: np.ndarray = np.array(classes, object)[to_numbers(coded.indices)]
+        names = np.array(classes, str if all(map(fits_in_place, classes)) else object)
+        labels: np.ndarray = names[to_numbers(coded.indices)]
         return labels
 
     def number_labels(self, column: Any, name: str) -> np.ndarray:

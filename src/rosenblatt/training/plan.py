@@ -394,7 +394,9 @@ def rules_with(parameters: Mapping[str, Any], target: str = "classes") -> list[s
     having = [
         rule
         for rule, entry in RULE_TABLE.items()
-        if entry.target == target and parameters.keys() <= entry.parameters.keys()
+        if entry.target == target
+        and not entry.feedback
+        and parameters.keys() <= entry.parameters.keys()
     ]
     return [rule for rule in having if RULE_TABLE[rule].tuned] or having
 

@@ -18,6 +18,7 @@ from ..data.rows import Array
 from ..kernels import (
     confidence,
     coordinate,
+    feedback,
     linear,
     ordinal,
     passive_aggressive,
@@ -151,6 +152,10 @@ class UpdateRule:
     target : str
         What its labels are: "classes", "numbers" or "ranks". Kernels of the last two take all
         labels, and have one column of weights; of ranks with a bias for each but the first.
+    judged : callable or None
+        The kernel for several classes that learns from predictions which were judged right or
+        wrong (kernels/feedback.py), if the rule draws predictions by chance. ``multiclass`` then
+        uses labels only to judge the predictions that it draws.
     """
 
     name: str
@@ -166,6 +171,12 @@ class UpdateRule:
     scale: Scale | None = None
     from_anywhere: bool = True
     target: str = "classes"
+    judged: Callable[..., tuple[int, int, float]] | None = None
+
+    @property
+    def draws(self) -> bool:
+        """Whether predictions are drawn by chance, and judged right or wrong."""
+        return self.judged is not None
 
     @property
     def family(self) -> str:
@@ -294,6 +305,12 @@ def ordinal_settings(parameters: Mapping[str, Any], intercept_step: float, step:
     return ordinal.OrdinalSettings(margin, -margin, float(intercept_step))
 
 
+def bandit_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """The exploration γ."""
+    exploration = float(parameters["exploration"])
+    return feedback.BanditSettings(0.0, 0.0, float(intercept_step), exploration)
+
+
 def full_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
     """The regularization a."""
     return second_order_full.FullSettings(0.0, 0.0, float(intercept_step), float(parameters["a"]))
@@ -371,6 +388,17 @@ LOOPS: Mapping[str, UpdateRule] = {
             sums=True,
             from_anywhere=False,
             target="ranks",
+        ),
+        UpdateRule(
+            "bandit",
+            feedback.banditron,
+            feedback.banditron_multiclass,
+            bandit_settings,
+            arrays=(RuleArray("draws", "numbers", np.uint64, (0,)),),
+            additive=False,
+            sums=True,
+            demanding=True,
+            judged=feedback.banditron_judged,
         ),
     )
 }

@@ -235,9 +235,9 @@ class PredictedTask:
         self, state: Any, order: Array, start: int = 0, most: int | None = None
     ) -> SweepResult:
         """Predict some rows ahead, learn up to the first update, and report so far."""
-        settings = self.task.settings
-        of_classes = self.task.rule.target == "classes"
-        if of_classes and not state.averages and settings.above >= 0 >= settings.below:
+        rule, settings = self.task.rule, self.task.settings
+        plain = rule.target == "classes" and settings.above >= 0 >= settings.below
+        if (rule.draws and self.task.many) or (plain and not state.averages):
             return self.learn_at_once(state, order, start, most)
         order = order[: start + self.ahead]
         wrong = self.wrong(state, order, 0)
@@ -251,7 +251,10 @@ class PredictedTask:
         return learnt
 
     def learn_at_once(self, state: Any, order: Array, start: int, most: int | None) -> SweepResult:
-        """Learn all rows; report wrong predictions of the last weights from the log of updates."""
+        """Learn all rows; report wrong predictions from the log of updates.
+
+        They are those of the last weights, or those that the rule drew.
+        """
         learnt = self.task.learn(state, order, start, most)
         updates, wrong = learnt.updates, np.zeros(learnt.position - start, bool)
         labels = self.labels[order[updates["position"]]]

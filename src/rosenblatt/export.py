@@ -111,13 +111,13 @@ class Graph:
         return self.add("Cast", given, name=name, to=kind)
 
     def add_label(self, scores: str, classes: Array, two: bool, ties: str | None) -> None:
-        """Add the last nodes: from scores to a class; "positive" ties are for the later class."""
+        """Add the last nodes: from scores to a class; "last" ties of several are for the last."""
         if two:
-            beyond = "GreaterOrEqual" if ties == "positive" else "Greater"
+            beyond = "GreaterOrEqual" if ties in ("positive", "last") else "Greater"
             number = self.add_cast(self.add(beyond, scores, "zero"), np.int64)
         else:
-            later = int(ties == "positive")
-            number = self.add("ArgMax", scores, axis=1, keepdims=0, select_last_index=later)
+            last = int(ties == "last")
+            number = self.add("ArgMax", scores, axis=1, keepdims=0, select_last_index=last)
         self.add("Gather", self.add_constant(classes, "classes"), number, name="label")
 
 
@@ -496,8 +496,8 @@ def refuse_other_models(model: Model) -> None:
 
 
 def find_ties(model: Model) -> str | None:
-    """Return what a tie counts as; that of two ranks is the higher one."""
-    return "positive" if model.target == "ranks" else model.parameters.get("ties")
+    """Return what a tie counts as: of ranks, the highest."""
+    return "last" if model.target == "ranks" else model.parameters.get("ties")
 
 
 def list_columns(features: dict[str, Any], kind: str) -> list[str]:

@@ -157,7 +157,7 @@ class RuleOptions:
     """The update rule, and the parameters that only some rules have."""
 
     rule: str | None = training_option(
-        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}; for "
+        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}; "
         f"ranks: {', '.join(RANK_RULES)}; from right or wrong only: {', '.join(FEEDBACK_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
         shown="pa; text, --epochs 1: arow",
@@ -193,13 +193,11 @@ class LearningOptions(RuleOptions):
         default=False,
     )
     metric: str | None = shared_option("metric", "error")
-    validation: str | None = training_option(
-        help="Stop early by the rows of FILE instead of a tenth of the rows.", metavar="FILE"
-    )
+    validation: str | None = training_option(help="Stop early by the rows of FILE.", metavar="FILE")
     labels_budget: float = stream_option(
         help=FILES["labels_budget"].help + ".", default=0.0, metavar="N", shown="all labels"
     )
-    seed: int = training_option(help="Seed of the random orders, from 0 to 2³² − 1.", default=0)
+    seed: int = training_option(help="Seed of the random orders, below 2³².", default=0)
     initial: Path | None = training_option(help="Start from the weights of a model file.")
     cluster: str | None = stream_option(
         help="Train on a Dask cluster: local:N, an address, or a scheduler file.", metavar="WHERE"
@@ -224,9 +222,8 @@ class LearningOptions(RuleOptions):
         help="All labels, separated by commas.", metavar="A,B,…", shown="labels of the first rows"
     )
     ordinal: str | None = training_option(
-        help="All labels in order, the lowest first, to learn ranks: low,medium,high or 1..5.",
+        help="Learn ranks: all labels, the lowest first, such as low,high or 1..5.",
         metavar="A,B,…",
-        shown="classes without an order",
     )
 
     markov: int | None = tagging_option(

@@ -13,7 +13,7 @@ from ..data.rows import join_rows, read_only, view_rows
 from ..kernels import words
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
-from ..kernels.cells import count_lines
+from ..kernels.cells import count_bytes
 from ..kernels.lines import MISSING, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams, NumberColumns
 from ..parameters import InputError
@@ -164,7 +164,7 @@ class TableParser(Parser):
 
     def count_lines(self, data: Any) -> int:
         """Count the lines of a piece, or its rows where it has no lines."""
-        return int(count_lines(data))
+        return int(count_bytes(data, NEWLINE))
 
     def row_edges(self, data: Any) -> np.ndarray:
         """Return where each row of a piece begins, and where the last one ends."""

@@ -198,6 +198,11 @@ class LearningOptions(RuleOptions):
         help=FILES["labels_budget"].help + ".", default=0.0, metavar="N", shown="all labels"
     )
     seed: int = training_option(help="Seed of the random orders, below 2³².", default=0)
+    positive: list[str] | None = training_option(
+        help="Column whose weight is never negative, or * for all; repeatable.",
+        metavar="COLUMN",
+        shown="any sign",
+    )
     initial: Path | None = training_option(help="Start from the weights of a model file.")
     cluster: str | None = stream_option(
         help="Train on a Dask cluster: local:N, an address, or a scheduler file.", metavar="WHERE"
@@ -257,6 +262,7 @@ class LearningOptions(RuleOptions):
             "intercept_step": self.bias_step,
             "fit_intercept": False if self.no_bias else None,
             "random_state": self.seed,
+            "positive": True if self.positive == ["*"] else self.positive,
             "markov": self.markov,
             "search": self.search,
             "features": None if self.templates is None else read_templates(self.templates),
@@ -328,8 +334,8 @@ class ReadingOptions(FileOptions):
     )
     numbers: bool | None = input_option(
         "--numbers/--no-numbers",
-        help="Whether labels are numbers to predict, not classes.",
-        shown="detected; classes with --classes",
+        help="Whether labels are numbers to predict.",
+        shown="detected; not with --classes",
     )
     encoding: str | None = input_option(
         help="Encoding of the text, such as latin-1.", shown="utf-8"

@@ -197,6 +197,11 @@ class LinearLearner(Learner):
         else:
             weights = make_initial_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
+        columns = parameters.get("positive", False)
+        for state in states:
+            if not isinstance(columns, bool):
+                state.constrain(columns)
+            state.refuse_negative()
         if intercept_step is None:
             intercept_step = parameters["intercept_step"] if parameters["fit_intercept"] else 0.0
         return cls(parameters, classes, states, float(intercept_step), multilabel=multilabel)
@@ -514,7 +519,7 @@ class LinearLearner(Learner):
                 f"The solution {self.parameters['solution']} needs all rows in memory; learn from "
                 "a stream with the solution last or average."
             )
-        if use == "mix" and self.rule.arrays and not self.rule.has_variances:
+        if use == "mix" and not self.rule.can_mix:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
         if use == "step" and self.target_kind != "classes":
             kind = self.target_kind

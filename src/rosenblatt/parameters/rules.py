@@ -15,6 +15,7 @@ from .tables import (
     FOR_FEEDBACK,
     FOR_FILES,
     MARGIN,
+    POSITIVE,
     SHARED,
     SHARED_BY_TARGET,
     TIES,
@@ -119,11 +120,13 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
             "ties": TIES,
             "eta0": positive(1.0, "Size > 0 of an update"),
             "max_iter": SHARED["max_iter"],
+            "positive": POSITIVE,
         },
     ),
     "pa": RuleEntry(
         "PassiveAggressive",
         loop="passive_aggressive",
+        python_only={"positive": POSITIVE},
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.01, 0.1, 1.0)),
             "loss": choice(
@@ -261,6 +264,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         "PassiveAggressiveRegressor",
         loop="regression",
         target="numbers",
+        python_only={"positive": POSITIVE},
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.001, 0.01, 0.1)),
             "loss": choice(
@@ -279,6 +283,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         loop="regression",
         step="LMS",
         target="numbers",
+        python_only={"positive": POSITIVE},
         own={
             "eta0": positive(0.1, "Learning rate eta0 > 0", (0.01, 0.1)),
             "normalized": flag(True, "Divide each step by the squared length of its row"),

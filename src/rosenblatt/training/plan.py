@@ -37,7 +37,7 @@ FOR_TARGETS = {"numbers": FOR_NUMBERS, "ranks": FOR_RANKS}
 """The defaults for labels that are not classes."""
 
 
-LATER: dict[str, Any] = {"metric": "error", "validation": None}
+LATER: dict[str, Any] = {"metric": "error", "validation": None, "positive": False}
 """Entries of plans that version 0.2 did not have."""
 
 
@@ -126,6 +126,8 @@ class Found:
         The mean squared length of the rows to learn from; None before they are read.
     numbers
         Whether labels are numbers to predict.
+    positive
+        The numbers of the columns that the request wants to have weights ≥ 0.
     """
 
     rereadable: bool = True
@@ -135,6 +137,7 @@ class Found:
     one_pass_statistics: bool = False
     mean_square: float | None = None
     numbers: bool = False
+    positive: tuple[int, ...] = ()
 
 
 IN_MEMORY_ROWS = Found(one_pass_statistics=True)
@@ -274,6 +277,8 @@ def make_plan(request: Request, found: Found) -> Plan:
     rule, parameters = resolve_rule(request, found)
     parameters = resolve_margin(parameters, request, found)
     parameters = resolve_steps(rule, parameters, found)
+    if found.positive:
+        parameters["positive"] = list(found.positive)
     stream, order = resolve_order(parameters, request, found)
     if request.validation is not None:
         parameters = {**parameters, "early_stopping": True}
@@ -333,7 +338,8 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
 
 def refuse_other_target(request: Request, target: str) -> None:
     """Refuse a rule for other labels, and options that are about classes if labels are not."""
-    for name in ("online", "labels_budget") if target != "classes" else ():
+    of_classes = {"numbers": ("labels_budget",), "ranks": ("online", "labels_budget")}
+    for name in of_classes.get(target, ()):
         if getattr(request, name):
             raise ParameterError(
                 f"{{{name}?}} is for classes, and the labels are {target}; leave it out.",

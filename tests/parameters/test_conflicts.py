@@ -198,7 +198,7 @@ def test_a_sign_of_a_tie_needs_two_sides(ties):
     ("parameters", "match"),
     [
         ({"early_stopping": "roc_auc"}, "early_stopping must be True or False; got 'roc_auc'"),
-        ({"calibrate": "sigmoid"}, "calibrate must be True or False"),
+        ({"calibrate": "sigmoid"}, 'calibrate must be True, False or "conformal"'),
         ({"measure": 2}, "measure must be True or False"),
         ({"margin": 10**400}, "margin must be a number from 0 up"),
         ({"eta0": 10**400}, r"eta0 must be .*\.\.\.\.$"),

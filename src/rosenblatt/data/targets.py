@@ -101,6 +101,28 @@ class ClassTarget:
         """Count wrong rows."""
         return Score()
 
+    def class_nonconformity(self, scores: Array) -> Array:
+        """By how much the best other class leads over each class, one column per class.
+
+        It is negative for the predicted class.
+
+        >>> ClassTarget(np.arange(3)).class_nonconformity(np.array([[1.0, 4.0, 2.5]])).tolist()
+        [[3.0, -1.5, 1.5]]
+        """
+        given = scores.astype(np.float64)
+        if given.ndim == 1:
+            return np.column_stack([given, -given])
+        best, rows = given.argmax(axis=1), np.arange(len(given))
+        second, first = np.partition(given, -2, axis=1)[:, -2:].T
+        rivals = np.repeat(first[:, None], given.shape[1], axis=1)
+        rivals[rows, best] = second
+        return np.asarray(rivals - given)
+
+    def nonconformity(self, scores: Array, codes: Array) -> Array:
+        """By how much the best other class leads over the class of each row."""
+        rows = np.arange(len(codes))
+        return np.asarray(self.class_nonconformity(scores)[rows, codes.astype(np.intp)])
+
     def row_errors(self, scores: Array, codes: Array, ties: str = "mistake") -> Array:
         """Whether each row is wrong; for label sets, the share of its flags that are."""
         wrong = self.decide(scores, ties) != codes
@@ -179,6 +201,10 @@ class NumberTarget:
     def new_score(self) -> "NumberScore":
         """Add up errors."""
         return NumberScore(self)
+
+    def nonconformity(self, scores: Array, codes: Array) -> Array:
+        """The absolute error of each row, in the scale of the codes."""
+        return np.abs(scores.astype(np.float64) - codes)
 
     def describe_weights(self) -> dict[str, Any]:
         """Nothing: there are no weights of classes."""

@@ -13,7 +13,6 @@ from ..learners.linear import LinearLearner
 from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, get_label_sets, get_labels, known_labels, select_rows
 from ..reading.reader import Reader
-from ..training.calibration import Calibration, fit_calibration
 from ..training.report import Note
 from ..training.scoring import explain_undefined, is_defined
 from .data import SentenceFile
@@ -23,7 +22,7 @@ from .evaluation import Evaluation, LabelSetEvaluation, SequenceEvaluation, eval
 if TYPE_CHECKING:
     from ..learners.sequence.learner import SequenceLearner
 
-MOST_CALIBRATING = 100_000  # rows; more would hardly change the calibration
+MOST_CALIBRATING = 2**16  # rows; of more an even sample, which would hardly change
 
 
 class HeldOut(NamedTuple):
@@ -134,17 +133,22 @@ class HeldOut(NamedTuple):
             result.compare(learner.choose(scores), codes)
         return result
 
-    def calibrate(self, learner: LinearLearner) -> Calibration:
-        """Fit probabilities to the scores of the first rows."""
-        kept, count = list[tuple[Array, Array]](), 0
+    def calibrate(self, learner: LinearLearner) -> None:
+        """Fit probabilities, sets and intervals of a learner to the scores of the rows.
+
+        Of many rows it keeps every second, fourth and so on: a file may be sorted.
+        """
+        kept, step, seen = list[tuple[Array, Array]](), 1, 0
         for scores, codes in self.scores(learner):
-            known = codes >= 0
-            kept.append((scores[known], codes[known]))
-            count += len(codes)
-            if count >= MOST_CALIBRATING:
-                break
-        scores, codes = map(np.concatenate, zip(*kept, strict=True))
-        return fit_calibration(scores, codes, len(learner.classes))
+            if isinstance(self.target, ClassTarget):
+                scores, codes = scores[codes >= 0], codes[codes >= 0]
+            some = slice(-seen % step, None, step)
+            kept.append((scores[some], codes[some]))
+            seen += len(codes)
+            if sum(len(each) for _, each in kept) > MOST_CALIBRATING:
+                scores, codes = map(np.concatenate, zip(*kept, strict=True))
+                kept, step = [(scores[::2], codes[::2])], 2 * step
+        learner.calibrate(*map(np.concatenate, zip(*kept, strict=True)))
 
 
 def evaluate(

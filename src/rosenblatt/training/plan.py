@@ -36,7 +36,7 @@ C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SH
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
 
 
-LATER: dict[str, Any] = {"metric": "error", "validation": None}
+LATER: dict[str, Any] = {"metric": "error", "validation": None, "calibrate": False}
 """Entries of plans that version 0.2 did not have."""
 
 
@@ -274,7 +274,8 @@ def make_plan(request: Request, found: Found) -> Plan:
     if request.validation is not None:
         parameters = {**parameters, "early_stopping": True}
     stops = parameters["early_stopping"] and request.validation is None
-    needs = stops or (stream and parameters.get("calibrate"))
+    conformal = parameters.get("calibrate") == "conformal"
+    needs = stops or (found.rereadable if conformal else stream and parameters.get("calibrate"))
     share = request.holdout or (HELD_OUT if needs else 0.0)
     plan = Plan(
         rule,

@@ -31,6 +31,7 @@ COMMANDS = {
     "warm-up": ("warm", "Compile what the usual commands need."),
 }
 """The module of each command, which is imported when the command is called, and its help."""
+CONFORMAL = "calibrate", "conformal"  # a value that has an option of its own name
 
 
 class LazyGroup(click.Group):
@@ -177,6 +178,8 @@ def make_speller(command: list[str]) -> Callable[[str, Any], str]:
     options = {each for one in given if one for own in one.params for each in own.opts}
 
     def spell(name: str, value: Any) -> str:
+        if (name, value) == CONFORMAL:
+            return "--conformal"
         if find_option(name) in options or not given:
             return in_shell(name, value)
         return f"{in_python(name, value)} (in Python)"

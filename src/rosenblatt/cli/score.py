@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from .data import check_input, check_output
-from .format import LISTED, count, fold, summarize_evaluation, tabulate, tabulate_curves
+from .format import (
+    LISTED,
+    about_coverage,
+    count,
+    fold,
+    summarize_evaluation,
+    tabulate,
+    tabulate_curves,
+)
 from .options import output_option
 from .panels import CommandError, DescribedArgument, command
 from .predict import FILE, MODEL, JsonOption, ScoreOptions, ThresholdOption, load_learner
@@ -26,6 +34,12 @@ class EvaluationOptions(JsonOption):
         help="Also print precision and recall at several thresholds, and the calibration curve.",
         default=False,
     )
+    coverage: float | None = output_option(
+        help="Also print the share of rows whose label is in its prediction set, or interval, of "
+        "this coverage, and their mean size. Needs a model of train --conformal.",
+        metavar="SHARE",
+        shown="off",
+    )
     report: Path | None = output_option(
         help="Write a report to FILE as one HTML page: curves, confusion, importances, and the "
         "errors that the model was most sure about.",
@@ -39,6 +53,7 @@ class EvaluationOptions(JsonOption):
     examples=[
         "rosenblatt score model.safetensors test.csv",
         "rosenblatt score model.safetensors test.csv --curves --threshold 0.3",
+        "rosenblatt score model.safetensors test.csv --coverage 0.9",
         "rosenblatt score model.safetensors test.csv --report report.html",
     ],
 )
@@ -63,7 +78,7 @@ def score(
     saved, learner = load_learner(model)
     opened = open_like(saved, data, labels=True, **given.options())
     with show_reading(opened.size, sys.stderr.isatty()) as tell:
-        found = evaluate(learner, opened, tell, decision.threshold)
+        found = evaluate(learner, opened, tell, decision.threshold, coverage=result.coverage)
     if result.report is not None:
         from ..jobs.report_page import write_report
         from .inspect import about_model
@@ -78,6 +93,7 @@ def score(
     if result.curves and learner.target_kind == "numbers":
         raise CommandError("--curves is about classes; leave it out.", "curves-classes")
     lines = [f"{data}: {summarize_evaluation(found)}.", *tabulate(found)]
+    lines += about_coverage(found) if result.coverage is not None else []
     lines += tabulate_curves(found) if result.curves else []
     lines += [f"Wrote the report to {result.report}."] if result.report is not None else []
     print("\n".join(map(fold, lines)))

@@ -242,6 +242,7 @@ class NumberScore:
     def __init__(self, target: NumberTarget) -> None:
         self.target = target
         self.rows, self.others = 0, list[NumberScore]()
+        self.coverage: Any = None  # of prediction intervals, if they were asked for
         self.absolute = self.squared = self.total = self.of_mean = self.of_median = 0.0
 
     def compare(self, predicted: Array, codes: Array) -> None:
@@ -277,7 +278,7 @@ class NumberScore:
             "r2": 1.0 - self.squared / variation if variation > 0 else float(self.squared == 0),
         }
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, Any]:
         """All figures and the errors of the baselines as JSON values."""
         rows = self.rows or float("nan")
         baselines = self.of_median / rows, float(np.sqrt(self.of_mean / rows))
@@ -285,6 +286,7 @@ class NumberScore:
             "rows": self.rows,
             **self.figures(),
             **dict(zip(("median_mae", "mean_rmse"), baselines, strict=True)),
+            **({} if self.coverage is None else {"coverage": self.coverage.as_dict()}),
         }
 
 

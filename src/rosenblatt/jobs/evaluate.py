@@ -9,6 +9,7 @@ from ..data.labels import LabelSets, as_words
 from ..data.rows import Array, n_rows
 from ..data.splits import EVERY_ROW, Split
 from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score
+from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner
 from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, get_label_sets, get_labels, known_labels, select_rows
@@ -17,7 +18,14 @@ from ..training.report import Note
 from ..training.scoring import explain_undefined, is_defined
 from .data import SentenceFile
 from .decisions import find_probabilities, make_decision
-from .evaluation import Evaluation, LabelSetEvaluation, SequenceEvaluation, evaluate_tags
+from .evaluation import (
+    Coverage,
+    Evaluation,
+    LabelSetEvaluation,
+    SequenceEvaluation,
+    encode_words,
+    evaluate_tags,
+)
 
 if TYPE_CHECKING:
     from ..learners.sequence.learner import SequenceLearner
@@ -157,6 +165,7 @@ def evaluate(
     tell: Callable[[int], None] | None = None,
     threshold: float | None = None,
     split: Split | None = None,
+    coverage: float | None = None,
 ) -> Any:
     """Compare the predictions of a model with the labels of a file, in bounded memory.
 
@@ -175,10 +184,18 @@ def evaluate(
         The decision threshold, as for ``make_decision``.
     split
         Evaluate only the rows that this holds out.
+    coverage
+        Also measure the coverage of prediction sets or intervals of this coverage.
     """
     if isinstance(data, SentenceFile):
+        if coverage is not None:
+            raise ParameterError(
+                "{coverage?} is not for taggers; leave it out.", code="sentences-option"
+            )
         return evaluate_sentences(learner, data, tell)
     result, decide, row = new_evaluation(learner), make_decision(learner, threshold), 0
+    if coverage is not None:
+        result.coverage = Coverage(coverage, make_sets(learner, coverage))
     for batch, scores in scored(learner, data):
         count = n_rows(batch.rows)
         if split is not None:
@@ -203,7 +220,10 @@ def new_evaluation(learner: Any) -> Any:
 def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
     """Count the rows of a batch; ``row`` rows came before it."""
     if isinstance(result, NumberScore):
-        result.compare(predicted, result.target.encode(get_labels(batch, row), row))
+        codes = result.target.encode(get_labels(batch, row), row)
+        result.compare(predicted, codes)
+        if result.coverage is not None:
+            result.coverage.add_intervals(scores, result.target.decide(codes))
         return
     classes = result.classes
     if isinstance(result, LabelSetEvaluation):
@@ -211,7 +231,10 @@ def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: i
         words = LabelSets(as_words(sets.values, classes), sets.starts)
         result.add(words, predicted, scores)
     else:
-        result.add(as_words(get_labels(batch, row), classes), predicted, scores, batch.ids)
+        words = as_words(get_labels(batch, row), classes)
+        result.add(words, predicted, scores, batch.ids)
+        if result.coverage is not None:
+            result.coverage.add_sets(scores, encode_words(words, classes))
 
 
 def scored(learner: Any, data: Reader | Iterable[Batch]) -> Iterator[tuple[Batch, Array]]:

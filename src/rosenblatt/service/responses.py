@@ -31,6 +31,13 @@ EXPLAIN = {
     "model scales its columns, and a contribution is a value times its scaled weight.",
     "schema": {"type": "integer", "maximum": 100},
 }
+COVERAGE = {
+    "name": "coverage",
+    "in": "query",
+    "description": "The probability with which the true label is to be in its prediction set, or "
+    "interval of numbers; the model must be trained with --conformal.",
+    "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+}
 KEY = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -45,7 +52,7 @@ BODIES: dict[str, Any] = {
     "/model/rollback": {"required": True, "content": {JSON: {"schema": NUMBER}}},
     "/ask/{number}": {"required": True, "content": {JSON: {"schema": LABEL}}},
 }
-PARAMETERS = {"/predict": [EXPLAIN], "/learn": [KEY]}
+PARAMETERS = {"/predict": [EXPLAIN, COVERAGE], "/learn": [KEY]}
 
 
 def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:

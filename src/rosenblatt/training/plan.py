@@ -328,8 +328,10 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
 
 def refuse_for_numbers(request: Request) -> None:
     """Refuse options that are about classes, where labels are numbers."""
-    for name in ("online", "labels_budget"):
-        if getattr(request, name):
+    probabilities = request.parameters.get("calibrate") is True
+    stated = {"online": request.online, "labels_budget": request.labels_budget}
+    for name, wanted in (stated | {"calibrate": probabilities}).items():
+        if wanted:
             raise ParameterError(
                 f"{{{name}?}} is for classes, and the labels are numbers; leave it out.",
                 code="numbers-option",

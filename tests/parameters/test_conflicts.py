@@ -104,7 +104,7 @@ VALUES = {
     "class_weight": [None, "balanced"],
     "early_stopping": [False, True],
     "metric": ["error", "auc"],
-    "calibrate": [False, True],
+    "calibrate": [False, True, "conformal"],
     "warm_start": [False, True],
     "kernel": ["rbf", "precomputed"],
     "normalize": [False, True],

@@ -178,9 +178,7 @@ class LearningOptions(RuleOptions):
     early_stopping: bool = shared_option("early_stopping", "off", False)
     probabilities: bool = shared_option("calibrate", "off", False)
     conformal: bool = training_option(
-        help="Hold out a tenth of the rows for prediction sets, or intervals of numbers (predict "
-        "--coverage), and for probabilities.",
-        default=False,
+        help="Hold out rows for prediction sets or intervals (predict --coverage).", default=False
     )
     class_weight: str | None = training_option(
         help="Weights of the classes: balanced weighs rare classes more.",

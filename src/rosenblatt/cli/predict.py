@@ -138,6 +138,7 @@ def predict(model: Path, data: str, given: PredictOptions, decision: ThresholdOp
             "--append needs a table; choose --output-format csv, tsv or jsonl.", "conflict"
         )
     saved, learner = load_learner(model)
+    check_coverage(given.coverage, learner, model)
     opened = open_like(saved, data, labels=False, **given.options())
     kinds: dict[str, Callable[..., Iterator[bytes]]] = {
         "rows": write_rows,
@@ -147,6 +148,16 @@ def predict(model: Path, data: str, given: PredictOptions, decision: ThresholdOp
     with open_output(given.output) as out, show_reading(opened.size, seen) as tell:
         for piece in kinds[learner.reads](learner, opened, given, decision.threshold, tell):
             out.write(piece)
+
+
+def check_coverage(coverage: float | None, learner: Any, model: Path) -> None:
+    """Refuse prediction sets or intervals of a model of rows that gives none."""
+    if coverage is None or learner.reads != "rows" or getattr(learner, "conformal", None):
+        return
+    what = "intervals" if learner.target_kind == "numbers" else "sets"
+    raise CommandError(
+        f"{model} gives no prediction {what}; train it with --conformal.", "no-conformal"
+    )
 
 
 def write_rows(

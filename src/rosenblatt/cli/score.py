@@ -20,7 +20,15 @@ from .format import (
 )
 from .options import output_option
 from .panels import CommandError, DescribedArgument, command
-from .predict import FILE, MODEL, JsonOption, ScoreOptions, ThresholdOption, load_learner
+from .predict import (
+    FILE,
+    MODEL,
+    JsonOption,
+    ScoreOptions,
+    ThresholdOption,
+    check_coverage,
+    load_learner,
+)
 
 if TYPE_CHECKING:
     from ..jobs.compare import Comparison
@@ -76,6 +84,7 @@ def score(
 
     check_output(result.report, model, data)
     saved, learner = load_learner(model)
+    check_coverage(result.coverage, learner, model)
     opened = open_like(saved, data, labels=True, **given.options())
     with show_reading(opened.size, sys.stderr.isatty()) as tell:
         found = evaluate(learner, opened, tell, decision.threshold, coverage=result.coverage)

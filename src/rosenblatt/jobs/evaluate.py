@@ -228,8 +228,7 @@ def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: i
     classes = result.classes
     if isinstance(result, LabelSetEvaluation):
         sets = get_label_sets(batch)
-        words = LabelSets(as_words(sets.values, classes), sets.starts)
-        result.add(words, predicted, scores)
+        result.add(LabelSets(as_words(sets.values, classes), sets.starts), predicted, scores)
     else:
         words = as_words(get_labels(batch, row), classes)
         result.add(words, predicted, scores, batch.ids)

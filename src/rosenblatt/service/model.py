@@ -406,7 +406,9 @@ def predict(
     activations = learner.scores(rows, width)
     chosen, sets = learner.choose(activations), dict[str, Any]()
     if coverage is not None and learner.conformal is None:
-        raise NoSetsError("The model gives no sets or intervals; train it with --conformal.")
+        what = "intervals" if learner.target_kind == "numbers" else "sets"
+        sentence = f'The model gives no prediction {what}; train it with calibrate="conformal".'
+        raise NoSetsError(sentence)
     if coverage is not None:
         found = make_sets(learner, coverage, warns=False)(activations)
         if learner.target_kind == "numbers":

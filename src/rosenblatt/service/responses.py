@@ -35,7 +35,7 @@ COVERAGE = {
     "name": "coverage",
     "in": "query",
     "description": "The probability with which the true label is to be in its prediction set, or "
-    "interval of numbers; the model must be trained with --conformal.",
+    'interval of numbers; the model must be trained with calibrate="conformal".',
     "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
 }
 KEY = {

@@ -761,6 +761,42 @@ REGRESSION_STEPS = {
 """PA, PA-I and PA-II of Crammer et al. (2006, §5); Widrow & Hoff (1960), and normalized."""
 
 
+# Predictions that are drawn by chance, and judged right or wrong.
+
+
+def chances(scores, exploration):
+    """The probability with which each class is predicted."""
+    found = np.full(len(scores), exploration / len(scores))
+    found[np.argmax(scores)] += 1 - exploration
+    return found
+
+
+def banditron_update(W, z, drawn, right, probability, weight=1.0):
+    """What a judged prediction adds to the weights, a line per class (Kakade et al. 2008)."""
+    U = np.zeros_like(W)
+    U[drawn] += right * weight * z / probability
+    U[np.argmax(W @ z)] -= weight * z
+    return U
+
+
+def banditron(Z, codes, classes, exploration, *, seed=0, averages=False, weights=None):
+    """Draw, judge and learn row by row; return the weights, their average and the predictions.
+
+    The class to predict is named by the average, if ``averages``. A draw takes one number in
+    [0, 1): one of the last ``exploration`` of it stands for one of all classes.
+    """
+    W, state, tried, drawn = np.zeros((classes, Z.shape[1])), seed, [], []
+    for i in range(len(Z)):
+        scores = (np.mean(tried, axis=0) if averages and tried else W) @ Z[i]
+        state = state + 0x9E3779B97F4A7C15 & BITS
+        u = (mix_bits(state) >> 11) / 2**53 - (1 - exploration)
+        drawn.append(int(np.argmax(scores)) if u < 0 else int(u / exploration * classes))
+        given = drawn[-1], drawn[-1] == codes[i], chances(scores, exploration)[drawn[-1]]
+        W = W + banditron_update(W, Z[i], *given, 1.0 if weights is None else weights[i])
+        tried.append(W)
+    return W, np.mean(tried, axis=0), drawn
+
+
 # Ranks: one direction, and thresholds that divide it.
 
 

@@ -11,6 +11,7 @@ import click
 from ..parameters import (
     ANY_RULE,
     CLASS_RULES,
+    FEEDBACK_RULES,
     FILES,
     NUMBER_RULES,
     RULE_NAMES,
@@ -153,7 +154,8 @@ class RuleOptions:
     """The update rule, and the parameters that only some rules have."""
 
     rule: str | None = training_option(
-        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}.",
+        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}; "
+        f"from right or wrong only: {', '.join(FEEDBACK_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
         shown="pa; text, --epochs 1: arow",
     )

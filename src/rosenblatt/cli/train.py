@@ -19,6 +19,7 @@ from .data import (
 )
 from .format import (
     about_columns,
+    about_feedback,
     about_folds,
     about_labels,
     about_margin,
@@ -397,6 +398,8 @@ def print_result(
     lines = [] if found is None else [f"Test {summarize_evaluation(found)}."]
     if "asked" in model.facts:
         lines.append(about_labels(model.facts["asked"]))
+    if "feedback" in model.facts:
+        lines.append(about_feedback(model.facts["feedback"]))
     if "held_out" in model.facts:
         lines.append(f"Held-out {held_out_line(model.facts)}.")
     lines += [*report, *about_result(name, model, seconds)]

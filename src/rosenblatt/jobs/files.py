@@ -12,6 +12,7 @@ from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.splits import EVERY_ROW
 from ..data.targets import ClassTarget, LabelCounts, NumberTarget, make_target
 from ..learners.asking import choose_labels
+from ..learners.feedback import FullInformation
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import FOR_ONE_PASS, InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
@@ -43,6 +44,10 @@ from .job import FileJob
 from .pairs_hint import find_hint, may_gain
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
+SIMULATED = (
+    "Predictions are drawn by chance, and labels only say whether they are right: this simulates "
+    "feedback from users."
+)
 MOST_IN_MEMORY = 2**31  # bytes of parsed rows, which may be larger than the file
 
 
@@ -203,10 +208,18 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     if plan.labels_budget:
         facts["asked"] = rows.ask(job)
     learner = begin(plan, rows, job)
+    simulates = learner.rule.draws and len(learner.classes) > 2
+    if simulates:
+        job.reporter.note(Note(SIMULATED, "simulated-feedback"))
+        rows.full = FullInformation(learner) if job.before is None else None
     resume = None if job.begun is None else job.begun.checkpoint
     run = fit(
         plan, rows, learner, job.reporter, facts, resume=resume, checkpointer=job.checkpointer
     )
+    if simulates:
+        first, full = run.epochs[0], rows.full
+        facts["feedback"] = {"rows": first.rows, "errors": first.errors}
+        facts["feedback"]["full_errors"] = None if full is None else full.errors
     return complete(rows, learner, run, job, facts)
 
 
@@ -328,6 +341,8 @@ class FileRows:
         The number of rows of each class in the pass so far.
     asked
         Flags of the rows whose labels are asked for, or None for all.
+    full
+        What learns the labels where the model only has feedback on its predictions.
     """
 
     def __init__(
@@ -342,6 +357,7 @@ class FileRows:
             self.batches, self.first = [whole.batch], whole.batch
         self.file_rows = self.row = self.bytes_read = 0
         self.asked: Array | None = None
+        self.full: FullInformation | None = None
         self.class_rows: list[int] = []
         self.part: Part | None = None
         self.windows = Windows(plan.progress_every or 1, self.report_window)
@@ -413,6 +429,8 @@ class FileRows:
         reports = self.plan.progress_every > 0
         progressive = run.epoch == 1 and (reports or self.adapts)
         for rows in self.encode_blocks(self.plan.window, len(learner.classes)):
+            if self.full is not None and run.epoch == 1:
+                self.full.learn(rows)
             if progressive:
                 task = self.predict_first(learner, rows)
                 yield Part.of(task)

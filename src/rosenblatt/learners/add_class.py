@@ -23,6 +23,8 @@ def refusal(learner: "LinearLearner") -> str:
         return f"ties={learner.ties} has no meaning for more than two classes"
     if type(learner.states[0]) not in (Last, Average):
         return f"the solution {learner.parameters['solution']} keeps rows of two classes"
+    if learner.rule.draws:
+        return f"the rule {learner.rule.name} draws predictions from all its classes"
     if any(one.like == "square" for one in learner.rule.arrays):
         return f"the rule {learner.rule.name} keeps a matrix of two classes"
     return ""

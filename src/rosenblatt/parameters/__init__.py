@@ -15,6 +15,7 @@ from .errors import (
 )
 from .rules import (
     CLASS_RULES,
+    FEEDBACK_RULES,
     LINEAR,
     NUMBER_RULES,
     RULE_NAMES,
@@ -58,6 +59,7 @@ __all__ = [
     "CLASS_RULES",
     "CLUSTER",
     "CONFLICTS",
+    "FEEDBACK_RULES",
     "FILES",
     "FOR_FILES",
     "FOR_LABEL_SETS",

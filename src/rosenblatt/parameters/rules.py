@@ -11,8 +11,10 @@ from typing import Any
 
 from .errors import ParameterError
 from .tables import (
+    ANY_FEEDBACK_RULE,
     ANY_NUMBER_RULE,
     ANY_RULE,
+    FOR_FEEDBACK,
     FOR_FILES,
     MARGIN,
     SHARED,
@@ -58,6 +60,8 @@ class RuleEntry:
         Whether several classes are one two-class problem each, whatever ``multi_class`` says.
     target
         What its labels are: "classes" or "numbers".
+    feedback
+        Whether it learns from predictions that are drawn by chance and judged right or wrong.
     """
 
     estimator: str
@@ -70,10 +74,13 @@ class RuleEntry:
     keeps: tuple[str, ...] = ()
     one_vs_rest: bool = False
     target: str = "classes"
+    feedback: bool = False
 
     @property
     def shared(self) -> Mapping[str, Parameter]:
         """The parameters that all rules for the same target have."""
+        if self.feedback:
+            return ANY_FEEDBACK_RULE
         return ANY_NUMBER_RULE if self.target == "numbers" else ANY_RULE
 
     @cached_property
@@ -275,10 +282,26 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
             "normalized": flag(True, "Divide each step by the squared length of its row"),
         },
     ),
+    "banditron": RuleEntry(
+        "Banditron",
+        loop="bandit",
+        own={
+            "exploration": share(
+                0.1, "Exploration in [0, 1): share of the predictions that are drawn at random"
+            )
+        },
+        tuned=False,
+        feedback=True,
+    ),
 }
 """By the name of an update rule."""
 
-CLASS_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "classes"}
+FEEDBACK_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.feedback}
+CLASS_RULES = {
+    rule: entry
+    for rule, entry in RULE_TABLE.items()
+    if entry.target == "classes" and rule not in FEEDBACK_RULES
+}
 NUMBER_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "numbers"}
 
 RULE_NAMES: Mapping[str, str] = {entry.estimator: rule for rule, entry in RULE_TABLE.items()}
@@ -306,5 +329,7 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
     None stands for what depends on the data: the order ("each" in memory, "fixed" in a stream), the
     step of the bias (by the size of the rows) and the margin (by the kind of columns).
     """
-    unsettled = {name: None for name in ("order", "margin") if name in RULE_TABLE[rule].parameters}
-    return collect_parameters(rule, **(FOR_FILES | unsettled | given))
+    entry = RULE_TABLE[rule]
+    unsettled = {name: None for name in ("order", "margin") if name in entry.parameters}
+    usual = FOR_FILES | (FOR_FEEDBACK if entry.feedback else {})
+    return collect_parameters(rule, **(usual | unsettled | given))

@@ -5,7 +5,7 @@ are checked against them.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -270,6 +270,14 @@ ANY_NUMBER_RULE = {
 }
 """What the estimators of all rules for numbers have."""
 
+ANY_FEEDBACK_RULE = ANY_RULE | {
+    "max_iter": count(1, help="Largest number of epochs"),
+    "solution": ANY_NUMBER_RULE["solution"],
+    "order": replace(ANY_NUMBER_RULE["order"], default="fixed"),
+    "multi_class": choice("argmax", "argmax", help="One problem for all classes"),
+}
+"""What the estimators of all rules have that learn from predictions judged right or wrong."""
+
 KERNELS = choice("rbf", "linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNEL: Mapping[str, Parameter] = SHARED | {
     "margin": MARGIN,
@@ -410,6 +418,9 @@ FOR_FILES: dict[str, Any] = {
     "random_state": 0,
 }
 """Defaults of training from a file where they differ from the textbook's."""
+
+FOR_FEEDBACK: dict[str, Any] = {"max_iter": 1}
+"""Defaults of training from a file where predictions are judged right or wrong."""
 
 FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
 """Defaults for a single pass over a file (docs/rules-compared.md gives the reasons)."""

@@ -18,6 +18,7 @@ from ..data.rows import Array
 from ..kernels import (
     confidence,
     coordinate,
+    feedback,
     linear,
     passive_aggressive,
     regression,
@@ -150,6 +151,10 @@ class UpdateRule:
     target : str
         What its labels are: "classes" or "numbers". Kernels of numbers have one column of
         weights.
+    judged : callable or None
+        The kernel for several classes that learns from predictions which were judged right or
+        wrong (kernels/feedback.py), if the rule draws predictions by chance. ``multiclass`` then
+        uses labels only to judge the predictions that it draws.
     """
 
     name: str
@@ -165,6 +170,12 @@ class UpdateRule:
     scale: Scale | None = None
     from_anywhere: bool = True
     target: str = "classes"
+    judged: Callable[..., tuple[int, int, float]] | None = None
+
+    @property
+    def draws(self) -> bool:
+        """Whether predictions are drawn by chance, and judged right or wrong."""
+        return self.judged is not None
 
     @property
     def family(self) -> str:
@@ -283,6 +294,12 @@ def regression_settings(parameters: Mapping[str, Any], intercept_step: float, st
     )
 
 
+def bandit_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """The exploration γ."""
+    exploration = float(parameters["exploration"])
+    return feedback.BanditSettings(0.0, 0.0, float(intercept_step), exploration)
+
+
 def full_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
     """The regularization a."""
     return second_order_full.FullSettings(0.0, 0.0, float(intercept_step), float(parameters["a"]))
@@ -350,6 +367,17 @@ LOOPS: Mapping[str, UpdateRule] = {
         ),
         UpdateRule(
             "regression", regression.regression, None, regression_settings, target="numbers"
+        ),
+        UpdateRule(
+            "bandit",
+            feedback.banditron,
+            feedback.banditron_multiclass,
+            bandit_settings,
+            arrays=(RuleArray("draws", "numbers", np.uint64, (0,)),),
+            additive=False,
+            sums=True,
+            demanding=True,
+            judged=feedback.banditron_judged,
         ),
     )
 }

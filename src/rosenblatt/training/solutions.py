@@ -8,6 +8,7 @@ import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -495,6 +496,8 @@ def new_state(parameters: Mapping[str, Any], weights: Array, bias: Array, rule: 
     state = SOLUTIONS[parameters["solution"]](weights, bias, rule=rule)
     if isinstance(state, Average):
         state.decay = float(parameters["average_decay"])
+    if rule.draws and isinstance(parameters["random_state"], Integral):
+        state.further["draws"][:] = int(parameters["random_state"])
     return state
 
 

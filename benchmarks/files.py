@@ -357,8 +357,8 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.read or chosen.quick:
         with tempfile.TemporaryDirectory() as name:
-            found = reading(Path(name), 8 if chosen.quick else 60)
-            sizes = (8,) if chosen.quick else (200, 1000)
+            found = reading(Path(name), 2 if chosen.quick else 60)
+            sizes = (2,) if chosen.quick else (200, 1000)
             threads = [row for size in sizes for row in scaling(Path(name), size)]
         heads = "MB per processor second", "rows", "model", "polars", "pyarrow", "asked of rows"
         table(heads, *found)
@@ -373,7 +373,7 @@ def main() -> None:
     rows: list[tuple[str, ...]] = [("what", "ours", "peer", "ratio", "asked")]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        svm, vw = make_files(folder, 0.02 if chosen.quick else chosen.gigabytes)
+        svm, vw = make_files(folder, 0.004 if chosen.quick else chosen.gigabytes)
         rows.append(parsing(svm))
         rows += two_cores(folder, svm, vw)
         if importlib.util.find_spec("vowpalwabbit") is None:

@@ -711,6 +711,46 @@ class FamilyMember(Perceptron):
         self.run = lambda *problem, **settings: FamilyRun(rule(), *problem, **settings)
 
 
+class PerceptronRule:
+    """Rosenblatt (1958), without margin, as a rule of the family."""
+
+    def begin(self, size):
+        pass
+
+    def is_right(self, w, z):
+        return w @ z > 0
+
+    def learn(self, w, z, weight):
+        return w + weight * z
+
+
+class PositiveRun(FamilyRun):
+    """One problem of a rule, whose weights of some columns become 0 when they are below 0."""
+
+    def __init__(self, columns, *problem, **settings):
+        super().__init__(*problem, **settings)
+        self.columns = columns
+
+    def updated(self, i):
+        weights, bias = super().updated(i)
+        return project(weights, self.columns), bias
+
+
+def project(weights, columns):
+    """The nearest weights that are not negative in some columns; True for all."""
+    chosen = np.zeros(weights.shape[-1], bool)
+    chosen[slice(None) if columns is True else columns] = True
+    return np.where(chosen & (weights < 0), 0, weights)
+
+
+class PositiveMember(Perceptron):
+    """The twin of a classifier with ``positive``."""
+
+    def __init__(self, columns, rule, **parameters):
+        super().__init__(**parameters)
+        self.run = lambda *problem, **settings: PositiveRun(columns, rule(), *problem, **settings)
+
+
 # Numbers: the error is measured before the threshold.
 
 
@@ -719,6 +759,7 @@ class Regressor:
 
     def __init__(self, step, *, epsilon=0.0, solution="last", order=None, max_iter=10, **bias):
         self.step, self.epsilon, self.solution = step, epsilon, solution
+        self.positive = bias.pop("positive", [])
         self.order, self.max_iter, self.seed = order or fixed_rows, max_iter, bias.pop("seed", 0)
         self.bias_step = bias.get("intercept_step", 1.0) * bias.get("fit_intercept", True)
 
@@ -733,6 +774,7 @@ class Regressor:
                 if abs(error) > self.epsilon:
                     found.append(abs(error) - self.epsilon)
                     w = w + np.sign(error) * self.step(found[-1], Z[i] @ Z[i], weights[i]) * Z[i]
+                    w[:-1] = project(w[:-1], self.positive)
                 tried.append(w)
             self.excesses += found
             rows = np.count_nonzero(weights)

@@ -252,3 +252,35 @@ def test_intervals_cover_and_are_written(capsys, folder):
     assert json.loads(out.splitlines()[0])["high"] == "inf"
     found = json.loads(run(capsys, "score", *high, "--json")[1])
     assert found["coverage"] == {"asked": 0.99, "measured": 1.0, "size": None}
+
+
+def test_weights_of_chosen_columns_are_not_negative(capsys, folder):
+    def weights(*options, data="house.csv"):
+        status, _, err = run(
+            capsys, "train", data, "--numbers", "-o", "model", *options, *label[data]
+        )
+        assert status == 0, err
+        return rosenblatt.load("model")[-1].coef_[0]
+
+    label = {"house.csv": ["--label", "price"], "house.svm": []}
+    free, constrained = weights(), weights("--positive", "age")
+    assert np.sum(constrained < 0) == np.sum(free < 0) - 1  # that of one town is left
+    assert weights("--positive", "*").min() >= 0
+    assert weights(data="house.svm").min() < 0
+    assert weights("--positive", "2", data="house.svm")[1] >= 0
+    assert weights("--positive", "1", data="house.svm")[1] < 0
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--positive", "town"], "these are rooms, age"),
+        (["--positive", "age", "--tune"], "leave one out"),
+        (["--positive", "age", "--rule", "pa", "--no-numbers", "--category", "age"], "rooms"),
+    ],
+)
+def test_columns_without_a_weight_are_refused(capsys, folder, options, sentence):
+    status, _, err = run(capsys, "train", "house.csv", "--label", "price", *options)
+    assert status == 2
+    assert "--positive" in err
+    assert sentence in err

@@ -482,11 +482,15 @@ def about_online(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> lis
         format_setting(each, ["predicts the next row"] * (number == 0), spell)
         for number, each in enumerate(facts["best"])
     ]
-    return [
-        f"Online: {facts['error']:.2%} of {count(facts['rows'], 'row')} were wrong before they "
-        f"were learnt; {alarms}; {facts['tried']} settings:",
-        *shown,
-    ]
+    return [f"{summarize_online(facts)}; {alarms}; {facts['tried']} settings:", *shown]
+
+
+def summarize_online(facts: dict[str, Any]) -> str:
+    """The error of predictions of a stream in a line."""
+    rows = count(facts["rows"], "row")
+    if RULE_TABLE[facts["best"][0]["rule"]].target == "numbers":
+        return f"Online: mean absolute error {facts['error']:.5g} of {rows} before they were learnt"
+    return f"Online: {facts['error']:.2%} of {rows} were wrong before they were learnt"
 
 
 def format_setting(

@@ -251,7 +251,7 @@ def tune_and_open(
         lines = [*map(fold, about_columns(reader.parser.recipe))]
         stated = job.initial is not None or job.request.online
         if not stated and job.request.parameters.get("margin") is None:
-            parameters = job.plan(look(reader)).parameters
+            parameters = job.plan(look(reader, job.request)).parameters
             lines += about_margin(parameters) if "margin" in parameters else []
         job.reporter.opening = lines
     return reader, job

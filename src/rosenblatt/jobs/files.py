@@ -26,6 +26,7 @@ from ..reading.reader import (
     read_whole,
     read_with_restart,
 )
+from ..reading.units import find_numbers
 from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit
@@ -61,9 +62,9 @@ def train(reader: Reader | SentenceFile, job: FileJob | Request) -> Model:
     return read_with_restart(reader, lambda: train_once(reader, job))
 
 
-def look(reader: Reader) -> Found:
-    """Return what is known of a file before it is read."""
-    recipe = reader.parser.recipe
+def look(reader: Reader, request: Request) -> Found:
+    """Return what is known of a file before it is read, as far as a request depends on it."""
+    recipe, columns = reader.parser.recipe, request.parameters.get("positive", False)
     return Found(
         rereadable=reader.rereadable,
         fits=reader.size is not None and reader.size <= IN_MEMORY,
@@ -71,12 +72,13 @@ def look(reader: Reader) -> Found:
         label_sets=recipe.labels_separator is not None,
         one_pass_statistics=reader.one_pass_statistics,
         numbers=reader.has_numbers,
+        positive=() if isinstance(columns, bool) else find_numbers(recipe, columns),
     )
 
 
 def train_once(reader: Reader, job: FileJob) -> Model:
     """Train on a file whose rows are all like the first ones."""
-    found = look(reader)
+    found = look(reader, job.request)
     plan = job.plan(found)
     job.reporter.target = plan.target
     job.reporter.metric = plan.parameters.get("metric", "error")
@@ -301,7 +303,7 @@ def start_from(initial: Model, plan: Plan) -> LinearLearner:
             f"The initial model is of {initial.estimator}; continue with its {{rule?}}.",
             code="initial-rule",
         )
-    for name in ("solution", "average_decay", "multi_class"):
+    for name in ("solution", "average_decay", "multi_class", "positive"):
         before = learner.parameters.get(name)
         if plan.parameters.get(name) != before:
             raise ParameterError(

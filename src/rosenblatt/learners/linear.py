@@ -46,10 +46,8 @@ from ..training.tolerant import find_tolerance
 from . import add_class
 from .base import Learner, Use
 from .conformal import learn_in_turn
-from .initial_weights import make_initial_weights
+from .initial_weights import make_initial_weights, refuse_too_many
 
-MOST_WEIGHTS = 2**28  # 3 GB with their average
-MOST_SQUARE = 2**14  # columns and bias of a full matrix: 2 GB
 MOST_VOTES = 10**9  # seconds
 MOST_STEPS = 2**28  # bytes: more are made again in each epoch, in a fifth of the time of a pass
 FIRST_ROW = np.zeros(1, np.uint32)
@@ -202,6 +200,11 @@ class LinearLearner(Learner):
         else:
             weights = make_initial_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
+        columns = parameters.get("positive", False)
+        for state in states:
+            if not isinstance(columns, bool):
+                state.constrain(columns)
+            state.refuse_negative()
         if intercept_step is None:
             intercept_step = parameters["intercept_step"] if parameters["fit_intercept"] else 0.0
         learner = cls(parameters, classes, states, float(intercept_step), multilabel=multilabel)
@@ -542,7 +545,7 @@ class LinearLearner(Learner):
                 f"The solution {self.parameters['solution']} needs all rows in memory; learn from "
                 "a stream with the solution last or average."
             )
-        if use == "mix" and self.rule.arrays and not self.rule.has_variances:
+        if use == "mix" and not self.rule.can_mix:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
         if use == "step" and self.target_kind != "classes":
             return "steps follows the updates of a classifier, and this model predicts numbers."
@@ -578,20 +581,3 @@ class LinearLearner(Learner):
         if conformal is not None and len(self.classes) < 3:
             conformal = Conformal()  # scores of two classes have another scale
         return replace(self, classes=classes, states=states, conformal=conformal)
-
-
-def refuse_too_many(width: int, n_classes: int, rule: UpdateRule = PERCEPTRON) -> None:
-    """Refuse more weights, or a larger matrix of a rule, than there is memory for."""
-    if width >= MOST_SQUARE and any(one.like == "square" for one in rule.arrays):
-        raise ParameterError(
-            f"A full matrix over {width:,} columns takes {(width + 1) ** 2 * 8 / 2**30:,.1f} GiB, "
-            f"and at most {MOST_SQUARE - 1:,} columns are possible; use {{matrix?}} diagonal.",
-            code="too-large-matrix",
-        )
-    if width * n_classes > MOST_WEIGHTS:
-        raise ParameterError(
-            f"{width:,} columns for {n_classes} classes are {width * n_classes:,} weights, and at "
-            f"most {MOST_WEIGHTS:,} are kept; hash into fewer columns with a smaller {{bits?}}, or "
-            "number them without gaps.",
-            code="too-many-weights",
-        )

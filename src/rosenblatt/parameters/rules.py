@@ -17,6 +17,7 @@ from .tables import (
     FOR_FEEDBACK,
     FOR_FILES,
     MARGIN,
+    POSITIVE,
     SHARED,
     TIES,
     Parameter,
@@ -117,11 +118,13 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
             "ties": TIES,
             "eta0": positive(1.0, "Size > 0 of an update"),
             "max_iter": SHARED["max_iter"],
+            "positive": POSITIVE,
         },
     ),
     "pa": RuleEntry(
         "PassiveAggressive",
         loop="passive_aggressive",
+        python_only={"positive": POSITIVE},
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.01, 0.1, 1.0)),
             "loss": choice(
@@ -259,6 +262,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         "PassiveAggressiveRegressor",
         loop="regression",
         target="numbers",
+        python_only={"positive": POSITIVE},
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.001, 0.01, 0.1)),
             "loss": choice(
@@ -277,6 +281,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         loop="regression",
         step="LMS",
         target="numbers",
+        python_only={"positive": POSITIVE},
         own={
             "eta0": positive(0.1, "Learning rate eta0 > 0", (0.01, 0.1)),
             "normalized": flag(True, "Divide each step by the squared length of its row"),

@@ -504,7 +504,7 @@ def group_numbers(recipe: FeatureRecipe, features: ColumnNames) -> list[int]:
 
 def salt(name: str) -> int:
     """Hash the name of a column, which is the seed for the hashes of its values."""
-    return int(words.salt(np.array([*name.encode()], np.uint8)))
+    return words.salt(name.encode())
 
 
 def join_columns(

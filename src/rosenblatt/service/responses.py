@@ -47,12 +47,28 @@ KEY = {
 FILE = "application/octet-stream"
 NUMBER = {"type": "object", "properties": {"to": {"type": "integer"}}, "required": ["to"]}
 LABEL = {"type": "object", "properties": {"label": {}}, "required": ["label"]}
+JUDGED = {
+    "type": "object",
+    "properties": {"id": {"type": "string"}, "right": {"type": "boolean"}},
+    "required": ["id", "right"],
+}
 BODIES: dict[str, Any] = {
+    "/feedback": {
+        "required": True,
+        "content": {JSON: {"schema": {"oneOf": [JUDGED, {"type": "array", "items": JUDGED}]}}},
+    },
     "/model": {"required": True, "content": {FILE: {"schema": {}}}},
     "/model/rollback": {"required": True, "content": {JSON: {"schema": NUMBER}}},
     "/ask/{number}": {"required": True, "content": {JSON: {"schema": LABEL}}},
 }
-PARAMETERS = {"/predict": [EXPLAIN, COVERAGE], "/learn": [KEY]}
+FEEDBACK = {
+    "name": "feedback",
+    "in": "query",
+    "description": "1 to get an id with each prediction, for POST /feedback; models that learn "
+    "from feedback only always give them.",
+    "schema": {"type": "integer", "enum": [0, 1]},
+}
+PARAMETERS = {"/predict": [EXPLAIN, COVERAGE, FEEDBACK], "/learn": [KEY]}
 
 
 def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:
@@ -149,6 +165,10 @@ def describe_responses(service: "Service", route: Route) -> dict[str, Any]:
     if route.role == "learn":
         refusals["422"] = "The Idempotency-Key was used for other examples."
         refusals["503"] = "Examples cannot be written at the moment."
+    if route.path == "/feedback":
+        refusals["404"] = "There is no such prediction, or no longer."
+        refusals["409"] = "The prediction was judged otherwise, or the model was replaced."
+        refusals["422"] = "Wrong does not tell the label, and the rule needs it."
     if route.role == "admin" and route.method != "GET":
         refusals |= {
             "404": "There is no such example.",

@@ -170,6 +170,14 @@ def test_probabilities_are_calibrated_and_agree_with_predictions():
         assert abs(sure[some].mean() - right[some].mean()) < 0.08
 
 
+def test_conformal_sets_of_ranks_are_neighbours():
+    X, y = make_ranks(600)
+    model = PRank(solution="average", calibrate="conformal", random_state=0).fit(X[:400], y[:400])
+    sets = model.predict_set(X[400:], coverage=0.8)
+    assert abs(sets[np.arange(200), y[400:]].mean() - 0.8) < 0.08
+    assert np.all(np.abs(np.diff(np.pad(sets.astype(int), ((0, 0), (1, 1))))).sum(axis=1) == 2)
+
+
 def test_a_saved_model_predicts_and_continues_as_before(tmp_path):
     X, y = make_ranks()
     words = np.array(GRADES)[y]

@@ -251,8 +251,12 @@ ANY_RULE = SHARED | {
     "measure": flag(False, "Measure the error of the weights after every epoch"),
     "early_stopping": EARLY_STOPPING,
     "metric": METRIC,
-    "calibrate": flag(
-        False, "Calibrate the scores to probabilities of the classes, by cross-fitting"
+    "calibrate": Parameter(
+        False,
+        'True, False or "conformal"',
+        lambda value: value in (True, False, "conformal"),
+        help="Calibrate the scores to probabilities of the classes, by cross-fitting",
+        type=bool,
     ),
     "validation_fraction": VALIDATION_FRACTION,
     "n_iter_no_change": count(5, help="Epochs without improvement before early stopping"),
@@ -283,7 +287,15 @@ ANY_RANK_RULE = {
 ANY_NUMBER_RULE = {
     name: parameter
     for name, parameter in ANY_RANK_RULE.items()
-    if name not in ("calibrate", "class_weight", "metric")
+    if name not in ("class_weight", "metric")
+} | {
+    "calibrate": Parameter(
+        False,
+        'False or "conformal"',
+        lambda value: value in (False, "conformal"),
+        help="Hold out rows, and keep their errors for prediction intervals",
+        type=bool,
+    )
 }
 """What the estimators of all rules for numbers have."""
 SHARED_BY_TARGET = {"classes": ANY_RULE, "numbers": ANY_NUMBER_RULE, "ranks": ANY_RANK_RULE}

@@ -31,6 +31,13 @@ EXPLAIN = {
     "model scales its columns, and a contribution is a value times its scaled weight.",
     "schema": {"type": "integer", "maximum": 100},
 }
+COVERAGE = {
+    "name": "coverage",
+    "in": "query",
+    "description": "The probability with which the true label is to be in its prediction set, or "
+    'interval of numbers; the model must be trained with calibrate="conformal".',
+    "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+}
 KEY = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -61,7 +68,7 @@ FEEDBACK = {
     "from feedback only always give them.",
     "schema": {"type": "integer", "enum": [0, 1]},
 }
-PARAMETERS = {"/predict": [EXPLAIN, FEEDBACK], "/learn": [KEY]}
+PARAMETERS = {"/predict": [EXPLAIN, COVERAGE, FEEDBACK], "/learn": [KEY]}
 
 
 def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:

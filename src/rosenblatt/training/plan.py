@@ -37,7 +37,12 @@ FOR_TARGETS = {"numbers": FOR_NUMBERS, "ranks": FOR_RANKS}
 """The defaults for labels that are not classes."""
 
 
-LATER: dict[str, Any] = {"metric": "error", "validation": None, "positive": False}
+LATER: dict[str, Any] = {
+    "metric": "error",
+    "validation": None,
+    "calibrate": False,
+    "positive": False,
+}
 """Entries of plans that version 0.2 did not have."""
 
 
@@ -283,7 +288,8 @@ def make_plan(request: Request, found: Found) -> Plan:
     if request.validation is not None:
         parameters = {**parameters, "early_stopping": True}
     stops = parameters["early_stopping"] and request.validation is None
-    needs = stops or (stream and parameters.get("calibrate"))
+    conformal = parameters.get("calibrate") == "conformal"
+    needs = stops or (found.rereadable if conformal else stream and parameters.get("calibrate"))
     share = request.holdout or (HELD_OUT if needs else 0.0)
     plan = Plan(
         rule,
@@ -338,9 +344,13 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
 
 def refuse_other_target(request: Request, target: str) -> None:
     """Refuse a rule for other labels, and options that are about classes if labels are not."""
-    of_classes = {"numbers": ("labels_budget",), "ranks": ("online", "labels_budget")}
-    for name in of_classes.get(target, ()):
-        if getattr(request, name):
+    probabilities = request.parameters.get("calibrate") is True
+    of_classes = {
+        "numbers": {"labels_budget": request.labels_budget, "calibrate": probabilities},
+        "ranks": {"labels_budget": request.labels_budget, "online": request.online},
+    }
+    for name, wanted in of_classes.get(target, {}).items():
+        if wanted:
             raise ParameterError(
                 f"{{{name}?}} is for classes, and the labels are {target}; leave it out.",
                 code=f"{target}-option",

@@ -215,11 +215,14 @@ class PredictedTask:
         the absolute error of a number.
     report : callable
         Called with the errors of rows, in their order.
+    from_scores : bool
+        Whether the error must come from scores, not from the log of updates.
     """
 
     task: LinearTask
     judge: Callable[[Array, Array], Array]
     report: Callable[[Array], None]
+    from_scores: bool = False
 
     def __post_init__(self) -> None:
         self.row_order, self.width = self.task.row_order, self.task.width
@@ -237,7 +240,8 @@ class PredictedTask:
         """Predict some rows ahead, learn up to the first update, and report so far."""
         rule, settings = self.task.rule, self.task.settings
         plain = rule.target == "classes" and settings.above >= 0 >= settings.below
-        if (rule.draws and self.task.many) or (plain and not state.averages):
+        logged = (rule.draws and self.task.many) or (plain and not state.averages)
+        if logged and not self.from_scores:
             return self.learn_at_once(state, order, start, most)
         order = order[: start + self.ahead]
         wrong = self.wrong(state, order, 0)

@@ -23,7 +23,8 @@ STREAM = Found(fits=False)
 
 
 def plan(found=IN_MEMORY_ROWS, rule=None, **given):
-    options = {name: given.pop(name) for name in Request().options if name in given}
+    names = (*Request().options, "ordinal")
+    options = {name: given.pop(name) for name in names if name in given}
     return make_plan(Request(rule, given, **options), found)
 
 
@@ -31,7 +32,8 @@ def plan(found=IN_MEMORY_ROWS, rule=None, **given):
 def test_nothing_is_left_open_once_rows_are_known(rule):
     target = RULE_TABLE[rule].target
     labels = {"numbers": target == "numbers", "groups": target == "ranking"}
-    made = plan(replace(IN_MEMORY_ROWS, mean_square=2.0, **labels), rule)
+    found = replace(IN_MEMORY_ROWS, mean_square=2.0, **labels)
+    made = plan(found, rule, ordinal=("low", "high") if target == "ranks" else None)
     assert made.parameters.keys() == RULE_TABLE[rule].parameters.keys()
     assert made.parameters["order"] == ("fixed" if RULE_TABLE[rule].feedback else "each")
     assert made.parameters.get("intercept_step", 0.25) == 0.25

@@ -74,15 +74,15 @@ def write_card(text: str, path: Path) -> None:
         temporary.write_text(text, "utf-8")
 
 
-TASKS = {"classes": "classification", "numbers": "regression", "ranking": "ranking"}
-"""What model hubs call the task, by the target."""
+TASKS = {"numbers": "regression", "ranking": "ranking"}
+"""What model hubs call the task, if it is not classification."""
 
 
 def make_head(model: "Model") -> dict[str, Any]:
     """The lines that model hubs read."""
     recipe = model.features.get("recipe") or {}
     kind = "text" if recipe.get("text") else "tabular"
-    task = f"{kind}-{TASKS[model.target]}"
+    task = f"{kind}-{TASKS.get(model.target, 'classification')}"
     if not recipe and model.estimator.startswith("Sequence"):
         task = "token-classification"
     tags = ["rosenblatt", "perceptron", "online-learning", model.estimator]

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ..kernels.ranking import PairIndex, count_ordered
 from ..parameters import InputError
 from .rows import Array
+from .targets import ClassTarget, NumberTarget
 from .weights import row_weights
 
 GRADED = np.dtype([("relevance", np.float64), ("group", np.uint64)])
@@ -304,6 +305,9 @@ class RankingTarget:
         """Collect scores."""
         return RankingScore()
 
-    def describe_weights(self) -> dict[str, Any]:
-        """Nothing: there are no weights of classes."""
+    def as_parameters(self) -> dict[str, Any]:
+        """Nothing: there are no weights of classes, and no ranks."""
         return {}
+
+
+AnyTarget = ClassTarget | NumberTarget | RankingTarget

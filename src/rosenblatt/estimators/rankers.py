@@ -24,7 +24,7 @@ class LinearRanker(LinearEstimator):
     """
 
     _parameters = ANY_RANKING_RULE
-    fit_intercept, intercept_step = False, 0.0  # a bias would cancel
+    fit_intercept, intercept_step, calibrate = False, 0.0, False  # a bias would cancel
 
     solution: str = "average"
     average_decay: float = 0.0

@@ -8,13 +8,14 @@ from typing import Any, cast
 import numpy as np
 
 from ..data.labels import UnknownLabelError
-from ..data.ranking import RankingTarget, refuse_no_pairs
+from ..data.ranking import AnyTarget, RankingTarget, refuse_no_pairs
 from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.splits import EVERY_ROW
 from ..data.targets import LabelCounts, NumberTarget, make_target
 from ..learners.asking import choose_labels
+from ..learners.base import WITHOUT_CLASSES
 from ..learners.feedback import FullInformation
-from ..learners.linear import AnyTarget, LinearLearner, TrainingRows
+from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import FOR_ONE_PASS, InputError, ParameterError
 from ..reading.batches import Batch, cut_groups, cut_windows, known_labels
 from ..reading.notices import left_out
@@ -31,6 +32,7 @@ from ..reading.units import find_numbers
 from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit
+from ..training.conformal import Conformal
 from ..training.fit import fit, make_model
 from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Listener, Note, Tally, Windows
@@ -237,11 +239,11 @@ def complete(
         facts["held_out"] = rows.held_out.score(learner).as_dict()
         if job.before is None:
             suggest_pairs(rows, job)
-    elif plan.target != "classes" and rows.in_memory:
+    elif plan.target in WITHOUT_CLASSES and rows.in_memory:
         facts["training_score"] = rows.score_all(learner).as_dict()
     if plan.parameters.get("calibrate") and plan.split:
-        learner.calibration = rows.held_out.calibrate(learner)
-    elif plan.parameters.get("calibrate"):
+        rows.held_out.calibrate(learner)
+    elif plan.parameters.get("calibrate") and not rows.adapts:
         learner.calibration = calibrate_in_memory(rows, replace(job, begun=None))
     model: Model = make_model(plan, rows, learner, run, **facts)
     return model
@@ -289,7 +291,8 @@ def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
         )
     if isinstance(rows.target, NumberTarget):
         learner.numbers = rows.target
-    learner.parameters = {**plan.parameters, **rows.target.describe_weights()}
+    learner.parameters = {**plan.parameters, **rows.target.as_parameters()}
+    learner.conformal = Conformal() if plan.parameters.get("calibrate") == "conformal" else None
     if len(learner.states) > 1:
         plan.check("problems")
     return learner
@@ -365,8 +368,9 @@ class FileRows:
         self.class_rows: list[int] = []
         self.part: Part | None = None
         self.windows = Windows(plan.progress_every or 1, self.report_window)
+        self.adapts = plan.parameters.get("calibrate") == "conformal" and not plan.split
 
-    target: AnyTarget | None
+    target: Any
 
     # Labels
 
@@ -385,7 +389,8 @@ class FileRows:
         plan, known = self.plan, None if job.before is None else job.before.classes
         weighs_all = plan.parameters["class_weight"] == "balanced"
         if job.begun is not None and not weighs_all:
-            return make_target(job.begun.classes, job.begun.is_multilabel)
+            begun = job.begun
+            return make_target(begun.classes, begun.is_multilabel, ranks=plan.target == "ranks")
         counted = self.count_labels(self.reader if weighs_all and not self.in_memory else [])
         return counted.target(plan.parameters, plan.classes, known)
 
@@ -431,18 +436,40 @@ class FileRows:
         if self.part is not None:
             yield self.part
             return
-        progressive = self.plan.progress_every > 0 and run.epoch == 1
+        reports = self.plan.progress_every > 0
+        progressive = run.epoch == 1 and (reports or self.adapts)
         for rows in self.encode_blocks(self.plan.window, len(learner.classes)):
             if self.full is not None and run.epoch == 1:
                 self.full.learn(rows)
             if progressive:
-                task = PredictedTask(learner.task(rows), learner.row_errors, self.windows.add)
+                task = self.predict_first(learner, rows)
                 yield Part.of(task)
                 task.finish(learner.states[0])
             else:
                 yield self.keep(learner.part(rows), rows, run)
-        if progressive:
+        if progressive and reports:
             self.windows.close()
+
+    def predict_first(self, learner: LinearLearner, rows: TrainingRows) -> PredictedTask:
+        """Return a task whose rows are predicted before they are learnt.
+
+        Their errors are reported; a learner of sets or intervals that hold no rows out adapts.
+        """
+        task, conformal = learner.task(rows), learner.conformal
+        if conformal is None or not self.adapts:
+            return PredictedTask(task, learner.row_errors, self.windows.add)
+
+        def judge(scores: Array, codes: Array) -> Array:
+            found = learner.target.nonconformity(scores, codes)
+            return np.column_stack([learner.row_errors(scores, codes), found])
+
+        def report(found: Array) -> None:
+            if len(found):
+                conformal.add(found[:, 1])
+                if self.plan.progress_every:
+                    self.windows.add(found[:, 0])
+
+        return PredictedTask(task, judge, report, from_scores=True)
 
     def encode_blocks(self, size: int, n_classes: int) -> Iterator[TrainingRows]:
         """Yield all rows, ``size`` at a time or in batches if it is 0, and count them."""

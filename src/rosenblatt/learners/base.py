@@ -21,6 +21,10 @@ pass the state from partition to partition; ``serve`` predictions; ``step`` from
 """
 
 
+WITHOUT_CLASSES = {"numbers": "predicts numbers", "ranking": "ranks rows within groups"}
+"""What the models of targets without classes do."""
+
+
 class Learner:
     """One kind of model: linear, dual, sequence or network.
 
@@ -45,7 +49,7 @@ class Learner:
     multilabel
         Whether an example may have any number of labels.
     target_kind
-        What labels are: "classes" or "numbers".
+        What labels are: "classes", "numbers" or "ranks".
     states
         What has been learnt, one state per problem.
     width

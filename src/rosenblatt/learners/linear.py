@@ -10,17 +10,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..data import ranking
 from ..data.labels import has_class
-from ..data.ranking import RankingTarget, index_pairs, mean, measure_groups, rows_with_pairs
 from ..data.rows import Array, known_columns, n_rows, read_only, sum_by_row, to_matrix
 from ..data.splits import Split
 from ..data.targets import (
-    ClassTarget,
     NumberTarget,
     choose_class,
     compute_r2,
     is_positive,
     make_target,
+    score_ranks,
 )
 from ..data.weights import rows_that_count
 from ..kernels.algebra import Rows
@@ -36,18 +36,19 @@ from ..parameters import (
 )
 from ..reading.batches import Batch, known_labels
 from ..storage.model import Model
-from ..training.calibration import Calibration
+from ..training.calibration import Calibration, fit_calibration
+from ..training.conformal import Conformal
 from ..training.history import Count
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.scoring import Held, score_for_stopping
-from ..training.solutions import Last, Vote, make_initial_weights, new_state, zeros
+from ..training.solutions import Last, Vote, new_state, zeros
 from ..training.tasks import LinearTask, Part, compute_steps, scores
 from ..training.tolerant import find_tolerance
 from . import add_class
-from .base import Learner, Use
+from .base import WITHOUT_CLASSES, Learner, Use
+from .conformal import learn_in_turn
+from .initial_weights import make_initial_weights, refuse_too_many
 
-MOST_WEIGHTS = 2**28  # 3 GB with their average
-MOST_SQUARE = 2**14  # columns and bias of a full matrix: 2 GB
 MOST_VOTES = 10**9  # seconds
 MOST_STEPS = 2**28  # bytes: more are made again in each epoch, in a fifth of the time of a pass
 FIRST_ROW = np.zeros(1, np.uint32)
@@ -78,16 +79,12 @@ class TrainingRows(NamedTuple):
         """Make an object of rows; those without a weight, or without a pair, are not learnt."""
         row_order = rows_that_count(codes, weights)
         if codes.dtype.names:
-            row_order = rows_with_pairs(codes, row_order)
+            row_order = ranking.rows_with_pairs(codes, row_order)
         return cls(rows, codes, weights, width, row_order)
 
     @classmethod
     def encode(
-        cls,
-        batch: Batch,
-        target: "AnyTarget",
-        split: Split = NO_SPLIT,
-        first_row: int = 0,
+        cls, batch: Batch, target: Any, split: Split = NO_SPLIT, first_row: int = 0
     ) -> "TrainingRows":
         """Encode the labels of a batch; rows that are held out are not learnt.
 
@@ -101,11 +98,6 @@ class TrainingRows(NamedTuple):
         if held is not None:
             weights = np.where(held, 0.0, 1.0 if weights is None else weights)
         return cls.of(batch.rows, codes, weights, batch.width)
-
-
-AnyTarget = ClassTarget | NumberTarget | RankingTarget
-WHAT = {"numbers": "predicts numbers", "ranking": "ranks rows within groups"}
-"""What models without classes do."""
 
 
 class Coefficients(NamedTuple):
@@ -146,6 +138,8 @@ class LinearLearner(Learner):
         How rows are made: names, or the recipe of a file.
     calibration : Calibration or None
         Turns scores into probabilities, if that was asked for.
+    conformal : Conformal or None
+        Turns scores into prediction sets or intervals, if that was asked for.
     multilabel : bool
         Whether a row may have any number of labels, so that each of them is a problem.
     numbers : NumberTarget
@@ -158,6 +152,7 @@ class LinearLearner(Learner):
     intercept_step: float = 1.0
     features: dict[str, Any] = field(default_factory=dict)
     calibration: Calibration | None = None
+    conformal: Conformal | None = None
     multilabel: bool = False
     numbers: NumberTarget = field(default_factory=NumberTarget)
     kind: ClassVar[str] = "linear"
@@ -201,7 +196,7 @@ class LinearLearner(Learner):
             )
         together = len(classes) if problems == [None] and rule.target == "classes" else None
         if all(part is None for part in start):
-            weights = [zeros(together, *shape) for _ in problems]
+            weights = [zeros(together, *shape, rule.n_biases(len(classes))) for _ in problems]
         else:
             weights = make_initial_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
@@ -211,9 +206,13 @@ class LinearLearner(Learner):
                 state.constrain(columns)
             state.refuse_negative()
         if intercept_step is None:
-            has_bias = parameters.get("fit_intercept", False)
-            intercept_step = parameters["intercept_step"] if has_bias else 0.0
-        return cls(parameters, classes, states, float(intercept_step), multilabel=multilabel)
+            intercept_step = (
+                parameters["intercept_step"] if parameters.get("fit_intercept") else 0.0
+            )
+        learner = cls(parameters, classes, states, float(intercept_step), multilabel=multilabel)
+        if parameters.get("calibrate") == "conformal":
+            learner.conformal = Conformal()
+        return learner
 
     @classmethod
     def from_model(cls, model: Model) -> "LinearLearner":
@@ -226,20 +225,22 @@ class LinearLearner(Learner):
         learner.numbers = NumberTarget(**model.facts.get("numbers", {}))
         if "calibration" in model.facts:
             learner.calibration = Calibration.of(model.facts["calibration"])
+        if "conformal" in model.facts:
+            learner.conformal = Conformal.of(model.facts["conformal"])
         return learner
 
     @property
-    def target(self) -> AnyTarget:
+    def target(self) -> Any:
         """The encoding of labels."""
-        if self.rule.target == "numbers":
+        if self.target_kind == "numbers":
             return self.numbers
-        if self.rule.target == "ranking":
-            return RankingTarget()
-        return make_target(self.classes, self.multilabel)
+        if self.target_kind == "ranking":
+            return ranking.RankingTarget()
+        return make_target(self.classes, self.multilabel, ranks=self.target_kind == "ranks")
 
     @property
     def target_kind(self) -> Any:
-        """What labels are: "classes", "numbers" or "ranking"."""
+        """What labels are: "classes", "numbers", "ranks" or "ranking"."""
         return self.rule.target
 
     @property
@@ -295,7 +296,7 @@ class LinearLearner(Learner):
         steps = compute_steps(given.codes, positive, eta0, given.weights, dtype)
         labels: Any = None
         if self.rule.target == "ranking":
-            labels = index_pairs(given.codes, given.row_order)
+            labels = ranking.index_pairs(given.codes, given.row_order)
         elif positive is None:
             labels = given.codes.astype(self.code_type)
         settings = self.rule.settings(self.parameters, self.intercept_step)
@@ -330,6 +331,17 @@ class LinearLearner(Learner):
         numbers it gets the errors, in the scale of the codes, of rows that caused an update.
         ``prepare`` may change each task before it learns.
         """
+        if self.conformal is not None and prepare is leave_task:  # the labels are known
+            return learn_in_turn(self, given, wrong)
+        return self.learn_at_once(given, wrong, prepare)
+
+    def learn_at_once(
+        self,
+        given: TrainingRows,
+        wrong: Array | None = None,
+        prepare: Callable[[LinearTask], None] = leave_task,
+    ) -> Count:
+        """Learn from rows as ``learn`` does, without a score of each row."""
         undo = [state.snapshot(given.rows) for state in self.states]
         count = Count()
         try:
@@ -355,6 +367,7 @@ class LinearLearner(Learner):
 
         After an error nothing has changed.
         """
+        before = None if self.conformal is None else self.score_one(rows)
         undo = [state.snapshot(rows) for state in self.states]
         try:
             for state, positive in zip(self.states, self.problems, strict=True):
@@ -372,6 +385,8 @@ class LinearLearner(Learner):
             for restore in undo:
                 restore()
             raise
+        if self.conformal is not None and before is not None and len(self.classes) != 1:
+            self.conformal.add(self.target.nonconformity(before, np.array([code])))
 
     def score_one(self, rows: Rows) -> Array:
         """Score one row without computing the coefficients of all columns."""
@@ -460,12 +475,18 @@ class LinearLearner(Learner):
 
     def choose(self, activations: Array) -> Array:
         """Return the class numbers that scores decide for, or an indicator of label sets."""
-        return self.target.decide(activations, self.ties)
+        return np.asarray(self.target.decide(activations, self.ties))
+
+    def calibrate(self, scores: Array, codes: Array) -> None:
+        """Fit probabilities, sets and intervals to the scores of rows that were not learnt from."""
+        if self.target_kind != "numbers":
+            self.calibration = fit_calibration(scores, codes, len(self.classes))
+        if self.conformal is not None:
+            self.conformal = Conformal.from_held_out(self.target.nonconformity(scores, codes))
 
     def row_errors(self, activations: Array, codes: Array) -> Array:
         """Return whether each row is wrong, or the absolute error of its number."""
-        target: Any = self.target  # of classes or numbers
-        return np.asarray(target.row_errors(activations, codes, self.ties))
+        return np.asarray(self.target.row_errors(activations, codes, self.ties))
 
     def right(self, activations: Array, codes: Array) -> Array:
         """Flag the problems, one column each, that the scores of rows decide as their labels do."""
@@ -488,11 +509,15 @@ class LinearLearner(Learner):
             activations = state.votes(X, SIGN_OF_ZERO[self.ties])
         else:
             weights, bias = state.coefficients()
-            activations = X @ weights + bias
+            activations = X @ weights
+            if self.rule.target == "ranks":
+                activations = score_ranks(activations, bias)
+            else:
+                activations = activations + bias
         if self.rule.target == "numbers":
             return compute_r2(codes - activations, codes)
         if self.rule.target == "ranking":
-            return mean(measure_groups(activations, codes).ndcg)
+            return ranking.mean(ranking.measure_groups(activations, codes).ndcg)
         return self.validation_score(problem, activations, codes)
 
     def validation_score(self, problem: int, activations: Array, codes: Array) -> float:
@@ -503,7 +528,8 @@ class LinearLearner(Learner):
         positive = self.problems[problem]
         if positive is not None:
             activations, codes = activations.ravel(), has_class(codes, positive).astype(np.intp)
-        chosen = choose_class(activations, self.ties)
+        decide = self.choose if positive is None else partial(choose_class, ties=self.ties)
+        chosen = decide(activations)
         metric = self.parameters.get("metric", "error")
         return score_for_stopping(metric, Held(codes, activations, chosen))
 
@@ -523,11 +549,13 @@ class LinearLearner(Learner):
             facts["numbers"] = self.numbers.as_dict()
         if self.calibration is not None:
             facts["calibration"] = self.calibration.as_dict()
+        if self.conformal is not None:
+            facts["conformal"] = self.conformal.as_dict()
         return facts
 
     def refusal(self, use: Use) -> str:
         """Return why the learner cannot be used so, as a sentence; "" if it can."""
-        what = WHAT.get(self.target_kind, "")
+        what = WITHOUT_CLASSES.get(self.target_kind, f"predicts {self.target_kind}")
         if use == "stream" and self.parameters["solution"] not in ("last", "average"):
             return (
                 f"The solution {self.parameters['solution']} needs all rows in memory; learn from "
@@ -538,7 +566,7 @@ class LinearLearner(Learner):
         if use == "step" and self.target_kind != "classes":
             return f"steps follows the updates of a classifier, and this model {what}."
         if use == "add_class" and self.target_kind != "classes":
-            return f"it {what}, and has no classes"
+            return f"it {what}, not classes"
         if use == "step" and self.rule.draws:
             return "steps follows updates that labels decide, and those of this rule are drawn."
         if use == "step" and len(self.states) > 1:
@@ -547,11 +575,13 @@ class LinearLearner(Learner):
 
     def predictor(self) -> "LinearLearner":
         """Return a copy that predicts the same and that learning does not change."""
+        conformal = None if self.conformal is None else self.conformal.copy()
         if self.votes:
-            return replace(self, states=copy.deepcopy(self.states))
+            return replace(self, states=copy.deepcopy(self.states), conformal=conformal)
         pairs = [state.coefficients() for state in self.states]
         rule = self.rule if self.target_kind != "classes" else PERCEPTRON
-        return replace(self, states=[Last(w.copy(), b.copy(), rule=rule) for w, b in pairs])
+        states = [Last(w.copy(), b.copy(), rule=rule) for w, b in pairs]
+        return replace(self, states=states, conformal=conformal)
 
     def without_weights(self) -> "LinearLearner":
         """Return an untrained learner with the same settings and no columns."""
@@ -563,21 +593,7 @@ class LinearLearner(Learner):
     def with_class(self, label: Any) -> "LinearLearner":
         """Return a learner with one class more, as if it had always known the label."""
         classes, states = add_class.make_states(self, label)
-        return replace(self, classes=classes, states=states)
-
-
-def refuse_too_many(width: int, n_classes: int, rule: UpdateRule = PERCEPTRON) -> None:
-    """Refuse more weights, or a larger matrix of a rule, than there is memory for."""
-    if width >= MOST_SQUARE and any(one.like == "square" for one in rule.arrays):
-        raise ParameterError(
-            f"A full matrix over {width:,} columns takes {(width + 1) ** 2 * 8 / 2**30:,.1f} GiB, "
-            f"and at most {MOST_SQUARE - 1:,} columns are possible; use {{matrix?}} diagonal.",
-            code="too-large-matrix",
-        )
-    if width * n_classes > MOST_WEIGHTS:
-        raise ParameterError(
-            f"{width:,} columns for {n_classes} classes are {width * n_classes:,} weights, and at "
-            f"most {MOST_WEIGHTS:,} are kept; hash into fewer columns with a smaller {{bits?}}, or "
-            "number them without gaps.",
-            code="too-many-weights",
-        )
+        conformal = self.conformal
+        if conformal is not None and len(self.classes) < 3:
+            conformal = Conformal()  # scores of two classes have another scale
+        return replace(self, classes=classes, states=states, conformal=conformal)

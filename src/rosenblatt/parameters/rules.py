@@ -4,7 +4,7 @@ The model registry, ``--rule`` and its options, the grids of ``--tune`` and the 
 package derive from it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,14 +12,12 @@ from typing import Any
 from .errors import ParameterError
 from .tables import (
     ANY_FEEDBACK_RULE,
-    ANY_NUMBER_RULE,
-    ANY_RANKING_RULE,
-    ANY_RULE,
     FOR_FEEDBACK,
     FOR_FILES,
     MARGIN,
     POSITIVE,
     SHARED,
+    SHARED_BY_TARGET,
     TIES,
     Parameter,
     choice,
@@ -33,13 +31,6 @@ from .tables import (
     positive_or_none,
     share,
 )
-
-OF_TARGET: Mapping[str, Mapping[str, Parameter]] = {
-    "classes": ANY_RULE,
-    "numbers": ANY_NUMBER_RULE,
-    "ranking": ANY_RANKING_RULE,
-}
-"""What the rules for a target have in common."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +59,7 @@ class RuleEntry:
     one_vs_rest
         Whether several classes are one two-class problem each, whatever ``multi_class`` says.
     target
-        What its labels are: "classes", "numbers", or "ranking" for the relevance of rows in groups.
+        What its labels are: "classes", "numbers", "ranks", or "ranking" for relevance in groups.
     form_of
         The rule for classes that it is the form of; its name stands for this one.
     feedback
@@ -91,7 +82,7 @@ class RuleEntry:
     @property
     def shared(self) -> Mapping[str, Parameter]:
         """The parameters that all rules for the same target have."""
-        return ANY_FEEDBACK_RULE if self.feedback else OF_TARGET[self.target]
+        return ANY_FEEDBACK_RULE if self.feedback else SHARED_BY_TARGET[self.target]
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -102,6 +93,11 @@ class RuleEntry:
     def grid(self) -> dict[str, tuple[Any, ...]]:
         """The values that ``--tune`` tries, by parameter."""
         return {name: each.grid for name, each in self.own.items() if each.grid}
+
+
+def distinct(labels: Sequence[Any]) -> bool:
+    """Whether there are two or more labels, and all are different."""
+    return len(labels) > 1 and len(set(labels)) == len(labels)
 
 
 CONFIDENCE = Parameter(
@@ -327,6 +323,20 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
             ),
         },
     ),
+    "prank": RuleEntry(
+        "PRank",
+        loop="ordinal",
+        target="ranks",
+        own={"margin": replace(MARGIN, grid=(0.0, 0.3, 1.0))},  # times the rows' mean square
+        python_only={
+            "ranks": Parameter(
+                None,
+                "a list of two or more different labels, the lowest first, or None",
+                lambda value: value is None or (type(value) in (list, tuple) and distinct(value)),
+                help="Labels in their order, the lowest first",
+            )
+        },
+    ),
     "banditron": RuleEntry(
         "Banditron",
         loop="bandit",
@@ -349,6 +359,7 @@ CLASS_RULES = {
 }
 NUMBER_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "numbers"}
 RANKING_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "ranking"}
+RANK_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "ranks"}
 
 RULE_NAMES: Mapping[str, str] = {entry.estimator: rule for rule, entry in RULE_TABLE.items()}
 """The name of the rule by the class that learns by it."""

@@ -253,7 +253,7 @@ class Service:
 
     async def predict(self, request: Request) -> Response:
         """Labels and scores, by the newest weights."""
-        features = read_explain(request)
+        features, coverage = read_explain(request), read_coverage(request)
 
         def predict() -> dict[str, Any]:
             predictor = self.current()
@@ -262,7 +262,7 @@ class Service:
             values = instances or self.parse(request, served, parse_values)
             request.rows = len(values)
             judged = instances is None and wants_feedback(request, served, self.learning)
-            answer: dict[str, Any] = predictor.answer(values, features)
+            answer: dict[str, Any] = predictor.answer(values, features, coverage)
             answer["sequence"] = predictor.sequence
             if instances is not None:
                 return to_predictions(answer)
@@ -418,6 +418,17 @@ def read_explain(request: Request) -> int:
     if not asked.isascii() or not asked.isdecimal() or len(asked) > 3 or int(asked) > 100:
         raise RequestError(400, "explain", "explain must be a whole number from 0 to 100.")
     return int(asked)
+
+
+def read_coverage(request: Request) -> float | None:
+    """The coverage of prediction sets or intervals that are asked for, if any are."""
+    asked = request.query("coverage", "")
+    if not asked:
+        return None
+    with suppress(ValueError):
+        if 0 < float(asked) < 1:
+            return float(asked)
+    raise RequestError(400, "coverage", "coverage must be a number above 0 and below 1.")
 
 
 def ignore(outcome: int | Exception) -> None:

@@ -12,11 +12,12 @@ import numpy as np
 from ..data.rows import Array, rows_between
 from ..data.weights import class_weights, row_weights
 from ..kernels.algebra import Rows
+from ..learners.conformal import make_sets
 from ..learners.feedback import can_learn_wrong, learn_judged
 from ..learners.linear import LinearLearner, TrainingRows
 from ..reading.batches import Batch
 from ..storage.model import Model
-from .requests import BadExampleError, parse_json
+from .requests import BadExampleError, NoSetsError, parse_json
 from .rows import Learnable, make_row_maker
 
 WINDOWS = (1_000, 10_000)
@@ -321,13 +322,18 @@ class ServedModel:
 
     # Predicting
 
-    def answer(self, learner: Any, values: list[Any], features: int) -> dict[str, Any]:
-        """Predict rows, and explain each by at most ``features`` features."""
+    def answer(
+        self, learner: Any, values: list[Any], features: int, coverage: float | None = None
+    ) -> dict[str, Any]:
+        """Predict rows, and explain each by at most ``features`` features.
+
+        With a coverage, the answer has prediction sets or intervals, too.
+        """
         if not features:
             made = self.maker.make(values, labelled=False)
-            return predict(learner, made.rows, made.width)
+            return predict(learner, made.rows, made.width, coverage)
         batch, names = self.maker.make_named(values)
-        answer = predict(learner, batch.rows, batch.width)
+        answer = predict(learner, batch.rows, batch.width, coverage)
         return answer | {"explanations": explain(learner, batch, names, features)}
 
     # Copies to predict with and to save
@@ -342,6 +348,8 @@ class ServedModel:
         facts = {**kept.facts, "service": self.about()}
         if learner.calibration is None:
             facts.pop("calibration", None)
+        if learner.conformal is not None:
+            facts["conformal"] = learner.conformal.as_dict()
         return kept._replace(
             classes=learner.classes, states=copy.deepcopy(learner.states), facts=facts
         )
@@ -450,20 +458,35 @@ class Predictor(NamedTuple):
     learner: Any
     sequence: int
 
-    def answer(self, values: list[Any], features: int = 0) -> dict[str, Any]:
+    def answer(
+        self, values: list[Any], features: int = 0, coverage: float | None = None
+    ) -> dict[str, Any]:
         """Predict rows, and explain each by at most ``features`` features."""
-        return self.served.answer(self.learner, values, features)
+        return self.served.answer(self.learner, values, features, coverage)
 
 
-def predict(learner: LinearLearner, rows: Rows, width: int) -> dict[str, Any]:
+def predict(
+    learner: LinearLearner, rows: Rows, width: int, coverage: float | None = None
+) -> dict[str, Any]:
     """The label, the scores and, of a calibrated model, the probabilities of each row.
 
-    A score is a number for two classes, else one for each class.
+    A score is a number for two classes, else one for each class. With a coverage there are also
+    prediction sets, or intervals of numbers, whose infinite ends JSON has as null.
     """
     activations = learner.scores(rows, width)
-    chosen = learner.choose(activations)
+    chosen, sets = learner.choose(activations), dict[str, Any]()
+    if coverage is not None and learner.conformal is None:
+        what = "intervals" if learner.target_kind == "numbers" else "sets"
+        sentence = f'The model gives no prediction {what}; train it with calibrate="conformal".'
+        raise NoSetsError(sentence)
+    if coverage is not None:
+        found = make_sets(learner, coverage, warns=False)(activations)
+        if learner.target_kind == "numbers":
+            sets["intervals"] = round_numbers(found)
+        else:
+            sets["sets"] = [learner.classes[flags].tolist() for flags in found]
     if learner.target_kind == "numbers":
-        return {"labels": round_numbers(chosen)}
+        return {"labels": round_numbers(chosen), **sets}
     if learner.target_kind == "ranking":
         return {"scores": round_numbers(chosen)}
     if learner.multilabel:
@@ -474,7 +497,7 @@ def predict(learner: LinearLearner, rows: Rows, width: int) -> dict[str, Any]:
     if learner.calibration is not None:
         found = learner.calibration.probabilities(activations, chosen)
         answer["probabilities"] = round_numbers(found)
-    return answer
+    return answer | sets
 
 
 def round_numbers(numbers: Array) -> list[Any]:
@@ -492,8 +515,9 @@ def explain(
     """The features with the largest contributions to the score of the class of each row.
 
     For two classes that is the score, which is above 0 for the second; for label sets, that of the
-    label with the largest score; for numbers, the prediction. Values and weights are those of the
-    scaled columns, so that a number at its mean adds nothing.
+    label with the largest score; for numbers, the prediction; for ranks, the sum that is compared
+    with the thresholds, which has no bias. Values and weights are those of the scaled columns, so
+    that a number at its mean adds nothing.
     """
     coef, bias = learner.coefficients()
     if learner.target_kind == "numbers":
@@ -518,7 +542,9 @@ def explain(
             for k in largest.tolist()
             if shares[k]
         ]
-        found.append([*said, {"feature": "bias", "contribution": float(f"{bias[output]:.9g}")}])
+        if learner.target_kind != "ranks":
+            said.append({"feature": "bias", "contribution": float(f"{bias[output]:.9g}")})
+        found.append(said)
     return found
 
 

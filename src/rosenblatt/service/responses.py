@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..learners.base import WITHOUT_CLASSES
 from .http import JSON, Route
 from .learning import Learning
 from .model import WINDOWS, Predictor, ServedModel
@@ -30,6 +31,13 @@ EXPLAIN = {
     "description": "How many features to explain each prediction by; values are scaled as the "
     "model scales its columns, and a contribution is a value times its scaled weight.",
     "schema": {"type": "integer", "maximum": 100},
+}
+COVERAGE = {
+    "name": "coverage",
+    "in": "query",
+    "description": "The probability with which the true label is to be in its prediction set, or "
+    'interval of numbers; the model must be trained with calibrate="conformal".',
+    "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
 }
 KEY = {
     "name": "Idempotency-Key",
@@ -61,7 +69,7 @@ FEEDBACK = {
     "from feedback only always give them.",
     "schema": {"type": "integer", "enum": [0, 1]},
 }
-PARAMETERS = {"/predict": [EXPLAIN, FEEDBACK], "/learn": [KEY]}
+PARAMETERS = {"/predict": [EXPLAIN, COVERAGE, FEEDBACK], "/learn": [KEY]}
 
 
 def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:
@@ -92,6 +100,7 @@ def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:
         "class_error": {
             name: errors / examples for name, (examples, errors) in progress.classes.items()
         },
+        "target": learner.target_kind,
         **({"numbers": learner.numbers.as_dict()} if served.has_numbers else {}),
         "curve": progress.curve,
         "failure": None if learning is None else learning.failure,
@@ -181,7 +190,7 @@ def describe_responses(service: "Service", route: Route) -> dict[str, Any]:
 def schemas(served: ServedModel) -> Any:
     """The schema of a row, and of one with its label."""
     maker, label = served.maker, dict[str, Any](enum=served.learner.classes.tolist())
-    if served.learner.target_kind != "classes":
+    if served.learner.target_kind in WITHOUT_CLASSES:
         label = {"type": "number"}
     if maker.of_lines:
         line = {"type": "string", "description": f"A line of {maker.recipe.rows}."}

@@ -16,13 +16,13 @@ from ..parameters import (
     FOR_NUMBERS,
     FOR_ONE_PASS,
     FOR_RANKING,
+    FOR_RANKS,
     FOR_TABLES,
     FOR_TEXTS,
     RULE_TABLE,
     TEXTBOOK,
     Parameter,
     ParameterError,
-    RuleEntry,
     check_parameters,
     parameters_for_files,
 )
@@ -39,9 +39,16 @@ C_BY_SIZE = {
     FOR_RANKING["rule"]: PAIR_STEP_SHARE,
 }
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
+FOR_TARGETS = {"numbers": FOR_NUMBERS, "ranks": FOR_RANKS, "ranking": FOR_RANKING}
+"""The defaults for labels that are not classes."""
 
 
-LATER: dict[str, Any] = {"metric": "error", "validation": None, "positive": False}
+LATER: dict[str, Any] = {
+    "metric": "error",
+    "validation": None,
+    "calibrate": False,
+    "positive": False,
+}
 """Entries of plans that version 0.2 did not have."""
 
 
@@ -75,6 +82,8 @@ class Request:
     labels_budget
         Learn only from the rows whose labels are asked for: at most this share of the rows, or this
         number from 1 up. 0 for all labels.
+    ordinal
+        All labels in their order, the lowest first, if they are ranks.
     """
 
     rule: str | None = None
@@ -88,6 +97,7 @@ class Request:
     tune: bool = False
     validation: Any = None
     labels_budget: float = 0.0
+    ordinal: tuple[Any, ...] | None = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -143,11 +153,6 @@ class Found:
     groups: bool = False
     positive: tuple[int, ...] = ()
 
-    @property
-    def target(self) -> str:
-        """What labels are: "classes", "numbers" or "ranking"."""
-        return "ranking" if self.groups else "numbers" if self.numbers else "classes"
-
 
 IN_MEMORY_ROWS = Found(one_pass_statistics=True)
 """Rows that are in memory, so that one pass is not made as a stream."""
@@ -197,7 +202,7 @@ class Plan:
 
     @property
     def target(self) -> str:
-        """What labels are: "classes", "numbers" or "ranking"."""
+        """What labels are: "classes", "numbers", "ranks" or "ranking"."""
         return RULE_TABLE[self.rule].target
 
     @property
@@ -293,7 +298,8 @@ def make_plan(request: Request, found: Found) -> Plan:
     if request.validation is not None:
         parameters = {**parameters, "early_stopping": True}
     stops = parameters["early_stopping"] and request.validation is None
-    needs = stops or (stream and parameters.get("calibrate"))
+    conformal = parameters.get("calibrate") == "conformal"
+    needs = stops or (found.rereadable if conformal else stream and parameters.get("calibrate"))
     share = request.holdout or (HELD_OUT if needs else 0.0)
     plan = Plan(
         rule,
@@ -333,8 +339,11 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     (docs/how-defaults-were-chosen.md).
     """
     rule, stated = request.rule, dict(request.parameters)
-    if found.target != "classes" or (rule is not None and RULE_TABLE[rule].target != "classes"):
-        return resolve_rule_of_target(request, found.target)
+    target = "ranking" if found.groups else "numbers" if found.numbers else "classes"
+    target = "ranks" if request.ordinal is not None else target
+    refuse_other_target(request, target)
+    if target != "classes":
+        return resolve_for_target(request, target)
     if request.is_open:
         rule, stated = FOR_ONE_PASS["rule"], stated | {"solution": FOR_ONE_PASS["solution"]}
     elif rule is None:
@@ -344,47 +353,81 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     return rule, parameters_for_files(rule, **stated)
 
 
-USUAL = {"numbers": FOR_NUMBERS, "ranking": FOR_RANKING}
-"""The rule and its parameters for labels that are not classes."""
-LEARNT = {"classes": "classes", "numbers": "numbers", "ranking": "relevance in groups"}
-OPTIONS = {"classes": "classes", "numbers": "numbers", "ranking": "group"}
-FOR_CLASSES = {
-    "numbers": ("labels_budget",),
-    "ranking": ("online", "labels_budget", "progress_every", "tune"),
-}
-"""Options without a meaning for such labels."""
-
-
-def refuse_options_of_classes(request: Request, target: str) -> None:
-    """Refuse options that other labels do not have."""
-    for name in FOR_CLASSES.get(target, ()):
-        if getattr(request, name):
+def refuse_other_target(request: Request, target: str) -> None:
+    """Refuse a rule for other labels, and options that are about classes if labels are not."""
+    probabilities = request.parameters.get("calibrate") is True
+    of_classes = {
+        "numbers": {"labels_budget": request.labels_budget, "calibrate": probabilities},
+        "ranks": {"labels_budget": request.labels_budget, "online": request.online},
+        "ranking": {
+            "labels_budget": request.labels_budget,
+            "online": request.online,
+            "progress_every": request.progress_every,
+            "tune": request.tune,
+        },
+    }
+    for name, wanted in of_classes.get(target, {}).items():
+        if wanted:
             raise ParameterError(
-                f"{{{name}?}} does not work where labels are {LEARNT[target]}; leave it out.",
+                f"{{{name}?}} is for {'rows without groups' if target == 'ranking' else 'classes'},"
+                f" and the labels are {LABELS.get(target, target)}; leave it out.",
                 code=f"{target}-option",
             )
-
-
-def resolve_rule_of_target(request: Request, target: str) -> tuple[str, dict[str, Any]]:
-    """Choose the rule for a target and all its parameters, where these are not classes."""
-    stated, rules = dict(request.parameters), rules_for(target)
-    forms = {entry.form_of: rule for rule, entry in rules.items() if entry.form_of}
-    rule = forms.get(request.rule or "", request.rule)
-    refuse_options_of_classes(request, target)
-    if rule is None:
-        usual = USUAL[target]["rule"]
-        having = [usual, *rules_with(stated, target)]
-        rule = next((one for one in having if stated.keys() <= rules[one].parameters.keys()), usual)
-    if rule not in rules:
-        own = RULE_TABLE[rule].target
-        use = "another rule" if target == "classes" else " or ".join(rules)
+    rule = request.rule
+    learns = target if rule is None else RULE_TABLE[rule].target
+    if learns != target and rule not in forms_for(target):
+        state = {
+            "numbers": "state {numbers?}",
+            "ranks": "state all labels in order by {ordinal?}",
+            "ranking": "state {group?}",
+        }
+        leave = {
+            "numbers": "state {classes?} to learn classes",
+            "ranks": "leave {ordinal?} out",
+            "ranking": "leave {group?} out",
+        }
+        own = " or ".join(rules_with({}, target))
+        use = leave[target] if target in leave else state[learns]
+        instead = f"use {own}" if target in leave else "choose another rule"
         raise ParameterError(
-            f"{{rule?}} {rule} learns {LEARNT[own]}, and the labels are {LEARNT[target]}; use "
-            f"{use}, or state {{{OPTIONS[own]}?}} to learn {LEARNT[own]}.",
+            f"{{rule?}} {rule} learns {LABELS.get(learns, learns)}, and the labels are "
+            f"{LABELS.get(target, target)}; {use}, or {instead}.",
             code="rule-of-target",
         )
-    if rule == USUAL[target]["rule"]:
-        stated = {name: one for name, one in USUAL[target].items() if name != "rule"} | stated
+
+
+LABELS = {"ranking": "relevance in groups"}
+"""What labels are in a sentence, where that is not the name of the target."""
+
+
+def forms_for(target: str) -> dict[str | None, str]:
+    """The rules for a target by the rules for classes whose forms they are."""
+    table = RULE_TABLE.items()
+    return {one.form_of: rule for rule, one in table if one.target == target and one.form_of}
+
+
+def resolve_for_target(request: Request, target: str) -> tuple[str, dict[str, Any]]:
+    """Choose the rule for other labels than classes, and its parameters.
+
+    The name of a rule for classes stands for its form for the target.
+    """
+    rule, stated, usual = request.rule, dict(request.parameters), FOR_TARGETS[target]
+    rule = forms_for(target).get(rule, rule)
+    if rule is None:
+        having = [usual["rule"], *rules_with(stated, target)]
+        table = RULE_TABLE
+        known = (each for each in having if stated.keys() <= table[each].parameters.keys())
+        rule = next(known, usual["rule"])
+    if rule == usual["rule"]:
+        stated = {name: one for name, one in usual.items() if name != "rule"} | stated
+    if request.ordinal is not None:
+        names = {str(label) for label in request.ordinal}
+        if len(names) < max(2, len(request.ordinal)) or "" in names:
+            raise ParameterError(
+                "{ordinal?} must name two or more different labels, the lowest first.",
+                code="ranks-named",
+            )
+        stated["ranks"] = list(request.ordinal)
     return rule, parameters_for_files(rule, **stated)
 
 
@@ -407,16 +450,15 @@ def choose_defaults(request: Request, found: Found) -> dict[str, Any]:
     return plain
 
 
-def rules_for(target: str) -> dict[str, RuleEntry]:
-    """The rules that learn a target from labels, by name."""
-    table = RULE_TABLE.items()
-    return {rule: one for rule, one in table if one.target == target and not one.feedback}
-
-
 def rules_with(parameters: Mapping[str, Any], target: str = "classes") -> list[str]:
     """The rules with some parameters that tuning tries; rules that seldom win only if no others."""
-    table = rules_for(target).items()
-    having = [rule for rule, entry in table if parameters.keys() <= entry.parameters.keys()]
+    having = [
+        rule
+        for rule, entry in RULE_TABLE.items()
+        if entry.target == target
+        and not entry.feedback
+        and parameters.keys() <= entry.parameters.keys()
+    ]
     return [rule for rule in having if RULE_TABLE[rule].tuned] or having
 
 

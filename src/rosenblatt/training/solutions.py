@@ -12,7 +12,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..data.rows import (
     Array,
@@ -136,7 +135,7 @@ class Last:
 
     def stop_reason(self, clean: bool) -> str:
         """The reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
-        if clean and self.rule.target != "classes":
+        if clean and self.rule.target in ("numbers", "ranking"):
             return "within_epsilon" if self.rule.target == "numbers" else "ordered"
         return clean_reason(self.weights) if clean else ""
 
@@ -523,10 +522,10 @@ def new_state(parameters: Mapping[str, Any], weights: Array, bias: Array, rule: 
     return state
 
 
-def zeros(outputs: int | None, width: int, dtype: Any) -> tuple[Array, Array]:
-    """Weights and bias of 0: for two classes, or with a column for each of ``outputs``."""
+def zeros(outputs: int | None, width: int, dtype: Any, n_biases: int = 1) -> tuple[Array, Array]:
+    """Weights and biases of 0: one column, or one with its bias for each of ``outputs``."""
     shape = (width,) if outputs is None else (width, outputs)
-    return np.zeros(shape, dtype), np.zeros(outputs or 1, dtype)
+    return np.zeros(shape, dtype), np.zeros(outputs or n_biases, dtype)
 
 
 def add_rows(weights: Array, width: int) -> Array:
@@ -536,36 +535,3 @@ def add_rows(weights: Array, width: int) -> Array:
     wider = np.zeros((width, *weights.shape[1:]), weights.dtype)
     wider[: len(weights)] = weights
     return wider
-
-
-def make_initial_weights(
-    start: tuple[ArrayLike | None, ArrayLike | None],
-    outputs: int,
-    shape: tuple[int, Any],
-    together: bool,
-) -> list[tuple[Array, Array]]:
-    """Return the weights and bias that each problem begins with."""
-    width, dtype = shape
-    W = check_initial(start[0], (outputs, width), dtype, "coef_init")
-    b = check_initial(start[1], (outputs,), dtype, "intercept_init")
-    if together:
-        return [(W.T.copy("C"), b)]
-    return [(W[k].copy(), b[k : k + 1].copy()) for k in range(outputs)]
-
-
-def check_initial(values: ArrayLike | None, shape: tuple[int, ...], dtype: Any, name: str) -> Array:
-    """Return coefficients to start from: those given, or zeros."""
-    if values is None:
-        return np.zeros(shape, dtype)
-    if np.iscomplexobj(values):
-        raise ValueError(f"{name} is complex; give real numbers.")
-    with np.errstate(over="ignore"):
-        array = np.array(values, dtype)
-    one_output = shape[0] == 1 and array.shape == shape[1:]
-    if array.shape != shape and not one_output:
-        raise ValueError(f"{name} has shape {array.shape}; this data needs {shape}.")
-    if not np.isfinite(array).all():
-        raise ValueError(
-            f"{name} contains NaN or infinity, or numbers too large for {array.dtype}."
-        )
-    return array.reshape(shape)

@@ -16,7 +16,6 @@ from ..parameters import (
     FILES,
     NUMBER_RULES,
     RANK_RULES,
-    RANKING_RULES,
     RULE_NAMES,
     RULE_TABLE,
     SEQUENCE,
@@ -158,11 +157,10 @@ class RuleOptions:
     """The update rule, and the parameters that only some rules have."""
 
     rule: str | None = training_option(
-        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}; "
-        f"ranks: {', '.join(RANK_RULES)}; with groups: {', '.join(RANKING_RULES)}; from right or "
-        f"wrong only: {', '.join(FEEDBACK_RULES)}.",
+        help=f"Update rule: {', '.join(CLASS_RULES)}; numbers: {', '.join(NUMBER_RULES)}; "
+        f"ranks: {', '.join(RANK_RULES)}; feedback: {', '.join(FEEDBACK_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
-        shown="pa; text, --epochs 1: arow",
+        shown="pa; text, stream: arow",
     )
     own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))
 
@@ -343,14 +341,9 @@ class ReadingOptions(FileOptions):
         shown="detected; not with --classes",
     )
     group: str | None = input_option(
-        help="Column of groups, such as queries, within which rows are ranked; the label is their "
-        "relevance. Folds and held-out rows do not divide groups.",
-        metavar="COLUMN",
-        shown="qid: of svmlight, else none",
+        help="Column of groups to rank in.", metavar="COLUMN", shown="none or qid"
     )
-    encoding: str | None = input_option(
-        help="Encoding of the text, such as latin-1.", shown="utf-8"
-    )
+    encoding: str | None = input_option(help="Encoding, such as latin-1.", shown="utf-8")
     threads: int | None = stream_option(help="Number of threads that read.", shown="all cores")
     skip_bad: int = stream_option(help="Skip up to N malformed rows.", default=0)
     cache: bool = stream_option(help="Keep the parsed rows beside the file.", default=False)

@@ -61,7 +61,6 @@ NAMES = 100_000  # of features, that a model may show
         "rosenblatt train iris",
         "rosenblatt train reviews.csv --text text --test new.csv -o model",
         "rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model",
-        "rosenblatt train clicks.csv --label relevance --group query --holdout 0.2 -o ranker",
         "rosenblatt train train.conllu --label upos --test test.conllu -o tagger",
     ],
     further=(RULES_PANEL, ORDER_PANEL, FEATURE_PANEL, STREAM_PANEL, TAGGING_PANEL),

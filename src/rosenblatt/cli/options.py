@@ -341,7 +341,7 @@ class ReadingOptions(FileOptions):
         shown="detected; not with --classes",
     )
     group: str | None = input_option(
-        help="Column of groups to rank in.", metavar="COLUMN", shown="none or qid"
+        help="Column of groups to rank.", metavar="COLUMN", shown="none or qid"
     )
     encoding: str | None = input_option(help="Encoding, such as latin-1.", shown="utf-8")
     threads: int | None = stream_option(help="Number of threads that read.", shown="all cores")

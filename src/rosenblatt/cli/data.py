@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..parameters import fill_in
 from .panels import CommandError, DescribedArgument, option
 
 if TYPE_CHECKING:
@@ -217,9 +218,18 @@ def print_notices(data: str, reader: "Reader", exact: bool) -> None:
         print_note(notice)
 
 
-def print_note(sentence: object) -> None:
-    """Print a note on standard error."""
-    print(f"Note: {sentence}", file=sys.stderr)
+def print_note(note: object) -> None:
+    """Print a note on standard error, as wide as the terminal."""
+    from .format import fold
+
+    print(fold(f"Note: {spell_note(note)}", sys.stderr), file=sys.stderr, flush=True)
+
+
+def spell_note(note: object) -> str:
+    """The sentence of a note or a notice; it names options as the shell does."""
+    from .app import in_shell
+
+    return fill_in(getattr(note, "template", getattr(note, "sentence", str(note))), in_shell)
 
 
 def read_two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:

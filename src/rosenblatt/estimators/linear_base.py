@@ -100,7 +100,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         if eval_set is not None:
             held = check_eval_set(self, eval_set, classes, X.dtype)
         elif self.early_stopping:
-            learnt, held = hold_out(self, X, codes, sample_weight, seed)
+            learnt, held = hold_out(self, X, codes, sample_weight, seed, classes)
         weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:

@@ -8,7 +8,7 @@ import numpy as np
 from ..data.labels import LabelSets, as_words
 from ..data.rows import Array, n_rows
 from ..data.splits import EVERY_ROW, Split
-from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score
+from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score, as_numbers
 from ..learners.linear import LinearLearner
 from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, get_label_sets, get_labels, known_labels, select_rows
@@ -173,6 +173,12 @@ def evaluate(
         Evaluate only the rows that this holds out.
     """
     if isinstance(data, SentenceFile):
+        if threshold is not None:
+            raise ParameterError(
+                "{threshold?} decides between classes of rows, and the model is a tagger; leave it "
+                "out.",
+                code="threshold-classes",
+            )
         return evaluate_sentences(learner, data, tell)
     result, decide, row = new_evaluation(learner), make_decision(learner, threshold), 0
     for batch, scores in scored(learner, data):
@@ -199,7 +205,9 @@ def new_evaluation(learner: Any) -> Any:
 def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
     """Count the rows of a batch; ``row`` rows came before it."""
     if isinstance(result, NumberScore):
-        result.compare(predicted, result.target.encode(get_labels(batch, row), row))
+        numbers = as_numbers(get_labels(batch, row), row)
+        result.compare(predicted, result.target.encode(numbers))
+        result.keep_worst(predicted, numbers, row, batch.ids)
         return
     classes = result.classes
     if isinstance(result, LabelSetEvaluation):

@@ -30,12 +30,15 @@ class Contents(NamedTuple):
         Whether to write the columns of the input before the predictions.
     threshold
         The decision threshold, as for ``make_decision``.
+    typed
+        Whether numbers among the cells of the input are written as numbers, not as text.
     """
 
     scores: bool = False
     probabilities: bool = False
     append: bool = False
     threshold: float | None = None
+    typed: bool = False
 
 
 def list_outputs(learner: Any, contents: Contents) -> list[str]:
@@ -110,7 +113,7 @@ def tabulate_predictions(
         )
     separator = reader.parser.recipe.labels_separator or ","
     row_id = None if contents.append else find_id(reader)
-    records = read_records(reader) if contents.append else iter(())
+    records = read_records(reader, contents.typed) if contents.append else iter(())
 
     def parts() -> Iterator[list[Sequence[Any]]]:
         for batch, rows in predict_rows(learner, reader, contents, separator):

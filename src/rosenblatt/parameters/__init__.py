@@ -11,6 +11,7 @@ from .errors import (
     CodedError,
     InputError,
     ParameterError,
+    fill_in,
     in_python,
 )
 from .rules import (
@@ -92,6 +93,7 @@ __all__ = [
     "collect_parameters",
     "count",
     "defaults",
+    "fill_in",
     "finite_number",
     "in_python",
     "parameters_for_files",

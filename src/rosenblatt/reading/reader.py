@@ -19,7 +19,7 @@ from .delimited import delimited_parser
 from .formats import DELIMITERS, TEXTS, detect_format, format_from_name
 from .jsonlines import JsonLinesParser
 from .lines import SvmlightParser, VowpalWabbitParser
-from .notices import Notice, make_notice
+from .notices import Notice, count_rows, make_notice
 from .parser import Parser
 from .recipe import (
     ASKED,
@@ -441,7 +441,8 @@ class Reader:
     def notices(self) -> list[Notice]:
         """What a person might not expect, and how many rows had no label in the last pass."""
         rows = self.location.unlabelled
-        return [*self.parser.notices, *([make_notice("label-missing", rows=rows)] if rows else [])]
+        missing = [make_notice("label-missing", rows=count_rows(rows))] if rows else []
+        return [*self.parser.notices, *missing]
 
     @property
     def names(self) -> Mapping[int, str]:
@@ -519,7 +520,7 @@ def read_matrix(reader: Reader) -> tuple[Any, Any]:
 def no_rows_error(reader: Reader) -> InputError:
     """Return the error of a file without rows."""
     name, unlabelled = reader.source.name, reader.location.unlabelled
-    why = f": none of its {unlabelled:,} rows has a label" if unlabelled else ""
+    why = f": none of its {count_rows(unlabelled)} has a label" if unlabelled else ""
     return InputError(f"There are no rows to learn from in {name}{why}.", code="no-rows", file=name)
 
 

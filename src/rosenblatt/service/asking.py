@@ -114,8 +114,8 @@ def check_asking(served: ServedModel) -> None:
     """Refuse a model of lines, sentences or numbers."""
     if not can_ask(served):
         raise ValueError(
-            f"{served.name}: labels are asked for rows with columns and classes, not for lines, "
-            "sentences or numbers."
+            f"{served.name}: --ask is for rows with columns and classes, not for lines, sentences "
+            "or numbers; leave it out."
         )
 
 

@@ -10,21 +10,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..parameters import fill_in
+from ..parameters import spell_parameters
 from .panels import CommandError, DescribedArgument, option
 
 if TYPE_CHECKING:
     from ..reading.reader import Reader
 
 FORMAT_HELP = (
-    "Format of the file: svmlight, vw, csv, tsv, jsonl, parquet, arrow, conllu, conll, "
+    "Format of the file: svmlight, vw, csv, tsv, jsonl, parquet, arrow, xlsx, conllu, conll, "
     "tagged (word/TAG)."
 )
 DATA = DescribedArgument(
     "data",
     "A file, a folder or a quoted pattern (svmlight, VW, CSV, TSV, JSON lines, Parquet, Arrow, "
-    "CoNLL; also .gz, .zst, .zip), - for standard input, or a built-in set: iris, xor, digits, "
-    "breast-cancer, wine.",
+    "Excel, CoNLL; also .gz, .zst, .zip), - for standard input, or a built-in set: iris, xor, "
+    "digits, breast-cancer, wine.",
 )
 input_option = partial(option, panel="Input")
 
@@ -229,7 +229,9 @@ def spell_note(note: object) -> str:
     """The sentence of a note or a notice; it names options as the shell does."""
     from .app import in_shell
 
-    return fill_in(getattr(note, "template", getattr(note, "sentence", str(note))), in_shell)
+    return spell_parameters(
+        getattr(note, "template", getattr(note, "sentence", str(note))), in_shell
+    )
 
 
 def read_two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:

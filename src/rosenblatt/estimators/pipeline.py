@@ -103,7 +103,7 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
         classifier.partial_fit(features.transform(X), y, **named)
         return self
 
-    @available_if(lambda self: hasattr(self.steps[-1][1], "asks"))
+    @available_if(lambda self: hasattr(self.steps[-1][1], "asks"))  # type: ignore[untyped-decorator]
     def asks(self, X: Any, b: float = 1.0, random_state: Any = None) -> Array:
         """Decide for each row whether to ask for its label, as ``asks`` of the classifier does.
 

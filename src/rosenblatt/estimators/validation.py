@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..data.rows import Array, refuse_not_finite
 from ..data.splits import Split
 from ..data.weights import row_weights, rows_that_count
-from ..parameters import CodedError, ParameterError, fill_in, in_python
+from ..parameters import CodedError, ParameterError, in_python, spell_parameters
 from ..training.scoring import RANKING, describe_unranked, explain_undefined, is_defined
 
 
@@ -31,7 +31,7 @@ def hold_out(
         counts = count_classes(codes[held], len(classes))
         found = describe_unranked(metric, *counts, classes)
         if found is not None:
-            warnings.warn(fill_in(found, in_python), stacklevel=5)
+            warnings.warn(spell_parameters(found, in_python), stacklevel=5)
     return learnt, Validation(X[held], codes[held])
 
 

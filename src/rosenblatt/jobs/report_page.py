@@ -176,7 +176,7 @@ class Markup(str):
 def list_figures(found: Any) -> str:
     """The figures of all rows."""
     if isinstance(found, SequenceEvaluation):
-        figures: dict[str, float | None] = {"accuracy": found.accuracy}
+        figures: dict[str, Any] = {"accuracy": found.accuracy}
         if found.chunks is not None:
             figures["macro_f1"] = found.chunks[""].f1
     else:
@@ -331,8 +331,11 @@ def tabulate_errors(
     found: Evaluation | NumberScore, records: Mapping[int, Mapping[str, Any]]
 ) -> str:
     """The worst rows, with their cells if these are known."""
-    numbers = isinstance(found, NumberScore)
-    sure = "Error" if numbers else "Score" if found.chances is None else "Probability"
+    if isinstance(found, NumberScore):
+        sure, worst = "Error", "rows with the largest errors"
+    else:
+        sure = "Score" if found.chances is None else "Probability"
+        worst = "wrong rows that the model was most sure about"
     named = any(one.id is not None for one in found.worst)
     head = ["Row", *(["Id"] if named else []), "Label", "Predicted", sure]
     heads = "".join(f"<th>{escape(name)}</th>" for name in head)
@@ -343,11 +346,6 @@ def tabulate_errors(
         if one.row in records:
             shown = show_cells(records[one.row])
             body.append(f"<tr class='cells'><td colspan='{len(cells)}'>{shown}</td></tr>")
-    worst = (
-        "rows with the largest errors"
-        if numbers
-        else "wrong rows that the model was most sure about"
-    )
     note = f"<p class='note'>The {worst}.</p>"
     return f"{note}<table class='errors'><tr>{heads}</tr>{''.join(body)}</table>"
 

@@ -338,11 +338,11 @@ class Tuning:
             together = join_held(held)
             classes = np.arange(len(material.target.classes))
             several = together.codes.ndim == 2
-            predicted = together.chosen.any(0) if several else np.isin(classes, together.chosen)
+            named = together.chosen.any(0) if several else np.isin(classes, together.chosen)
             pooled = self.measure(material.target, together, False)[0]
-            self.results[key] = Result(
-                *np.array(losses).T, predicted, pooled if self.metric in POOLED else None
-            )
+            own, log_losses, areas = np.array(losses).T
+            kept = pooled if self.metric in POOLED else None
+            self.results[key] = Result(own, log_losses, areas, np.asarray(named), kept)
         return self.results[key]
 
     def measure(self, target: Any, held: Held, guarded: bool) -> list[float]:

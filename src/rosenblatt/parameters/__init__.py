@@ -11,8 +11,8 @@ from .errors import (
     CodedError,
     InputError,
     ParameterError,
-    fill_in,
     in_python,
+    spell_parameters,
 )
 from .rules import (
     CLASS_RULES,
@@ -93,11 +93,11 @@ __all__ = [
     "collect_parameters",
     "count",
     "defaults",
-    "fill_in",
     "finite_number",
     "in_python",
     "parameters_for_files",
     "positive",
     "positive_number",
+    "spell_parameters",
     "whole_number",
 ]

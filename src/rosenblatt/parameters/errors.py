@@ -50,7 +50,7 @@ class CodedError(ValueError):
 
     def render(self, spell: Callable[[str, Any], str]) -> str:
         """Return the message; ``spell(name, value)`` writes a parameter, or its name alone."""
-        return fill_in(self.template, spell, self.values)
+        return spell_parameters(self.template, spell, self.values)
 
     def reword(self, template: str, **changes: Any) -> Self:
         """Return the same error with another message, and with other attributes if some change."""
@@ -110,12 +110,12 @@ def rebuild_error(kind: type[Coded], state: dict[str, Any]) -> Coded:
     return error
 
 
-def fill_in(
+def spell_parameters(
     template: str, spell: Callable[[str, Any], str], values: Mapping[str, Any] | None = None
 ) -> str:
     """Return a template with its parameters spelled for Python or the shell.
 
-    >>> fill_in("State {numbers=False} or {label?}.", in_python)
+    >>> spell_parameters("State {numbers=False} or {label?}.", in_python)
     'State numbers=False or label.'
     """
     known = values or {}

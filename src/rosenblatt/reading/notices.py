@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..parameters import fill_in, in_python
+from ..parameters import in_python, spell_parameters
 
 SENTENCES = {
     "queries": "The query numbers (qid) are not used.",
@@ -48,6 +48,7 @@ SENTENCES = {
     "encoding": "The bytes look like UTF-8 and are read as {encoding}, as stated: letters with "
     "accents will be wrong. Leave {{encoding?}} out.",
     "delimiter": "The cells are divided by {delimiter}.",
+    "sheets": "The sheet {name!r} is read; there are others: {others}.",
     "scale-first-rows": "Numbers are scaled by the first {rows:,} rows, as a pipe is read once.",
     "scale-maxabs": "The sizes of columns differ widely, so each is divided by its largest number.",
     "scale-lost": "The numbers of {names} do not differ, or too little for {dtype}; subtract one "
@@ -71,7 +72,7 @@ class Notice(NamedTuple):
         return self.code.partition("-")[0]
 
     def __str__(self) -> str:
-        return fill_in(self.sentence, in_python)
+        return spell_parameters(self.sentence, in_python)
 
 
 def make_notice(code: str, **values: Any) -> Notice:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.rows import Array
-from ..parameters import fill_in, in_python
+from ..parameters import in_python, spell_parameters
 from .history import Epoch
 
 COLUMNS = "rows", "error", "window_error"  # of a log of windows
@@ -37,7 +37,7 @@ class Note(str):
 
     def __new__(cls, template: str, code: str) -> "Note":
         """Make the sentence, and keep the code with it."""
-        made = super().__new__(cls, fill_in(template, in_python))
+        made = super().__new__(cls, spell_parameters(template, in_python))
         made.template, made.code = template, code
         return made
 

@@ -5,6 +5,7 @@ python benchmarks/cluster.py --data FOLDER
 
 import argparse
 import csv
+import functools
 import importlib.util
 import itertools
 import sys
@@ -131,12 +132,18 @@ def blocks(X: Any, count: int) -> Any:
     return da.concatenate(parts)
 
 
+@functools.cache
+def reviews(path: Path) -> list[tuple[str, str]]:
+    """The label and the text of each review of a file."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [(row["label"], row["text"]) for row in csv.DictReader(file)]
+
+
 def imdb(folder: Path, features: int, ngrams: tuple[int, int], rows: int | None) -> list[Any]:
     """Hashed words of the reviews."""
     parts: list[Any] = []
     for name in ("train.csv", "test.csv"):
-        with (folder / "imdb" / name).open(newline="", encoding="utf-8") as file:
-            pairs = [(row["label"], row["text"]) for row in csv.DictReader(file)]
+        pairs = reviews(folder / "imdb" / name)
         order = np.random.default_rng(0).permutation(len(pairs))[:rows]
         labels, texts = zip(*(pairs[number] for number in order), strict=True)
         hashed = HashingVectorizer(
@@ -156,13 +163,15 @@ def covtype(folder: Path) -> list[Any]:
     return [X[~test].astype(np.float32), y[~test], X[test].astype(np.float32), y[test]]
 
 
-def quality(client: Client, sets: dict[str, list[Any]]) -> list[tuple[str, ...]]:
+def quality(
+    client: Client, sets: dict[str, list[Any]], lengths: tuple[int, ...]
+) -> list[tuple[str, ...]]:
     """Errors of ten partitions mixed, and of all rows on one machine."""
     rows = []
     for name, (X, y, X_test, y_test) in sets.items():
         plain = {"solution": "average", "max_iter": 10, "random_state": 0}
         local = 1 - Perceptron(**plain).fit(X, y).score(X_test, y_test)
-        for epochs in (10, 40):
+        for epochs in lengths:
             mixed = Perceptron(**plain | {"max_iter": epochs})
             ours = 1 - fit(mixed, blocks(X, 10), y, client=client).score(X_test, y_test)
             what = f"test error, 10 partitions, averaged, {name}, {epochs} epochs"
@@ -263,6 +272,7 @@ def main() -> None:
     )
     chosen = parser.parse_args()
     quick = chosen.quick
+    few, features = (200, 2**12) if quick else (None, 2**20)
     rows: list[tuple[str, ...]] = [("what", "measured", "ratio", "asked")]
     if "stream" in (chosen.only or "stream"):
         rows.append(against_a_stream(0.02 if quick else chosen.gigabytes))
@@ -270,18 +280,17 @@ def main() -> None:
         rows.append(two_against_one(4_000 if quick else 400_000))
     with workers(2) as client:
         if "data" in (chosen.only or "data") and chosen.data.is_dir():
-            few = 1000 if quick else None
-            sets = {"IMDB": imdb(chosen.data, 2**20, (1, 1), few)}
+            sets = {"IMDB": imdb(chosen.data, features, (1, 1), few)}
             if not quick:
                 sets["covtype"] = covtype(chosen.data)
-            rows += quality(client, sets)
+            rows += quality(client, sets, (2,) if quick else (10, 40))
             if importlib.util.find_spec("dask_ml") is None:
                 print("Without dask-ml: pip install dask-ml to compare with it.")
             else:
                 rows += [against_dask_ml(client, *pair) for pair in sets.items()]
-            rows.append(bytes_moved(client, imdb(chosen.data, 2**22, (1, 2), few)))
+            rows.append(bytes_moved(client, imdb(chosen.data, 4 * features, (1, 2), few)))
         if "rules" in (chosen.only or "rules") and chosen.data.is_dir():
-            rows += rules(client, imdb(chosen.data, 2**20, (1, 1), 1000 if quick else None))
+            rows += rules(client, imdb(chosen.data, features, (1, 1), few))
         if not chosen.data.is_dir():
             print(f"Without the data sets of the folder {chosen.data} (see --data).")
         if "costs" in (chosen.only or "costs") and not quick:

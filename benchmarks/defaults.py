@@ -217,7 +217,7 @@ def prepare(folder: Path, kept: Path | None, quick: bool) -> list[Set]:
     if kept is not None and kept.exists():
         return list(joblib.load(kept))
     tables, texts = table_sets(folder), text_sets(folder)
-    sets = [make() for make in ([*tables[1:3], *texts[1:3]] if quick else [*tables, *texts])]
+    sets = [make() for make in ([tables[1], texts[1]] if quick else [*tables, *texts])]
     if kept is not None:
         joblib.dump([each.compact() for each in sets], kept, compress=3)
     return sets

@@ -1,5 +1,6 @@
 """Data that the test files share."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -15,6 +16,8 @@ settings.register_profile("stable", deadline=None, derandomize=True)
 settings.register_profile("quick", settings.get_profile("stable"), max_examples=5)
 settings.load_profile("stable")
 
+ROUNDS = int(os.environ.get("ROUNDS", "1"))  # times as many drawn cases; 5 every night
+
 collect_ignore = ["fuzz"]  # programs of their own, which need the extra fuzz
 
 
@@ -28,6 +31,11 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.getoption("--quick"):
         settings.load_profile("quick")
+
+
+def pytest_collection_finish():
+    """Leave modules and tests out of the search for garbage, which they would slow down."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items):

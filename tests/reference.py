@@ -711,6 +711,46 @@ class FamilyMember(Perceptron):
         self.run = lambda *problem, **settings: FamilyRun(rule(), *problem, **settings)
 
 
+class PerceptronRule:
+    """Rosenblatt (1958), without margin, as a rule of the family."""
+
+    def begin(self, size):
+        pass
+
+    def is_right(self, w, z):
+        return w @ z > 0
+
+    def learn(self, w, z, weight):
+        return w + weight * z
+
+
+class PositiveRun(FamilyRun):
+    """One problem of a rule, whose weights of some columns become 0 when they are below 0."""
+
+    def __init__(self, columns, *problem, **settings):
+        super().__init__(*problem, **settings)
+        self.columns = columns
+
+    def updated(self, i):
+        weights, bias = super().updated(i)
+        return project(weights, self.columns), bias
+
+
+def project(weights, columns):
+    """The nearest weights that are not negative in some columns; True for all."""
+    chosen = np.zeros(weights.shape[-1], bool)
+    chosen[slice(None) if columns is True else columns] = True
+    return np.where(chosen & (weights < 0), 0, weights)
+
+
+class PositiveMember(Perceptron):
+    """The twin of a classifier with ``positive``."""
+
+    def __init__(self, columns, rule, **parameters):
+        super().__init__(**parameters)
+        self.run = lambda *problem, **settings: PositiveRun(columns, rule(), *problem, **settings)
+
+
 # Numbers: the error is measured before the threshold.
 
 
@@ -719,6 +759,7 @@ class Regressor:
 
     def __init__(self, step, *, epsilon=0.0, solution="last", order=None, max_iter=10, **bias):
         self.step, self.epsilon, self.solution = step, epsilon, solution
+        self.positive = bias.pop("positive", [])
         self.order, self.max_iter, self.seed = order or fixed_rows, max_iter, bias.pop("seed", 0)
         self.bias_step = bias.get("intercept_step", 1.0) * bias.get("fit_intercept", True)
 
@@ -733,6 +774,7 @@ class Regressor:
                 if abs(error) > self.epsilon:
                     found.append(abs(error) - self.epsilon)
                     w = w + np.sign(error) * self.step(found[-1], Z[i] @ Z[i], weights[i]) * Z[i]
+                    w[:-1] = project(w[:-1], self.positive)
                 tried.append(w)
             self.excesses += found
             rows = np.count_nonzero(weights)
@@ -759,6 +801,42 @@ REGRESSION_STEPS = {
     "normalized_lms": lambda eta: lambda excess, size, weight: eta * weight * excess / size,
 }
 """PA, PA-I and PA-II of Crammer et al. (2006, §5); Widrow & Hoff (1960), and normalized."""
+
+
+# Predictions that are drawn by chance, and judged right or wrong.
+
+
+def chances(scores, exploration):
+    """The probability with which each class is predicted."""
+    found = np.full(len(scores), exploration / len(scores))
+    found[np.argmax(scores)] += 1 - exploration
+    return found
+
+
+def banditron_update(W, z, drawn, right, probability, weight=1.0):
+    """What a judged prediction adds to the weights, a line per class (Kakade et al. 2008)."""
+    U = np.zeros_like(W)
+    U[drawn] += right * weight * z / probability
+    U[np.argmax(W @ z)] -= weight * z
+    return U
+
+
+def banditron(Z, codes, classes, exploration, *, seed=0, averages=False, weights=None):
+    """Draw, judge and learn row by row; return the weights, their average and the predictions.
+
+    The class to predict is named by the average, if ``averages``. A draw takes one number in
+    [0, 1): one of the last ``exploration`` of it stands for one of all classes.
+    """
+    W, state, tried, drawn = np.zeros((classes, Z.shape[1])), seed, [], []
+    for i in range(len(Z)):
+        scores = (np.mean(tried, axis=0) if averages and tried else W) @ Z[i]
+        state = state + 0x9E3779B97F4A7C15 & BITS
+        u = (mix_bits(state) >> 11) / 2**53 - (1 - exploration)
+        drawn.append(int(np.argmax(scores)) if u < 0 else int(u / exploration * classes))
+        given = drawn[-1], drawn[-1] == codes[i], chances(scores, exploration)[drawn[-1]]
+        W = W + banditron_update(W, Z[i], *given, 1.0 if weights is None else weights[i])
+        tried.append(W)
+    return W, np.mean(tried, axis=0), drawn
 
 
 # Ranks: one direction, and thresholds that divide it.

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -110,14 +111,20 @@ FREE = {  # estimators and public functions, which say their parameters one by o
 FILES = sorted(SOURCE.rglob("*.py"))
 
 
+@cache
+def parse_file(path):
+    """The syntax tree of a file."""
+    return ast.parse(path.read_text("utf-8"))
+
+
 def functions_in(path):
     """Every function of a file, with the class that it belongs to."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(parse_file(path)):
         if isinstance(node, ast.ClassDef):
             yield from (
                 (node.name, each) for each in node.body if isinstance(each, ast.FunctionDef)
             )
-    for node in ast.parse(path.read_text("utf-8")).body:
+    for node in parse_file(path).body:
         if isinstance(node, ast.FunctionDef):
             yield "", node
 
@@ -149,7 +156,7 @@ def test_the_library_does_not_speak_of_options():
     """The shell translates; what others say must be true in Python, too."""
     for path in FILES:
         if "cli" not in path.relative_to(SOURCE).parts:
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            for node in ast.walk(parse_file(path)):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     assert not re.search(r"(^|[\s(])--[a-z]", node.value), (path.name, node.value)
 
@@ -214,9 +221,10 @@ def private_lines(trees):
     }
 
 
+@cache
 def counts():
     """What is counted, in all files of the package."""
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in FILES}
+    trees = {path: parse_file(path) for path in FILES}
     tops = [node for tree in trees.values() for node in tree.body]
     names = [node.name for node in tops if isinstance(node, ast.FunctionDef)]
     lazy = SOURCE / "__init__.py"  # public names are loaded when they are used
@@ -241,7 +249,7 @@ def test_models_are_loaded_by_who_knows_all_kinds():
     imports = [
         (path.relative_to(SOURCE).parts[0], node.module, alias.name)
         for path in FILES
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(parse_file(path))
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     ]
@@ -260,8 +268,7 @@ def test_the_list_of_slow_tests_names_tests_that_there_are():
 
 def names_in(path):
     """The names, attributes and strings of a file's code, without docstrings."""
-    tree = ast.parse(path.read_text("utf-8"))
-    for node in ast.walk(tree):
+    for node in ast.walk(parse_file(path)):
         if isinstance(node, ast.Name):
             yield node.id
         elif isinstance(node, ast.Attribute):

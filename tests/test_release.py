@@ -120,6 +120,13 @@ def test_the_test_command_is_the_same_everywhere():
     assert TEST in list(steps(load(ROOT / ".github/workflows/tests.yml")))
 
 
+def test_more_cases_are_drawn_every_night():
+    (job,) = load(ROOT / ".github/workflows/nightly.yml")["jobs"].values()
+    step = job["steps"][-1]
+    assert step["run"] == TEST.rpartition("&& ")[2]
+    assert int(step["env"]["ROUNDS"]) > 1
+
+
 def test_the_release_is_published_by_trust_and_after_the_tests():
     publish = load(ROOT / ".github/workflows/release.yml")["jobs"]["publish"]
     assert publish["permissions"] == {"id-token": "write"}

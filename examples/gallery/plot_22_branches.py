@@ -105,10 +105,11 @@ def perceptron_errors(history):
 
 
 def counter_errors(index, size=1024):
-    counters, wrong = np.full(size, 2), 0
-    for place, taken in zip(index, outcomes, strict=True):
-        wrong += (counters[place % size] >= 2) != taken
-        counters[place % size] = np.clip(counters[place % size] + (1 if taken else -1), 0, 3)
+    counters, wrong = [2] * size, 0
+    for place, taken in zip(index, outcomes.tolist(), strict=True):
+        count = counters[place % size]
+        wrong += (count >= 2) != taken
+        counters[place % size] = min(count + 1, 3) if taken else max(count - 1, 0)
     return wrong / len(outcomes)
 
 

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .parameters import CLASS_RULES, NUMBER_RULES
+from .parameters import CLASS_RULES, FEEDBACK_RULES, NUMBER_RULES
 
 if TYPE_CHECKING:
     from .estimators.evaluation import (
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     )
     from .estimators.family import *  # noqa: F403
     from .estimators.features import Features as Features
+    from .estimators.feedback import Banditron as Banditron
     from .estimators.kernel import KernelPerceptron as KernelPerceptron
     from .estimators.network import PerceptronNetwork as PerceptronNetwork
     from .estimators.perceptron import Perceptron as Perceptron
@@ -65,6 +66,7 @@ _ROOMS = {
     "estimators.evaluation": "compare cross_validate evaluate importances save_report",
     "estimators.family": " ".join(entry.estimator for entry in CLASS_RULES.values()),
     "estimators.features": "Features",
+    "estimators.feedback": " ".join(entry.estimator for entry in FEEDBACK_RULES.values()),
     "estimators.kernel": "KernelPerceptron",
     "estimators.network": "PerceptronNetwork",
     "estimators.perceptron": "Perceptron",

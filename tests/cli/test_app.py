@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import click
@@ -17,6 +18,8 @@ from rosenblatt.cli.panels import find_flag
 from rosenblatt.parameters import NAME_ONLY, SHELL_NAMES, TOKEN
 
 from .conftest import run
+
+PACKAGE = Path(rosenblatt.__file__).parent
 
 
 def find_command(name):
@@ -169,12 +172,13 @@ def test_options_also_have_the_name_of_the_parameter_in_python(name):
     assert find_flag(name) not in option.get_help_record(click.Context(find_command("train")))[0]
 
 
+@cache
 def tokens():
     """Every parameter that a sentence of the library speaks of."""
-    for path in Path(rosenblatt.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield from TOKEN.finditer(node.value)
+    trees = (ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py"))
+    nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    texts = {node.value for node in nodes if isinstance(node.value, str)}
+    return {token.groups() for text in texts for token in TOKEN.finditer(text)}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -182,8 +186,7 @@ def test_no_command_recommends_an_option_that_it_lacks(command):
     params = find_command(command).params
     known = {option for one in params for option in (*one.opts, *one.secondary_opts)}
     met = set()
-    for token in tokens():
-        name, kind, word, literal = token.groups()
+    for name, kind, word, literal in tokens():
         said = make_speller([command])(name, NAME_ONLY if kind == "?" else word or literal)
         assert said.split()[0] in known or said.endswith(" (in Python)")
         met.add(said.split()[0])

@@ -229,3 +229,35 @@ def test_a_label_that_is_not_a_number_is_named(capsys, folder):
 def test_an_epoch_in_a_line():
     line = format_number_epoch(Epoch(3, 200, 150, 150, 30.0, 0.5))
     assert line == "epoch    3         150 updates  mean loss 0.15  held-out R² 0.5000"
+
+
+def test_weights_of_chosen_columns_are_not_negative(capsys, folder):
+    def weights(*options, data="house.csv"):
+        status, _, err = run(
+            capsys, "train", data, "--numbers", "-o", "model", *options, *label[data]
+        )
+        assert status == 0, err
+        return rosenblatt.load("model")[-1].coef_[0]
+
+    label = {"house.csv": ["--label", "price"], "house.svm": []}
+    free, constrained = weights(), weights("--positive", "age")
+    assert np.sum(constrained < 0) == np.sum(free < 0) - 1  # that of one town is left
+    assert weights("--positive", "*").min() >= 0
+    assert weights(data="house.svm").min() < 0
+    assert weights("--positive", "2", data="house.svm")[1] >= 0
+    assert weights("--positive", "1", data="house.svm")[1] < 0
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--positive", "town"], "these are rooms, age"),
+        (["--positive", "age", "--tune"], "leave one out"),
+        (["--positive", "age", "--rule", "pa", "--no-numbers", "--category", "age"], "rooms"),
+    ],
+)
+def test_columns_without_a_weight_are_refused(capsys, folder, options, sentence):
+    status, _, err = run(capsys, "train", "house.csv", "--label", "price", *options)
+    assert status == 2
+    assert "--positive" in err
+    assert sentence in err

@@ -19,9 +19,14 @@ class LeftError(Exception):
     """A run that is left."""
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    "settings", [{}, {"early_stopping": True}, {"random_state": None}], ids=str
+    ("form", "settings"),
+    [
+        *((form, {}) for form in FORMS),
+        ("two", {"random_state": None}),
+        ("argmax", {"early_stopping": True}),
+    ],
+    ids=str,
 )
 def test_a_restart_goes_on_exactly(tmp_path, form, settings):
     X, y = blobs(200, 4, 2 if form == "two" else 3)

@@ -39,10 +39,10 @@ class Killer:
 
 @pytest.mark.parametrize("mode", ["mixing", "sequential"])
 def test_a_killed_worker_changes_nothing(client, mode):
-    X, y = blobs(40_000, 20)
+    X, y = blobs(8_000, 20)
     order = "fixed" if mode == "sequential" else "each"
     settings = {"solution": "average", "order": order, "max_iter": 6, "random_state": 2}
-    parts = cut(X, y, [5000] * 8)
+    parts = cut(X, y, [1000] * 8)
     undisturbed = fit(Perceptron(**settings), *parts, mode=mode, client=client)
     killer = Killer(client, epoch=2)
     model = fit(Perceptron(**settings), *parts, mode=mode, client=client, report=killer)

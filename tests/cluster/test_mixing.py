@@ -109,7 +109,7 @@ def mixed_here(X, y, lengths, mix, settings, kind=Perceptron):
 def test_mixing_is_its_twin(client, form, mix, solution):
     X, y = blobs(90, 4, 2 if form == "two" else 3)
     lengths = [40, 13, 37]
-    settings = {"solution": solution, "max_iter": 4, "random_state": 5, **form_parameters(form)}
+    settings = {"solution": solution, "max_iter": 2, "random_state": 5, **form_parameters(form)}
     twin = reference.MixedPerceptron(mix=mix, **settings).fit(X, y, lengths)
     model = fit(Perceptron(**settings), *cut(X, y, lengths), mix=mix, client=client)
     np.testing.assert_allclose(model.coef_, twin.coef_, rtol=1e-9, atol=1e-12)

@@ -36,7 +36,7 @@ from rosenblatt.training.rules import choose_rule_form
 from rosenblatt.training.state import pack_state
 
 from .. import reference
-from ..conftest import FORMS, LAYOUTS, blobs, csr, form_parameters
+from ..conftest import FORMS, LAYOUTS, ROUNDS, blobs, csr, form_parameters
 
 FAMILY = {
     "PA": (PassiveAggressive, reference.PassiveAggressiveRule, {"loss": "hard"}),
@@ -111,11 +111,11 @@ def assert_same(model, twin, tolerance):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("layout", ["dense", "int64"])
+@pytest.mark.parametrize("layout", ["dense", "int32", *["int64"] * (ROUNDS > 1)])
 @pytest.mark.parametrize("solution", ["last", "average"])
 @pytest.mark.parametrize("name", FAMILY)
 def test_every_rule_is_its_naive_twin(name, solution, layout, form):
-    for seed in range(3):
+    for seed in range(ROUNDS):
         X, y = data_for(name, form, seed)
         model, twin = one_of(name, form, solution=solution)
         model.fit(LAYOUTS[layout](X), y)

@@ -31,13 +31,13 @@ def test_the_test_of_mcnemar_is_exact(one, other):
 
 def test_the_interval_covers_the_difference_as_often_as_it_says():
     random, covered = np.random.default_rng(0), 0
-    for _ in range(100):
+    for _ in range(50):
         found = Comparison()
         first, second = random.random(300) < 0.3, random.random(300) < 0.25
         found.add(losses(first), losses(second))
         one = found.differences()["error"]
         covered += one.low <= -0.05 <= one.high
-    assert covered >= 88
+    assert covered >= 43
 
 
 def test_blocks_are_bounded_and_keep_all_sums(monkeypatch):

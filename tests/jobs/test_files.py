@@ -137,7 +137,7 @@ def write(tmp_path):
 
 def matrix(path, **options):
     """The rows, labels and weights of a file as a person would hand them to fit."""
-    batches = list(read(path, batch_bytes=1 << 26, **options))
+    batches = list(read(path, batch_bytes=1 << 20, **options))
     parts, width = [], batches[-1].width
     for values, indices, starts in (batch.rows for batch in batches):
         if indices is None:
@@ -240,7 +240,7 @@ def test_several_passes_as_a_stream_are_fit(write, kind, classes, solution):
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("solution", list(SOLUTIONS))
-@pytest.mark.parametrize(("order", "seed"), [("each", 0), ("each", 7), ("once", 3), ("fixed", 0)])
+@pytest.mark.parametrize(("order", "seed"), [("each", 7), ("once", 3), ("fixed", 0)])
 def test_in_memory_is_fit(write, kind, classes, solution, order, seed):
     path = write(f"rows.{kind}", made(kind, classes))
     model = in_memory(path, How(solution, order, 5, seed=seed), 700)
@@ -306,6 +306,11 @@ def test_label_sets_of_a_file_are_fit(write, kind, solution, tmp_path):
         assert found.micro_f1 == pytest.approx(expected)
 
 
+def choose_some(left):
+    """Up to four of the places where a run was left: the first, the last and others between."""
+    return [left[k] for k in sorted({round(k) for k in np.linspace(0, len(left) - 1, 4)})]
+
+
 @pytest.mark.parametrize("size", [1, 1 << 30])
 def test_label_sets_are_held_out_left_and_resumed(write, tmp_path, monkeypatch, size):
     monkeypatch.setattr(files, "IN_MEMORY", size)
@@ -314,7 +319,7 @@ def test_label_sets_are_held_out_left_and_resumed(write, tmp_path, monkeypatch, 
     whole = train(read(path, batch_bytes=900), how, heard)
     assert all(0.5 < epoch.validation_score < 1 for epoch in whole.history)
     assert len(heard.left) > 1
-    for unfinished in heard.left:
+    for unfinished in choose_some(heard.left):
         save_model(tmp_path / "model", unfinished)
         begun = load_model(tmp_path / "model")
         resumed = train(read(path, batch_bytes=900), how, begun=begun)
@@ -529,7 +534,7 @@ def test_importance_weights_scale_the_steps(write):
 @pytest.mark.parametrize("solution", list(SOLUTIONS))
 def test_predictions_and_score_are_those_of_a_perceptron(write, kind, classes, solution):
     path = write(f"rows.{kind}", made(kind, classes))
-    unseen = write(f"unseen.{kind}", made(kind, classes, seed=1))
+    unseen = write(f"unseen.{kind}", made(kind, classes, rows=60, seed=1))
     model = train(read(path), How(solution, order="each", epochs=3, seed=5))
     fitted = Perceptron(solution=solution, max_iter=3, random_state=5).fit(*matrix(path))
     X, y, _ = matrix(unseen)
@@ -537,7 +542,7 @@ def test_predictions_and_score_are_those_of_a_perceptron(write, kind, classes, s
     for batch_bytes in BATCHES:
         assert predicted(model, read(unseen, batch_bytes=batch_bytes)).tolist() == expected.tolist()
         found = score(model, read(unseen, batch_bytes=batch_bytes))
-        assert (found.rows, found.errors) == (200, np.count_nonzero(expected != y))
+        assert (found.rows, found.errors) == (60, np.count_nonzero(expected != y))
         assert found.error == pytest.approx(1 - fitted.score(X, y))
 
 
@@ -777,7 +782,7 @@ def test_a_pipe_cannot_do_what_needs_another_read(option):
 
 @pytest.mark.parametrize("window", [1, 7, 64, 200, 10_000])
 @pytest.mark.parametrize("batch_bytes", [300, 1 << 20])
-@pytest.mark.parametrize("order", [None, "each", "once"])
+@pytest.mark.parametrize("order", [None, "once"])
 def test_windows_shuffle_within_so_many_rows(write, window, batch_bytes, order):
     path = write("rows.svm", made("svm", 3))
     how = How(order=order, epochs=2, window=window, seed=4)
@@ -831,7 +836,7 @@ def test_a_resumed_run_ends_as_if_it_had_not_been_left(
     path, heard = write("rows.csv", made("csv", classes)), Heard()
     whole = train(read(path, batch_bytes=900), how, heard)
     assert len(heard.left) > 1
-    for unfinished in heard.left:
+    for unfinished in choose_some(heard.left):
         save_model(tmp_path / "model", unfinished)
         begun = load_model(tmp_path / "model")
         assert begun.facts["stop_reason"] == "unfinished"
@@ -965,17 +970,17 @@ class Told(Heard):
 @pytest.mark.parametrize("kind", ["svm", "csv"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_every_row_is_predicted_by_all_before_it(write, rule, own, kind, classes):
-    path, told = write(f"rows.{kind}", made(kind, classes, rows=400)), Told()
+    path, told = write(f"rows.{kind}", made(kind, classes, rows=150)), Told()
     given = {"max_iter": 2, "random_state": 0, "intercept_step": 1.0} | own
-    for every, size in ((7, 900), (400, 1 << 20), (1000, 900)):
+    X, y, _ = matrix(path)
+    estimator = getattr(rosenblatt, RULE_TABLE[rule].estimator)(**own)
+    mistakes = np.cumsum(progressive(estimator, X, y, batch_size=1).wrong)
+    for every, size in ((7, 900), (150, 1 << 20), (1000, 900)):
         told.windows.clear()
         training = FileJob(Request(rule, given, progress_every=every), told)
         model = files.train(read(path, batch_bytes=size), training)
-        X, y, _ = matrix(path)
-        estimator = getattr(rosenblatt, RULE_TABLE[rule].estimator)(**own)
-        seen = progressive(estimator, X, y, batch_size=1)
-        ends = np.minimum(np.arange(every, 400 + every, every), 400)
-        counts = np.cumsum(seen.wrong)[ends - 1]
+        ends = np.minimum(np.arange(every, 150 + every, every), 150)
+        counts = mistakes[ends - 1]
         assert told.windows == list(zip(ends.tolist(), counts.tolist(), strict=True))
     plain = Request(rule, given | {"order": "fixed"})
     untold = files.train(read(path), plain)

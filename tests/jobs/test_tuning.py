@@ -285,7 +285,7 @@ def test_rules_are_tried_that_have_what_was_stated():
     assert resolve_rule(Request(None, {"max_iter": 1}, tune=True), Found())[0] == "arow"
 
 
-@pytest.mark.parametrize("rule", ["nherd", "cw", "ftrl", "adagrad"])
+@pytest.mark.parametrize("rule", ["nherd", "ftrl"])
 def test_a_new_rule_is_trained_and_tuned_by_its_name(capsys, path, tmp_path, rule):
     code, out, _ = run(capsys, "train", path, "--rule", rule, "--tune", "-o", tmp_path / "model")
     assert code == 0

@@ -11,8 +11,10 @@ import pytest
 import rosenblatt
 from rosenblatt import KernelPerceptron, Perceptron, steps
 
+from ..conftest import ROUNDS
+
 WEB = Path(rosenblatt.__file__).parent / "lab" / "web"
-MANY = 2000  # settings of lines; a third as many of classes and of kernels
+MANY = 400 * ROUNDS  # settings of lines; a third as many of classes and of kernels
 PLACES = [[-2.0, 1.0], [0.5, 0.5], [3.0, -1.0], [0.0, 0.0]]
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="needs node")

@@ -8,6 +8,7 @@ from numba import njit
 from rosenblatt import PerceptronNetwork
 from rosenblatt.kernels.thermal import thermal
 
+from ..conftest import ROUNDS
 from .test_engine import draw_points, pytestmark, run_cases  # noqa: F401
 
 PLACES = [[x / 2, y / 2] for x in range(-6, 7) for y in range(-6, 7)]
@@ -52,7 +53,7 @@ def test_networks_of_whole_numbers_grow_as_in_python(tmp_path, monkeypatch):
     """To the last bit; thermal units with a stand-in for exp, and a number of epochs that is a
     power of two, so that every step has few digits."""
     monkeypatch.setattr("rosenblatt.learners.network.training.thermal", with_stand_in())
-    cases = draw_cases(np.random.default_rng(1), 300, "none")
+    cases = draw_cases(np.random.default_rng(1), 80 * ROUNDS, "none")
     for case in cases:
         if case["settings"]["unit"] == "thermal":
             case["settings"]["max_iter"] = 2 ** (case["settings"]["max_iter"] % 5)

@@ -10,9 +10,10 @@ from rosenblatt.theory.bounds import mistake_bounds
 from rosenblatt.theory.certificates import Separable
 from rosenblatt.theory.margins import max_margin
 
+from ..conftest import ROUNDS
 from .test_engine import draw_points, pytestmark, run_cases  # noqa: F401
 
-MANY = 600
+MANY = 120 * ROUNDS
 
 
 def draw_case(rng):

@@ -114,6 +114,7 @@ VALUES = {
     "rule": ["perceptron", "pa"],
     "margin": [0.0, 1.0],
     "slack": [0.0, 1.0],
+    "positive": [False, True],
     "max_iter": [1, 9],
 }
 

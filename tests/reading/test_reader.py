@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from ..conftest import ROUNDS
 from .samples import (
     NUMBERS,
     PEOPLE,
@@ -166,7 +167,7 @@ def test_a_broken_row_is_told_with_its_place_or_skipped(write, monkeypatch, name
 letters = st.sampled_from([*b'0123456789.:-+e|\'# \t\r\n\0\xffab,,\n\n""'])
 
 
-@settings(max_examples=300)
+@settings(max_examples=60 * ROUNDS)
 @given(st.lists(letters, max_size=60).map(bytes), st.integers(1, 70))
 @pytest.mark.parametrize("kind", ["svmlight", "vw", "csv", "tsv", "parquet", "arrow"])
 def test_any_bytes_are_rows_or_one_sentence(kind, data, size):

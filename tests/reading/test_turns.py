@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
+from ..conftest import ROUNDS
+
 QUEUED, TAKEN, WAITING, CUT, RETURNED, CANCELLED = range(6)  # what became of a task
 STOP, CANCEL, JOIN, END = "stop", "cancel", "join", "end"  # what the consumer does after reading
 ORDERLY = STOP, JOIN
@@ -141,4 +143,4 @@ for end in range(int(sys.argv[1])):
 
 
 def test_many_ends_of_file_are_reached():
-    subprocess.run([sys.executable, "-c", ENDS_OF_FILE, "3000"], check=True, timeout=300)
+    subprocess.run([sys.executable, "-c", ENDS_OF_FILE, str(800 * ROUNDS)], check=True, timeout=300)

@@ -17,6 +17,7 @@ from rosenblatt.service.learning import Learning
 from rosenblatt.service.replay import Replay
 from rosenblatt.storage.file import load_model
 
+from ..conftest import ROUNDS
 from .conftest import examples, replayed, trained
 from .test_app import Client, client_of
 from .test_crashes import marks_in
@@ -84,7 +85,7 @@ def test_clients_that_repeat_requests_through_kills_are_learnt_once(serve, model
     threads = [threading.Thread(target=send, args=(k,)) for k in range(4)]
     for thread in threads:
         thread.start()
-    for _ in range(4):
+    for _ in range(2 * ROUNDS):
         time.sleep(0.5)
         running[-1].stop(signal.SIGKILL)
         running.append(serve(model, "--learn", "--save-seconds", "0.1"))

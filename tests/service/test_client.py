@@ -150,7 +150,7 @@ def test_a_service_that_is_killed_before_it_answers_learns_once(serve, model):
     threads = [threading.Thread(target=learn, args=(k,)) for k in range(4)]
     for thread in threads:
         thread.start()
-    for wanted in (10, 60, 110):
+    for wanted in (10, 80):
         service.until(lambda wanted=wanted: len(marks) >= wanted)
         service.stop(signal.SIGKILL)
         service = serve(model, "--learn", "--port", str(port))

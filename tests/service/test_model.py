@@ -49,17 +49,17 @@ def test_cuts_do_not_matter(tmp_path, rule, solution, classes, dense):
     path = begun(tmp_path / "m", rule, solution, classes, dense)
     rows = [
         {"size": row["size"], "colour": row["colour"], "label": THREE[k % classes]}
-        for k, row in enumerate(examples(60, seed=1))
+        for k, row in enumerate(examples(30, seed=1))
     ]
     wanted = served(path)
     for row in rows:
         wanted.learn(wanted.maker.make([row], labelled=True))
-    for cuts in ([], [1, 2, 30], [59]):
+    for cuts in ([], [1, 2, 15], [29]):
         other = served(path)
-        for some in np.split(np.arange(60), cuts):
+        for some in np.split(np.arange(30), cuts):
             other.learn(other.maker.make([rows[k] for k in some], labelled=True))
         assert content(other, tmp_path) == content(wanted, tmp_path)
-    assert wanted.sequence == wanted.progress.examples == 60
+    assert wanted.sequence == wanted.progress.examples == 30
 
 
 def test_a_replayed_model_is_the_one_that_was_kept(tmp_path):

@@ -5,15 +5,17 @@ import asyncio
 import numpy as np
 import pytest
 
-from .conftest import examples
+from .conftest import Running, examples, trained
 
 ROWS = examples(4, labelled=False)
 KINDS = {"size": ("FP64", float), "colour": ("BYTES", object), "note": ("BYTES", object)}
 
 
-@pytest.fixture
-def service(serve, model):
-    return serve(model)
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    running = Running(trained(tmp_path_factory.mktemp("served") / "model.safetensors"))
+    yield running
+    running.stop()
 
 
 @pytest.fixture

@@ -15,13 +15,14 @@ import pytest
 from rosenblatt.service.log import acknowledged_path
 from rosenblatt.service.replay import Replay, log_path, read_log
 
+from ..conftest import ROUNDS
 from .conftest import examples, replayed, sequence_in, trained
 from .test_changes import MARK, files_with, marked, same
 from .test_crashes import Load, killed, marks_in
 from .test_faults import failing_sync  # noqa: F401
 from .test_learning import silent
 
-ERRORS = 20
+ERRORS = 10 * ROUNDS
 
 
 @pytest.mark.slow
@@ -157,7 +158,7 @@ def test_changes_under_load_drop_no_request(serve, model, tmp_path):
 @pytest.mark.slow
 def test_kill_9_while_forgetting_leaves_before_or_after(serve, tmp_path):
     chance, rows = random.Random(5), examples(300)
-    for round_ in range(4):
+    for round_ in range(2 * ROUNDS):
         folder = tmp_path / str(round_)
         folder.mkdir()
         path = trained(folder / "m")

@@ -13,7 +13,7 @@ from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.history import Checkpoint
 from rosenblatt.training.solutions import SOLUTIONS
 
-from ..conftest import FORMS
+from ..conftest import FORMS, ROUNDS
 from .models import assert_same, attempt, files_beside, forge, put, refused, trained, voted
 
 
@@ -143,7 +143,7 @@ TENSORS = st.tuples(
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("solution", SOLUTIONS)
-@settings(max_examples=60)
+@settings(max_examples=20 * ROUNDS)
 @given(choices=st.data())
 def test_whatever_a_forger_writes_is_refused_or_harmless(solution, form, path, choices):
     model = trained(solution, form, layout="int32").to_model()

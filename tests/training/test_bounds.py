@@ -15,6 +15,8 @@ from rosenblatt import (
 )
 from rosenblatt.estimators.steps import start_steps
 
+from ..conftest import ROUNDS
+
 SLACK = 1 + 1e-9
 
 
@@ -77,7 +79,7 @@ def test_squared_losses_of_damped_passive_aggressive_steps(given_rows, epochs, C
     assert np.sum((1 - margins) ** 2) <= bound * SLACK
 
 
-@settings(max_examples=60)
+@settings(max_examples=20 * ROUNDS)
 @given(sequences(noise=False), st.sampled_from([0.1, 0.5, 0.9, 1.0]))
 def test_alma_reaches_its_margin_in_so_many_corrections(given_rows, alpha):
     X, y, u = given_rows

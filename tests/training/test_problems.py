@@ -13,7 +13,7 @@ from rosenblatt.training.report import Listener
 from rosenblatt.training.rules import RULES
 
 from .. import reference
-from ..conftest import LAYOUTS, VARIANTS, blobs
+from ..conftest import LAYOUTS, ROUNDS, VARIANTS, blobs
 from .test_solutions import assert_same_run
 
 
@@ -26,7 +26,7 @@ def label_sets(draw):
 
 
 @pytest.mark.parametrize(("solution", "order"), VARIANTS)
-@settings(max_examples=15)
+@settings(max_examples=6 * ROUNDS)
 @given(sets=label_sets(), seed=st.integers(0, 3))
 def test_fit_of_label_sets_equals_its_twin_bit_for_bit(solution, order, sets, seed):
     X, Y = sets

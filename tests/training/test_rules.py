@@ -37,7 +37,7 @@ from rosenblatt.training.solutions import SOLUTIONS, Last, zeros
 from rosenblatt.training.state import pack_state
 
 from .. import reference
-from ..conftest import FORMS, LAYOUTS, ORDERS, VARIANTS, blobs, form_parameters
+from ..conftest import FORMS, LAYOUTS, ORDERS, ROUNDS, VARIANTS, blobs, form_parameters
 
 # Passive-aggressive learning
 
@@ -254,7 +254,7 @@ def assert_same_run(model, twin):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("solution", "order"), [v for v in VARIANTS if v[1] != "batch"])
-@settings(max_examples=15)
+@settings(max_examples=5 * ROUNDS)
 @given(choices=st.data())
 def test_an_additive_rule_has_every_solution_and_order(solution, order, form, choices):
     X, y = choices.draw(signs(form))

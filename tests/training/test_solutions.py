@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from rosenblatt import Perceptron, load
 
 from .. import reference
-from ..conftest import FORMS, LAYOUTS, VARIANTS, blobs, examples, form_parameters
+from ..conftest import FORMS, LAYOUTS, ROUNDS, VARIANTS, blobs, examples, form_parameters
 
 RANDOM = "each", "once", "replacement"
 
@@ -50,7 +50,7 @@ def assert_same_run(model, twin, close=np.testing.assert_array_equal):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("solution", "order"), VARIANTS)
-@settings(max_examples=20)
+@settings(max_examples=6 * ROUNDS)
 @given(choices=st.data())
 def test_equals_its_twin_bit_for_bit_on_integers(solution, order, form, choices):
     X, y = choices.draw(examples(form))
@@ -121,7 +121,7 @@ def test_batches_equal_one_pass_on_real_numbers_too(solution, layout):
     ("solution", "order"), [variant for variant in VARIANTS if variant[1] not in RANDOM]
 )
 @given(choices=st.data())
-@settings(max_examples=15)
+@settings(max_examples=6 * ROUNDS)
 def test_a_row_of_weight_zero_is_never_seen(solution, order, form, choices):
     X, y = choices.draw(examples(form))
     extra = choices.draw(arrays(bool, len(y)))
@@ -227,5 +227,5 @@ def test_forgetting_is_for_averages_and_cannot_change_midway():
     with pytest.raises(ValueError, match="average_decay must be from 0 up and below 1"):
         Perceptron(solution="average", average_decay=1.0).fit(X, y)
     model = Perceptron(solution="average", average_decay=0.5).partial_fit(X, y, classes=[0, 1])
-    with pytest.raises(ValueError, match="solution, average_decay or multi_class"):
+    with pytest.raises(ValueError, match="solution, average_decay, multi_class"):
         model.set_params(average_decay=0.1).partial_fit(X, y)

@@ -10,7 +10,7 @@ from rosenblatt.parameters import ParameterError
 from rosenblatt.training.report import Listener
 
 from .. import reference
-from ..conftest import FORMS, LAYOUTS, VARIANTS, blobs, csr, examples, form_parameters
+from ..conftest import FORMS, LAYOUTS, ROUNDS, VARIANTS, blobs, csr, examples, form_parameters
 from .test_solutions import assert_same_run
 
 SWEEPS = [each for each in VARIANTS if each[1] != "batch"]
@@ -37,7 +37,7 @@ def parameters(form):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("solution", "order"), SWEEPS)
-@settings(max_examples=8)
+@settings(max_examples=4 * ROUNDS)
 @given(choices=st.data())
 def test_equals_its_twin_bit_for_bit_on_integers(solution, order, form, choices):
     X, y = choices.draw(examples(form))

@@ -1,5 +1,6 @@
 """The program: its commands, and errors as one line and exit status 2."""
 
+import gc
 import io
 import json
 import shlex
@@ -115,6 +116,7 @@ def app() -> None:
 
 def main() -> None:
     """Run a command; turn bad input into one line and exit status 2."""
+    gc.set_threshold(50_000)  # what imports and the compiler allocate stays, so seldom look at it
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and tidy up
     for stream in (sys.stdout, sys.stderr):  # else Windows writes files in a code page
         if sys.platform == "win32" and isinstance(stream, io.TextIOWrapper):

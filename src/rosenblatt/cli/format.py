@@ -348,6 +348,7 @@ def as_result(
         "columns": list_columns(recipe),
         "held_out": facts.get("held_out"),
         "asked": facts.get("asked"),
+        **({"feedback": facts["feedback"]} if "feedback" in facts else {}),
         "test": tested and getattr(tested, "score", tested).as_dict(),
         **({"numbers": facts["numbers"]} if "numbers" in facts else {}),
         **({"training": facts["training_score"]} if "training_score" in facts else {}),
@@ -363,6 +364,19 @@ def about_labels(asked: Mapping[str, int]) -> str:
     rows, labels, errors = asked["rows"], asked["labels"], asked["errors"]
     wrong = f"{errors / rows:.2%} of the rows were predicted wrong meanwhile"
     return f"Asked for {labels:,} of {rows:,} labels ({labels / rows:.1%}); {wrong}."
+
+
+def about_feedback(judged: Mapping[str, Any]) -> str:
+    """A sentence on the drawn predictions that were wrong, and on those of full information.
+
+    >>> about_feedback({"rows": 4000, "errors": 900, "full_errors": 300})
+    '22.50% of 4,000 predictions were wrong; a perceptron with all labels: 7.50%.'
+    """
+    rows, full = judged["rows"], judged["full_errors"]
+    wrong = f"{judged['errors'] / rows:.2%} of {rows:,} predictions were wrong"
+    if full is None:
+        return f"{wrong}."
+    return f"{wrong}; a perceptron with all labels: {full / rows:.2%}."
 
 
 def join_names(names: Iterable[Any], most: int | None = LISTED) -> str:
@@ -471,11 +485,15 @@ def about_online(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> lis
         format_setting(each, ["predicts the next row"] * (number == 0), spell)
         for number, each in enumerate(facts["best"])
     ]
-    return [
-        f"Online: {facts['error']:.2%} of {count(facts['rows'], 'row')} were wrong before they "
-        f"were learnt; {alarms}; {facts['tried']} settings:",
-        *shown,
-    ]
+    return [f"{summarize_online(facts)}; {alarms}; {facts['tried']} settings:", *shown]
+
+
+def summarize_online(facts: dict[str, Any]) -> str:
+    """The error of predictions of a stream in a line."""
+    rows = count(facts["rows"], "row")
+    if RULE_TABLE[facts["best"][0]["rule"]].target == "numbers":
+        return f"Online: mean absolute error {facts['error']:.5g} of {rows} before they were learnt"
+    return f"Online: {facts['error']:.2%} of {rows} were wrong before they were learnt"
 
 
 def format_setting(

@@ -19,6 +19,7 @@ from .format import (
     count_updates,
     fold,
     held_out_line,
+    summarize_online,
 )
 from .options import output_option
 from .panels import CommandError, command
@@ -248,10 +249,8 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
         lines.append(about_choice(facts["tuning"]))
     if "online" in facts:
         online = facts["online"]
-        lines.append(
-            f"Online: {online['error']:.2%} of {count(online['rows'], 'row')} wrong before they "
-            f"were learnt; {count(len(online['alarms']), 'drift alarm')}"
-        )
+        alarms = count(len(online["alarms"]), "drift alarm")
+        lines.append(f"{summarize_online(online)}; {alarms}")
     if "held_out" in facts:
         lines.append(f"Held-out {held_out_line(facts)}")
     return lines

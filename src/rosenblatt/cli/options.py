@@ -11,6 +11,7 @@ import click
 from ..parameters import (
     ANY_RULE,
     CLASS_RULES,
+    FEEDBACK_RULES,
     FILES,
     NUMBER_RULES,
     RULE_NAMES,
@@ -153,7 +154,8 @@ class RuleOptions:
     """The update rule, and the parameters that only some rules have."""
 
     rule: str | None = training_option(
-        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}.",
+        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}; "
+        f"from right or wrong only: {', '.join(FEEDBACK_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
         shown="pa; text, --epochs 1: arow",
     )
@@ -195,6 +197,11 @@ class LearningOptions(RuleOptions):
         help=FILES["labels_budget"].help + ".", default=0.0, metavar="N", shown="all labels"
     )
     seed: int = training_option(help="Seed of the random orders, from 0 to 2³² − 1.", default=0)
+    positive: list[str] | None = training_option(
+        help="Column whose weight is never negative, or * for all; repeatable.",
+        metavar="COLUMN",
+        shown="any sign",
+    )
     initial: Path | None = training_option(help="Start from the weights of a model file.")
     cluster: str | None = stream_option(
         help="Train on a Dask cluster: local:N, an address, or a scheduler file.", metavar="WHERE"
@@ -250,6 +257,7 @@ class LearningOptions(RuleOptions):
             "intercept_step": self.bias_step,
             "fit_intercept": False if self.no_bias else None,
             "random_state": self.seed,
+            "positive": True if self.positive == ["*"] else self.positive,
             "markov": self.markov,
             "search": self.search,
             "features": None if self.templates is None else read_templates(self.templates),

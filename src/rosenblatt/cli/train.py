@@ -19,6 +19,7 @@ from .data import (
 )
 from .format import (
     about_columns,
+    about_feedback,
     about_folds,
     about_labels,
     about_margin,
@@ -251,7 +252,7 @@ def tune_and_open(
         lines = about_columns(reader.parser.recipe)
         stated = job.initial is not None or job.request.online
         if not stated and job.request.parameters.get("margin") is None:
-            parameters = job.plan(look(reader)).parameters
+            parameters = job.plan(look(reader, job.request)).parameters
             lines += about_margin(parameters) if "margin" in parameters else []
         job.reporter.opening = lines
     return reader, job
@@ -398,6 +399,8 @@ def print_result(
     lines = [] if found is None else [f"Test {summarize_evaluation(found)}."]
     if "asked" in model.facts:
         lines.append(about_labels(model.facts["asked"]))
+    if "feedback" in model.facts:
+        lines.append(about_feedback(model.facts["feedback"]))
     if "held_out" in model.facts:
         lines.append(f"Held-out {held_out_line(model.facts)}.")
     lines += [*report, *about_result(name, model, seconds)]

@@ -1,6 +1,6 @@
 """Targets: the meaning of labels, from their encoding and weights to decisions and scores."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -172,9 +172,12 @@ class NumberTarget:
         numbers = as_numbers(labels)[learnt]
         if not len(numbers):
             raise InputError("There are no rows to learn from.", code="no-rows")
-        deviation = float(numbers.std())
-        scale = deviation if 0 < deviation < np.inf else 1.0
-        return cls(float(numbers.mean()), scale, float(np.median(numbers)))
+        return cls.of(float(numbers.mean()), float(numbers.std()), float(np.median(numbers)))
+
+    @classmethod
+    def of(cls, mean: float, deviation: float, median: float) -> Self:
+        """The target of numbers with these statistics."""
+        return cls(mean, deviation if 0 < deviation < np.inf else 1.0, median)
 
     def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
         """The code of each number; ``first_row`` is the number of the first row, for errors."""
@@ -269,6 +272,14 @@ class NumberScore:
         self.others.append(other)
         for name in ("rows", "absolute", "squared", "of_mean", "of_median"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    @classmethod
+    def pool(cls, parts: Sequence["NumberScore"]) -> "NumberScore":
+        """The score of the rows of all parts, which one model predicted."""
+        whole = cls(parts[0].target)
+        for name in ("rows", "absolute", "squared", "total", "of_mean", "of_median"):
+            setattr(whole, name, sum(getattr(part, name) for part in parts))
+        return whole
 
     @property
     def variation(self) -> float:

@@ -1,6 +1,6 @@
 """What linear classifiers and regressors share: checks, a training of all problems, weights."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -9,7 +9,14 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
-from ..data.rows import Array, overflow, refuse_lost, refuse_not_finite, view_rows
+from ..data.rows import (
+    Array,
+    number_columns,
+    overflow,
+    refuse_lost,
+    refuse_not_finite,
+    view_rows,
+)
 from ..data.weights import refuse_one_class, row_weights
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
@@ -123,10 +130,28 @@ class LinearEstimator(RowEstimator[LinearLearner]):
                 f"{type(self).__name__} keeps more than its weights, so it starts at zero; leave "
                 "out coef_init and intercept_init."
             )
+        values = settings.pop("parameters")
+        parameters = {**values, **self._number_positive(values, shape[0])}
         settings["multilabel"] = given.rows.codes.ndim == 2
-        return LinearLearner.begin(
-            classes=given.classes, shape=shape, start=start, rule=rule, **settings
+        learner = LinearLearner.begin(
+            parameters, given.classes, shape, start=start, rule=rule, **settings
         )
+        learner.parameters = values
+        return learner
+
+    def _values(self) -> dict[str, Any]:
+        values = super()._values()
+        if not isinstance(values.get("positive", False), bool):
+            values["positive"] = np.asarray(values["positive"]).tolist()
+        return values
+
+    def _number_positive(self, values: Mapping[str, Any], width: int) -> dict[str, Any]:
+        """Return the parameter ``positive`` with numbers of columns, if it lists columns."""
+        columns = values.get("positive", False)
+        if isinstance(columns, bool):
+            return {}
+        names = getattr(self, "feature_names_in_", None)
+        return {"positive": number_columns(columns, names, width)}
 
     def _settings(self, given: TrainingRows) -> dict[str, Any]:
         """Return the parameters, and the step of the bias as a number."""
@@ -154,10 +179,11 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         same = (free or rule is before.rule) and problems == before.problems
         same &= type(before.states[0]) is SOLUTIONS[self.solution]
         same &= getattr(before.states[0], "decay", 0.0) == self.average_decay
+        same &= self._values().get("positive") == before.parameters.get("positive")
         if not same:
             raise ValueError(
-                "A trained model cannot change its solution, average_decay or multi_class; set "
-                "them back, or train a new model (warm_start=False)."
+                "A trained model cannot change its solution, average_decay, multi_class or "
+                "positive; set them back, or train a new model (warm_start=False)."
             )
 
     def _continue(self, given: Prepared) -> LinearLearner:

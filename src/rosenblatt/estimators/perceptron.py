@@ -1,5 +1,7 @@
 """The perceptron as a scikit-learn estimator."""
 
+from typing import Any
+
 from .constructors import estimator
 from .linear import LinearClassifier
 
@@ -29,6 +31,10 @@ class Perceptron(LinearClassifier):
         ``fit``.
     max_row_updates : int or None, default=None
         Largest number of updates by one row in a ``fit`` (the α-bound of Khardon & Wachman 2007).
+    positive : bool or list of columns, default=False
+        Whether weights are never negative: True for all columns, or the names, numbers or a mask of
+        some. After each update, weights below 0 become 0. Several classes are then learnt
+        one-vs-rest.
     ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
         What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
         one-vs-rest, and also decide the prediction.
@@ -152,10 +158,11 @@ default="each"
     negative_margin: float | None = None
     slack: float = 0.0
     max_row_updates: int | None = None
+    positive: Any = False
     ties: str = "mistake"
     max_iter: int = 100
 
     @property
     def _textbook(self) -> bool:
         asks = self.margin, self.negative_margin, self.slack, self.max_row_updates
-        return not any(asks)
+        return not any(asks) and self.positive is False

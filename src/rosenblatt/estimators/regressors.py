@@ -265,6 +265,9 @@ default="epsilon_insensitive"
         PA-I, PA-II, or PA without a limit to the step, for numbers without noise.
     epsilon : float, default=0.1
         Error ε ≥ 0 up to which a row causes no update, in the unit of y.
+    positive : bool or list of columns, default=False
+        Whether weights are never negative: True for all columns, or the names, numbers or a mask of
+        some. After each update, weights below 0 become 0.
     solution : {"last", "average"}, default="last"
         The weights to predict with: the last ones, or the average over all rows.
     average_decay : float, default=0.0
@@ -334,6 +337,7 @@ default="epsilon_insensitive"
     C: float = positional(1.0)
     loss: str = "epsilon_insensitive"
     epsilon: float = 0.1
+    positive: Any = False
 
 
 @described_as(PassiveAggressiveRegressor)
@@ -382,3 +386,4 @@ class Adaline(LinearRegressor):
 
     eta0: float = positional(0.1)
     normalized: bool = True
+    positive: Any = False

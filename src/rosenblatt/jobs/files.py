@@ -12,6 +12,7 @@ from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.splits import EVERY_ROW
 from ..data.targets import ClassTarget, LabelCounts, NumberTarget, make_target
 from ..learners.asking import choose_labels
+from ..learners.feedback import FullInformation
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import FOR_ONE_PASS, InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
@@ -25,6 +26,7 @@ from ..reading.reader import (
     read_whole,
     read_with_restart,
 )
+from ..reading.units import find_numbers
 from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit
@@ -42,6 +44,10 @@ from .job import FileJob
 from .pairs_hint import find_hint, may_gain
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
+SIMULATED = (
+    "Predictions are drawn by chance, and labels only say whether they are right: this simulates "
+    "feedback from users."
+)
 MOST_IN_MEMORY = 2**31  # bytes of parsed rows, which may be larger than the file
 
 
@@ -55,9 +61,9 @@ def train(reader: Reader | SentenceFile, job: FileJob | Request) -> Model:
     return read_with_restart(reader, lambda: train_once(reader, job))
 
 
-def look(reader: Reader) -> Found:
-    """Return what is known of a file before it is read."""
-    recipe = reader.parser.recipe
+def look(reader: Reader, request: Request) -> Found:
+    """Return what is known of a file before it is read, as far as a request depends on it."""
+    recipe, columns = reader.parser.recipe, request.parameters.get("positive", False)
     return Found(
         rereadable=reader.rereadable,
         fits=reader.size is not None and reader.size <= IN_MEMORY,
@@ -65,12 +71,13 @@ def look(reader: Reader) -> Found:
         label_sets=recipe.labels_separator is not None,
         one_pass_statistics=reader.one_pass_statistics,
         numbers=reader.has_numbers,
+        positive=() if isinstance(columns, bool) else find_numbers(recipe, columns),
     )
 
 
 def train_once(reader: Reader, job: FileJob) -> Model:
     """Train on a file whose rows are all like the first ones."""
-    found = look(reader)
+    found = look(reader, job.request)
     plan = job.plan(found)
     job.reporter.target = plan.target
     job.reporter.metric = plan.parameters.get("metric", "error")
@@ -203,10 +210,18 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     if plan.labels_budget:
         facts["asked"] = rows.ask(job)
     learner = begin(plan, rows, job)
+    simulates = learner.rule.draws and len(learner.classes) > 2
+    if simulates:
+        job.reporter.note(Note(SIMULATED, "simulated-feedback"))
+        rows.full = FullInformation(learner) if job.before is None else None
     resume = None if job.begun is None else job.begun.checkpoint
     run = fit(
         plan, rows, learner, job.reporter, facts, resume=resume, checkpointer=job.checkpointer
     )
+    if simulates:
+        first, full = run.epochs[0], rows.full
+        facts["feedback"] = {"rows": first.rows, "errors": first.errors}
+        facts["feedback"]["full_errors"] = None if full is None else full.errors
     return complete(rows, learner, run, job, facts)
 
 
@@ -287,7 +302,7 @@ def start_from(initial: Model, plan: Plan) -> LinearLearner:
             f"The initial model is of {initial.estimator}; continue with its {{rule?}}.",
             code="initial-rule",
         )
-    for name in ("solution", "average_decay", "multi_class"):
+    for name in ("solution", "average_decay", "multi_class", "positive"):
         before = learner.parameters.get(name)
         if plan.parameters.get(name) != before:
             raise ParameterError(
@@ -327,6 +342,8 @@ class FileRows:
         The number of rows of each class in the pass so far.
     asked
         Flags of the rows whose labels are asked for, or None for all.
+    full
+        What learns the labels where the model only has feedback on its predictions.
     """
 
     def __init__(
@@ -341,6 +358,7 @@ class FileRows:
             self.batches, self.first = [whole.batch], whole.batch
         self.file_rows = self.row = self.bytes_read = 0
         self.asked: Array | None = None
+        self.full: FullInformation | None = None
         self.class_rows: list[int] = []
         self.part: Part | None = None
         self.windows = Windows(plan.progress_every or 1, self.report_window)
@@ -410,6 +428,8 @@ class FileRows:
             return
         progressive = self.plan.progress_every > 0 and run.epoch == 1
         for rows in self.encode_blocks(self.plan.window, len(learner.classes)):
+            if self.full is not None and run.epoch == 1:
+                self.full.learn(rows)
             if progressive:
                 task = PredictedTask(learner.task(rows), learner.row_errors, self.windows.add)
                 yield Part.of(task)

@@ -68,7 +68,7 @@ class FileJob:
             stated = {name: one for name, one in request.parameters.items() if one is not None}
             kept = {
                 name: before.parameters[name]
-                for name in (*RULE_TABLE[rule].own, "class_weight")
+                for name in (*RULE_TABLE[rule].own, "class_weight", "positive")
                 if name in before.parameters
             }
             request = replace(request, rule=rule, parameters={**kept, **stated})

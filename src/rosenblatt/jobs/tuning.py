@@ -533,7 +533,8 @@ def tune(
         The reader and the job of the chosen setting; the facts of the job list what was tried.
     """
     refuse_untunable(reader, job)
-    request, found = job.request, replace(look(reader), fits=True, one_pass_statistics=True)
+    request = job.request
+    found = replace(look(reader, request), fits=True, one_pass_statistics=True)
     plan = make_plan(request, found)
     materials = Materials(reader, again, job, plan)
     plan = make_plan(request, replace(found, mean_square=materials({}).found.mean_square))
@@ -572,6 +573,11 @@ def refuse_untunable(reader: Reader, job: FileJob) -> None:
     if job.request.window or job.request.progress_every or job.request.online:
         raise ParameterError(
             "{tune?} needs rows in memory, not a stream; leave one out.", code="tune-stream"
+        )
+    if not isinstance(job.request.parameters.get("positive", False), bool):
+        raise ParameterError(
+            "{tune?} also changes columns, and {positive?} states some; leave one out.",
+            code="tune-positive",
         )
     if not reader.rereadable:
         raise ParameterError(

@@ -21,8 +21,12 @@ def refusal(learner: "LinearLearner") -> str:
     """Return why a linear model cannot learn a further label; "" if it can."""
     if learner.ties in ("positive", "negative"):
         return f"ties={learner.ties} has no meaning for more than two classes"
+    if learner.parameters.get("positive", False) is not False:
+        return "positive weights are those of one class"
     if type(learner.states[0]) not in (Last, Average):
         return f"the solution {learner.parameters['solution']} keeps rows of two classes"
+    if learner.rule.draws:
+        return f"the rule {learner.rule.name} draws predictions from all its classes"
     if any(one.like == "square" for one in learner.rule.arrays):
         return f"the rule {learner.rule.name} keeps a matrix of two classes"
     return ""

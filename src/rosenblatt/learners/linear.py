@@ -55,6 +55,10 @@ NO_SPLIT = Split()
 VARIANCE_ARRAYS = {"variances", "inverse"}  # of rules of second order
 
 
+def leave_task(task: LinearTask) -> None:
+    """Change nothing."""
+
+
 class SlowVoteWarning(UserWarning):
     """A vote of many weights on many rows takes long."""
 
@@ -180,12 +184,23 @@ class LinearLearner(Learner):
         problems = rule.problems(len(classes), parameters.get("multi_class", ""), multilabel)
         check_signs(parameters, len(classes), problems != [None])
         rule.check(parameters["solution"], parameters.get("order", ""))
+        if multilabel and rule.draws:
+            raise ParameterError(
+                f"{{rule?}} {rule.name} learns from one prediction of each row, and a row has any "
+                "number of labels; use another rule.",
+                code="feedback-label-sets",
+            )
         together = len(classes) if problems == [None] and rule.target == "classes" else None
         if all(part is None for part in start):
             weights = [zeros(together, *shape) for _ in problems]
         else:
             weights = make_initial_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
+        columns = parameters.get("positive", False)
+        for state in states:
+            if not isinstance(columns, bool):
+                state.constrain(columns)
+            state.refuse_negative()
         if intercept_step is None:
             intercept_step = parameters["intercept_step"] if parameters["fit_intercept"] else 0.0
         return cls(parameters, classes, states, float(intercept_step), multilabel=multilabel)
@@ -287,11 +302,17 @@ class LinearLearner(Learner):
         part = self.part(given)
         self.finish(self.run(lambda: [part], max_iter, **options).train().outcomes)
 
-    def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
+    def learn(
+        self,
+        given: TrainingRows,
+        wrong: Array | None = None,
+        prepare: Callable[[LinearTask], None] = leave_task,
+    ) -> Count:
         """Learn from rows once, in their order; after an error nothing has changed.
 
         ``wrong``, one flag per row, is set where a problem was wrong before it learnt the row; of
         numbers it gets the errors, in the scale of the codes, of rows that caused an update.
+        ``prepare`` may change each task before it learns.
         """
         undo = [state.snapshot(given.rows) for state in self.states]
         count = Count()
@@ -299,6 +320,7 @@ class LinearLearner(Learner):
             with np.errstate(over="ignore", invalid="ignore"):
                 for problem, state in enumerate(self.states):
                     task = self.task(given, problem)
+                    prepare(task)
                     state.widen(task.width)
                     for learnt in state.sweep(task, task.row_order, None):
                         count.tally(learnt)
@@ -491,12 +513,14 @@ class LinearLearner(Learner):
                 f"The solution {self.parameters['solution']} needs all rows in memory; learn from "
                 "a stream with the solution last or average."
             )
-        if use == "mix" and self.rule.arrays and not self.rule.has_variances:
+        if use == "mix" and not self.rule.can_mix:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
         if use == "step" and self.target_kind != "classes":
             return "steps follows the updates of a classifier, and this model predicts numbers."
         if use == "add_class" and self.target_kind != "classes":
             return "it predicts numbers, and has no classes"
+        if use == "step" and self.rule.draws:
+            return "steps follows updates that labels decide, and those of this rule are drawn."
         if use == "step" and len(self.states) > 1:
             return 'steps follows one problem; give y == label instead of multi_class="ovr".'
         return add_class.refusal(self) if use == "add_class" else ""

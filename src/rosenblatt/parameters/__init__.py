@@ -16,6 +16,7 @@ from .errors import (
 )
 from .rules import (
     CLASS_RULES,
+    FEEDBACK_RULES,
     LINEAR,
     NUMBER_RULES,
     RULE_NAMES,
@@ -37,6 +38,7 @@ from .tables import (
     FOR_TEXTS,
     KERNEL,
     NETWORK,
+    ONLINE_NUMBER_SETTINGS,
     ONLINE_SETTINGS,
     ORDERS,
     SEQUENCE,
@@ -59,6 +61,7 @@ __all__ = [
     "CLASS_RULES",
     "CLUSTER",
     "CONFLICTS",
+    "FEEDBACK_RULES",
     "FILES",
     "FOR_FILES",
     "FOR_LABEL_SETS",
@@ -71,6 +74,7 @@ __all__ = [
     "NAME_ONLY",
     "NETWORK",
     "NUMBER_RULES",
+    "ONLINE_NUMBER_SETTINGS",
     "ONLINE_SETTINGS",
     "ORDERS",
     "RULE_NAMES",

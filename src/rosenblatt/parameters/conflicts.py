@@ -54,6 +54,12 @@ CONFLICTS: tuple[Conflict, ...] = (
         'all rows; use {order="each"}.',
     ),
     Conflict(
+        "positive-tolerance",
+        "fit",
+        lambda p: p.get("positive", False) is not False and tolerates(p),
+        "{positive?} cannot be used with {slack?} or {max_row_updates?}; leave one out.",
+    ),
+    Conflict(
         "order-average",
         "fit",
         lambda p: p["order"] in ("first", "worst") and p["solution"] in ("average", "vote"),

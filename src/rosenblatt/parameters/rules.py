@@ -11,10 +11,13 @@ from typing import Any
 
 from .errors import ParameterError
 from .tables import (
+    ANY_FEEDBACK_RULE,
     ANY_NUMBER_RULE,
     ANY_RULE,
+    FOR_FEEDBACK,
     FOR_FILES,
     MARGIN,
+    POSITIVE,
     SHARED,
     TIES,
     Parameter,
@@ -58,6 +61,8 @@ class RuleEntry:
         Whether several classes are one two-class problem each, whatever ``multi_class`` says.
     target
         What its labels are: "classes" or "numbers".
+    feedback
+        Whether it learns from predictions that are drawn by chance and judged right or wrong.
     """
 
     estimator: str
@@ -70,10 +75,13 @@ class RuleEntry:
     keeps: tuple[str, ...] = ()
     one_vs_rest: bool = False
     target: str = "classes"
+    feedback: bool = False
 
     @property
     def shared(self) -> Mapping[str, Parameter]:
         """The parameters that all rules for the same target have."""
+        if self.feedback:
+            return ANY_FEEDBACK_RULE
         return ANY_NUMBER_RULE if self.target == "numbers" else ANY_RULE
 
     @cached_property
@@ -110,11 +118,13 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
             "ties": TIES,
             "eta0": positive(1.0, "Size > 0 of an update"),
             "max_iter": SHARED["max_iter"],
+            "positive": POSITIVE,
         },
     ),
     "pa": RuleEntry(
         "PassiveAggressive",
         loop="passive_aggressive",
+        python_only={"positive": POSITIVE},
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.01, 0.1, 1.0)),
             "loss": choice(
@@ -252,6 +262,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         "PassiveAggressiveRegressor",
         loop="regression",
         target="numbers",
+        python_only={"positive": POSITIVE},
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.001, 0.01, 0.1)),
             "loss": choice(
@@ -270,15 +281,32 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         loop="regression",
         step="LMS",
         target="numbers",
+        python_only={"positive": POSITIVE},
         own={
             "eta0": positive(0.1, "Learning rate eta0 > 0", (0.01, 0.1)),
             "normalized": flag(True, "Divide each step by the squared length of its row"),
         },
     ),
+    "banditron": RuleEntry(
+        "Banditron",
+        loop="bandit",
+        own={
+            "exploration": share(
+                0.1, "Exploration in [0, 1): share of the predictions that are drawn at random"
+            )
+        },
+        tuned=False,
+        feedback=True,
+    ),
 }
 """By the name of an update rule."""
 
-CLASS_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "classes"}
+FEEDBACK_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.feedback}
+CLASS_RULES = {
+    rule: entry
+    for rule, entry in RULE_TABLE.items()
+    if entry.target == "classes" and rule not in FEEDBACK_RULES
+}
 NUMBER_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "numbers"}
 
 RULE_NAMES: Mapping[str, str] = {entry.estimator: rule for rule, entry in RULE_TABLE.items()}
@@ -306,5 +334,7 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
     None stands for what depends on the data: the order ("each" in memory, "fixed" in a stream), the
     step of the bias (by the size of the rows) and the margin (by the kind of columns).
     """
-    unsettled = {name: None for name in ("order", "margin") if name in RULE_TABLE[rule].parameters}
-    return collect_parameters(rule, **(FOR_FILES | unsettled | given))
+    entry = RULE_TABLE[rule]
+    unsettled = {name: None for name in ("order", "margin") if name in entry.parameters}
+    usual = FOR_FILES | (FOR_FEEDBACK if entry.feedback else {})
+    return collect_parameters(rule, **(usual | unsettled | given))

@@ -5,7 +5,7 @@ are checked against them.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -175,6 +175,21 @@ def anything(default: Any, help: str = "") -> Parameter:
     return Parameter(default, help=help, type=str)
 
 
+def are_columns(value: Any) -> bool:
+    """Whether a value is a list of names, of numbers from 0 up, or of flags, one per column."""
+    if not isinstance(value, list) or not value:
+        return False
+    kinds = {type(each) for each in value}
+    return len(kinds) == 1 and kinds <= {str, int, bool} and (kinds == {str} or min(value) >= 0)
+
+
+POSITIVE = Parameter(
+    False,
+    "True, False or a list of columns: names, numbers from 0 up, or a flag for each",
+    lambda value: isinstance(value, bool) or are_columns(value),
+    help="Columns whose weights are never negative",
+    type=list,
+)
 EARLY_STOPPING = flag(
     False, "Stop when the error on held-out rows, a tenth by default, no longer falls"
 )
@@ -258,6 +273,14 @@ ANY_NUMBER_RULE = {
     ),
 }
 """What the estimators of all rules for numbers have."""
+
+ANY_FEEDBACK_RULE = ANY_RULE | {
+    "max_iter": count(1, help="Largest number of epochs"),
+    "solution": ANY_NUMBER_RULE["solution"],
+    "order": replace(ANY_NUMBER_RULE["order"], default="fixed"),
+    "multi_class": choice("argmax", "argmax", help="One problem for all classes"),
+}
+"""What the estimators of all rules have that learn from predictions judged right or wrong."""
 
 KERNELS = choice("rbf", "linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNEL: Mapping[str, Parameter] = SHARED | {
@@ -400,6 +423,9 @@ FOR_FILES: dict[str, Any] = {
 }
 """Defaults of training from a file where they differ from the textbook's."""
 
+FOR_FEEDBACK: dict[str, Any] = {"max_iter": 1}
+"""Defaults of training from a file where predictions are judged right or wrong."""
+
 FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
 """Defaults for a single pass over a file (docs/rules-compared.md gives the reasons)."""
 
@@ -433,6 +459,13 @@ ONLINE_SETTINGS: tuple[tuple[str, Values], ...] = (
     ("shifting", {}),
 )
 """Rules and parameters that ``--online`` chooses from where no rule is stated."""
+
+ONLINE_NUMBER_SETTINGS: tuple[tuple[str, Values], ...] = (
+    *(("adaline", {"eta0": eta0}) for eta0 in (0.03, 0.003, 0.01, 0.1, 0.3)),
+    ("pa-regression", {}),
+    ("pa-regression", {"loss": "squared_epsilon_insensitive"}),
+)
+"""The same for numbers; the steps of both rules do not depend on the size of the rows."""
 
 
 def defaults(table: Mapping[str, Parameter]) -> dict[str, Any]:

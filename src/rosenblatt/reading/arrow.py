@@ -13,7 +13,7 @@ from ..data.rows import join_rows, read_only, view_rows
 from ..kernels import words
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
-from ..kernels.cells import count_lines
+from ..kernels.cells import count_bytes
 from ..kernels.lines import MISSING, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams, NumberColumns
 from ..parameters import InputError
@@ -38,6 +38,17 @@ from .spellings import LEADING_ZEROS, Spelling, write_plainly
 from .threads import Broken, Piece
 from .values import to_numbers, to_scalar, to_strings, too_large
 from .vocabulary import Cells
+
+MOST_LETTERS = 32  # of labels that NumPy keeps in place; threads and comparisons are faster then
+
+
+def fits_in_place(label: str | None) -> bool:
+    """Whether a label can be in a NumPy array of strings: short, and without a NUL at its end.
+
+    >>> [fits_in_place(label) for label in ("spam", None, 33 * "a")]
+    [True, False, False]
+    """
+    return label is not None and len(label) <= MOST_LETTERS and not label.endswith("\0")
 
 
 class DecodedColumns(NamedTuple):
@@ -153,7 +164,7 @@ class TableParser(Parser):
 
     def count_lines(self, data: Any) -> int:
         """Count the lines of a piece, or its rows where it has no lines."""
-        return int(count_lines(data))
+        return int(count_bytes(data, NEWLINE))
 
     def row_edges(self, data: Any) -> np.ndarray:
         """Return where each row of a piece begins, and where the last one ends."""
@@ -283,7 +294,8 @@ class TableParser(Parser):
         if self.recipe.trim:
             classes = [each if each is None else each.strip() for each in classes]
         classes = [each or None for each in classes]
-        labels: np.ndarray = np.array(classes, object)[to_numbers(coded.indices)]
+        names = np.array(classes, str if all(map(fits_in_place, classes)) else object)
+        labels: np.ndarray = names[to_numbers(coded.indices)]
         return labels
 
     def number_labels(self, column: Any, name: str) -> np.ndarray:
@@ -493,7 +505,7 @@ def group_numbers(recipe: FeatureRecipe, features: ColumnNames) -> list[int]:
 
 def salt(name: str) -> int:
     """Hash the name of a column, which is the seed for the hashes of its values."""
-    return int(words.salt(np.array([*name.encode()], np.uint8)))
+    return words.salt(name.encode())
 
 
 def join_columns(

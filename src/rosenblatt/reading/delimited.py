@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.rows import view_rows
 from ..kernels import cells, lines
-from ..kernels.addresses import NEWLINE
+from ..kernels.addresses import MARKS, NEWLINE
 from ..kernels.algebra import Rows
 from ..kernels.lines import (
     CELLS,
@@ -235,11 +235,11 @@ class CellParser(DelimitedParser, TableParser):
         most = max([longest - shortest + 1 for shortest, longest, each in grams if each] or [1])
         return self.options.batch_bytes // most + 1
 
-    def end_of_rows(self, buffer: bytearray, filled: int) -> int:
+    def end_of_rows(self, data: np.ndarray) -> int:
         """Return where the last whole row ends."""
-        if buffer.find(b'"', 0, filled) < 0:
-            return last_newline(buffer, filled)
-        ends = row_ends(memoryview(buffer)[:filled], self.layout.delimiter)
+        if not cells.count_bytes(data, MARKS):
+            return last_newline(data)
+        ends = row_ends(data, self.layout.delimiter)
         return int(ends[-1]) if len(ends) else 0
 
     def row_edges(self, data: np.ndarray) -> np.ndarray:
@@ -253,7 +253,7 @@ class CellParser(DelimitedParser, TableParser):
 
     def decode_plain(self, data: np.ndarray) -> DecodedColumns | None:
         """Decode cells that are written plainly; None if some are not, or are broken."""
-        most, width = int(cells.count_lines(data)), len(self.places)
+        most, width = int(cells.count_bytes(data, NEWLINE)), len(self.places)
         matrix = np.empty((most, width), self.read_dtype)
         spans = np.empty((most, self.n_words, 2), np.int32)
         delimiter, limit = ord(self.layout.delimiter), float(np.finfo(self.options.dtype).max)

@@ -57,16 +57,17 @@ class Parser:
 
     def first_rows(self, recipe: FeatureRecipe) -> Iterator[Batch]:
         """Yield the rows at the head of the source, which stay to be read."""
-        head = bytearray(self.source.head(SAMPLE))
-        source = Source(io.BytesIO(head[: self.end_of_rows(head, len(head)) or len(head)]))
+        head = self.source.head(SAMPLE)
+        end = self.end_of_rows(np.frombuffer(bytearray(head), np.uint8))
+        source = Source(io.BytesIO(head[: end or len(head)]))
         source.name = self.source.name
         few = self.over(source, recipe)
         few.vocabulary = Vocabulary(0, 0)
         yield from few.batches(Location(source.name, len(head), self.unit))
 
-    def end_of_rows(self, buffer: bytearray, filled: int) -> int:
+    def end_of_rows(self, data: np.ndarray) -> int:
         """Return where the last whole row ends."""
-        return last_newline(buffer, filled)
+        return last_newline(data)
 
     @property
     def gaps(self) -> str:

@@ -28,6 +28,7 @@ CACHE_ENDING = ".rosenblatt-cache"  # of the folders with parsed rows beside a f
 NEWLINE = ord("\n")
 BLANKS = " "  # stands for any run of blanks between cells
 TRANSLATED = 1 << 20  # bytes at once
+TAIL = 1 << 16  # bytes in which most last lines begin
 
 
 def file_error(code: str, name: str, what: str, **where: Any) -> InputError:
@@ -403,35 +404,40 @@ class Location:
         self.bad += 1
 
 
-def last_newline(buffer: bytearray, filled: int) -> int:
+def last_newline(data: np.ndarray) -> int:
     """Return where the last whole line ends."""
-    return buffer.rfind(b"\n", 0, filled) + 1
+    for stop in range(len(data), 0, -TAIL):
+        start = max(stop - TAIL, 0)
+        at = data[start:stop].tobytes().rfind(b"\n")
+        if at >= 0:
+            return start + at + 1
+    return 0
 
 
 def pieces(
-    stream: ByteStream, size: int, end_of_rows: Callable[[bytearray, int], int], slots: int
+    stream: ByteStream, size: int, end_of_rows: Callable[[np.ndarray], int], slots: int
 ) -> Iterator[np.ndarray | InputError]:
     """Yield whole rows, about ``size`` bytes at a time, or the error of a row that is too long.
 
     A piece is overwritten after as many pieces as there are slots.
     """
-    buffers: dict[int, bytearray] = {}
-    room, number, rest, more = size + 1, 0, bytearray(), True
+    buffers: dict[int, np.ndarray] = {}
+    room, number, rest, more = size + 1, 0, np.empty(0, np.uint8), True
     while more:
         buffer, filled = buffers.get(number % slots, rest), len(rest)
         if len(buffer) != room:
-            buffer = buffers[number % slots] = bytearray(room)
+            buffer = buffers[number % slots] = np.empty(room, np.uint8)
         buffer[:filled] = rest
-        free = memoryview(buffer)[filled:-1]  # a byte is left for a last newline
+        free = buffer.data[filled:-1]  # a byte is left for a last newline
         while len(free) and more:
             count = stream.readinto(free)
             free, filled, more = free[count:], filled + count, count > 0
         if not more and filled and buffer[filled - 1] != NEWLINE:
             buffer[filled] = NEWLINE
             filled += 1
-        end = end_of_rows(buffer, filled) if more else filled
+        end = end_of_rows(buffer[:filled]) if more else filled
         if end > 0:
-            yield np.frombuffer(buffer, np.uint8, end)
+            yield buffer[:end]
             number += 1
         elif more and room > LONGEST_ROW:
             sentence = f"the row is longer than {LONGEST_ROW >> 20} MB"
@@ -439,4 +445,4 @@ def pieces(
             return
         elif more:
             room *= 2
-        rest = buffer[end:filled]
+        rest = buffer[end:filled].copy()

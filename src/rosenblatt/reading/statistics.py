@@ -17,7 +17,7 @@ from .bins import MOST_BINNED
 from .notices import list_words
 from .parser import Parser
 from .recipe import FeatureRecipe, Frequencies
-from .scaling import MOST_KEPT, DenseSurvey, SparseSurvey, pack_array
+from .scaling import MOST_KEPT, DenseSurvey, SparseSurvey, number_columns, pack_array
 from .sources import Location
 
 MOST_BITS = 24  # of columns whose n-grams are counted
@@ -58,10 +58,13 @@ class SizeSurvey:
                 why + 'use {scale="maxabs"}.', code="scale-one-pass", scale=self.recipe.scale
             )
         if self.recipe.scale == "auto":
-            first, row = SparseSurvey(), 0
+            parts, row = [], 0
             for batch in self.parser.first_rows(self.plain):
-                first.add(select_learnt_rows(batch.rows, self.split, row))
+                parts.append(select_learnt_rows(batch.rows, self.split, row))
                 row += n_rows(batch.rows)
+            first = SparseSurvey()
+            for rows in number_columns(parts):
+                first.add(rows)
             if not first.differ():
                 return False
             self.parser.add_notice("scale-maxabs")

@@ -36,7 +36,7 @@ C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SH
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
 
 
-LATER: dict[str, Any] = {"metric": "error", "validation": None}
+LATER: dict[str, Any] = {"metric": "error", "validation": None, "positive": False}
 """Entries of plans that version 0.2 did not have."""
 
 
@@ -122,6 +122,8 @@ class Found:
         The mean squared length of the rows to learn from; None before they are read.
     numbers
         Whether labels are numbers to predict.
+    positive
+        The numbers of the columns that the request wants to have weights ≥ 0.
     """
 
     rereadable: bool = True
@@ -131,6 +133,7 @@ class Found:
     one_pass_statistics: bool = False
     mean_square: float | None = None
     numbers: bool = False
+    positive: tuple[int, ...] = ()
 
 
 IN_MEMORY_ROWS = Found(one_pass_statistics=True)
@@ -270,6 +273,8 @@ def make_plan(request: Request, found: Found) -> Plan:
     rule, parameters = resolve_rule(request, found)
     parameters = resolve_margin(parameters, request, found)
     parameters = resolve_steps(rule, parameters, found)
+    if found.positive:
+        parameters["positive"] = list(found.positive)
     stream, order = resolve_order(parameters, request, found)
     if request.validation is not None:
         parameters = {**parameters, "early_stopping": True}
@@ -325,16 +330,6 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     return rule, parameters_for_files(rule, **stated)
 
 
-def refuse_for_numbers(request: Request) -> None:
-    """Refuse options that are about classes, where labels are numbers."""
-    for name in ("online", "labels_budget"):
-        if getattr(request, name):
-            raise ParameterError(
-                f"{{{name}?}} is for classes, and the labels are numbers; leave it out.",
-                code="numbers-option",
-            )
-
-
 def resolve_number_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     """Choose the rule for numbers and all its parameters; ``pa`` is the rule for numbers."""
     rule, stated = request.rule, dict(request.parameters)
@@ -344,7 +339,11 @@ def resolve_number_rule(request: Request, found: Found) -> tuple[str, dict[str, 
             "choose another rule.",
             code="rule-of-target",
         )
-    refuse_for_numbers(request)
+    if request.labels_budget:
+        raise ParameterError(
+            "{labels_budget?} is for classes, and the labels are numbers; leave it out.",
+            code="numbers-option",
+        )
     rule = FOR_NUMBERS["rule"] if rule in (None, FOR_TABLES["rule"]) else rule
     if rule not in NUMBER_RULES:
         raise ParameterError(

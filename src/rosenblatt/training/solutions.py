@@ -8,6 +8,7 @@ import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from ..data.rows import (
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import Clock, Updates, count_weight
+from ..parameters import ParameterError
 from .rules import PERCEPTRON, UpdateRule
 from .state import (
     Layer,
@@ -98,6 +100,24 @@ class Last:
             narrow = self.further[one.name]
             if one.shape(self.weights, self.bias) != narrow.shape:
                 self.further[one.name] = one.widen(narrow, self.weights, self.bias)
+
+    def constrain(self, columns: list[int]) -> None:
+        """Keep the weights of some columns ≥ 0."""
+        if not all(type(column) is int for column in columns):
+            raise ParameterError(
+                "{positive?} must be True or a list of column numbers here.", code="positive-names"
+            )
+        self.widen(max(columns) + 1)
+        self.further["positive"][columns] = 1
+
+    def refuse_negative(self) -> None:
+        """Refuse weights below 0 in columns where they must not be."""
+        if "positive" in self.further and np.any(self.weights[self.further["positive"] > 0] < 0):
+            raise ParameterError(
+                "The weights to start from are negative in columns of {positive?}; start with "
+                "weights of 0 or more there.",
+                code="positive-start",
+            )
 
     def by_column(self) -> dict[str, Array]:
         """The arrays that have a row for each column of X."""
@@ -261,6 +281,8 @@ class Average(Last):
         else:
             weights = self.weights - self.missing / total
             bias = self.bias - self.missing_bias / total
+        if "positive" in self.further:  # sums are rounded
+            np.maximum(weights, 0.0, out=weights, where=self.further["positive"] > 0)
         return weights.astype(self.weights.dtype), bias.astype(self.bias.dtype)
 
     def score(self, rows: Rows, places: Array) -> Array:
@@ -495,6 +517,8 @@ def new_state(parameters: Mapping[str, Any], weights: Array, bias: Array, rule: 
     state = SOLUTIONS[parameters["solution"]](weights, bias, rule=rule)
     if isinstance(state, Average):
         state.decay = float(parameters["average_decay"])
+    if rule.draws and isinstance(parameters["random_state"], Integral):
+        state.further["draws"][:] = int(parameters["random_state"])
     return state
 
 

@@ -226,8 +226,8 @@ class PredictedTask:
         self, state: Any, order: Array, start: int = 0, most: int | None = None
     ) -> SweepResult:
         """Predict some rows ahead, learn up to the first update, and report so far."""
-        settings = self.task.settings
-        if not state.averages and settings.above >= 0 >= settings.below:
+        settings, drawn = self.task.settings, self.task.rule.draws and self.task.many
+        if drawn or (not state.averages and settings.above >= 0 >= settings.below):
             return self.learn_at_once(state, order, start, most)
         order = order[: start + self.ahead]
         wrong = self.wrong(state, order, 0)
@@ -241,7 +241,10 @@ class PredictedTask:
         return learnt
 
     def learn_at_once(self, state: Any, order: Array, start: int, most: int | None) -> SweepResult:
-        """Learn all rows; report wrong predictions of the last weights from the log of updates."""
+        """Learn all rows; report wrong predictions from the log of updates.
+
+        They are those of the last weights, or those that the rule drew.
+        """
         learnt = self.task.learn(state, order, start, most)
         updates, wrong = learnt.updates, np.zeros(learnt.position - start, bool)
         labels = self.labels[order[updates["position"]]]

@@ -36,7 +36,7 @@ from .scaling import DenseScaling, get_scale, recipe_error, unpack_array
 from .sources import Source
 from .spellings import LEADING_ZEROS, Spelling, write_plainly
 from .threads import Broken, Piece
-from .values import to_numbers, to_scalar, to_strings, too_large
+from .values import exact_numbers, to_numbers, to_scalar, to_strings, too_large
 from .vocabulary import Cells
 
 MOST_LETTERS = 32  # of labels that NumPy keeps in place; threads and comparisons are faster then
@@ -539,16 +539,6 @@ def to_arrow_type(dtype: np.dtype | None) -> Any:
     import pyarrow
 
     return pyarrow.string() if dtype is None else pyarrow.from_numpy_dtype(dtype)
-
-
-def exact_numbers(column: Any) -> np.ndarray:
-    """Convert a column to numbers: integers stay exact, others and missing ones become floats."""
-    from pyarrow import types
-
-    whole = types.is_integer(column.type) and not column.null_count
-    return to_numbers(
-        column if whole else column.cast(to_arrow_type(np.dtype(np.float64)), safe=False)
-    )
 
 
 def trim_cells(column: Any) -> Any:

@@ -1103,6 +1103,26 @@ def minus_log_likelihood(scores, codes, slopes, shared):
 # same weights, the results are mixed, and so on.
 
 
+def conformal_threshold(scores, coverage):
+    """The least of the scores that (n + 1) * coverage of n scores do not exceed, or infinity."""
+    for score in sorted(scores):
+        if sum(other <= score for other in scores) >= round((len(scores) + 1) * coverage, 6):
+            return score
+    return float("inf")
+
+
+def adapted_levels(scores, targets, rate, most):
+    """Levels after a stream of scores; each is tested with the last ones before it."""
+    levels = list(targets)
+    for t, score in enumerate(scores):
+        before = scores[max(0, t - most) : t]
+        for k, target in enumerate(targets):
+            inside = levels[k] > 1 or score <= conformal_threshold(before, levels[k])
+            inside = inside and levels[k] > 0
+            levels[k] += rate * ((not inside) - (1 - target))
+    return levels
+
+
 class MixedPerceptron(Perceptron):
     """The twin of ``rosenblatt.cluster.fit``: ``fit`` also takes the lengths of the parts."""
 

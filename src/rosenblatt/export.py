@@ -16,9 +16,9 @@ from . import __version__
 from .data.rows import Array
 from .data.targets import NumberTarget
 from .disk import replace_file
-from .kernels.words import categories
+from .kernels.words import categories, salt
 from .learners.linear import LinearLearner
-from .reading.arrow import encode_strings, missing_name, salt, table_scaling, to_words
+from .reading.arrow import encode_strings, missing_name, table_scaling, to_words
 from .reading.columnar import BATCH_ROWS
 from .reading.parser import allocate_rows
 from .reading.reader import read

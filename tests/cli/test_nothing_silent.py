@@ -72,7 +72,7 @@ def test_options_without_effect_are_refused_by_score_and_predict(capsys, folder)
             assert "--curves is for two classes" in err
     status, _, err = run(capsys, "score", models["tags.conll"], "tags.conll", "--threshold", 0.3)
     assert status == 2
-    assert "--threshold decides between classes of rows, and the model is a tagger" in err
+    assert "--threshold is not for taggers; leave it out." in err
     status, _, err = run(capsys, "predict", models["two.csv"], "two.csv", "-o", "x.parquet")
     assert status == 2
     assert "x.parquet names another format" in err

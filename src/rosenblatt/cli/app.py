@@ -32,6 +32,7 @@ COMMANDS = {
     "warm-up": ("warm", "Compile what the usual commands need."),
 }
 """The module of each command, which is imported when the command is called, and its help."""
+CONFORMAL = "calibrate", "conformal"  # a value that is an option in the shell
 
 
 class LazyGroup(click.Group):
@@ -181,15 +182,17 @@ def make_speller(command: list[str]) -> Callable[[str, Any], str]:
     options = {each for one in given if one for own in one.params for each in own.opts}
 
     def spell(name: str, value: Any) -> str:
-        if find_option(name) in options or not given:
+        if find_option(name, value) in options or not given:
             return in_shell(name, value)
         return f"{in_python(name, value)} (in Python)"
 
     return spell
 
 
-def find_option(name: str) -> str:
+def find_option(name: str, value: Any = None) -> str:
     """The option of a parameter."""
+    if (name, value) == CONFORMAL:
+        return "--conformal"
     return "--" + SHELL_NAMES.get(name, name).replace("_", "-")
 
 
@@ -203,7 +206,9 @@ def in_shell(name: str, value: Any) -> str:
     >>> in_shell("intercept_step", 1.0)
     '--bias-step 1.0'
     """
-    option = find_option(name)
+    option = find_option(name, value)
+    if (name, value) == CONFORMAL:
+        return option
     if value is False or value == "False":
         return option.replace("--", "--no-", 1)
     if isinstance(value, list):

@@ -182,6 +182,13 @@ def about_probabilities(found: "Evaluation") -> list[str]:
     ]
 
 
+def about_coverage(found: Any) -> list[str]:
+    """The measured coverage of prediction sets or intervals, and their mean size."""
+    one = found.coverage
+    size = "mean width" if hasattr(found, "of_median") else "mean set size"
+    return [f"Coverage {one.asked:g}: measured {one.measured:.4f}, {size} {one.size:.5g}."]
+
+
 def tabulate_curves(found: Any) -> list[str]:
     """Precision and recall at thresholds, and the calibration curve, where there are any."""
     lines = []

@@ -188,6 +188,7 @@ def describe_model(saved: "Model") -> dict[str, Any]:
         "parameters": dict(saved.parameters),
         "classes": saved.classes.tolist(),
         "probabilities": "calibration" in facts,
+        "conformal_rows": len(facts["conformal"]["scores"]) if "conformal" in facts else 0,
         **{name: facts[name] for name in kept if name in facts},
         "history": [epoch._asdict() for epoch in saved.history],
     }
@@ -245,6 +246,12 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
         )
     if "calibration" in facts:
         lines.append("Gives probabilities (predict --probabilities)")
+    if "conformal" in facts:
+        what = "sets" if model.target == "classes" else "intervals"
+        known = count(len(facts["conformal"]["scores"]), "row")
+        lines.append(
+            f"Gives prediction {what} (predict --coverage) from {known} that it had not learnt"
+        )
     if "tuning" in facts:
         lines.append(about_choice(facts["tuning"]))
     if "online" in facts:

@@ -179,6 +179,9 @@ class LearningOptions(RuleOptions):
     solution: str | None = shared_option("solution", "average; last for text and --epochs 1")
     early_stopping: bool = shared_option("early_stopping", "off", False)
     probabilities: bool = shared_option("calibrate", "off", False)
+    conformal: bool = training_option(
+        help="Hold out rows for prediction sets or intervals (predict --coverage).", default=False
+    )
     class_weight: str | None = training_option(
         help="Weights of the classes: balanced weighs rare classes more.",
         type=click.Choice(["balanced"]),
@@ -253,7 +256,7 @@ class LearningOptions(RuleOptions):
             "max_iter": 1 if self.epochs is None and once else self.epochs,
             "early_stopping": self.early_stopping or None,
             "metric": self.metric,
-            "calibrate": self.probabilities or None,
+            "calibrate": "conformal" if self.conformal else self.probabilities or None,
             "intercept_step": self.bias_step,
             "fit_intercept": False if self.no_bias else None,
             "random_state": self.seed,

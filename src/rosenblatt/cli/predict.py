@@ -81,6 +81,13 @@ class PredictOptions(ScoreOptions):
         "Needs a model of train --probabilities.",
         default=False,
     )
+    coverage: float | None = output_option(
+        help="Write the set of classes, or the interval of numbers, that has the true label with "
+        "this probability: in text instead of the label, else beside it. Needs a model of train "
+        "--conformal.",
+        metavar="SHARE",
+        shown="off",
+    )
 
     def find_format(self) -> str:
         """Return the format of the output: the stated one, else by the name of the file."""
@@ -110,6 +117,7 @@ class JsonOption:
     examples=[
         "rosenblatt predict model.safetensors new.csv -o labels.txt",
         "rosenblatt predict model.safetensors new.csv --probabilities -o new.jsonl",
+        "rosenblatt predict model.safetensors new.csv --coverage 0.9 -o new.csv",
         "rosenblatt predict model.safetensors new.csv --append -o with_labels.csv",
     ],
 )
@@ -123,9 +131,15 @@ def predict(model: Path, data: str, given: PredictOptions, decision: ThresholdOp
 
     check_output(given.output, model, data)
     form = given.find_format()
-    if form == "text" and given.scores and given.probabilities:
+    wanted = {
+        "--scores": given.scores,
+        "--probabilities": given.probabilities,
+        "--coverage": given.coverage is not None,
+    }
+    instead = [name for name, is_wanted in wanted.items() if is_wanted]
+    if form == "text" and len(instead) > 1:
         raise CommandError(
-            "--scores excludes --probabilities in text; leave one out, or choose --output-format "
+            f"{instead[0]} excludes {instead[1]} in text; leave one out, or choose --output-format "
             "csv.",
             "conflict",
         )
@@ -134,6 +148,7 @@ def predict(model: Path, data: str, given: PredictOptions, decision: ThresholdOp
             "--append needs a table; choose --output-format csv, tsv or jsonl.", "conflict"
         )
     saved, learner = load_learner(model)
+    check_coverage(given.coverage, learner, model)
     opened = open_like(saved, data, labels=False, **given.options())
     kinds: dict[str, Callable[..., Iterator[bytes]]] = {
         "rows": write_rows,
@@ -143,6 +158,16 @@ def predict(model: Path, data: str, given: PredictOptions, decision: ThresholdOp
     with open_output(given.output) as out, show_reading(opened.size, seen) as tell:
         for piece in kinds[learner.reads](learner, opened, given, decision.threshold, tell):
             out.write(piece)
+
+
+def check_coverage(coverage: float | None, learner: Any, model: Path) -> None:
+    """Refuse prediction sets or intervals of a model of rows that gives none."""
+    if coverage is None or learner.reads != "rows" or getattr(learner, "conformal", None):
+        return
+    what = "intervals" if learner.target_kind == "numbers" else "sets"
+    raise CommandError(
+        f"{model} gives no prediction {what}; train it with --conformal.", "no-conformal"
+    )
 
 
 def write_rows(
@@ -157,7 +182,7 @@ def write_rows(
 
     form = given.find_format()
     kinds = given.scores, given.probabilities, given.append
-    contents = Contents(*kinds, threshold, typed=form == "jsonl")
+    contents = Contents(*kinds, threshold, given.coverage, typed=form == "jsonl")
     if form != "text":
         yield from write_table(tabulate_predictions(learner, reader, contents, tell), form)
         return
@@ -169,6 +194,8 @@ def write_rows(
             lines = [" ".join(f"{value:.9g}" for value in row[1:]) + "\n" for row in rows]
         else:
             lines = [f"{in_one_line(row[0])}\n" for row in rows]
+        if given.coverage is not None:
+            lines = [f"{' '.join(map(in_one_line, row[1:]))}\n" for row in rows]
         if batch.ids is not None:
             ids = (in_one_line(name).replace("\t", "\\t") for name in batch.ids)
             lines = [f"{name}\t{line}" for name, line in zip(ids, lines, strict=True)]
@@ -188,6 +215,7 @@ def write_sentences(
     stated = {
         "--scores": given.scores,
         "--probabilities": given.probabilities,
+        "--coverage": given.coverage is not None,
         "--append": given.append,
         "--output-format": given.output_format,
         "--threshold": threshold is not None,

@@ -117,6 +117,28 @@ class ClassTarget:
         """Count wrong rows."""
         return Score()
 
+    def class_nonconformity(self, scores: Array) -> Array:
+        """By how much the best other class leads over each class, one column per class.
+
+        It is negative for the predicted class.
+
+        >>> ClassTarget(np.arange(3)).class_nonconformity(np.array([[1.0, 4.0, 2.5]])).tolist()
+        [[3.0, -1.5, 1.5]]
+        """
+        given = scores.astype(np.float64)
+        if given.ndim == 1:
+            return np.column_stack([given, -given])
+        best, rows = given.argmax(axis=1), np.arange(len(given))
+        second, first = np.partition(given, -2, axis=1)[:, -2:].T
+        rivals = np.repeat(first[:, None], given.shape[1], axis=1)
+        rivals[rows, best] = second
+        return np.asarray(rivals - given)
+
+    def nonconformity(self, scores: Array, codes: Array) -> Array:
+        """By how much the best other class leads over the class of each row."""
+        rows = np.arange(len(codes))
+        return np.asarray(self.class_nonconformity(scores)[rows, codes.astype(np.intp)])
+
     def row_errors(self, scores: Array, codes: Array, ties: str = "mistake") -> Array:
         """Whether each row is wrong; for label sets, the share of its flags that are."""
         wrong = self.decide(scores, ties) != codes
@@ -199,6 +221,10 @@ class NumberTarget:
         """Add up errors."""
         return NumberScore(self)
 
+    def nonconformity(self, scores: Array, codes: Array) -> Array:
+        """The absolute error of each row, in the scale of the codes."""
+        return np.abs(scores.astype(np.float64) - codes)
+
     def describe_weights(self) -> dict[str, Any]:
         """Nothing: there are no weights of classes."""
         return {}
@@ -236,6 +262,7 @@ class NumberScore:
     def __init__(self, target: NumberTarget) -> None:
         self.target = target
         self.rows, self.others, self.worst = 0, list[NumberScore](), list[RowError]()
+        self.coverage: Any = None  # of prediction intervals, if they were asked for
         self.absolute = self.squared = self.total = self.of_mean = self.of_median = 0.0
 
     def __repr__(self) -> str:
@@ -297,7 +324,7 @@ class NumberScore:
             "r2": 1.0 - self.squared / variation if variation > 0 else float(self.squared == 0),
         }
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, Any]:
         """All figures and the errors of the baselines as JSON values."""
         rows = self.rows or float("nan")
         baselines = self.of_median / rows, float(np.sqrt(self.of_mean / rows))
@@ -305,6 +332,7 @@ class NumberScore:
             "rows": self.rows,
             **self.figures(),
             **dict(zip(("median_mae", "mean_rmse"), baselines, strict=True)),
+            **({} if self.coverage is None else {"coverage": self.coverage.as_dict()}),
         }
 
 

@@ -30,7 +30,12 @@ from .pipeline import make_job, translate_options
 
 
 def evaluate(
-    model: Any, data: Any, y: ArrayLike | None = None, *, threshold: float | None = None
+    model: Any,
+    data: Any,
+    y: ArrayLike | None = None,
+    *,
+    threshold: float | None = None,
+    coverage: float | None = None,
 ) -> Any:
     """Compare the predictions of a model with the labels of a file or a table.
 
@@ -45,6 +50,9 @@ def evaluate(
     threshold : float, default=None
         Predict the second of two classes above this probability, or above this score if the model
         gives no probabilities.
+    coverage : float, default=None
+        Also measure prediction sets or intervals of this coverage; the result has them as
+        ``coverage``, with ``measured`` and ``size``. Needs ``calibrate="conformal"``.
 
     Returns
     -------
@@ -69,7 +77,7 @@ def evaluate(
     (0.0, 1.0)
     """
     learner, rows = open_for(model, data, y)
-    found = evaluate_learner(learner, rows, threshold=threshold)
+    found = evaluate_learner(learner, rows, threshold=threshold, coverage=coverage)
     warn_of_gaps(rows)
     return found
 

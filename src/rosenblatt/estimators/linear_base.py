@@ -19,8 +19,10 @@ from ..data.rows import (
 )
 from ..data.weights import refuse_one_class, row_weights
 from ..kernels.algebra import largest_squared_norm
+from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE
+from ..training.conformal import Conformal
 from ..training.rules import PERCEPTRON, RULES, choose_rule_form
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
@@ -57,6 +59,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     max_iter: int
     measure: bool
     early_stopping: bool
+    calibrate: bool | str
     validation_fraction: float
     warm_start: bool
     random_state: Any
@@ -98,7 +101,8 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     ) -> Prepared:
         """Check rows, labels and weights, and hold rows out."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
-        if self.order in ("first", "replacement") or self.early_stopping:
+        holds_out = self.early_stopping or self.calibrate == "conformal"
+        if self.order in ("first", "replacement") or holds_out:
             refuse_not_finite(X)  # these may never look at some rows
         if self.intercept_step == "radius":
             X = to_canonical(X)
@@ -106,7 +110,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         seed, learnt, held = make_seed(self.random_state), None, None
         if eval_set is not None:
             held = check_eval_set(self, eval_set, classes, X.dtype)
-        elif self.early_stopping:
+        elif holds_out:
             learnt, held = hold_out(self, X, codes, sample_weight, seed, classes)
         weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
@@ -189,7 +193,12 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     def _continue(self, given: Prepared) -> LinearLearner:
         """Return a copy of the learner to continue with."""
         states = [state.renew() for state in self._learner.states]
-        return replace(self._learner, states=states, **self._settings(given.rows))
+        settings = {"conformal": self._keep_conformal(), **self._settings(given.rows)}
+        return replace(self._learner, states=states, **settings)
+
+    def _keep_conformal(self) -> Conformal | None:
+        """Return what prediction sets and intervals are made of, to continue with."""
+        return (self._learner.conformal or Conformal()) if self.calibrate == "conformal" else None
 
     def _run(
         self, learner: LinearLearner, given: Prepared, updates_at_once: int | None = None
@@ -225,3 +234,11 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         if not (np.isfinite(coef).all() and np.isfinite(bias).all()):
             raise overflow(coef.dtype)
         return learner, run
+
+    def _calibrate_on(self, held_out: Validation, learner: LinearLearner) -> None:
+        """Fit probabilities, sets or intervals to the scores of rows held out."""
+        learner.calibrate(learner.scores(view_rows(held_out.X), learner.width), held_out.codes)
+
+    def _make_sets(self, scores: Array, coverage: float) -> Array:
+        """Return prediction sets, or intervals, of rows by their scores."""
+        return make_sets(self._learner, coverage)(scores)

@@ -123,6 +123,40 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
         """
         return np.asarray(self.steps[-1][1].asks(self[:-1].transform(X), b, random_state))
 
+    def predict_set(self, X: Any, coverage: float = 0.9) -> Any:
+        """Predict sets of classes, as ``predict_set`` of the classifier does.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The rows.
+        coverage : float, default=0.9
+            The least share of rows whose class is to be in its set.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+            Whether each class is in the set, in the order of ``classes_``.
+        """
+        return self[-1].predict_set(self[:-1].transform(X), coverage)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
+        """Predict intervals of numbers, as ``predict_interval`` of the regressor does.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The rows.
+        coverage : float, default=0.9
+            The least share of rows whose number is to be in its interval.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_samples,)
+            The ends of the intervals.
+        """
+        return self[-1].predict_interval(self[:-1].transform(X), coverage)
+
 
 def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any:
     """Train a model on a file or a table, with the defaults of ``rosenblatt train``.

@@ -26,6 +26,62 @@ if TYPE_CHECKING:
     from ..learners.sequence.schemes import Chunks
 
 
+@dataclass
+class Coverage:
+    """Counts of rows whose label is in its prediction set or interval.
+
+    Attributes
+    ----------
+    asked : float
+        The coverage that was asked for.
+    make : callable
+        The function from scores to sets or intervals.
+    rows, inside : int
+        The number of rows, and of those whose label is inside.
+    total : float
+        The sum of the sizes of sets, or of the widths of intervals.
+    """
+
+    asked: float
+    make: Callable[[Array], Array]
+    rows: int = field(init=False, default=0)
+    inside: int = field(init=False, default=0)
+    total: float = field(init=False, default=0.0)
+
+    def add_sets(self, scores: Array, codes: Array) -> None:
+        """Count rows of classes; a number that is not that of a class is in no set."""
+        flags = self.make(scores)
+        known = np.flatnonzero(codes < flags.shape[1])
+        self.inside += int(np.count_nonzero(flags[known, codes[known]]))
+        self.add(float(flags.sum()), len(codes))
+
+    def add_intervals(self, scores: Array, numbers: Array) -> None:
+        """Count rows of numbers."""
+        low, high = self.make(scores).T
+        self.inside += int(np.count_nonzero((low <= numbers) & (numbers <= high)))
+        self.add(float((high - low).sum()), len(numbers))
+
+    def add(self, total: float, rows: int) -> None:
+        """Add the sizes of sets or intervals of some rows."""
+        self.total += total
+        self.rows += rows
+
+    @property
+    def measured(self) -> float:
+        """The share of rows whose label is inside."""
+        return self.inside / self.rows if self.rows else float("nan")
+
+    @property
+    def size(self) -> float:
+        """The mean number of classes of a set, or the mean width of an interval."""
+        return self.total / self.rows if self.rows else float("nan")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON values; an infinite width is None."""
+        shares = {"asked": self.asked, "measured": defined(self.measured)}
+        return {**shares, "size": float(self.size) if np.isfinite(self.size) else None}
+
+
 class ClassScore(NamedTuple):
     """Precision, recall and F1 of one class, and the number of its rows."""
 
@@ -50,6 +106,8 @@ class Evaluation:
         Rows of each class by predicted class; the last line is for unknown labels.
     worst : list of RowError
         The wrong rows that the model was most sure about, at most ``MOST_ERRORS``.
+    coverage : Coverage or None
+        The coverage and mean size of prediction sets, if they were asked for.
     """
 
     classes: Array
@@ -58,6 +116,7 @@ class Evaluation:
     scores: ScoreCounts = field(init=False, default_factory=ScoreCounts)
     calibration: CalibrationCounts = field(init=False, default_factory=CalibrationCounts)
     worst: list[RowError] = field(init=False, default_factory=list)
+    coverage: Coverage | None = field(init=False, default=None)
     losses: Array = field(init=False)
 
     def __post_init__(self) -> None:
@@ -204,6 +263,7 @@ class Evaluation:
                 for one in self.thresholds()
             ],
             "worst": [one._asdict() for one in self.worst],
+            **({} if self.coverage is None else {"coverage": self.coverage.as_dict()}),
         }
 
 

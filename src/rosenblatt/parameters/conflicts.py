@@ -305,6 +305,13 @@ CONFLICTS: tuple[Conflict, ...] = (
         "{progress_every?} is for one problem, and there is one for each label; leave it out.",
     ),
     Conflict(
+        "conformal-progress",
+        "problems",
+        lambda p: p.get("calibrate") == "conformal" and not p["holdout"],
+        "{calibrate} needs held-out rows where there is a problem for each class, and this source "
+        "can be read only once; write it to a file first.",
+    ),
+    Conflict(
         "steps-early-stopping",
         "steps",
         lambda p: bool(p["early_stopping"]),

@@ -244,8 +244,12 @@ ANY_RULE = SHARED | {
     "measure": flag(False, "Measure the error of the weights after every epoch"),
     "early_stopping": EARLY_STOPPING,
     "metric": METRIC,
-    "calibrate": flag(
-        False, "Calibrate the scores to probabilities of the classes, by cross-fitting"
+    "calibrate": Parameter(
+        False,
+        'True, False or "conformal"',
+        lambda value: value in (True, False, "conformal"),
+        help="Calibrate the scores to probabilities of the classes, by cross-fitting",
+        type=bool,
     ),
     "validation_fraction": VALIDATION_FRACTION,
     "n_iter_no_change": count(5, help="Epochs without improvement before early stopping"),
@@ -259,6 +263,13 @@ ANY_NUMBER_RULE = {
     for name, parameter in ANY_RULE.items()
     if name not in ("multi_class", "calibrate", "class_weight", "n_jobs", "metric")
 } | {
+    "calibrate": Parameter(
+        False,
+        'False or "conformal"',
+        lambda value: value in (False, "conformal"),
+        help="Hold out rows, and keep their errors for prediction intervals",
+        type=bool,
+    ),
     "solution": choice(
         "last", "last", "average", help="Weights to predict with: last, average (over all rows)"
     ),

@@ -36,7 +36,12 @@ C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SH
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
 
 
-LATER: dict[str, Any] = {"metric": "error", "validation": None, "positive": False}
+LATER: dict[str, Any] = {
+    "metric": "error",
+    "validation": None,
+    "calibrate": False,
+    "positive": False,
+}
 """Entries of plans that version 0.2 did not have."""
 
 
@@ -279,7 +284,8 @@ def make_plan(request: Request, found: Found) -> Plan:
     if request.validation is not None:
         parameters = {**parameters, "early_stopping": True}
     stops = parameters["early_stopping"] and request.validation is None
-    needs = stops or (stream and parameters.get("calibrate"))
+    conformal = parameters.get("calibrate") == "conformal"
+    needs = stops or (found.rereadable if conformal else stream and parameters.get("calibrate"))
     share = request.holdout or (HELD_OUT if needs else 0.0)
     plan = Plan(
         rule,
@@ -339,11 +345,16 @@ def resolve_number_rule(request: Request, found: Found) -> tuple[str, dict[str, 
             "choose another rule.",
             code="rule-of-target",
         )
-    if request.labels_budget:
-        raise ParameterError(
-            "{labels_budget?} is for classes, and the labels are numbers; leave it out.",
-            code="numbers-option",
-        )
+    probabilities = stated.get("calibrate") is True
+    for name, wanted in {
+        "labels_budget": request.labels_budget,
+        "calibrate": probabilities,
+    }.items():
+        if wanted:
+            raise ParameterError(
+                f"{{{name}?}} is for classes, and the labels are numbers; leave it out.",
+                code="numbers-option",
+            )
     rule = FOR_NUMBERS["rule"] if rule in (None, FOR_TABLES["rule"]) else rule
     if rule not in NUMBER_RULES:
         raise ParameterError(

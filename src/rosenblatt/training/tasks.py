@@ -206,11 +206,14 @@ class PredictedTask:
         the absolute error of a number.
     report : callable
         Called with the errors of rows, in their order.
+    from_scores : bool
+        Whether the error must come from scores, not from the log of updates.
     """
 
     task: LinearTask
     judge: Callable[[Array, Array], Array]
     report: Callable[[Array], None]
+    from_scores: bool = False
 
     def __post_init__(self) -> None:
         self.row_order, self.width = self.task.row_order, self.task.width
@@ -227,7 +230,8 @@ class PredictedTask:
     ) -> SweepResult:
         """Predict some rows ahead, learn up to the first update, and report so far."""
         settings, drawn = self.task.settings, self.task.rule.draws and self.task.many
-        if drawn or (not state.averages and settings.above >= 0 >= settings.below):
+        logged = drawn or (not state.averages and settings.above >= 0 >= settings.below)
+        if logged and not self.from_scores:
             return self.learn_at_once(state, order, start, most)
         order = order[: start + self.ahead]
         wrong = self.wrong(state, order, 0)

@@ -93,24 +93,30 @@ METRICS = {
     ),
     "f1": Metric("F1", measure_f1),
     "balanced": Metric("balanced accuracy", lambda one: metrics.balanced_accuracy(one.confusion)),
+    "rank-error": Metric(
+        "rank error",
+        lambda one: metrics.average(np.abs(one.chosen - one.codes), one.weights),
+        False,
+    ),
     ABSOLUTE: Metric(
         "mean absolute error",
         lambda one: metrics.average(np.abs(one.scores - one.codes), one.weights),
         False,
     ),
 }
-"""By the names of the parameter ``metric``, which parameters/tables.py lists; the last is of
-numbers."""
+"""By the names of the parameter ``metric``, which parameters/tables.py lists; the last are of ranks
+and of numbers."""
 
 
 def score_for_stopping(metric: str, held: Held) -> float:
     """Return a score for early stopping, where more is better: accuracy for the error.
 
-    Minus the log loss, as in scikit-learn; NaN where the rows do not define the metric.
+    Minus a loss, as in scikit-learn; NaN where the rows do not define the metric.
     """
     if metric == "error":
         return metrics.average(held.chosen == held.codes, held.weights)
-    return -held.measure(metric) if metric == "log-loss" else held.measure(metric)
+    value = held.measure(metric)
+    return value if METRICS[metric].more_is_better else -value
 
 
 def format_score(metric: str, score: float) -> str:
@@ -121,7 +127,8 @@ def format_score(metric: str, score: float) -> str:
     """
     if metric == "error":
         return f"held-out error {1 - score:.2%}"
-    return f"held-out {METRICS[metric].title} {-score if metric == 'log-loss' else score:.4f}"
+    one = METRICS[metric]
+    return f"held-out {one.title} {score if one.more_is_better else -score:.4f}"
 
 
 RANKING = ("auc", "average-precision")

@@ -19,8 +19,10 @@ from ..data.rows import (
 )
 from ..data.weights import refuse_one_class, row_weights
 from ..kernels.algebra import Rows, largest_squared_norm
+from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE
+from ..training.conformal import Conformal
 from ..training.history import Epoch
 from ..training.rules import PERCEPTRON, RULES, choose_rule_form
 from ..training.run import Run
@@ -58,6 +60,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     max_iter: int
     measure: bool
     early_stopping: bool
+    calibrate: bool | str
     validation_fraction: float
     warm_start: bool
     random_state: Any
@@ -99,7 +102,8 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     ) -> Prepared:
         """Check rows, labels and weights, and hold rows out."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
-        if self.order in ("first", "replacement") or self.early_stopping:
+        holds_out = self.early_stopping or self.calibrate == "conformal"
+        if self.order in ("first", "replacement") or holds_out:
             refuse_not_finite(X)  # these may never look at some rows
         if self.intercept_step == "radius":
             X = to_canonical(X)
@@ -107,7 +111,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         seed, learnt, held = make_seed(self.random_state), None, None
         if eval_set is not None:
             held = check_eval_set(self, eval_set, classes, X.dtype)
-        elif self.early_stopping:
+        elif holds_out:
             learnt, held = hold_out(self, X, codes, sample_weight, seed)
         weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
@@ -190,7 +194,12 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     def _continue(self, given: Prepared) -> LinearLearner:
         """Return a copy of the learner to continue with."""
         states = [state.renew() for state in self._learner.states]
-        return replace(self._learner, states=states, **self._settings(given.rows))
+        settings = {"conformal": self._keep_conformal(), **self._settings(given.rows)}
+        return replace(self._learner, states=states, **settings)
+
+    def _keep_conformal(self) -> Conformal | None:
+        """Return what prediction sets and intervals are made of, to continue with."""
+        return (self._learner.conformal or Conformal()) if self.calibrate == "conformal" else None
 
     # Batches and single rows
 
@@ -208,7 +217,8 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     def _renew_learner(self, rows: TrainingRows) -> None:
         """Continue with parameters that have changed since the last batch."""
         self._check_continued(self._learner.classes, rows.codes.ndim == 2)
-        self._learner = replace(self._learner, **self._settings(rows))
+        settings = {"conformal": self._keep_conformal(), **self._settings(rows)}
+        self._learner = replace(self._learner, **settings)
 
     def _learn_batch(self, rows: TrainingRows) -> None:
         """Learn from rows once; the history has this batch alone."""
@@ -223,7 +233,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         X, names = make_first_row(x)
         rows = TrainingRows.of(view_rows(X), codes, None, X.shape[1])
         learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
-        if len(classes):
+        if len(classes) == 1:
             refuse_to_grow(learner)
         self.take_over(learner, [], "max_iter", {"grows": True})
         if names is not None:
@@ -249,7 +259,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             seed=given.seed,
             measure=self.measure,
             updates_at_once=updates_at_once,
-            threads=effective_n_jobs(learner.parameters["n_jobs"]) if several else 1,
+            threads=effective_n_jobs(learner.parameters.get("n_jobs")) if several else 1,
         )
         if self.verbose:
             measured = len(given.rows.row_order) * self.measure
@@ -271,3 +281,11 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         if not (np.isfinite(coef).all() and np.isfinite(bias).all()):
             raise overflow(coef.dtype)
         return learner, run
+
+    def _calibrate_on(self, held_out: Validation, learner: LinearLearner) -> None:
+        """Fit probabilities, sets or intervals to the scores of rows held out."""
+        learner.calibrate(learner.scores(view_rows(held_out.X), learner.width), held_out.codes)
+
+    def _make_sets(self, scores: Array, coverage: float) -> Array:
+        """Return prediction sets, or intervals, of rows by their scores."""
+        return make_sets(self._learner, coverage)(scores)

@@ -74,12 +74,13 @@ default="each"
     metric : str, default="error"
         Metric of early stopping: "error", "log-loss" (of calibrated scores), "auc",
         "average-precision", "f1" (mean of the classes) or "balanced" (accuracy).
-    calibrate : bool, default=False
+    calibrate : bool or "conformal", default=False
         Whether to fit probabilities for ``predict_proba``: a sigmoid of the score (Platt 1999), or
         a softmax for several classes. Weights and predictions do not change. ``fit`` scores each
         third of the rows by a model of the others, which takes three times as long, or with
         ``early_stopping`` uses the rows held out. ``partial_fit`` uses the scores that the last
-        rows had before they were learnt.
+        rows had before they were learnt. "conformal" always holds out rows, and keeps their scores
+        for ``predict_set``.
     validation_fraction : float, default=0.1
         Share of the rows to hold out, in (0, 1).
     n_iter_no_change : int, default=5

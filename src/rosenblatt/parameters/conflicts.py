@@ -74,6 +74,13 @@ CONFLICTS: tuple[Conflict, ...] = (
         'use {order="each"}, "once" or "fixed".',
     ),
     Conflict(
+        "ranks-without-bias",
+        "fit",
+        lambda p: "ranks" in p and (not p["fit_intercept"] or p["intercept_step"] == 0),
+        "The thresholds between ranks are biases, which have to move; leave {fit_intercept?} and "
+        "{intercept_step?} out.",
+    ),
+    Conflict(
         "decay-without-average",
         "fit",
         lambda p: p.get("average_decay", 0) > 0 and p["solution"] != "average",
@@ -303,6 +310,13 @@ CONFLICTS: tuple[Conflict, ...] = (
         "problems",
         lambda p: p["progress_every"] > 0,
         "{progress_every?} is for one problem, and there is one for each label; leave it out.",
+    ),
+    Conflict(
+        "conformal-progress",
+        "problems",
+        lambda p: p.get("calibrate") == "conformal" and not p["holdout"],
+        "{calibrate} needs held-out rows where there is a problem for each class, and this source "
+        "can be read only once; write it to a file first.",
     ),
     Conflict(
         "steps-early-stopping",

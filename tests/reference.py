@@ -842,6 +842,40 @@ def banditron(Z, codes, classes, exploration, *, seed=0, averages=False, weights
 # Ranks: one direction, and thresholds that divide it.
 
 
+class PRank:
+    """Crammer & Singer (2001), with ranks from 0; ``margin`` is 0 in the paper."""
+
+    def __init__(self, n_ranks, margin=0.0):
+        self.n_ranks, self.margin = n_ranks, margin
+
+    def rank(self, w, thresholds, x):
+        """The first threshold that w·x is below; the last rank if there is none."""
+        return next((r for r, b in enumerate(thresholds) if w @ x - b < 0), self.n_ranks - 1)
+
+    def fit(self, X, y, weights=None, epochs=1):
+        """``tried`` lists the weights and thresholds after each row."""
+        w, b = np.zeros(X.shape[1]), np.zeros(self.n_ranks - 1)
+        weights = np.ones(len(X)) if weights is None else weights
+        self.tried, self.updates, self.loss = [], 0, 0
+        for _ in range(epochs):
+            for x, rank, weight in zip(X, y, weights, strict=True):
+                sides = [1 if rank > r else -1 for r in range(self.n_ranks - 1)]
+                leads = [side * (w @ x - each) for side, each in zip(sides, b, strict=True)]
+                predicted = self.rank(w, b, x)
+                self.loss += abs(predicted - rank)
+                if predicted != rank or (self.margin > 0 and min(leads) <= self.margin):
+                    moves = [
+                        side * (lead <= self.margin)
+                        for side, lead in zip(sides, leads, strict=True)
+                    ]
+                    w = w + weight * sum(moves) * x
+                    b = np.sort(b - weight * np.array(moves))
+                    self.updates += 1
+                self.tried.append((w, b))
+        self.weights, self.thresholds = w, b
+        return self
+
+
 class SelectiveSampling(NamedTuple):
     """What selective sampling did: weights and bias, and a flag per row."""
 

@@ -16,9 +16,9 @@ from . import __version__
 from .data.rows import Array
 from .data.targets import NumberTarget
 from .disk import replace_file
-from .kernels.words import categories
+from .kernels.words import categories, salt
 from .learners.linear import LinearLearner
-from .reading.arrow import encode_strings, missing_name, salt, table_scaling, to_words
+from .reading.arrow import encode_strings, missing_name, table_scaling, to_words
 from .reading.columnar import BATCH_ROWS
 from .reading.parser import allocate_rows
 from .reading.reader import read
@@ -113,12 +113,13 @@ class Graph:
         return self.add("Cast", given, name=name, to=kind)
 
     def add_label(self, scores: str, classes: Array, two: bool, ties: str | None) -> None:
-        """Add the last nodes: from scores to a class."""
+        """Add the last nodes: from scores to a class; "last" ties of several are for the last."""
         if two:
-            beyond = "GreaterOrEqual" if ties == "positive" else "Greater"
+            beyond = "GreaterOrEqual" if ties in ("positive", "last") else "Greater"
             number = self.add_cast(self.add(beyond, scores, "zero"), np.int64)
         else:
-            number = self.add("ArgMax", scores, axis=1, keepdims=0)
+            last = int(ties == "last")
+            number = self.add("ArgMax", scores, axis=1, keepdims=0, select_last_index=last)
         self.label_type = classes.dtype
         self.add("Gather", self.add_constant(classes, "classes"), number, name="label")
 
@@ -135,7 +136,8 @@ class Graph:
         if isinstance(target, NumberTarget):
             self.add_number(scores, target)
         else:
-            self.add_label(scores, convert_labels(model.classes), two, model.parameters.get("ties"))
+            ties = "last" if model.target == "ranks" else model.parameters.get("ties")
+            self.add_label(scores, convert_labels(model.classes), two, ties)
 
 
 class Shape(NamedTuple):
@@ -530,6 +532,9 @@ def get_column_names(features: dict[str, Any]) -> list[str] | None:
 def get_coefficients(model: Model) -> tuple[Array, Array]:
     """Return the weights, with a column per class if there are over two, and the biases."""
     weights, biases = LinearLearner.from_model(model).coefficients()
+    if len(biases) > len(weights):  # those of ranks: a score is the sum of w·x + b up to each
+        weights = np.arange(len(biases) + 1, dtype=weights.dtype)[:, None] * weights
+        biases = np.append(biases.dtype.type(0), np.cumsum(biases))
     W = weights[0] if len(weights) == 1 else weights.T
     if W.nbytes > MOST_BYTES:
         raise ValueError(f"The weights take {W.nbytes >> 20:,} MB, and ONNX has at most 2 GB.")

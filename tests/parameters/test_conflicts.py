@@ -116,6 +116,8 @@ VALUES = {
     "slack": [0.0, 1.0],
     "positive": [False, True],
     "max_iter": [1, 9],
+    "ranks": [None, ["a", "b"]],
+    "fit_intercept": [True, False],
 }
 
 

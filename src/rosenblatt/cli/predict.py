@@ -175,7 +175,7 @@ def write_rows(
     if form != "text":
         yield from write_table(tabulate_predictions(learner, reader, contents, tell), form)
         return
-    numbers = (given.scores or given.probabilities) and learner.target_kind == "classes"
+    numbers = (given.scores or given.probabilities) and learner.target_kind != "numbers"
     separator = reader.parser.recipe.labels_separator or ","
     for batch, rows in predict_rows(learner, reader, contents, separator):
         tell(batch.bytes_read)

@@ -10,7 +10,7 @@ from ..jobs.data import refuse_options_of_rows
 from ..jobs.job import FileJob
 from ..learners.sequence.file_formats import detect_format
 from ..learners.sequence.training import make_sequence_plan
-from ..parameters import FILES, NUMBER_RULES, RULE_TABLE, SEQUENCE
+from ..parameters import FILES, NUMBER_RULES, RANK_RULES, RULE_TABLE, SEQUENCE, ParameterError
 from ..reading.reader import read
 from ..storage.model import Model
 from ..training.plan import IN_MEMORY_ROWS, Plan, Request, make_plan
@@ -65,6 +65,12 @@ def plan_rows(
     data: str, reading: dict[str, Any], request: Request
 ) -> tuple[RowSource, dict[str, Any], str]:
     """The partitions, the parameters and the mixing of a linear model, checked."""
+    if request.ordinal is not None or request.rule in RANK_RULES:
+        raise ParameterError(
+            "{cluster?} trains models of classes and numbers, and taggers, and the labels are "
+            "ranks; leave it out: a single machine learns a file of any size as a stream.",
+            code="cluster-ranks",
+        )
     alone = replace(request, window=0, holdout=0.0, progress_every=0, online=False)
     stated = request.rule in NUMBER_RULES or bool(reading.get("numbers"))
     check_plan(make_plan(alone, replace(IN_MEMORY_ROWS, mean_square=1.0, numbers=stated)), request)

@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..parameters import InputError, ParameterError
-from .labels import LabelSets, check_classes, encode, find_classes, find_codes, number_labels, tidy
+from .labels import (
+    LabelSets,
+    check_classes,
+    encode,
+    find_classes,
+    find_codes,
+    number_labels,
+    tidy,
+)
 from .rows import Array
 from .weights import balance, class_weights, row_weights
 
@@ -128,7 +136,7 @@ class ClassTarget:
         wrong = self.decide(scores, ties) != codes
         return np.asarray(wrong if wrong.ndim == 1 else wrong.mean(axis=1))
 
-    def describe_weights(self) -> dict[str, Any]:
+    def as_parameters(self) -> dict[str, Any]:
         """The weights of the classes by label, as a parameter; nothing if there are none."""
         if self.class_weight is None:
             return {}
@@ -152,6 +160,92 @@ class LabelSetTarget(ClassTarget):
     def decide(self, scores: Array, ties: str = "mistake") -> Array:
         """Flag the labels with a positive score."""
         return is_positive(scores, ties)
+
+
+@dataclass(frozen=True)
+class RankTarget(ClassTarget):
+    """One of some classes in a stated order for each row; its code is the rank, from 0.
+
+    Thresholds divide the line of activations w·x into ranks. Scores are those of ``score_ranks``.
+    """
+
+    def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
+        """The rank of each label; other labels are refused, also of rows that are held out."""
+        return encode_ranks(labels, self.classes, first_row + 1)
+
+    def decide(self, scores: Array, ties: str = "mistake") -> Array:
+        """The highest rank up to which no score is lower than the one before."""
+        if scores.ndim == 1:
+            return (scores >= 0).astype(np.intp)
+        rises = np.diff(scores, axis=1) >= 0
+        return np.asarray(np.logical_and.accumulate(rises, axis=1).sum(axis=1))
+
+    def new_score(self) -> "RankScore":
+        """Count wrong rows and differences of ranks."""
+        return RankScore()
+
+    def as_parameters(self) -> dict[str, Any]:
+        """The labels in their order, and the weights of the classes if there are any."""
+        return {"ranks": self.classes.tolist(), **super().as_parameters()}
+
+
+@dataclass
+class RankScore(Score):
+    """Counts of rows, of wrong predictions, and the sum of the differences of ranks."""
+
+    distance: int = 0
+
+    @property
+    def rank_error(self) -> float:
+        """The mean difference of ranks."""
+        return self.distance / self.rows if self.rows else float("nan")
+
+    def add(
+        self, rows: int, errors: int, hits: int = 0, labels: int = 0, distance: int = 0
+    ) -> None:
+        """Count more rows."""
+        super().add(rows, errors, hits, labels)
+        self.distance += distance
+
+    def compare(self, predicted: Array, codes: Array) -> None:
+        """Count rows by the ranks predicted for them."""
+        super().compare(predicted, codes)
+        self.distance += int(np.abs(predicted - codes).sum())
+
+    def as_dict(self) -> dict[str, int]:
+        """The counts as JSON values."""
+        return {**super().as_dict(), "distance": self.distance}
+
+
+def encode_ranks(labels: Any, ranks: Array, first_row: int = 0, option: str = "ordinal") -> Array:
+    """The rank of each label; ``option`` stated the ranks, and ``first_row`` is for errors."""
+    labels = tidy(labels)
+    codes = find_codes(labels, ranks)
+    unknown = np.flatnonzero(codes < 0)
+    if len(unknown):
+        raise InputError(
+            f"Row {first_row + unknown[0]} has the label {labels.tolist()[unknown[0]]!r}, which is "
+            f"not among the ranks {', '.join(map(str, ranks))}; state all labels in order by "
+            f"{{{option}?}}.",
+            code="unknown-rank",
+            line=int(first_row + unknown[0]),
+        )
+    return codes
+
+
+def score_ranks(activations: Array, biases: Array) -> Array:
+    """Scores with a column per rank, the largest for the predicted one; of two ranks w·x + b.
+
+    The score of a rank is the sum of w·x + b over the biases b up to it. These never increase, so
+    scores rise as long as w·x is above the thresholds -b, and fall from there on.
+
+    >>> score_ranks(np.array([1.0, -3.0]), np.array([2.0, 0.0])).tolist()
+    [[0.0, 3.0, 4.0], [0.0, -1.0, -4.0]]
+    """
+    if len(biases) == 1:
+        return np.asarray(activations + biases[0])
+    steps = activations[:, None].astype(np.float64) + biases
+    return np.pad(np.cumsum(steps, axis=1), ((0, 0), (1, 0)))
 
 
 @dataclass(frozen=True)
@@ -209,7 +303,7 @@ class NumberTarget:
         """The absolute error of each row, in the scale of the codes."""
         return np.abs(scores.astype(np.float64) - codes)
 
-    def describe_weights(self) -> dict[str, Any]:
+    def as_parameters(self) -> dict[str, Any]:
         """Nothing: there are no weights of classes."""
         return {}
 
@@ -324,9 +418,12 @@ def is_positive(scores: Array, ties: str = "mistake") -> Array:
     return np.asarray(scores >= 0 if ties == "positive" else scores > 0)
 
 
-def make_target(classes: Array, label_sets: bool, class_weight: Array | None = None) -> ClassTarget:
-    """The target of some classes."""
-    return (LabelSetTarget if label_sets else ClassTarget)(classes, class_weight)
+def make_target(
+    classes: Array, label_sets: bool, class_weight: Array | None = None, ranks: bool = False
+) -> ClassTarget:
+    """The target of some classes; ``ranks``: their order matters."""
+    kind = LabelSetTarget if label_sets else RankTarget if ranks else ClassTarget
+    return kind(classes, class_weight)
 
 
 @dataclass
@@ -353,12 +450,18 @@ class LabelCounts:
     def target(
         self, parameters: Mapping[str, Any], named: tuple[Any, ...] | None, known: Array | None
     ) -> ClassTarget:
-        """The target of the counted labels, unless classes are named or known."""
+        """The target of the counted labels, unless classes are named or known.
+
+        A parameter ``ranks`` names the classes in their order.
+        """
         if self.label_sets:
             refuse_for_label_sets(parameters)
         met, least = np.array(list(self.counts), self.dtype), 1 if self.label_sets else 2
+        ranks = parameters.get("ranks")
         if known is not None:
             classes = known
+        elif ranks is not None:
+            classes = check_classes(ranks, met.dtype, option="ordinal")
         elif named is not None:
             classes = check_classes(named, met.dtype, least)
         else:
@@ -368,9 +471,10 @@ class LabelCounts:
             codes = find_codes(tidy(met), classes)  # others are named with their row when they come
             each = np.array(list(self.counts.values()))[codes >= 0]
             counts = np.bincount(codes[codes >= 0], each, len(classes))
-            return make_target(classes, self.label_sets, balance(classes, counts))
-        weights = class_weights(weight, classes, np.zeros(0, np.intp))
-        return make_target(classes, self.label_sets, weights)
+            weights: Array | None = balance(classes, counts)
+        else:
+            weights = class_weights(weight, classes, np.zeros(0, np.intp))
+        return make_target(classes, self.label_sets, weights, ranks is not None)
 
 
 def refuse_for_label_sets(parameters: Mapping[str, Any]) -> None:

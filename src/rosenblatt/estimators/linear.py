@@ -22,35 +22,14 @@ from .linear_base import LinearEstimator, Prepared
 from .one_row import check_label, make_first_row, make_row, refuse_to_grow
 
 
-@estimator
-class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
-    """A linear classifier; subclasses choose the update rule.
-
-    Its parameters, all by keyword, are described in ``Perceptron``.
-    """
+class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
+    """A linear model of classes; subclasses have the parameters of its constructor."""
 
     _plain = False  # whether the convergence theorem applies to the run
     _recent = cast("RecentScores | None", None)
     _calibrated_on = cast("RecentScores | None", None)
 
-    solution: str = "last"
-    average_decay: float = 0.0
-    order: str = "each"
-    fit_intercept: bool = True
-    intercept_step: float | str = 1.0
-    multi_class: str = "argmax"
-    max_iter: int = 10
-    measure: bool = False
-    early_stopping: bool = False
-    metric: str = "error"
-    calibrate: bool | str = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
-    class_weight: Mapping[Any, float] | str | None = None
-    warm_start: bool = False
-    n_jobs: int | None = None
-    random_state: Any = None
-    verbose: int = 0
+    calibrate: bool | str
 
     def fit(
         self,
@@ -334,11 +313,6 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         (state,) = learner.states
         return state.weights, float(state.bias[0]), learner.intercept_step
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
-
     @property
     def _textbook(self) -> bool:
         """Whether every update adds the row itself, as the convergence theorem needs."""
@@ -410,15 +384,20 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         self._learner = replace(self._learner, calibration=calibration, **settings)
 
     def _begin_with_row(self, x: Any, y: Any) -> None:
-        """Begin a model of one class with a row; ``learn_one`` adds classes and columns."""
+        """Begin a model with a row; ``learn_one`` adds classes and columns."""
         self._check_parameters("batch")
-        classes, (X, names) = np.array([check_label(y)]), make_first_row(x)
+        classes, (X, names) = self._first_classes(y), make_first_row(x)
         rows = TrainingRows.of(view_rows(X), np.zeros(1, np.intp), None, X.shape[1])
         learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
-        refuse_to_grow(learner)
+        if len(classes) == 1:
+            refuse_to_grow(learner)
         self.take_over(learner, [], "max_iter", {"grows": True})
         if names is not None:
             self.feature_names_in_ = names
+
+    def _first_classes(self, y: Any) -> Array:
+        """Return the classes of a model that begins with a row of a label."""
+        return np.array([check_label(y)])
 
     def _find_code(self, y: Any) -> int:
         """Return the number of a label; a model that ``learn_one`` began adds a new one."""
@@ -508,3 +487,35 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         self._recent = self._calibrated_on = (
             RecentScores.of(kept, len(self.classes_)) if kept else None
         )
+
+
+@estimator
+class LinearClassifier(BaseLinearClassifier):
+    """A linear classifier; subclasses choose the update rule.
+
+    Its parameters, all by keyword, are described in ``Perceptron``.
+    """
+
+    solution: str = "last"
+    average_decay: float = 0.0
+    order: str = "each"
+    fit_intercept: bool = True
+    intercept_step: float | str = 1.0
+    multi_class: str = "argmax"
+    max_iter: int = 10
+    measure: bool = False
+    early_stopping: bool = False
+    metric: str = "error"
+    calibrate: bool | str = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    class_weight: Mapping[Any, float] | str | None = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags

@@ -22,6 +22,7 @@ from .evaluation import (
     Coverage,
     Evaluation,
     LabelSetEvaluation,
+    RankEvaluation,
     SequenceEvaluation,
     encode_words,
     evaluate_tags,
@@ -169,8 +170,8 @@ def evaluate(
 ) -> Any:
     """Compare the predictions of a model with the labels of a file, in bounded memory.
 
-    The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of numbers
-    a ``NumberScore``, of sentences a ``SequenceEvaluation``.
+    The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of ranks a
+    ``RankEvaluation``, of numbers a ``NumberScore``, of sentences a ``SequenceEvaluation``.
 
     Parameters
     ----------
@@ -214,7 +215,8 @@ def new_evaluation(learner: Any) -> Any:
         return learner.numbers.new_score()
     if learner.multilabel:
         return LabelSetEvaluation(learner.classes)
-    return Evaluation(learner.classes, find_probabilities(learner))
+    kind = RankEvaluation if learner.target_kind == "ranks" else Evaluation
+    return kind(learner.classes, find_probabilities(learner))
 
 
 def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: int) -> None:

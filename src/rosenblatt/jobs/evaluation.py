@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets
-from ..data.metrics import balanced_accuracy, brier_score, log_loss, matthews_correlation
+from ..data.metrics import (
+    balanced_accuracy,
+    brier_score,
+    log_loss,
+    matthews_correlation,
+    median_rank_error,
+    quadratic_kappa,
+    rank_error,
+)
 from ..data.rows import Array
-from ..data.targets import Score
+from ..data.targets import RankScore, Score
 from .curves import (
     CalibrationBin,
     CalibrationCounts,
@@ -149,7 +157,7 @@ class Evaluation:
         cells = np.bincount(codes * count + predicted, minlength=self.confusion.size)
         self.confusion += cells.reshape(self.confusion.shape)
         known = codes < count
-        self.scores.add(activations[known], codes[known])
+        self.add_scores(activations[known], codes[known])
         chances = None if self.chances is None else self.chances(activations)
         if chances is not None and known.any():
             self.add_probabilities(chances[known], codes[known], predicted[known])
@@ -170,6 +178,10 @@ class Evaluation:
             for row in wrong.tolist()
         ]
         self.worst = sorted(self.worst, key=lambda one: -one.confidence)[:MOST_ERRORS]
+
+    def add_scores(self, activations: Array, codes: Array) -> None:
+        """Keep the scores of rows for the areas under curves."""
+        self.scores.add(activations, codes)
 
     def add_probabilities(self, chances: Array, codes: Array, predicted: Array) -> None:
         """Add the losses of probabilities, and count rows by them."""
@@ -278,6 +290,40 @@ class Evaluation:
             "worst": [one._asdict() for one in self.worst],
             **({} if self.coverage is None else {"coverage": self.coverage.as_dict()}),
         }
+
+
+@dataclass
+class RankEvaluation(Evaluation):
+    """Counts of rows by their rank and by the predicted rank, and figures from them.
+
+    Rows of unknown labels are errors, and do not count in the figures of ranks. The score of a rank
+    does not compare rows, so that areas under curves are those of two ranks only.
+    """
+
+    def add_scores(self, activations: Array, codes: Array) -> None:
+        """Keep the scores of rows of two ranks."""
+        if activations.ndim == 1:
+            super().add_scores(activations, codes)
+
+    @property
+    def score(self) -> RankScore:
+        """The number of rows and of errors, and the sum of the differences of ranks."""
+        both, known = super().score, self.confusion[:-1]
+        distance = round(rank_error(known) * known.sum()) if known.any() else 0
+        return RankScore(both.rows, both.errors, distance=distance)
+
+    def rank_figures(self) -> dict[str, float | None]:
+        """Return the mean difference of ranks, that of one rank for all rows, and kappa."""
+        known = self.confusion[:-1]
+        return {
+            "rank_error": defined(rank_error(known)),
+            "median_rank_error": defined(median_rank_error(known)),
+            "quadratic_kappa": defined(quadratic_kappa(known)),
+        }
+
+    def figures(self) -> dict[str, float | None]:
+        """Return the figures of all rows by name; None where one is not defined."""
+        return {**self.rank_figures(), **super().figures()}
 
 
 def distance(scores: Array, predicted: Array) -> Array:

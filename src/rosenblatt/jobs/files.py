@@ -288,7 +288,7 @@ def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
         )
     if isinstance(rows.target, NumberTarget):
         learner.numbers = rows.target
-    learner.parameters = {**plan.parameters, **rows.target.describe_weights()}
+    learner.parameters = {**plan.parameters, **rows.target.as_parameters()}
     learner.conformal = Conformal() if plan.parameters.get("calibrate") == "conformal" else None
     if len(learner.states) > 1:
         plan.check("problems")
@@ -382,7 +382,8 @@ class FileRows:
         plan, known = self.plan, None if job.before is None else job.before.classes
         weighs_all = plan.parameters["class_weight"] == "balanced"
         if job.begun is not None and not weighs_all:
-            return make_target(job.begun.classes, job.begun.is_multilabel)
+            begun = job.begun
+            return make_target(begun.classes, begun.is_multilabel, ranks=plan.target == "ranks")
         counted = self.count_labels(self.reader if weighs_all and not self.in_memory else [])
         return counted.target(plan.parameters, plan.classes, known)
 

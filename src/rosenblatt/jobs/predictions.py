@@ -77,7 +77,7 @@ def predict_rows(
         else:
             labels = [names[code] for code in chosen.tolist()]
         columns = [labels]
-        if contents.scores and learner.target_kind == "classes":
+        if contents.scores and learner.target_kind != "numbers":
             columns += shorten(scores.reshape(len(scores), -1))
         if chances is not None:
             columns += shorten(chances(scores))

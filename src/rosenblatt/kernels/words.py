@@ -97,11 +97,12 @@ def hash_bytes(i, end, stop, h):
     return mix(h)
 
 
-def salt(name: bytes) -> int:
+def salt(name: str) -> int:
     """The hash that the features of a column begin with: ``hash_bytes`` of its name, in Python."""
-    h = spell_in_python(0, len(name))
-    for i in range(0, len(name), 8):
-        letters = name[i : i + 8]
+    data = name.encode()
+    h = spell_in_python(0, len(data))
+    for i in range(0, len(data), 8):
+        letters = data[i : i + 8]
         h = spell_in_python(h, int.from_bytes(letters, "little") << 8 * (8 - len(letters)))
     return int(mix.py_func(np.array([h], np.uint64))[0])
 

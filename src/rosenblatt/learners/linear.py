@@ -20,6 +20,7 @@ from ..data.targets import (
     compute_r2,
     is_positive,
     make_target,
+    score_ranks,
 )
 from ..data.weights import rows_that_count
 from ..kernels.algebra import Rows
@@ -196,7 +197,7 @@ class LinearLearner(Learner):
             )
         together = len(classes) if problems == [None] and rule.target == "classes" else None
         if all(part is None for part in start):
-            weights = [zeros(together, *shape) for _ in problems]
+            weights = [zeros(together, *shape, rule.n_biases(len(classes))) for _ in problems]
         else:
             weights = make_initial_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
@@ -230,13 +231,13 @@ class LinearLearner(Learner):
     @property
     def target(self) -> ClassTarget | NumberTarget:
         """The encoding of labels."""
-        if self.rule.target == "numbers":
+        if self.target_kind == "numbers":
             return self.numbers
-        return make_target(self.classes, self.multilabel)
+        return make_target(self.classes, self.multilabel, ranks=self.target_kind == "ranks")
 
     @property
     def target_kind(self) -> Any:
-        """What labels are: "classes" or "numbers"."""
+        """What labels are: "classes", "numbers" or "ranks"."""
         return self.rule.target
 
     @property
@@ -445,7 +446,7 @@ class LinearLearner(Learner):
             by_state = self.shares(to_matrix(rows, count, self.width))
             return by_state.ravel() if problems == [1] else by_state
         coef, bias = self.coefficients()
-        if problems == [1] or self.rule.target == "numbers":
+        if problems == [1] or self.rule.target != "classes":
             return scores(rows, count, coef[0], bias)
         if problems == [None]:
             return scores(rows, count, coef.T, bias)
@@ -471,7 +472,7 @@ class LinearLearner(Learner):
 
     def calibrate(self, scores: Array, codes: Array) -> None:
         """Fit probabilities, sets and intervals to the scores of rows that were not learnt from."""
-        if self.target_kind == "classes":
+        if self.target_kind != "numbers":
             self.calibration = fit_calibration(scores, codes, len(self.classes))
         if self.conformal is not None:
             self.conformal = Conformal.from_held_out(self.target.nonconformity(scores, codes))
@@ -501,7 +502,11 @@ class LinearLearner(Learner):
             activations = state.votes(X, SIGN_OF_ZERO[self.ties])
         else:
             weights, bias = state.coefficients()
-            activations = X @ weights + bias
+            activations = X @ weights
+            if self.rule.target == "ranks":
+                activations = score_ranks(activations, bias)
+            else:
+                activations = activations + bias
         if self.rule.target == "numbers":
             return compute_r2(codes - activations, codes)
         return self.validation_score(problem, activations, codes)
@@ -514,7 +519,8 @@ class LinearLearner(Learner):
         positive = self.problems[problem]
         if positive is not None:
             activations, codes = activations.ravel(), has_class(codes, positive).astype(np.intp)
-        chosen = choose_class(activations, self.ties)
+        decide = self.choose if positive is None else partial(choose_class, ties=self.ties)
+        chosen = decide(activations)
         metric = self.parameters.get("metric", "error")
         return score_for_stopping(metric, Held(codes, activations, chosen))
 
@@ -548,9 +554,10 @@ class LinearLearner(Learner):
         if use == "mix" and not self.rule.can_mix:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
         if use == "step" and self.target_kind != "classes":
-            return "steps follows the updates of a classifier, and this model predicts numbers."
+            kind = self.target_kind
+            return f"steps follows the updates of a classifier, and this model predicts {kind}."
         if use == "add_class" and self.target_kind != "classes":
-            return "it predicts numbers, and has no classes"
+            return f"it predicts {self.target_kind}, not classes"
         if use == "step" and self.rule.draws:
             return "steps follows updates that labels decide, and those of this rule are drawn."
         if use == "step" and len(self.states) > 1:

@@ -74,6 +74,13 @@ CONFLICTS: tuple[Conflict, ...] = (
         'use {order="each"}, "once" or "fixed".',
     ),
     Conflict(
+        "ranks-without-bias",
+        "fit",
+        lambda p: "ranks" in p and (not p["fit_intercept"] or p["intercept_step"] == 0),
+        "The thresholds between ranks are biases, which have to move; leave {fit_intercept?} and "
+        "{intercept_step?} out.",
+    ),
+    Conflict(
         "decay-without-average",
         "fit",
         lambda p: p.get("average_decay", 0) > 0 and p["solution"] != "average",

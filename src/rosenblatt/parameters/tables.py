@@ -203,6 +203,13 @@ METRIC = choice(
     help="Metric on held-out rows by which tuning and early stopping choose: error, log-loss, auc "
     "(ROC area), average-precision, f1 (mean of the classes), balanced (accuracy)",
 )
+RANK_METRIC = choice(
+    "rank-error",
+    "rank-error",
+    *METRICS,
+    help="Metric on held-out rows by which tuning and early stopping choose: rank-error (mean "
+    "difference of ranks), or one for classes",
+)
 RANDOM_STATE = anything(None, "Seed of the random orders")
 VERBOSE = anything(0, "Print every epoch")
 
@@ -258,18 +265,7 @@ ANY_RULE = SHARED | {
 }
 """What the estimators of all rules for classes have; parameters/rules.py has the rules' own."""
 
-ANY_NUMBER_RULE = {
-    name: parameter
-    for name, parameter in ANY_RULE.items()
-    if name not in ("multi_class", "calibrate", "class_weight", "n_jobs", "metric")
-} | {
-    "calibrate": Parameter(
-        False,
-        'False or "conformal"',
-        lambda value: value in (False, "conformal"),
-        help="Hold out rows, and keep their errors for prediction intervals",
-        type=bool,
-    ),
+ONE_COLUMN = {
     "solution": choice(
         "last", "last", "average", help="Weights to predict with: last, average (over all rows)"
     ),
@@ -283,7 +279,27 @@ ANY_NUMBER_RULE = {
         "given), replacement (drawn with replacement)",
     ),
 }
+"""The solutions and orders of rules with one column of weights for all labels."""
+ANY_RANK_RULE = {
+    name: parameter for name, parameter in ANY_RULE.items() if name not in ("multi_class", "n_jobs")
+} | {**ONE_COLUMN, "metric": RANK_METRIC}
+"""What the estimators of all rules for ranks have."""
+ANY_NUMBER_RULE = {
+    name: parameter
+    for name, parameter in ANY_RANK_RULE.items()
+    if name not in ("class_weight", "metric")
+} | {
+    "calibrate": Parameter(
+        False,
+        'False or "conformal"',
+        lambda value: value in (False, "conformal"),
+        help="Hold out rows, and keep their errors for prediction intervals",
+        type=bool,
+    )
+}
 """What the estimators of all rules for numbers have."""
+SHARED_BY_TARGET = {"classes": ANY_RULE, "numbers": ANY_NUMBER_RULE, "ranks": ANY_RANK_RULE}
+"""What the estimators of all rules have, by what their labels are."""
 
 ANY_FEEDBACK_RULE = ANY_RULE | {
     "max_iter": count(1, help="Largest number of epochs"),
@@ -456,6 +472,9 @@ FOR_NUMBERS: dict[str, Any] = {
     "epsilon": 0.0,
 }
 """Defaults for numbers, scaled to deviation 1; C depends on the size of the rows."""
+
+FOR_RANKS: dict[str, Any] = {"rule": "prank", "margin": 0.0}
+"""Defaults for labels in a stated order (docs/ranks.md gives the reasons)."""
 
 TEXTBOOK = {"solution": ("last", "vote", "pocket"), "order": ("active", "first", "worst")}
 """Values that state the textbook's perceptron where no rule is stated."""

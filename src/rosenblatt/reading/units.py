@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.words import salt
 from ..parameters import ParameterError
-from .arrow import salt, table_scaling
+from .arrow import table_scaling
 from .recipe import FeatureRecipe
 from .scaling import sparse_scaling
 

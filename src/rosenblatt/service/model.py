@@ -506,8 +506,9 @@ def explain(
     """The features with the largest contributions to the score of the class of each row.
 
     For two classes that is the score, which is above 0 for the second; for label sets, that of the
-    label with the largest score; for numbers, the prediction. Values and weights are those of the
-    scaled columns, so that a number at its mean adds nothing.
+    label with the largest score; for numbers, the prediction; for ranks, the sum that is compared
+    with the thresholds, which has no bias. Values and weights are those of the scaled columns, so
+    that a number at its mean adds nothing.
     """
     coef, bias = learner.coefficients()
     if learner.target_kind == "numbers":
@@ -532,7 +533,9 @@ def explain(
             for k in largest.tolist()
             if shares[k]
         ]
-        found.append([*said, {"feature": "bias", "contribution": float(f"{bias[output]:.9g}")}])
+        if learner.target_kind != "ranks":
+            said.append({"feature": "bias", "contribution": float(f"{bias[output]:.9g}")})
+        found.append(said)
     return found
 
 

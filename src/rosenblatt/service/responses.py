@@ -99,6 +99,7 @@ def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:
         "class_error": {
             name: errors / examples for name, (examples, errors) in progress.classes.items()
         },
+        "target": learner.target_kind,
         **({"numbers": learner.numbers.as_dict()} if served.has_numbers else {}),
         "curve": progress.curve,
         "failure": None if learning is None else learning.failure,

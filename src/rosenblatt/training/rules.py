@@ -20,6 +20,7 @@ from ..kernels import (
     coordinate,
     feedback,
     linear,
+    ordinal,
     passive_aggressive,
     positive,
     regression,
@@ -151,8 +152,8 @@ class UpdateRule:
     from_anywhere : bool
         Whether weights are all that it needs to begin with.
     target : str
-        What its labels are: "classes" or "numbers". Kernels of numbers have one column of
-        weights.
+        What its labels are: "classes", "numbers" or "ranks". Kernels of the last two take all
+        labels, and have one column of weights; of ranks with a bias for each but the first.
     form_of : str
         The name in the table of rules of the rule that it is a form of.
     judged : callable or None
@@ -197,6 +198,10 @@ class UpdateRule:
             return [1]
         one_by_one = multilabel or multi_class == "ovr" or self.multiclass is None
         return list(range(n_classes)) if one_by_one else [None]
+
+    def n_biases(self, n_classes: int) -> int:
+        """The number of biases of one column of weights: of ranks one for each but the first."""
+        return n_classes - 1 if self.target == "ranks" else 1
 
     @property
     def has_variances(self) -> bool:
@@ -304,6 +309,12 @@ def regression_settings(parameters: Mapping[str, Any], intercept_step: float, st
     )
 
 
+def ordinal_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """The margin."""
+    margin = float(parameters["margin"])
+    return ordinal.OrdinalSettings(margin, -margin, float(intercept_step))
+
+
 def positive_settings(base: Callable[..., Any], *given: Any, **step: str) -> Any:
     """The settings of a rule in the form that its kernels with constraints take."""
     made = base(*given, **step)
@@ -384,6 +395,16 @@ LOOPS: Mapping[str, UpdateRule] = {
         ),
         UpdateRule(
             "regression", regression.regression, None, regression_settings, target="numbers"
+        ),
+        UpdateRule(
+            "ordinal",
+            ordinal.ordinal,
+            None,
+            ordinal_settings,
+            additive=False,
+            sums=True,
+            from_anywhere=False,
+            target="ranks",
         ),
         UpdateRule(
             "bandit",

@@ -522,10 +522,10 @@ def new_state(parameters: Mapping[str, Any], weights: Array, bias: Array, rule: 
     return state
 
 
-def zeros(outputs: int | None, width: int, dtype: Any) -> tuple[Array, Array]:
-    """Weights and bias of 0: for two classes, or with a column for each of ``outputs``."""
+def zeros(outputs: int | None, width: int, dtype: Any, n_biases: int = 1) -> tuple[Array, Array]:
+    """Weights and biases of 0: one column, or one with its bias for each of ``outputs``."""
     shape = (width,) if outputs is None else (width, outputs)
-    return np.zeros(shape, dtype), np.zeros(outputs or 1, dtype)
+    return np.zeros(shape, dtype), np.zeros(outputs or n_biases, dtype)
 
 
 def add_rows(weights: Array, width: int) -> Array:

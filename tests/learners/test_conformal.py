@@ -11,6 +11,7 @@ from rosenblatt import (
     PassiveAggressive,
     PassiveAggressiveRegressor,
     Perceptron,
+    PRank,
     load,
 )
 from rosenblatt.estimators.base import get_learner
@@ -89,6 +90,7 @@ def test_coverage_over_many_draws_is_at_least_the_stated_one():
         (lambda: AROW(calibrate="conformal"), Y3),
         (lambda: AROW(calibrate="conformal", multi_class="ovr"), Y3),
         (lambda: Perceptron(calibrate="conformal", solution="average"), Y2),
+        (lambda: PRank(calibrate="conformal"), Y3),
         (lambda: PassiveAggressiveRegressor(calibrate="conformal"), NUMBERS),
     ],
 )

@@ -153,9 +153,7 @@ class Banditron(LinearClassifier):
                 )
             codes = number_labels(y, self.classes_, where="predicted: ")
             rows = TrainingRows.of(view_rows(X), codes, None, X.shape[1])
-            if self._values() != self._learner.parameters:
-                self._check_parameters("batch")
-                self._renew_learner(rows, False)
+            self._renew_if_changed(rows.rows, codes)
             learn_judged(self._learner, rows, is_right, chances)
         return self
 

@@ -233,26 +233,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
         f"{count(updates, made)} in {count(seen, 'row')} seen; stopped: {facts.get('stop_reason')}",
     ]
-    if model.history:
-        first, last = model.history[0], model.history[-1]
-        if model.target == "numbers":
-            losses = [f"{epoch.loss / max(epoch.rows, 1):.4g}" for epoch in (first, last)]
-            lines.append(
-                f"{count(last.epoch, 'epoch')}; mean loss in the first {losses[0]}, in the last "
-                f"{losses[1]}, in deviations"
-            )
-    if model.history and model.target == "ranking":
-        shares = [f"{epoch.errors / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
-        lines.append(
-            f"{count(last.epoch, 'epoch')}; wrong in the first {shares[0]}, in the last {shares[1]}"
-            " of the pairs drawn"
-        )
-    if model.history and model.target in ("classes", "ranks"):
-        shares = [f"{epoch.errors / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
-        lines.append(
-            f"{count(last.epoch, 'epoch')}; mistakes in the first {shares[0]}, in the last "
-            f"{shares[1]} of the rows"
-        )
+    lines += about_epochs(model)
     if "calibration" in facts:
         lines.append("Gives probabilities (predict --probabilities)")
     if "conformal" in facts:
@@ -270,6 +251,21 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
     if "held_out" in facts:
         lines.append(f"Held-out {held_out_line(facts)}")
     return lines
+
+
+def about_epochs(model: "Model") -> list[str]:
+    """The number of epochs, and the errors in the first and the last."""
+    if not model.history:
+        return []
+    first, last = model.history[0], model.history[-1]
+    epochs = count(last.epoch, "epoch")
+    if model.target == "numbers":
+        losses = [f"{epoch.loss / max(epoch.rows, 1):.4g}" for epoch in (first, last)]
+        between = f"mean loss in the first {losses[0]}, in the last {losses[1]}, in deviations"
+        return [f"{epochs}; {between}"]
+    shares = [f"{epoch.errors / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
+    of = "pairs drawn" if model.target == "ranking" else "rows"
+    return [f"{epochs}; mistakes in the first {shares[0]}, in the last {shares[1]} of the {of}"]
 
 
 def about_scores(model: "Model") -> list[str]:

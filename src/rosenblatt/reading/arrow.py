@@ -37,11 +37,7 @@ from .scaling import DenseScaling, get_scale, recipe_error, unpack_array
 from .sources import Source
 from .spellings import LEADING_ZEROS, Spelling, write_plainly
 from .threads import Broken, Piece
-<<<<<<< HEAD
 from .values import exact_numbers, to_numbers, to_scalar, too_large, trim_cells
-=======
-from .values import exact_numbers, to_numbers, to_scalar, to_strings, too_large
->>>>>>> main
 from .vocabulary import Cells
 
 MOST_LETTERS = 32  # of labels that NumPy keeps in place; threads and comparisons are faster then
@@ -557,19 +553,6 @@ def to_arrow_type(dtype: np.dtype | None) -> Any:
     return pyarrow.string() if dtype is None else pyarrow.from_numpy_dtype(dtype)
 
 
-<<<<<<< HEAD
-=======
-def trim_cells(column: Any) -> Any:
-    """Return a column of strings without blanks around them; what means "missing" is null."""
-    import pyarrow
-    from pyarrow import compute
-
-    words = compute.utf8_trim_whitespace(column.cast(to_arrow_type(None)))
-    gaps = compute.is_in(words, to_strings(MISSING))
-    return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)
-
-
->>>>>>> main
 def truth_to_digits(column: Any, spelling: Spelling | None = None) -> Any:
     """Prepare a column for a cast to numbers: the strings true and false become 1 and 0.
 

@@ -52,7 +52,6 @@ def exact_numbers(column: Any) -> np.ndarray:
 
     whole = pyarrow.types.is_integer(column.type) and not column.null_count
     return to_numbers(column if whole else column.cast(pyarrow.float64(), safe=False))
-<<<<<<< HEAD
 
 
 def trim_cells(column: Any) -> Any:
@@ -63,5 +62,3 @@ def trim_cells(column: Any) -> Any:
     words = compute.utf8_trim_whitespace(column.cast(pyarrow.string()))
     gaps = compute.is_in(words, to_strings(MISSING))
     return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)
-=======
->>>>>>> main

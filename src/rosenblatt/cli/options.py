@@ -157,10 +157,10 @@ class RuleOptions:
     """The update rule, and the parameters that only some rules have."""
 
     rule: str | None = training_option(
-        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}; "
-        f"ranks: {', '.join(RANK_RULES)}; from right or wrong only: {', '.join(FEEDBACK_RULES)}.",
+        help=f"Update rule: {', '.join(CLASS_RULES)}; numbers: {', '.join(NUMBER_RULES)}; "
+        f"ranks: {', '.join(RANK_RULES)}; feedback: {', '.join(FEEDBACK_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
-        shown="pa; text, --epochs 1: arow",
+        shown="pa; text, stream: arow",
     )
     own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))
 

@@ -255,7 +255,7 @@ ANY_RULE = SHARED | {
         False,
         'True, False or "conformal"',
         lambda value: value in (True, False, "conformal"),
-        help="Calibrate the scores to probabilities of the classes, by cross-fitting",
+        help="Calibrate scores to probabilities by cross-fitting",
         type=bool,
     ),
     "validation_fraction": VALIDATION_FRACTION,

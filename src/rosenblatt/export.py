@@ -557,7 +557,5 @@ def import_onnx() -> Any:
     try:
         import onnx
     except ImportError:
-        raise ImportError(
-            "Export needs the package onnx; install it with: pip install 'rosenblatt[onnx]'"
-        ) from None
+        raise ImportError("Export needs onnx: pip install 'rosenblatt[onnx]'.") from None
     return onnx

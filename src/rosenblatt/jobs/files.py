@@ -293,7 +293,7 @@ def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
     if isinstance(rows.target, NumberTarget):
         learner.numbers = rows.target
     learner.parameters = {**plan.parameters, **rows.target.as_parameters()}
-    learner.conformal = Conformal() if plan.parameters.get("calibrate") == "conformal" else None
+    learner.conformal = Conformal() if rows.adapts else None
     if len(learner.states) > 1:
         plan.check("problems")
     return learner

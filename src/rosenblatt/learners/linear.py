@@ -481,7 +481,7 @@ class LinearLearner(Learner):
         """Fit probabilities, sets and intervals to the scores of rows that were not learnt from."""
         if self.target_kind != "numbers":
             self.calibration = fit_calibration(scores, codes, len(self.classes))
-        if self.conformal is not None:
+        if self.parameters.get("calibrate") == "conformal":
             self.conformal = Conformal.from_held_out(self.target.nonconformity(scores, codes))
 
     def row_errors(self, activations: Array, codes: Array) -> Array:

@@ -1,5 +1,6 @@
 """Whatever happens to the workers: the result is the same, or there is a sentence."""
 
+import asyncio
 import json
 import os
 import signal
@@ -96,6 +97,22 @@ def test_results_whose_workers_are_gone_are_not_waited_for_for_ever():
         found.wait = lose_workers  # after the task is done, before its result is fetched
         with pytest.raises(WorkersLostError, match="no worker came back"):
             found.get_results([task])
+
+
+def test_weights_are_not_sent_for_ever_to_a_worker_that_is_gone(monkeypatch):
+    async def send(*_, **__):
+        await asyncio.sleep(100)
+
+    with threads(1) as client:
+        found = cluster.Cluster(client)
+        assert found.share({"a": 1}).result() == {"a": 1}
+        seen = iter([{"one", "two"}, {"one", "two", "three"}, {"two", "three"}])
+        monkeypatch.setattr(client, "scatter", send)
+        monkeypatch.setattr(client, "nthreads", lambda: next(seen))
+        with pytest.raises(TimeoutError):
+            found.share({"a": 1})
+        assert next(seen, None) is None
+        monkeypatch.undo()
 
 
 def test_there_must_be_a_client(monkeypatch):

@@ -711,6 +711,46 @@ class FamilyMember(Perceptron):
         self.run = lambda *problem, **settings: FamilyRun(rule(), *problem, **settings)
 
 
+class PerceptronRule:
+    """Rosenblatt (1958), without margin, as a rule of the family."""
+
+    def begin(self, size):
+        pass
+
+    def is_right(self, w, z):
+        return w @ z > 0
+
+    def learn(self, w, z, weight):
+        return w + weight * z
+
+
+class PositiveRun(FamilyRun):
+    """One problem of a rule, whose weights of some columns become 0 when they are below 0."""
+
+    def __init__(self, columns, *problem, **settings):
+        super().__init__(*problem, **settings)
+        self.columns = columns
+
+    def updated(self, i):
+        weights, bias = super().updated(i)
+        return project(weights, self.columns), bias
+
+
+def project(weights, columns):
+    """The nearest weights that are not negative in some columns; True for all."""
+    chosen = np.zeros(weights.shape[-1], bool)
+    chosen[slice(None) if columns is True else columns] = True
+    return np.where(chosen & (weights < 0), 0, weights)
+
+
+class PositiveMember(Perceptron):
+    """The twin of a classifier with ``positive``."""
+
+    def __init__(self, columns, rule, **parameters):
+        super().__init__(**parameters)
+        self.run = lambda *problem, **settings: PositiveRun(columns, rule(), *problem, **settings)
+
+
 # Numbers: the error is measured before the threshold.
 
 
@@ -719,6 +759,7 @@ class Regressor:
 
     def __init__(self, step, *, epsilon=0.0, solution="last", order=None, max_iter=10, **bias):
         self.step, self.epsilon, self.solution = step, epsilon, solution
+        self.positive = bias.pop("positive", [])
         self.order, self.max_iter, self.seed = order or fixed_rows, max_iter, bias.pop("seed", 0)
         self.bias_step = bias.get("intercept_step", 1.0) * bias.get("fit_intercept", True)
 
@@ -733,6 +774,7 @@ class Regressor:
                 if abs(error) > self.epsilon:
                     found.append(abs(error) - self.epsilon)
                     w = w + np.sign(error) * self.step(found[-1], Z[i] @ Z[i], weights[i]) * Z[i]
+                    w[:-1] = project(w[:-1], self.positive)
                 tried.append(w)
             self.excesses += found
             rows = np.count_nonzero(weights)
@@ -798,6 +840,40 @@ def banditron(Z, codes, classes, exploration, *, seed=0, averages=False, weights
 
 
 # Ranks: one direction, and thresholds that divide it.
+
+
+class PRank:
+    """Crammer & Singer (2001), with ranks from 0; ``margin`` is 0 in the paper."""
+
+    def __init__(self, n_ranks, margin=0.0):
+        self.n_ranks, self.margin = n_ranks, margin
+
+    def rank(self, w, thresholds, x):
+        """The first threshold that w·x is below; the last rank if there is none."""
+        return next((r for r, b in enumerate(thresholds) if w @ x - b < 0), self.n_ranks - 1)
+
+    def fit(self, X, y, weights=None, epochs=1):
+        """``tried`` lists the weights and thresholds after each row."""
+        w, b = np.zeros(X.shape[1]), np.zeros(self.n_ranks - 1)
+        weights = np.ones(len(X)) if weights is None else weights
+        self.tried, self.updates, self.loss = [], 0, 0
+        for _ in range(epochs):
+            for x, rank, weight in zip(X, y, weights, strict=True):
+                sides = [1 if rank > r else -1 for r in range(self.n_ranks - 1)]
+                leads = [side * (w @ x - each) for side, each in zip(sides, b, strict=True)]
+                predicted = self.rank(w, b, x)
+                self.loss += abs(predicted - rank)
+                if predicted != rank or (self.margin > 0 and min(leads) <= self.margin):
+                    moves = [
+                        side * (lead <= self.margin)
+                        for side, lead in zip(sides, leads, strict=True)
+                    ]
+                    w = w + weight * sum(moves) * x
+                    b = np.sort(b - weight * np.array(moves))
+                    self.updates += 1
+                self.tried.append((w, b))
+        self.weights, self.thresholds = w, b
+        return self
 
 
 class SelectiveSampling(NamedTuple):
@@ -1059,6 +1135,26 @@ def minus_log_likelihood(scores, codes, slopes, shared):
 
 # Iterative parameter mixing (McDonald, Hall & Mann 2010): every part of the rows is learnt from the
 # same weights, the results are mixed, and so on.
+
+
+def conformal_threshold(scores, coverage):
+    """The least of the scores that (n + 1) * coverage of n scores do not exceed, or infinity."""
+    for score in sorted(scores):
+        if sum(other <= score for other in scores) >= round((len(scores) + 1) * coverage, 6):
+            return score
+    return float("inf")
+
+
+def adapted_levels(scores, targets, rate, most):
+    """Levels after a stream of scores; each is tested with the last ones before it."""
+    levels = list(targets)
+    for t, score in enumerate(scores):
+        before = scores[max(0, t - most) : t]
+        for k, target in enumerate(targets):
+            inside = levels[k] > 1 or score <= conformal_threshold(before, levels[k])
+            inside = inside and levels[k] > 0
+            levels[k] += rate * ((not inside) - (1 - target))
+    return levels
 
 
 class MixedPerceptron(Perceptron):

@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt import KernelPerceptron, Perceptron, PerceptronNetwork
+from rosenblatt import (
+    KernelPerceptron,
+    PassiveAggressiveRegressor,
+    Perceptron,
+    PerceptronNetwork,
+)
 from rosenblatt.cli.app import main
 from rosenblatt.export import make_onnx_graph, write_onnx
 from rosenblatt.jobs.files import train
@@ -340,3 +345,33 @@ def test_what_cannot_be_looked_up_is_refused(options, word):
     model = rosenblatt.train(rows, label="kind", **options)
     with pytest.raises(ValueError, match=word):
         export_pipeline(model)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_are_predicted_in_their_unit(dtype, tmp_path):
+    X = small_numbers("two", dtype)[0]
+    y = 1000 + X @ np.array([3.0, -2.0, 0.5]) + np.arange(60) % 7
+    model = PassiveAggressiveRegressor(solution="average", random_state=0).fit(X, y)
+    graph = make_onnx_graph(saved(model, tmp_path / "model.safetensors"))
+    onnx.checker.check_model(graph, full_check=True)
+    labels, scores = answers(graph, X)
+    assert (labels.dtype, labels.shape, scores.dtype) == (np.float64, (60,), X.dtype)
+    assert np.allclose(labels, model.predict(X), rtol=1e-5)
+
+
+def test_numbers_of_a_file_with_categories_are_exported(tmp_path):
+    rng = np.random.default_rng(0)
+    rooms, town = rng.integers(1, 9, 200), rng.choice(["Ulm", "Jena"], 200)
+    price = 50_000 + 20_000 * rooms + 30_000 * (town == "Ulm") + 100 * rng.normal(size=200)
+    lines = [f"{a},{b},{c:.1f}" for a, b, c in zip(rooms, town, price, strict=True)]
+    (tmp_path / "house.csv").write_text("rooms,town,price\n" + "\n".join(lines) + "\n")
+    model = train(read(tmp_path / "house.csv", label="price", names=99), Request())
+    save_model(tmp_path / "model", model)
+    assert write_onnx(tmp_path / "model.onnx", model) == 2
+    session = runtime.InferenceSession(tmp_path / "model.onnx")
+    given = {"X": rooms[:, None].astype(np.float32), "categories": town[:, None].astype(object)}
+    (labels,) = session.run(["label"], given)
+    frame = read(tmp_path / "house.csv", label=False, features=model.features["recipe"])
+    expected = rosenblatt.load(tmp_path / "model")[-1].predict(next(iter(frame)).X)
+    assert np.allclose(labels, expected)
+    assert np.abs(labels - price).mean() < 5_000

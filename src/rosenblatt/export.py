@@ -14,10 +14,11 @@ import numpy as np
 
 from . import __version__
 from .data.rows import Array
+from .data.targets import NumberTarget
 from .disk import replace_file
-from .kernels.words import categories
+from .kernels.words import categories, salt
 from .learners.linear import LinearLearner
-from .reading.arrow import encode_strings, missing_name, salt, table_scaling, to_words
+from .reading.arrow import encode_strings, missing_name, table_scaling, to_words
 from .reading.columnar import BATCH_ROWS
 from .reading.parser import allocate_rows
 from .reading.reader import read
@@ -65,8 +66,8 @@ def make_onnx_graph(model: Model, words: Mapping[str, Sequence[str]] | None = No
     """Make the ONNX model from ``X``, rows in the type of the weights, to ``label`` and ``scores``.
 
     Labels and scores are those of ``predict`` and ``decision_function`` of the estimator, also for
-    ties: one score per class, or a single one for two classes. Categories are a second input,
-    ``categories``, of strings.
+    ties: one score per class, or a single one for two classes. The label of a model of numbers is
+    the number. Categories are a second input, ``categories``, of strings.
 
     Parameters
     ----------
@@ -92,6 +93,7 @@ class Graph:
         self.onnx = import_onnx()
         self.nodes: list[Any] = []
         self.constants: dict[str, Array] = {}
+        self.label_type: np.dtype[Any]
 
     def add_constant(self, array: Any, name: str = "") -> str:
         """Add a constant."""
@@ -111,13 +113,31 @@ class Graph:
         return self.add("Cast", given, name=name, to=kind)
 
     def add_label(self, scores: str, classes: Array, two: bool, ties: str | None) -> None:
-        """Add the last nodes: from scores to a class."""
+        """Add the last nodes: from scores to a class; "last" ties of several are for the last."""
         if two:
-            beyond = "GreaterOrEqual" if ties == "positive" else "Greater"
+            beyond = "GreaterOrEqual" if ties in ("positive", "last") else "Greater"
             number = self.add_cast(self.add(beyond, scores, "zero"), np.int64)
         else:
-            number = self.add("ArgMax", scores, axis=1, keepdims=0)
+            last = int(ties == "last")
+            number = self.add("ArgMax", scores, axis=1, keepdims=0, select_last_index=last)
+        self.label_type = classes.dtype
         self.add("Gather", self.add_constant(classes, "classes"), number, name="label")
+
+    def add_number(self, scores: str, target: NumberTarget) -> None:
+        """Add the last nodes: from scores to numbers in the unit of the labels."""
+        self.label_type = np.dtype(np.float64)
+        scale, center = (self.add_constant(np.array(n)) for n in (target.scale, target.center))
+        spread = self.add("Mul", self.add_cast(scores, np.float64), scale)
+        self.add("Add", spread, center, name="label")
+
+    def add_target(self, scores: str, model: Model, two: bool) -> None:
+        """Add the last nodes of a linear model: from scores to what its target predicts."""
+        target = LinearLearner.from_model(model).target
+        if isinstance(target, NumberTarget):
+            self.add_number(scores, target)
+        else:
+            ties = "last" if model.target == "ranks" else model.parameters.get("ties")
+            self.add_label(scores, convert_labels(model.classes), two, ties)
 
 
 class Shape(NamedTuple):
@@ -145,7 +165,7 @@ def make_model(model: Model, graph: Graph, shape: Shape) -> Any:
                 if count
             ],
             [
-                describe_value("label", graph.constants["classes"].dtype, "rows"),
+                describe_value("label", graph.label_type, "rows"),
                 describe_value("scores", shape.dtype, "rows", *outputs),
             ],
             [onnx.numpy_helper.from_array(array, name) for name, array in graph.constants.items()],
@@ -177,10 +197,10 @@ def make_linear_graph(model: Model) -> tuple[Graph, Shape]:
     products = graph.add("MatMul", rows, graph.add_constant(weights, "weights"))
     scores = graph.add("Add", products, graph.add_constant(biases, "bias"), name="scores")
     graph.add_constant(biases[:1] * 0, "zero")
-    two, classes = weights.ndim == 1, convert_labels(model.classes)
-    graph.add_label(scores, classes, two, model.parameters.get("ties"))
+    two = weights.ndim == 1
+    graph.add_target(scores, model, two)
     width = len(scaling.get("centre", weights))
-    return graph, Shape(weights.dtype, width, 1 if two else len(classes))
+    return graph, Shape(weights.dtype, width, 1 if two else len(model.classes))
 
 
 def get_scaling(features: dict[str, Any], width: int) -> dict[str, Array]:
@@ -250,8 +270,7 @@ def make_category_graph(
         axis = graph.add_constant(np.array([1], np.int64))
         summed = graph.add("Squeeze", summed, axis, name="scores")
     graph.add_constant(biases[:1] * 0, "zero")
-    classes = convert_labels(model.classes)
-    graph.add_label(summed, classes, two, model.parameters.get("ties"))
+    graph.add_target(summed, model, two)
     return graph, Shape(weights.dtype, len(numbers), outputs if not two else 1, len(names))
 
 
@@ -461,8 +480,6 @@ def refuse_other_models(model: Model) -> None:
     """Raise ValueError for a model that is not a product of rows of numbers with weights."""
     if not model.is_linear:
         raise ValueError(f"A {model.estimator} has no weights of columns and cannot be exported.")
-    if model.target == "numbers":
-        raise ValueError("A model of numbers cannot be exported; predict with rosenblatt.")
     if model.is_multilabel:
         raise ValueError(
             "A model of label sets cannot be exported; predict with rosenblatt, or train one model "
@@ -515,6 +532,9 @@ def get_column_names(features: dict[str, Any]) -> list[str] | None:
 def get_coefficients(model: Model) -> tuple[Array, Array]:
     """Return the weights, with a column per class if there are over two, and the biases."""
     weights, biases = LinearLearner.from_model(model).coefficients()
+    if len(biases) > len(weights):  # those of ranks: a score is the sum of w·x + b up to each
+        weights = np.arange(len(biases) + 1, dtype=weights.dtype)[:, None] * weights
+        biases = np.append(biases.dtype.type(0), np.cumsum(biases))
     W = weights[0] if len(weights) == 1 else weights.T
     if W.nbytes > MOST_BYTES:
         raise ValueError(f"The weights take {W.nbytes >> 20:,} MB, and ONNX has at most 2 GB.")

@@ -229,3 +229,58 @@ def test_a_label_that_is_not_a_number_is_named(capsys, folder):
 def test_an_epoch_in_a_line():
     line = format_number_epoch(Epoch(3, 200, 150, 150, 30.0, 0.5))
     assert line == "epoch    3         150 updates  mean loss 0.15  held-out R² 0.5000"
+
+
+@pytest.mark.filterwarnings("always::rosenblatt.learners.conformal.TooFewRowsWarning")
+def test_intervals_cover_and_are_written(capsys, folder):
+    assert run(capsys, "train", "house.csv", "--label", "price", "--conformal", "-o", "m")[0] == 0
+    run(capsys, "predict", "m", "test.csv", "--coverage", "0.9", "--append", "-o", "p.csv")
+    found = pd.read_csv("p.csv")
+    assert (found["low"] < found["predicted"]).all()
+    assert (found["predicted"] < found["high"]).all()
+    inside = ((found["low"] <= found["price"]) & (found["price"] <= found["high"])).mean()
+    assert inside > 0.75  # of 40 rows held out
+    said = run(capsys, "score", "m", "test.csv", "--coverage", "0.9")[1]
+    width = (found["high"] - found["low"]).mean()
+    assert f"Coverage 0.9: measured {inside:.4f}, mean width {width:.5g}." in said
+    text = run(capsys, "predict", "m", "test.csv", "--coverage", "0.9")[1].splitlines()
+    assert text[0].split() == [str(found["low"][0]), str(found["high"][0])]
+    assert "Gives prediction intervals" in run(capsys, "inspect", "m")[1]
+    high = "m", "test.csv", "--coverage", "0.99"
+    _, out, err = run(capsys, "predict", *high, "--output-format", "jsonl")
+    assert "Note: A coverage of 0.99 needs 99 rows" in err
+    assert json.loads(out.splitlines()[0])["high"] == "inf"
+    found = json.loads(run(capsys, "score", *high, "--json")[1])
+    assert found["coverage"] == {"asked": 0.99, "measured": 1.0, "size": None}
+
+
+def test_weights_of_chosen_columns_are_not_negative(capsys, folder):
+    def weights(*options, data="house.csv"):
+        status, _, err = run(
+            capsys, "train", data, "--numbers", "-o", "model", *options, *label[data]
+        )
+        assert status == 0, err
+        return rosenblatt.load("model")[-1].coef_[0]
+
+    label = {"house.csv": ["--label", "price"], "house.svm": []}
+    free, constrained = weights(), weights("--positive", "age")
+    assert np.sum(constrained < 0) == np.sum(free < 0) - 1  # that of one town is left
+    assert weights("--positive", "*").min() >= 0
+    assert weights(data="house.svm").min() < 0
+    assert weights("--positive", "2", data="house.svm")[1] >= 0
+    assert weights("--positive", "1", data="house.svm")[1] < 0
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--positive", "town"], "these are rooms, age"),
+        (["--positive", "age", "--tune"], "leave one out"),
+        (["--positive", "age", "--rule", "pa", "--no-numbers", "--category", "age"], "rooms"),
+    ],
+)
+def test_columns_without_a_weight_are_refused(capsys, folder, options, sentence):
+    status, _, err = run(capsys, "train", "house.csv", "--label", "price", *options)
+    assert status == 2
+    assert "--positive" in err
+    assert sentence in err

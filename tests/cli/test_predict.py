@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
+from rosenblatt.estimators.base import get_learner
 from rosenblatt.parameters import SOLUTIONS
 from rosenblatt.storage.file import load_model
 
@@ -311,6 +312,67 @@ def test_probabilities_when_asked_for(capsys, folder, data):
     status, _, err = run(capsys, "predict", plain, data, "--probabilities")
     assert status == 2
     assert "has no probabilities; train it with --probabilities" in err
+
+
+@pytest.mark.filterwarnings("always::rosenblatt.learners.conformal.TooFewRowsWarning")
+def test_prediction_sets_when_asked_for(capsys, folder):
+    model = trained(capsys, "flowers.csv", "--conformal", "--holdout", 0.3)
+    status, out, err = run(capsys, "predict", model, "flowers.csv", "--coverage", 0.8)
+    assert (status, err) == (0, "")
+    sets = [line.split(",") for line in out.splitlines()]
+    assert all({*one} <= {"setosa", "versicolor", "virginica"} for one in sets)
+    more = "--coverage", 0.8, "--probabilities", "--output-format"
+    out = run(capsys, "predict", model, "flowers.csv", *more, "csv")[1]
+    assert out.splitlines()[0].endswith("probability_virginica,set")
+    out = run(capsys, "predict", model, "flowers.csv", *more, "jsonl")[1]
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [row["set"].split(",") for row in rows] == sets
+    assert all(row["predicted"] in row["set"] for row in rows)
+    out = run(capsys, "score", model, "flowers.csv", "--coverage", 0.8)[1]
+    labels = get_labels("flowers.csv")
+    inside = np.mean([label in one for label, one in zip(labels, sets, strict=True)])
+    size = np.mean([len(one) for one in sets])
+    assert f"Coverage 0.8: measured {inside:.4f}, mean set size {size:.5g}." in out
+    out = run(capsys, "score", model, "flowers.csv", "--coverage", 0.8, "--json")[1]
+    assert json.loads(out)["coverage"] == {"asked": 0.8, "measured": inside, "size": size}
+    out = run(capsys, "inspect", model)[1]
+    assert re.search(r"Gives prediction sets \(predict --coverage\) from \d+ rows", out)
+    assert json.loads(run(capsys, "inspect", model, "--json")[1])["conformal_rows"] > 9
+    _, out, err = run(capsys, "predict", model, "flowers.csv", "--coverage", 0.99)
+    assert "Note: A coverage of 0.99 needs 99 rows that were not learnt from" in err
+    assert {*out.split()} == {"setosa,versicolor,virginica"}
+
+
+def test_prediction_sets_of_a_pipe_come_from_rows_before_they_are_learnt(
+    capsys, folder, monkeypatch
+):
+    class Pipe:
+        buffer = io.BytesIO((folder / "flowers.csv").read_bytes())
+
+    Pipe.buffer.seekable = lambda: False
+    monkeypatch.setattr(sys, "stdin", Pipe)
+    given = "train", "-", "--format", "csv", "--rule", "perceptron", "--conformal", "-o", "model"
+    assert run(capsys, *given)[0] == 0
+    found = rosenblatt.load("model")
+    kept = load_model("model").facts["conformal"]
+    X = found[:-1].transform(str(folder / "flowers.csv"))
+    twin = found[-1].__class__(**found[-1].get_params())
+    twin.partial_fit(X, np.array(get_labels("flowers.csv")), classes=found.classes_)
+    assert kept["rows"] == 90
+    np.testing.assert_allclose(kept["scores"], get_learner(twin).conformal.recent, rtol=1e-5)
+
+
+def test_options_of_prediction_sets_are_refused_in_a_sentence(capsys, folder):
+    plain = trained(capsys)
+    for command in ("predict", "score"):
+        status, _, err = run(capsys, command, plain, "flowers.csv", "--coverage", 0.9)
+        assert status == 2
+        assert "gives no prediction sets; train it with --conformal." in err
+    _, _, err = run(capsys, "predict", plain, "flowers.csv", "--scores", "--coverage", 0.9)
+    assert "--scores excludes --coverage in text; leave one out" in err
+    (folder / "sets.svm").write_text(SETS)
+    _, _, err = run(capsys, "train", "sets.svm", "--conformal")
+    assert "is for rows of one label each" in err
 
 
 SETS = "1,4 1:3 2:1\n 1:-2 2:-1\n4 1:-1 2:2\n1 1:2 2:-3\n" * 10

@@ -42,6 +42,7 @@ def test_one_partition_is_local(client, form, solution):
         {"class_weight": "balanced"},
         {"class_weight": "balanced", "early_stopping": True, "intercept_step": "radius"},
         {"class_weight": {0: 2.0, 1: 0.5}, "fit_intercept": False},
+        {"positive": [1, 3], "solution": "average"},
     ],
     ids=str,
 )

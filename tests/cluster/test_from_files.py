@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import rosenblatt
-from rosenblatt import AROW, Perceptron, SequencePerceptron
+from rosenblatt import AROW, Perceptron, PRank, SequencePerceptron
 from rosenblatt.cli.app import app
 from rosenblatt.cluster import fit
 from rosenblatt.cluster.from_files import train
@@ -43,6 +43,15 @@ def test_the_command_trains_on_a_cluster(client, tmp_path, way):
     assert np.array_equal(rosenblatt.load(model)[-1].coef_, expected.coef_)
     told = CliRunner().invoke(app, ["predict", str(model), f"{tmp_path}/part-0.csv"])
     assert len(told.output.splitlines()) == 40
+
+
+def test_ranks_are_refused_before_files_are_read():
+    job = FileJob(Request(ordinal=("low", "high")))
+    with pytest.raises(ParameterError) as refused:
+        train("none.csv", {}, job, "local:1")
+    assert refused.value.code == "cluster-ranks"
+    with pytest.raises(TypeError, match="PRank cannot be trained on a cluster"):
+        fit(PRank(), np.eye(2), [0, 1])
 
 
 def test_the_command_speaks_json_and_refuses(client, tmp_path):

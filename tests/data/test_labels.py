@@ -124,5 +124,8 @@ def test_a_label_of_several_that_is_not_known_is_named_with_its_row():
 def test_classes_of_sets_may_be_one_but_not_none():
     assert find_classes(np.array([3.0]), least=1).tolist() == [3]
     assert check_classes(["a"], least=1).tolist() == ["a"]
+    assert check_classes(["3", "1", "2"], float, option="ordinal").tolist() == [3, 1, 2]
+    with refused("rank-twice"):
+        check_classes(["3", "1", "3.0"], float, option="ordinal")
     with refused("no-labels"):
         find_classes(np.array([]), least=1)

@@ -43,6 +43,11 @@ def test_metrics_of_predicted_classes_are_scikit_learns(given):
         peers.balanced_accuracy_score(codes, predicted, **how),
     )
     same(metrics.matthews_correlation(confusion), peers.matthews_corrcoef(codes, predicted, **how))
+    same(metrics.rank_error(confusion), peers.mean_absolute_error(codes, predicted, **how))
+    kappa = peers.cohen_kappa_score(codes, predicted, weights="quadratic", **how)
+    same(metrics.quadratic_kappa(confusion), kappa)
+    constant = [peers.mean_absolute_error(codes, np.full(len(codes), k), **how) for k in labels]
+    same(metrics.median_rank_error(confusion), min(constant))
 
 
 @settings(max_examples=60, deadline=None)

@@ -11,7 +11,9 @@ from rosenblatt.data.targets import (
     LabelSetTarget,
     NumberScore,
     NumberTarget,
+    RankTarget,
     Score,
+    score_ranks,
 )
 from rosenblatt.parameters import InputError, ParameterError, parameters_for_files
 
@@ -46,7 +48,25 @@ def test_rows_weigh_what_they_and_their_classes_weigh():
     assert target.weigh(np.array([0, 1]), [2.0, 2.0]).tolist() == [2.0, 6.0]
     assert ClassTarget(np.array([0, 1])).weigh(np.array([0, 1]), None) is None
     assert ClassTarget(np.array([0, 1]), np.ones(2)).weigh(np.array([0, 1]), None) is None
-    assert target.describe_weights() == {"class_weight": {0: 1.0, 1: 3.0}}
+    assert target.as_parameters() == {"class_weight": {0: 1.0, 1: 3.0}}
+
+
+def test_ranks_are_in_their_order():
+    target = RankTarget(np.array(["low", "medium", "high"]), np.array([1.0, 2.0, 1.0]))
+    assert target.encode(np.array(["high", "low", "medium"], object)).tolist() == [2, 0, 1]
+    assert target.as_parameters() == {
+        "ranks": ["low", "medium", "high"],
+        "class_weight": {"low": 1.0, "medium": 2.0, "high": 1.0},
+    }
+    with pytest.raises(InputError, match=r"^Row 12 has the label 'a, b', .* low, medium, high"):
+        target.encode(np.array(["low", "a, b"]), 10, np.array([False, True]))
+    scores = score_ranks(np.array([-5.0, 0.0, 1.0, 5.0]), np.array([0.0, -1.0]))
+    assert target.decide(scores).tolist() == [0, 1, 2, 2]  # on a threshold the higher rank
+    assert RankTarget(np.arange(2)).decide(np.array([-1.0, 0.0, 1.0])).tolist() == [0, 1, 1]
+    score = target.new_score()
+    score.compare(np.array([0, 2, 1]), np.array([2, 2, 0]))
+    assert score.as_dict() == {"rows": 3, "errors": 2, "distance": 3}
+    assert score.rank_error == 1.0
 
 
 def test_scores_decide():

@@ -11,7 +11,8 @@ from rosenblatt import PassiveAggressive, Perceptron, progressive
 from rosenblatt.jobs.files import train
 from rosenblatt.jobs.job import FileJob
 from rosenblatt.jobs.online import list_settings, train_online
-from rosenblatt.parameters import ONLINE_SETTINGS
+from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.parameters import ONLINE_NUMBER_SETTINGS, ONLINE_SETTINGS
 from rosenblatt.reading.reader import read
 from rosenblatt.training.plan import Request
 from rosenblatt.training.report import Listener
@@ -222,3 +223,32 @@ def test_facts_are_kept_in_the_file_and_reach_python(tmp_path):
     kept = rosenblatt.load(tmp_path / "model").file_facts_["facts"]["online"]
     assert kept == json.loads(json.dumps(model.file_facts_["facts"]["online"]))
     assert not isinstance(model[-1], Perceptron)
+
+
+# Numbers
+
+
+def moving_numbers(path, rows=4000):
+    """Numbers whose weights are exchanged in the middle."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, 3))
+    weights = np.where(np.arange(rows)[:, None] < rows // 2, [30, 0, -10], [-30, 10, 30])
+    return write(path, X, 500 + (X * weights).sum(axis=1) + rng.normal(size=rows), "a,b,c,y")
+
+
+def test_numbers_are_predicted_by_the_setting_with_the_least_errors(tmp_path):
+    path = moving_numbers(tmp_path / "moving.csv")
+    model, facts, heard = online(path, {"label": "y"}, progress_every=1000)
+    assert facts["tried"] == 2 * len(ONLINE_NUMBER_SETTINGS)  # with products, too
+    assert heard.codes.count("drift") == len(facts["alarms"]) == 1
+    assert 2000 < facts["alarms"][0] < 2300
+    assert heard.windows[-1].mistakes / 4000 == pytest.approx(facts["error"])
+    assert facts["error"] < LinearLearner.from_model(model).numbers.scale / 10
+
+
+def test_a_stated_rule_for_numbers_is_kept(tmp_path):
+    path = moving_numbers(tmp_path / "moving.csv", 600)
+    _, facts, _ = online(path, {"label": "y"}, rule="pa", epsilon=0.1)
+    assert {each["rule"] for each in facts["best"]} == {"pa-regression"}
+    assert facts["tried"] == 6
+    assert {0.001, 0.01, 0.1} >= {each["C"] for each in facts["best"]}

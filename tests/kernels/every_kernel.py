@@ -36,6 +36,11 @@ def learn():
     for rows, y in product((X, csr_array(X)), (LABELS, LABELS == 0)):
         tolerant = rosenblatt.Perceptron(slack=1.0, max_iter=3, random_state=0)
         yield f"tolerant {type(rows).__name__} {y.dtype}", tolerant.fit(rows, y).coef_
+    for rows in (X, csr_array(X)):
+        positive = rosenblatt.PassiveAggressive(positive=True, max_iter=2, random_state=0)
+        yield f"positive {type(rows).__name__}", positive.fit(rows, LABELS == 0).coef_
+        positive = rosenblatt.Adaline(positive=[1], max_iter=2, random_state=0)
+        yield f"positive numbers {type(rows).__name__}", positive.fit(rows, LABELS).coef_
     full = rosenblatt.SecondOrderPerceptron(matrix="full", max_iter=2, random_state=0)
     yield "full matrix", full.fit(X, LABELS == 0).coef_
     for many, options in product(

@@ -104,7 +104,7 @@ VALUES = {
     "class_weight": [None, "balanced"],
     "early_stopping": [False, True],
     "metric": ["error", "auc"],
-    "calibrate": [False, True],
+    "calibrate": [False, True, "conformal"],
     "warm_start": [False, True],
     "kernel": ["rbf", "precomputed"],
     "normalize": [False, True],
@@ -114,7 +114,10 @@ VALUES = {
     "rule": ["perceptron", "pa"],
     "margin": [0.0, 1.0],
     "slack": [0.0, 1.0],
+    "positive": [False, True],
     "max_iter": [1, 9],
+    "ranks": [None, ["a", "b"]],
+    "fit_intercept": [True, False],
 }
 
 
@@ -198,7 +201,7 @@ def test_a_sign_of_a_tie_needs_two_sides(ties):
     ("parameters", "match"),
     [
         ({"early_stopping": "roc_auc"}, "early_stopping must be True or False; got 'roc_auc'"),
-        ({"calibrate": "sigmoid"}, "calibrate must be True or False"),
+        ({"calibrate": "sigmoid"}, 'calibrate must be True, False or "conformal"'),
         ({"measure": 2}, "measure must be True or False"),
         ({"margin": 10**400}, "margin must be a number from 0 up"),
         ({"eta0": 10**400}, r"eta0 must be .*\.\.\.\.$"),

@@ -228,6 +228,33 @@ def test_probabilities_of_a_calibrated_model_until_it_learns(tmp_path):
     assert path.read_bytes() == replayed(path)
 
 
+def test_prediction_sets_follow_what_is_learnt_and_are_replayed(tmp_path):
+    path = trained(tmp_path / "m", examples(200), calibrate="conformal")
+    rows = examples(9, seed=3, labelled=False)
+    learning, client = started(path)
+    held = len(load_model(path).facts["conformal"]["scores"])
+    answer = client.post("/predict?coverage=0.8", json=rows).json()
+    model = rosenblatt.load(path)
+    flags = model.predict_set(rows, 0.8)
+    assert answer["sets"] == [model.classes_[one].tolist() for one in flags]
+    assert "sets" not in client.post("/predict", json=rows).json()
+    for some in (examples(5, seed=4), examples(40, seed=5)):
+        assert client.post("/learn", json=some).status_code == 202
+    learning.call(learning.publish).result(30)
+    answer = client.post("/predict?coverage=0.8", json=rows).json()
+    refused = client.post("/predict?coverage=1", json=rows)
+    assert (refused.status_code, refused.json()["code"]) == (400, "coverage")
+    learning.stop()
+    kept = load_model(path).facts["conformal"]
+    assert (kept["rows"], len(kept["scores"])) == (45, 45 + held)
+    learnt = rosenblatt.load(path)
+    assert answer["sets"] == [model.classes_[one].tolist() for one in learnt.predict_set(rows, 0.8)]
+    assert path.read_bytes() == replayed(path)  # whatever came together
+    _, client = started(trained(tmp_path / "plain"))
+    refused = client.post("/predict?coverage=0.9", json=rows)
+    assert (refused.status_code, refused.json()["code"]) == (400, "no-conformal")
+
+
 def test_label_sets_are_served_and_learnt(tmp_path):
     chance = np.random.default_rng(0)
     rows = [{"a": round(a, 3), "b": round(b, 3)} for a, b in chance.normal(size=(200, 2))]

@@ -89,7 +89,7 @@ def test_the_queue_is_bounded(monkeypatch):
     for number in range(20):
         questions.add({"x": "y" * 60, "n": number}, "a")
     assert len(questions.open) == 1
-    assert questions.size == sum(one.size for one in questions.open.values())
+    assert questions.open.size == sum(one.size for one in questions.open.values())
 
 
 def test_a_service_that_does_not_ask(learning):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.parameters import CLASS_RULES, ParameterError
+from rosenblatt.parameters import CLASS_RULES, FEEDBACK_RULES, ParameterError
 from rosenblatt.service.create import new_model, parse_column
 from rosenblatt.service.model import ServedModel
 from rosenblatt.storage.file import load_model, save_model
@@ -21,7 +21,7 @@ def served(model, folder):
 
 
 @pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("rule", CLASS_RULES)
+@pytest.mark.parametrize("rule", [*CLASS_RULES, *FEEDBACK_RULES])
 def test_it_learns_from_nothing(tmp_path, rule, solution):
     model = served(
         new_model(["big", "small"], COLUMNS, "kind", 12, rule, solution=solution), tmp_path

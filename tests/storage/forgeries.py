@@ -27,6 +27,7 @@ from rosenblatt import (
     PassiveAggressive,
     Perceptron,
     PerceptronNetwork,
+    PRank,
     SecondOrderPerceptron,
     SequencePerceptron,
 )
@@ -80,6 +81,7 @@ def linear_models():
     yield "label sets", Perceptron(max_iter=2, random_state=0), many, sets
     wide = np.tile(rows, (4, 1)), np.tile(y, 4)
     yield "calibrated", Perceptron(calibrate=True, max_iter=2, random_state=0), *wide
+    yield "ranks", PRank(ranks=[2, 0, 1], solution="average", random_state=0), many, labels
     weights = {0: 1.0, 1: 2.0}
     yield "class weights", Perceptron(class_weight=weights, max_iter=2, random_state=0), rows, y
     for model in (

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from rosenblatt import PRank
 from rosenblatt.data.rows import view_rows
 from rosenblatt.estimators.pipeline import load
 from rosenblatt.learners.linear import LinearLearner
@@ -29,6 +30,18 @@ def test_a_checkpoint_is_at_the_end_of_the_history(path):
     place = Checkpoint(len(model.history) + 1, 0, [])
     with pytest.raises(ValueError, match="its checkpoint is not in its history"):
         save_model(path, model._replace(checkpoint=place))
+
+
+def test_thresholds_of_ranks_are_in_order_and_labels_in_any(path):
+    X = np.arange(12.0)[:, None]
+    model = PRank(ranks=["b", "c", "a"]).fit(X, np.repeat(["b", "c", "a"], 4)).to_model()
+    save_model(path, model)
+    assert load_model(path).classes.tolist() == ["b", "c", "a"]
+    model.states[0].bias[:] = [0.0, 1.0]
+    with pytest.raises(ValueError, match="its thresholds are not in order"):
+        save_model(path, model)
+    with pytest.raises(ValueError, match="not distinct"):
+        save_model(path, model._replace(classes=np.array(["b", "c", "b"])))
 
 
 # Forged files

@@ -23,14 +23,16 @@ STREAM = Found(fits=False)
 
 
 def plan(found=IN_MEMORY_ROWS, rule=None, **given):
-    options = {name: given.pop(name) for name in Request().options if name in given}
+    names = (*Request().options, "ordinal")
+    options = {name: given.pop(name) for name in names if name in given}
     return make_plan(Request(rule, given, **options), found)
 
 
 @pytest.mark.parametrize("rule", RULE_TABLE)
 def test_nothing_is_left_open_once_rows_are_known(rule):
-    numbers = RULE_TABLE[rule].target == "numbers"
-    made = plan(replace(IN_MEMORY_ROWS, mean_square=2.0, numbers=numbers), rule)
+    target = RULE_TABLE[rule].target
+    found = replace(IN_MEMORY_ROWS, mean_square=2.0, numbers=target == "numbers")
+    made = plan(found, rule, ordinal=("low", "high") if target == "ranks" else None)
     assert made.parameters.keys() == RULE_TABLE[rule].parameters.keys()
     assert made.parameters["order"] == ("fixed" if RULE_TABLE[rule].feedback else "each")
     assert made.parameters["intercept_step"] == 0.25

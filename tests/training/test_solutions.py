@@ -227,5 +227,5 @@ def test_forgetting_is_for_averages_and_cannot_change_midway():
     with pytest.raises(ValueError, match="average_decay must be from 0 up and below 1"):
         Perceptron(solution="average", average_decay=1.0).fit(X, y)
     model = Perceptron(solution="average", average_decay=0.5).partial_fit(X, y, classes=[0, 1])
-    with pytest.raises(ValueError, match="solution, average_decay or multi_class"):
+    with pytest.raises(ValueError, match="solution, average_decay, multi_class"):
         model.set_params(average_decay=0.1).partial_fit(X, y)

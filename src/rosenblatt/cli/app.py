@@ -1,5 +1,6 @@
 """The program: its commands, and errors as one line and exit status 2."""
 
+import gc
 import io
 import json
 import shlex
@@ -31,6 +32,7 @@ COMMANDS = {
     "warm-up": ("warm", "Compile what the usual commands need."),
 }
 """The module of each command, which is imported when the command is called, and its help."""
+CONFORMAL = "calibrate", "conformal"  # a value that is an option in the shell
 
 
 class LazyGroup(click.Group):
@@ -115,6 +117,7 @@ def app() -> None:
 
 def main() -> None:
     """Run a command; turn bad input into one line and exit status 2."""
+    gc.set_threshold(50_000)  # what imports and the compiler allocate stays, so seldom look at it
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and tidy up
     for stream in (sys.stdout, sys.stderr):  # else Windows writes files in a code page
         if sys.platform == "win32" and isinstance(stream, io.TextIOWrapper):
@@ -177,15 +180,17 @@ def make_speller(command: list[str]) -> Callable[[str, Any], str]:
     options = {each for one in given if one for own in one.params for each in own.opts}
 
     def spell(name: str, value: Any) -> str:
-        if find_option(name) in options or not given:
+        if find_option(name, value) in options or not given:
             return in_shell(name, value)
         return f"{in_python(name, value)} (in Python)"
 
     return spell
 
 
-def find_option(name: str) -> str:
+def find_option(name: str, value: Any = None) -> str:
     """The option of a parameter."""
+    if (name, value) == CONFORMAL:
+        return "--conformal"
     return "--" + SHELL_NAMES.get(name, name).replace("_", "-")
 
 
@@ -199,7 +204,9 @@ def in_shell(name: str, value: Any) -> str:
     >>> in_shell("intercept_step", 1.0)
     '--bias-step 1.0'
     """
-    option = find_option(name)
+    option = find_option(name, value)
+    if (name, value) == CONFORMAL:
+        return option
     if value is False or value == "False":
         return option.replace("--", "--no-", 1)
     if isinstance(value, list):

@@ -184,7 +184,7 @@ def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -
         return load_builtin(data)
     import numpy as np
 
-    from ..learners.linear import refuse_too_many
+    from ..learners.initial_weights import refuse_too_many
     from ..reading.reader import read, read_matrix
 
     given = given or SetOptions()

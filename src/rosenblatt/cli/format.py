@@ -45,8 +45,11 @@ def fold(line: str) -> str:
 
 
 def errors(score: "Score") -> str:
-    """An error in words; where rows may have several labels, what is wrong, and F1."""
+    """An error in words; of ranks also their mean difference, and of several labels F1."""
     said = f"error {score.error:.2%}: {score.errors:,} of {count(score.rows, 'row')}"
+    ranks = getattr(score, "rank_error", None)
+    if ranks is not None:
+        return f"rank error {ranks:.4f}; {said}"
     if score.micro_f1 is None:
         return said
     return f"{said} without exactly their labels; micro F1 {score.micro_f1:.4f}"
@@ -141,11 +144,23 @@ def tabulate(found: Any, most: int = 20) -> list[str]:
         ]
     return [
         *lines,
+        *about_ranks(found),
         f"Macro F1 {found.macro_f1:.4f}{over}, balanced accuracy {found.balanced_accuracy:.4f}, "
         f"Matthews correlation {found.matthews_correlation:.4f}.".replace(" nan", " –"),
         *about_areas(found),
         *about_probabilities(found),
         *confusion(found, [str(one.label) for one in classes]),
+    ]
+
+
+def about_ranks(found: Any) -> list[str]:
+    """The mean difference of ranks beside that of the best single rank, if labels are ranks."""
+    if not hasattr(found, "rank_figures") or None in found.rank_figures().values():
+        return []
+    own, median, kappa = found.rank_figures().values()
+    return [
+        f"Rank error {own:.4f} (the median rank for all: {median:.4f}), quadratic kappa "
+        f"{kappa:.4f}."
     ]
 
 
@@ -172,6 +187,13 @@ def about_probabilities(found: "Evaluation") -> list[str]:
         f"Log loss {found.log_loss:.4f}, Brier score {found.brier_score:.4f}, calibration error "
         f"{found.calibration.error:.4f}."
     ]
+
+
+def about_coverage(found: Any) -> list[str]:
+    """The measured coverage of prediction sets or intervals, and their mean size."""
+    one = found.coverage
+    size = "mean width" if hasattr(found, "of_median") else "mean set size"
+    return [f"Coverage {one.asked:g}: measured {one.measured:.4f}, {size} {one.size:.5g}."]
 
 
 def tabulate_curves(found: Any) -> list[str]:
@@ -269,7 +291,7 @@ def list_confusions(lines: list[tuple[str, list[int]]], names: list[str], most: 
 def count_updates(model: "Model") -> tuple[int, str]:
     """The updates of a training; they are mistakes unless some rows were right and too near."""
     updates = sum(state.mistakes for state in model.states)
-    right = updates == sum(epoch.errors for epoch in model.history) and model.target == "classes"
+    right = updates == sum(epoch.errors for epoch in model.history) and model.target != "numbers"
     return updates, "mistake" if right else "update"
 
 
@@ -475,11 +497,15 @@ def about_online(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> lis
         format_setting(each, ["predicts the next row"] * (number == 0), spell)
         for number, each in enumerate(facts["best"])
     ]
-    return [
-        f"Online: {facts['error']:.2%} of {count(facts['rows'], 'row')} were wrong before they "
-        f"were learnt; {alarms}; {facts['tried']} settings:",
-        *shown,
-    ]
+    return [f"{summarize_online(facts)}; {alarms}; {facts['tried']} settings:", *shown]
+
+
+def summarize_online(facts: dict[str, Any]) -> str:
+    """The error of predictions of a stream in a line."""
+    rows = count(facts["rows"], "row")
+    if RULE_TABLE[facts["best"][0]["rule"]].target == "numbers":
+        return f"Online: mean absolute error {facts['error']:.5g} of {rows} before they were learnt"
+    return f"Online: {facts['error']:.2%} of {rows} were wrong before they were learnt"
 
 
 def format_setting(
@@ -511,15 +537,16 @@ def about_target(model: "Model", most: int | None = LISTED) -> str:
 
 def held_out_line(facts: Mapping[str, Any]) -> str:
     """The errors on held-out rows in words."""
-    from ..data.targets import Score
+    from ..data.targets import RankScore, Score
 
     score = facts["held_out"]
-    return summarize_numbers(score) if "mae" in score else errors(Score(**score))
+    kind = RankScore if "distance" in score else Score
+    return summarize_numbers(score) if "mae" in score else errors(kind(**score))
 
 
 def list_kinds(model: "Model") -> str:
-    """What the classes of a model are called: labels, where a row may have several."""
-    return "labels" if model.is_multilabel else "classes"
+    """What the classes of a model are called: labels, where a row may have several; or ranks."""
+    return "labels" if model.is_multilabel else model.target
 
 
 def join_words(names: list[str], last: str) -> str:
@@ -532,10 +559,15 @@ def join_words(names: list[str], last: str) -> str:
 
 
 def about_classes(model: "Model", most: int | None = LISTED) -> str:
-    """The classes of a model, and how many rows each had in training, the largest first."""
+    """The classes of a model, and how many rows each had in training, the largest first.
+
+    Ranks stay in their order.
+    """
     rows = model.facts.get("class_rows") or []
     names = [str(name) for name in model.classes.tolist()]
     if len(rows) != len(names):
         return join_names(names, most)
-    pairs = sorted(zip(rows, names, strict=True), key=lambda pair: -pair[0])
+    pairs = list(zip(rows, names, strict=True))
+    if model.target != "ranks":
+        pairs.sort(key=lambda pair: -pair[0])
     return join_names((f"{name} ({n:,})" for n, name in pairs), most)

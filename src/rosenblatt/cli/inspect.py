@@ -19,6 +19,7 @@ from .format import (
     count_updates,
     fold,
     held_out_line,
+    summarize_online,
 )
 from .options import output_option
 from .panels import CommandError, command
@@ -114,7 +115,10 @@ def inspect_linear(saved: "Model", learner: Any, given: InspectOptions, model: P
     for line in tabulate_importances(ranked):
         column, text = line
         print(fold(f"{text}: {format_weights(raw[:, column], coef[:, column])}"))
-    print(fold(f"  bias: {format_weights(raw_bias, bias)}"))
+    if saved.target == "ranks":
+        print(fold(f"  thresholds: {format_weights(-raw_bias, -bias)}"))
+    else:
+        print(fold(f"  bias: {format_weights(raw_bias, bias)}"))
     if given.plot is not None:
         print(f"Wrote the figure to {given.plot}.")
     if given.card is not None:
@@ -187,6 +191,7 @@ def describe_model(saved: "Model") -> dict[str, Any]:
         "parameters": dict(saved.parameters),
         "classes": saved.classes.tolist(),
         "probabilities": "calibration" in facts,
+        "conformal_rows": len(facts["conformal"]["scores"]) if "conformal" in facts else 0,
         **{name: facts[name] for name in kept if name in facts},
         "history": [epoch._asdict() for epoch in saved.history],
     }
@@ -236,7 +241,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
                 f"{count(last.epoch, 'epoch')}; mean loss in the first {losses[0]}, in the last "
                 f"{losses[1]}, in deviations"
             )
-    if model.history and model.target == "classes":
+    if model.history and model.target != "numbers":
         shares = [f"{epoch.errors / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
         lines.append(
             f"{count(last.epoch, 'epoch')}; mistakes in the first {shares[0]}, in the last "
@@ -244,14 +249,18 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
         )
     if "calibration" in facts:
         lines.append("Gives probabilities (predict --probabilities)")
+    if "conformal" in facts:
+        what = "sets" if model.target != "numbers" else "intervals"
+        known = count(len(facts["conformal"]["scores"]), "row")
+        lines.append(
+            f"Gives prediction {what} (predict --coverage) from {known} that it had not learnt"
+        )
     if "tuning" in facts:
         lines.append(about_choice(facts["tuning"]))
     if "online" in facts:
         online = facts["online"]
-        lines.append(
-            f"Online: {online['error']:.2%} of {count(online['rows'], 'row')} wrong before they "
-            f"were learnt; {count(len(online['alarms']), 'drift alarm')}"
-        )
+        alarms = count(len(online["alarms"]), "drift alarm")
+        lines.append(f"{summarize_online(online)}; {alarms}")
     if "held_out" in facts:
         lines.append(f"Held-out {held_out_line(facts)}")
     return lines
@@ -265,6 +274,12 @@ def about_scores(model: "Model") -> list[str]:
         return [
             "A prediction is the bias and the sum of weight × feature, in the units of the file.",
             "The largest weights (scaled: as train learnt them, for numbers of deviation 1):",
+        ]
+    if model.target == "ranks":
+        return [
+            "The sum of weight × feature is compared with the thresholds; from the first on, the "
+            f"rank is {model.classes[1]}.",
+            "The weights of the most important columns:",
         ]
     first, second = (str(label) for label in (*model.classes[:2], "")[:2])
     if model.is_multilabel:

@@ -1,5 +1,6 @@
 """The options of training, in groups, and their translation for the library."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import partial
@@ -14,6 +15,7 @@ from ..parameters import (
     FEEDBACK_RULES,
     FILES,
     NUMBER_RULES,
+    RANK_RULES,
     RULE_NAMES,
     RULE_TABLE,
     SEQUENCE,
@@ -40,8 +42,9 @@ stream_option = partial(option, panel=STREAM_PANEL)
 feature_option = partial(option, panel=FEATURE_PANEL)
 tagging_option = partial(option, panel=TAGGING_PANEL)
 
+MOST_RANKS = 999  # more look like measurements
 FOR_FILES_SHOWN = {
-    "margin": "0; text and tags: 1",
+    "margin": "0; text and tags: 1; ranks: 0",
     "C": "1; without --rule and for numbers, by the size of rows; tags: 0.01",
     "loss": "PA-I; without --rule PA-II for classes",
     "epsilon": "0",
@@ -154,10 +157,10 @@ class RuleOptions:
     """The update rule, and the parameters that only some rules have."""
 
     rule: str | None = training_option(
-        help=f"Update rule: {', '.join(CLASS_RULES)}; for numbers: {', '.join(NUMBER_RULES)}; "
-        f"from right or wrong only: {', '.join(FEEDBACK_RULES)}.",
+        help=f"Update rule: {', '.join(CLASS_RULES)}; numbers: {', '.join(NUMBER_RULES)}; "
+        f"ranks: {', '.join(RANK_RULES)}; feedback: {', '.join(FEEDBACK_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
-        shown="pa; text, --epochs 1: arow",
+        shown="pa; text, stream: arow",
     )
     own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))
 
@@ -179,6 +182,9 @@ class LearningOptions(RuleOptions):
     solution: str | None = shared_option("solution", "average; last for text and --epochs 1")
     early_stopping: bool = shared_option("early_stopping", "off", False)
     probabilities: bool = shared_option("calibrate", "off", False)
+    conformal: bool = training_option(
+        help="Hold out rows for prediction sets or intervals (predict --coverage).", default=False
+    )
     class_weight: str | None = training_option(
         help="Weights of the classes: balanced weighs rare classes more.",
         type=click.Choice(["balanced"]),
@@ -190,13 +196,16 @@ class LearningOptions(RuleOptions):
         default=False,
     )
     metric: str | None = shared_option("metric", "error")
-    validation: str | None = training_option(
-        help="Stop early by the rows of FILE instead of a tenth of the rows.", metavar="FILE"
-    )
+    validation: str | None = training_option(help="Stop early by the rows of FILE.", metavar="FILE")
     labels_budget: float = stream_option(
         help=FILES["labels_budget"].help + ".", default=0.0, metavar="N", shown="all labels"
     )
-    seed: int = training_option(help="Seed of the random orders, from 0 to 2³² − 1.", default=0)
+    seed: int = training_option(help="Seed of the random orders, below 2³².", default=0)
+    positive: list[str] | None = training_option(
+        help="Column whose weight is never negative, or * for all; repeatable.",
+        metavar="COLUMN",
+        shown="any sign",
+    )
     initial: Path | None = training_option(help="Start from the weights of a model file.")
     cluster: str | None = stream_option(
         help="Train on a Dask cluster: local:N, an address, or a scheduler file.", metavar="WHERE"
@@ -219,6 +228,10 @@ class LearningOptions(RuleOptions):
     )
     classes: str | None = stream_option(
         help="All labels, separated by commas.", metavar="A,B,…", shown="labels of the first rows"
+    )
+    ordinal: str | None = training_option(
+        help="Learn ranks: all labels, the lowest first, such as low,high or 1..5.",
+        metavar="A,B,…",
     )
 
     markov: int | None = tagging_option(
@@ -248,10 +261,11 @@ class LearningOptions(RuleOptions):
             "max_iter": 1 if self.epochs is None and once else self.epochs,
             "early_stopping": self.early_stopping or None,
             "metric": self.metric,
-            "calibrate": self.probabilities or None,
+            "calibrate": "conformal" if self.conformal else self.probabilities or None,
             "intercept_step": self.bias_step,
             "fit_intercept": False if self.no_bias else None,
             "random_state": self.seed,
+            "positive": True if self.positive == ["*"] else self.positive,
             "markov": self.markov,
             "search": self.search,
             "features": None if self.templates is None else read_templates(self.templates),
@@ -278,6 +292,27 @@ class LearningOptions(RuleOptions):
         """Return the labels of ``--classes``; None if they were not given."""
         return tuple(self.classes.split(",")) if self.classes else None
 
+    def parse_ordinal(self) -> tuple[str, ...] | None:
+        """Return the labels of ``--ordinal``; "1..5" are whole numbers in a row."""
+        if self.ordinal is None:
+            return None
+        if self.classes is not None:
+            raise CommandError("--ordinal names all labels; leave --classes out.", "conflict")
+        ends = re.fullmatch(r"\s*(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})\s*", self.ordinal)
+        if ends is None:
+            return tuple(word.strip() for word in self.ordinal.split(","))
+        first, last = map(int, ends.groups())
+        if not first < last <= first + MOST_RANKS:
+            raise CommandError(
+                f"--ordinal {self.ordinal} must go up, by at most {MOST_RANKS:,}.", "out-of-range"
+            )
+        return tuple(map(str, range(first, last + 1)))
+
+    @property
+    def named(self) -> str | None:
+        """The labels that are named, in an order or not."""
+        return self.classes if self.ordinal is None else self.ordinal
+
 
 @dataclass
 class ReadingOptions(FileOptions):
@@ -302,8 +337,8 @@ class ReadingOptions(FileOptions):
     )
     numbers: bool | None = input_option(
         "--numbers/--no-numbers",
-        help="Whether labels are numbers to predict, not classes.",
-        shown="detected; classes with --classes",
+        help="Whether labels are numbers to predict.",
+        shown="detected; not with --classes",
     )
     encoding: str | None = input_option(
         help="Encoding of the text, such as latin-1.", shown="utf-8"
@@ -354,14 +389,16 @@ class ReadingOptions(FileOptions):
         return frozenset(name for name, usual in names.items() if getattr(self, name) != usual)
 
     def options(self, classes: Any = None) -> dict[str, Any]:
-        """Return the keyword arguments of ``read``; named classes are not numbers."""
+        """Return the keyword arguments of ``read``; named classes or ranks are not numbers."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         del given["cache"]
         for name in ("text", "category", "cross", "ignore"):
             given[name] = tuple(given[name] or ())
         ngrams = None if self.ngrams is None else parse_ngrams(self.ngrams)
         if classes is not None and self.numbers:
-            raise CommandError("--numbers excludes --classes; leave one out.", "conflict")
+            raise CommandError(
+                "--numbers excludes --classes and --ordinal; leave one out.", "conflict"
+            )
         numbers = self.numbers if classes is None else False
         return given | {"ngrams": ngrams, "counts": self.counts or "binary", "numbers": numbers}
 

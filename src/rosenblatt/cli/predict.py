@@ -77,6 +77,13 @@ class PredictOptions(ScoreOptions):
         "Needs a model of train --probabilities.",
         default=False,
     )
+    coverage: float | None = output_option(
+        help="Write the set of classes, or the interval of numbers, that has the true label with "
+        "this probability: in text instead of the label, else beside it. Needs a model of train "
+        "--conformal.",
+        metavar="SHARE",
+        shown="off",
+    )
 
     def find_format(self) -> str:
         """Return the format of the output: the stated one, else by the name of the file."""
@@ -100,6 +107,7 @@ class JsonOption:
     examples=[
         "rosenblatt predict model.safetensors new.csv -o labels.txt",
         "rosenblatt predict model.safetensors new.csv --probabilities -o new.jsonl",
+        "rosenblatt predict model.safetensors new.csv --coverage 0.9 -o new.csv",
         "rosenblatt predict model.safetensors new.csv --append -o with_labels.csv",
     ],
 )
@@ -113,9 +121,15 @@ def predict(model: Path, data: str, given: PredictOptions, decision: ThresholdOp
 
     check_output(given.output, model, data)
     form = given.find_format()
-    if form == "text" and given.scores and given.probabilities:
+    wanted = {
+        "--scores": given.scores,
+        "--probabilities": given.probabilities,
+        "--coverage": given.coverage is not None,
+    }
+    instead = [name for name, is_wanted in wanted.items() if is_wanted]
+    if form == "text" and len(instead) > 1:
         raise CommandError(
-            "--scores excludes --probabilities in text; leave one out, or choose --output-format "
+            f"{instead[0]} excludes {instead[1]} in text; leave one out, or choose --output-format "
             "csv.",
             "conflict",
         )
@@ -124,6 +138,7 @@ def predict(model: Path, data: str, given: PredictOptions, decision: ThresholdOp
             "--append needs a table; choose --output-format csv, tsv or jsonl.", "conflict"
         )
     saved, learner = load_learner(model)
+    check_coverage(given.coverage, learner, model)
     opened = open_like(saved, data, labels=False, **given.options())
     kinds: dict[str, Callable[..., Iterator[bytes]]] = {
         "rows": write_rows,
@@ -133,6 +148,16 @@ def predict(model: Path, data: str, given: PredictOptions, decision: ThresholdOp
     with open_output(given.output) as out, show_reading(opened.size, seen) as tell:
         for piece in kinds[learner.reads](learner, opened, given, decision.threshold, tell):
             out.write(piece)
+
+
+def check_coverage(coverage: float | None, learner: Any, model: Path) -> None:
+    """Refuse prediction sets or intervals of a model of rows that gives none."""
+    if coverage is None or learner.reads != "rows" or getattr(learner, "conformal", None):
+        return
+    what = "intervals" if learner.target_kind == "numbers" else "sets"
+    raise CommandError(
+        f"{model} gives no prediction {what}; train it with --conformal.", "no-conformal"
+    )
 
 
 def write_rows(
@@ -145,12 +170,12 @@ def write_rows(
     """The predictions for rows, batch by batch."""
     from ..jobs.predictions import Contents, predict_rows, tabulate_predictions, write_table
 
-    contents = Contents(given.scores, given.probabilities, given.append, threshold)
+    contents = Contents(given.scores, given.probabilities, given.append, threshold, given.coverage)
     form = given.find_format()
     if form != "text":
         yield from write_table(tabulate_predictions(learner, reader, contents, tell), form)
         return
-    numbers = (given.scores or given.probabilities) and learner.target_kind == "classes"
+    numbers = (given.scores or given.probabilities) and learner.target_kind != "numbers"
     separator = reader.parser.recipe.labels_separator or ","
     for batch, rows in predict_rows(learner, reader, contents, separator):
         tell(batch.bytes_read)
@@ -158,6 +183,8 @@ def write_rows(
             lines = [" ".join(f"{value:.9g}" for value in row[1:]) + "\n" for row in rows]
         else:
             lines = [f"{in_one_line(row[0])}\n" for row in rows]
+        if given.coverage is not None:
+            lines = [f"{' '.join(map(in_one_line, row[1:]))}\n" for row in rows]
         if batch.ids is not None:
             ids = (in_one_line(name).replace("\t", "\\t") for name in batch.ids)
             lines = [f"{name}\t{line}" for name, line in zip(ids, lines, strict=True)]
@@ -177,6 +204,7 @@ def write_sentences(
     stated = {
         "--scores": given.scores,
         "--probabilities": given.probabilities,
+        "--coverage": given.coverage is not None,
         "--append": given.append,
         "--output-format": given.output_format,
         "--threshold": threshold is not None,

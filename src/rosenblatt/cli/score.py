@@ -9,10 +9,26 @@ from typing import TYPE_CHECKING
 import click
 
 from .data import check_input, check_output
-from .format import LISTED, count, fold, summarize_evaluation, tabulate, tabulate_curves
+from .format import (
+    LISTED,
+    about_coverage,
+    count,
+    fold,
+    summarize_evaluation,
+    tabulate,
+    tabulate_curves,
+)
 from .options import output_option
 from .panels import CommandError, DescribedArgument, command
-from .predict import FILE, MODEL, JsonOption, ScoreOptions, ThresholdOption, load_learner
+from .predict import (
+    FILE,
+    MODEL,
+    JsonOption,
+    ScoreOptions,
+    ThresholdOption,
+    check_coverage,
+    load_learner,
+)
 
 if TYPE_CHECKING:
     from ..jobs.compare import Comparison
@@ -25,6 +41,12 @@ class EvaluationOptions(JsonOption):
     curves: bool = output_option(
         help="Also print precision and recall at several thresholds, and the calibration curve.",
         default=False,
+    )
+    coverage: float | None = output_option(
+        help="Also print the share of rows whose label is in its prediction set, or interval, of "
+        "this coverage, and their mean size. Needs a model of train --conformal.",
+        metavar="SHARE",
+        shown="off",
     )
     report: Path | None = output_option(
         help="Write a report to FILE as one HTML page: curves, confusion, importances, and the "
@@ -39,6 +61,7 @@ class EvaluationOptions(JsonOption):
     examples=[
         "rosenblatt score model.safetensors test.csv",
         "rosenblatt score model.safetensors test.csv --curves --threshold 0.3",
+        "rosenblatt score model.safetensors test.csv --coverage 0.9",
         "rosenblatt score model.safetensors test.csv --report report.html",
     ],
 )
@@ -61,9 +84,10 @@ def score(
 
     check_output(result.report, model, data)
     saved, learner = load_learner(model)
+    check_coverage(result.coverage, learner, model)
     opened = open_like(saved, data, labels=True, **given.options())
     with show_reading(opened.size, sys.stderr.isatty()) as tell:
-        found = evaluate(learner, opened, tell, decision.threshold)
+        found = evaluate(learner, opened, tell, decision.threshold, coverage=result.coverage)
     if result.report is not None:
         from ..jobs.report_page import write_report
         from .inspect import about_model
@@ -78,6 +102,7 @@ def score(
     if result.curves and learner.target_kind == "numbers":
         raise CommandError("--curves is about classes; leave it out.", "curves-classes")
     lines = [f"{data}: {summarize_evaluation(found)}.", *tabulate(found)]
+    lines += about_coverage(found) if result.coverage is not None else []
     lines += tabulate_curves(found) if result.curves else []
     lines += [f"Wrote the report to {result.report}."] if result.report is not None else []
     print("\n".join(map(fold, lines)))

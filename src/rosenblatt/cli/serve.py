@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..parameters import ANY_RULE, CLASS_RULES, FOR_ONE_PASS, SOLUTIONS
+from ..parameters import ANY_RULE, CLASS_RULES, FEEDBACK_RULES, FOR_ONE_PASS, SOLUTIONS
 from .data import check_output
 from .options import RULES_PANEL, RuleOptions, rule_options
 from .panels import CommandError, DescribedArgument, command, option, options_by_name
@@ -135,8 +135,9 @@ class NewModelOptions(RuleOptions):
     """The model to start with if there is no model file."""
 
     rule: str | None = new_option(
-        help=f"Update rule: {', '.join(CLASS_RULES)}.",
-        type=click.Choice(list(CLASS_RULES)),
+        help=f"Update rule: {', '.join(CLASS_RULES)}; from right or wrong only: "
+        f"{', '.join(FEEDBACK_RULES)}.",
+        type=click.Choice([*CLASS_RULES, *FEEDBACK_RULES]),
         shown=FOR_ONE_PASS["rule"],
     )
     own: dict[str, Any] = options_by_name(rule_options({}))

@@ -100,7 +100,7 @@ def make_report(
     from .builtin_report import Study
 
     files = reading.cache, reading.skip_bad, reading.format, learning.window, learning.cluster
-    others = learning.classes, learning.initial, result.checkpoint, result.progress_every
+    others = learning.named, learning.initial, result.checkpoint, result.progress_every
     streams = learning.online, learning.validation, result.resume, result.test
     if any(files) or any(others) or any(streams):
         raise CommandError(
@@ -138,7 +138,7 @@ def validate(
     job = make_job(replace(result, checkpoint=None, progressive=None), learning, reading.cache)
     stated = reading.list_given_features()
     try:
-        options = reading.options(learning.classes)
+        options = reading.options(learning.named)
         found = cross_validate(open_source(data), options, job, folds, stated)
     finally:
         job.reporter.close()
@@ -162,7 +162,8 @@ def make_job(
         listener.log = result.progressive.open("w", encoding="utf-8")
     rule, stated = learning.to_parameters(once)
     open_rule = learning.rule is None and stated.get("max_iter") == 1
-    if open_rule and result.progress_every and not learning.online:
+    chooses = open_rule and learning.ordinal is None
+    if chooses and result.progress_every and not learning.online:
         print_note(
             "-P and --progressive only report the error; add --online to also choose the rule "
             "for the prediction of the next row."
@@ -179,6 +180,7 @@ def make_job(
         tune=learning.tune,
         validation=learning.validation,
         labels_budget=learning.labels_budget,
+        ordinal=learning.parse_ordinal(),
     )
     return FileJob(request, listener, checkpointer)
 
@@ -203,7 +205,7 @@ def train_on_file(
     from ..jobs.files import train as train_file
     from ..jobs.online import train_online
 
-    options = reading.options(learning.classes)
+    options = reading.options(learning.named)
     initial = None if learning.initial is None else load_initial(data, learning, reading)
     if initial is not None and "recipe" in initial.features:
         same = {name: options[name] for name in ("skip_bad", "threads")}
@@ -244,14 +246,15 @@ def tune_and_open(
     if job.request.tune:
         from ..jobs.tuning import tune
 
-        again = partial(open_again, source, reading.options(job.request.classes))
+        named = job.request.classes or job.request.ordinal
+        again = partial(open_again, source, reading.options(named))
         reader, job = tune(reader, again, job, reading.list_given_features())
         print_facts("tuned", job.facts["tuning"], result, about_tuning)
     if not result.json:
         lines = [*map(fold, about_columns(reader.parser.recipe))]
         stated = job.initial is not None or job.request.online
         if not stated and job.request.parameters.get("margin") is None:
-            parameters = job.plan(look(reader)).parameters
+            parameters = job.plan(look(reader, job.request)).parameters
             lines += about_margin(parameters) if "margin" in parameters else []
         job.reporter.opening = lines
     return reader, job
@@ -367,7 +370,7 @@ def train_on_cluster(
     kept = result.output if result.checkpoint is not None or result.resume else None
     model = train_files(
         data,
-        reading.options(learning.classes),
+        reading.options(learning.named),
         make_job(result, learning),
         str(learning.cluster),
         (lambda _: None) if result.quiet else report,

@@ -2,14 +2,16 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar
 
 from distributed import Client
 
 from ..data.labels import UnknownLabelError
-from ..estimators.base import OnlineClassifier, make_seed, unchanged_by_errors
+from ..estimators.base import OnlineEstimator, make_seed, unchanged_by_errors
 from ..estimators.linear import LinearClassifier
+from ..estimators.regressors import LinearRegressor
 from ..estimators.sequence import SequencePerceptron
 from ..parameters import (
     CLUSTER,
@@ -29,7 +31,7 @@ from .rows import RowSource
 from .run import ClusterRun
 from .sentences import SentenceSource
 
-E = TypeVar("E", bound=OnlineClassifier[Any])
+E = TypeVar("E", bound=OnlineEstimator[Any])
 
 
 def fit(
@@ -48,7 +50,7 @@ def fit(
     report: Callable[[Round], None] | None = None,
     **reading: Any,
 ) -> E:
-    """Fit a classifier or a tagger to data on a Dask cluster by iterative parameter mixing.
+    """Fit a classifier, regressor or tagger on a Dask cluster by iterative parameter mixing.
 
     After McDonald, Hall & Mann (2010). The model depends on the data, their partitions and
     ``random_state`` only, not on the number of workers or on workers that die. One partition gives
@@ -56,7 +58,7 @@ def fit(
 
     Parameters
     ----------
-    estimator : Perceptron or one of the family, or SequencePerceptron
+    estimator : Perceptron or one of the family, a regressor, or SequencePerceptron
         What to fit, with ``solution`` "last" or "average" and ``order`` "each", "once" or "fixed".
     X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
         The rows. Arrays may have dense or CSR blocks; a file is a partition. For a tagger, a dask
@@ -129,7 +131,7 @@ def fit(
     training = Training(source, parameters, mode, mix, ClusterCheckpoint(checkpoint, resume))
     cluster = Cluster(client, patience)
     if report is None and parameters["verbose"]:
-        report = print_round
+        report = partial(print_round, numbers=rule.target == "numbers")
     with unchanged_by_errors(estimator):
         run = training.run(cluster, report)
         learner = training.finish(run)
@@ -158,7 +160,7 @@ def make_row_source(
     classes: Any,
     reading: Any,
 ) -> RowSource:
-    """Check the parameters of a linear classifier, and find its partitions."""
+    """Check the parameters of a linear model, and find its partitions."""
     check_supported(values, RULE_TABLE[rule.family].parameters, rule)
     exact = values["intercept_step"] == "radius"
     return RowSource(make_partitions(X, y, weights, exact, reading), rule, classes)
@@ -182,6 +184,7 @@ def make_sentence_source(
 
 SOURCES: dict[type, Callable[..., Any]] = {
     LinearClassifier: make_row_source,
+    LinearRegressor: make_row_source,
     SequencePerceptron: make_sentence_source,
 }
 
@@ -202,7 +205,7 @@ def default_mix(rule: UpdateRule) -> str:
 
 def refuse_unmixable(rule: UpdateRule, values: Mapping[str, Any]) -> None:
     """Refuse a rule that keeps more than weights, and a way of mixing that it does not have."""
-    if rule.arrays and not rule.has_variances:
+    if not rule.can_mix:
         raise ParameterError(
             f"Partitions cannot be mixed by {rule.name}, which keeps more than weights; use "
             '{mode="sequential"} or one machine.',

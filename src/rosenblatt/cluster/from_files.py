@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -9,10 +10,10 @@ from ..jobs.data import refuse_options_of_rows
 from ..jobs.job import FileJob
 from ..learners.sequence.file_formats import detect_format
 from ..learners.sequence.training import make_sequence_plan
-from ..parameters import FILES, NUMBER_RULES, RULE_TABLE, SEQUENCE, ParameterError
+from ..parameters import FILES, NUMBER_RULES, RANK_RULES, RULE_TABLE, SEQUENCE, ParameterError
 from ..reading.reader import read
 from ..storage.model import Model
-from ..training.plan import IN_MEMORY_ROWS, Request, make_plan
+from ..training.plan import IN_MEMORY_ROWS, Plan, Request, make_plan
 from ..training.rules import PERCEPTRON, RULES
 from .checkpoint import ClusterCheckpoint, build_model
 from .client import Cluster, connect
@@ -53,7 +54,8 @@ def train(
     training = Training(source, parameters, "mixing", mix, ClusterCheckpoint(*kept))
     with connect(address) as client:
         cluster = Cluster(client)
-        run = training.run(cluster, report or print_round)
+        numbers = isinstance(source, RowSource) and source.has_numbers
+        run = training.run(cluster, report or partial(print_round, numbers=numbers))
         for note in source.list_notes(cluster):
             asked.reporter.note(note)
         return build_model(run, training.finish(run))
@@ -63,33 +65,32 @@ def plan_rows(
     data: str, reading: dict[str, Any], request: Request
 ) -> tuple[RowSource, dict[str, Any], str]:
     """The partitions, the parameters and the mixing of a linear model, checked."""
-    if request.rule in NUMBER_RULES:
-        raise numbers_error()
+    if request.ordinal is not None or request.rule in RANK_RULES:
+        raise ParameterError(
+            "{cluster?} trains models of classes and numbers, and taggers, and the labels are "
+            "ranks; leave it out: a single machine learns a file of any size as a stream.",
+            code="cluster-ranks",
+        )
     alone = replace(request, window=0, holdout=0.0, progress_every=0, online=False)
-    plan = make_plan(alone, replace(IN_MEMORY_ROWS, mean_square=1.0))
-    modes = {"mode": "mixing", "mix": default_mix(RULES[plan.rule])}
-    values = {**plan.parameters, **request.options, **modes}
-    table = {**RULE_TABLE[plan.rule].parameters, **FILES}
-    check_supported(values, table, RULES[plan.rule])  # before files are read
+    stated = request.rule in NUMBER_RULES or bool(reading.get("numbers"))
+    check_plan(make_plan(alone, replace(IN_MEMORY_ROWS, mean_square=1.0, numbers=stated)), request)
     files = partition_files(data, reading)
-    if files.features["recipe"].get("numbers"):
-        raise numbers_error()
-    found = replace(IN_MEMORY_ROWS, texts=len(files.features["recipe"]["text"]))
+    recipe = files.features["recipe"]
+    found = replace(IN_MEMORY_ROWS, texts=len(recipe["text"]), numbers=bool(recipe["numbers"]))
     if make_plan(alone, found).unresolved:
         (first, *_), alike, *_ = files.parts[0]
         found = replace(found, mean_square=read(first, **alike).mean_square())
     plan = make_plan(alone, found)
+    check_plan(plan, request)
     rule = RULES[plan.rule]
     return RowSource(files, rule, request.classes), dict(plan.parameters), default_mix(rule)
 
 
-def numbers_error() -> ParameterError:
-    """Return the error for labels that are numbers."""
-    return ParameterError(
-        "{cluster?} trains classifiers and taggers, and the labels are numbers; leave it out: a "
-        "single machine learns a file of any size as a stream.",
-        code="cluster-numbers",
-    )
+def check_plan(plan: Plan, request: Request) -> None:
+    """Refuse what a cluster does not support."""
+    rule = RULES[plan.rule]
+    values = {**plan.parameters, **request.options, "mode": "mixing", "mix": default_mix(rule)}
+    check_supported(values, {**RULE_TABLE[plan.rule].parameters, **FILES}, rule)
 
 
 def plan_sentences(

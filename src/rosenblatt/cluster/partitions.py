@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..data.labels import refuse_missing, tidy
 from ..data.rows import n_rows, read_only, view_rows
-from ..data.targets import ClassTarget
+from ..data.targets import ClassTarget, NumberTarget
 from ..data.weights import row_weights
 from ..estimators.base import to_canonical
 from ..kernels.algebra import Rows
@@ -64,7 +64,7 @@ class FilePartition(NamedTuple):
     paths: tuple[str, ...]
     reading: dict[str, Any]
     topic: str
-    target: ClassTarget | None = None
+    target: ClassTarget | NumberTarget | None = None
     learner: LinearLearner | None = None
 
     def batches(self) -> Iterator[tuple[Batch, int]]:

@@ -8,8 +8,9 @@ from dask.base import compute
 from dask.delayed import delayed
 
 from ..data.rows import Array
+from ..data.targets import NumberTarget
 from ..estimators.base import get_learner, to_predictor
-from ..estimators.linear import LinearClassifier
+from ..estimators.linear_base import LinearEstimator
 from ..estimators.perceptron import Perceptron  # noqa: F401 - for the examples
 from ..parameters import ParameterError
 from ..reading.batches import Batch
@@ -20,14 +21,15 @@ from .partitions import (
     partition_files,
     view_read_only,
 )
+from .worker_tasks import pool_scores
 
 
-def predict(model: LinearClassifier, X: Any, **reading: Any) -> Any:
-    """Predict the label of each row of a dask collection or of files, lazily.
+def predict(model: LinearEstimator, X: Any, **reading: Any) -> Any:
+    """Predict the label or number of each row of a dask collection or of files, lazily.
 
     Parameters
     ----------
-    model : Perceptron or one of the family
+    model : Perceptron or one of the family, or a regressor
         Fitted, on a cluster or elsewhere.
     X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
         The rows.
@@ -50,7 +52,7 @@ def predict(model: LinearClassifier, X: Any, **reading: Any) -> Any:
     >>> predict(model, da.from_array(np.array([[3.0], [-3.0], [1.0]]), chunks=(2, 1))).compute()
     array([1, 0, 1])
     """
-    light, dtype = delay_predictor(model), model.classes_.dtype
+    light, dtype = delay_predictor(model), get_learner(model).classes.dtype
     if hasattr(X, "columns"):
         return X.map_partitions(predict_frame, light, meta=(None, dtype))
     if isinstance(X, da.Array):
@@ -63,12 +65,12 @@ def predict(model: LinearClassifier, X: Any, **reading: Any) -> Any:
     return da.concatenate(list(labels))
 
 
-def score(model: LinearClassifier, X: Any, y: Any = None, **reading: Any) -> float:
-    """Return the accuracy of a model on a dask collection or on files.
+def score(model: LinearEstimator, X: Any, y: Any = None, **reading: Any) -> float:
+    """Return the accuracy of a model on a dask collection or on files; R² of numbers.
 
     Parameters
     ----------
-    model : Perceptron or one of the family
+    model : Perceptron or one of the family, or a regressor
         Fitted, on a cluster or elsewhere.
     X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
         The rows.
@@ -80,7 +82,7 @@ def score(model: LinearClassifier, X: Any, y: Any = None, **reading: Any) -> flo
     Returns
     -------
     float
-        From 0 to 1.
+        The accuracy, from 0 to 1; or R², at most 1.
 
     See Also
     --------
@@ -98,16 +100,15 @@ def score(model: LinearClassifier, X: Any, y: Any = None, **reading: Any) -> flo
         batches = make_partitions(X, y, None, False, reading).parts
     else:
         batches = delay_batches(model, X, reading)
-    counts = compute(*(delayed(count_right)(batch, light) for batch in batches))
-    right, n_rows = np.sum(counts, axis=0).tolist()
-    if not n_rows:
+    found = pool_scores(list(compute(*(delayed(score_batch)(batch, light) for batch in batches))))
+    if np.isnan(found):
         raise ParameterError("There are no rows to score.", code="no-rows")
-    return float(right / n_rows)
+    return found
 
 
-def delay_predictor(model: LinearClassifier) -> Any:
+def delay_predictor(model: LinearEstimator) -> Any:
     """A model without what only training needs, to send to the workers."""
-    if model.multilabel_:
+    if get_learner(model).multilabel:
         raise ParameterError(
             "A cluster predicts one label of each row, and this model any number; use the "
             "model's own predict on each part.",
@@ -116,7 +117,7 @@ def delay_predictor(model: LinearClassifier) -> Any:
     return delayed(to_predictor(model), pure=True)
 
 
-def delay_batches(model: LinearClassifier, X: Any, reading: dict[str, Any]) -> list[Any]:
+def delay_batches(model: LinearEstimator, X: Any, reading: dict[str, Any]) -> list[Any]:
     """The rows of files as delayed batches, with the features of the model."""
     recipe = get_learner(model).features.get("recipe")
     if recipe is not None:
@@ -124,26 +125,30 @@ def delay_batches(model: LinearClassifier, X: Any, reading: dict[str, Any]) -> l
     return [delayed(FilePartition.load)(part) for part in partition_files(X, reading).parts]
 
 
-def predict_block(block: Any, model: LinearClassifier) -> Array:
+def predict_block(block: Any, model: Any) -> Array:
     """The predicted labels of a block of an array."""
-    return model.predict(block) if block.shape[0] else model.classes_[:0]
+    return np.asarray(model.predict(block) if block.shape[0] else get_learner(model).classes[:0])
 
 
-def predict_frame(frame: Any, model: LinearClassifier) -> Any:
+def predict_frame(frame: Any, model: LinearEstimator) -> Any:
     """The predicted labels of a part of a data frame, with its index."""
     import pandas
 
     return pandas.Series(predict_block(frame, model), frame.index)
 
 
-def predict_batch(batch: Batch, model: LinearClassifier) -> Array:
+def predict_batch(batch: Batch, model: LinearEstimator) -> Array:
     """The predicted labels of a batch; columns that the model does not know are ignored."""
     learner = get_learner(model)
-    scores = learner.scores(view_read_only(batch.rows), batch.width)
-    return np.asarray(learner.classes[learner.choose(scores)])
+    chosen = learner.choose(learner.scores(view_read_only(batch.rows), batch.width))
+    return np.asarray(chosen if learner.target_kind == "numbers" else learner.classes[chosen])
 
 
-def count_right(batch: Batch, model: LinearClassifier) -> tuple[int, int]:
-    """How many rows of a batch are predicted correctly, and how many there are."""
-    right = predict_batch(batch, model) == batch.labels
-    return int(np.count_nonzero(right)), len(right)
+def score_batch(batch: Batch, model: LinearEstimator) -> Any:
+    """How many rows of a batch are right, and how many there are; or the errors of numbers."""
+    predicted, target = predict_batch(batch, model), get_learner(model).target
+    if isinstance(target, NumberTarget):
+        score = target.new_score()
+        score.compare(predicted, target.encode(batch.labels))
+        return score
+    return int(np.count_nonzero(predicted == batch.labels)), len(predicted)

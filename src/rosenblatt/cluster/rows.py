@@ -10,7 +10,7 @@ import numpy as np
 from ..data.labels import UnknownLabelError, check_classes, encode, find_classes
 from ..data.rows import Array, refuse_not_finite, to_matrix
 from ..data.splits import Split
-from ..data.targets import ClassTarget
+from ..data.targets import ClassTarget, NumberTarget, as_numbers
 from ..data.weights import balance, class_weights, refuse_one_class, rows_that_count
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
@@ -28,7 +28,8 @@ NO_SPLIT = Split()
 class Found(NamedTuple):
     """What the driver must know of a partition.
 
-    ``counts`` are the rows of each class, and ``counting`` those of a weight above 0.
+    ``counts`` are the rows of each class, and ``counting`` those of a weight above 0; numbers count
+    as one class. ``statistics`` are mean, deviation and median of numbers.
     """
 
     n_rows: int
@@ -40,50 +41,61 @@ class Found(NamedTuple):
     counting: Array
     weighted: bool
     squared_radius: float
+    statistics: tuple[float, float, float] | None = None
 
 
-def summarize_partition(part: Batch | FilePartition, split: Split = NO_SPLIT) -> Found:
+def summarize_partition(
+    part: Batch | FilePartition, split: Split = NO_SPLIT, numbers: bool = False
+) -> Found:
     """Summarize a batch, or the first one of some files; held-out rows are not counted."""
     batch = part.load(most=1) if isinstance(part, FilePartition) else part
-    rows, (classes, codes) = view_read_only(batch.rows), encode(get_labels(batch))
+    rows, labels = view_read_only(batch.rows), get_labels(batch)
+    classes, codes = (NumberTarget.classes, as_numbers(labels)) if numbers else encode(labels)
     learnt, counting = rows_that_count(codes, None), rows_that_count(codes, batch.weights)
     if split:
         with suppress(ValueError):  # of too few rows, which are refused when they are prepared
             counting, held = split.stratify(codes, counting)
             learnt = np.setdiff1d(learnt, held)
+    groups, statistics = (np.zeros(len(codes), np.intp) if numbers else codes), None
+    if numbers and len(learnt):
+        known = codes[learnt]
+        statistics = float(known.mean()), float(known.std()), float(np.median(known))
     return Found(
         len(codes),
         batch.width,
         rows.indices is None,
         rows.values.dtype,
         classes,
-        np.bincount(codes[learnt], minlength=len(classes)),
-        np.bincount(codes[counting], minlength=len(classes)),
+        np.bincount(groups[learnt], minlength=max(len(classes), 1)),
+        np.bincount(groups[counting], minlength=max(len(classes), 1)),
         batch.weights is not None,
         float(largest_squared_norm(rows, learnt)),
+        statistics,
     )
 
 
 def summarize_partitions(
-    cluster: Cluster, parts: list[Any], split: Split = NO_SPLIT
+    cluster: Cluster, parts: list[Any], split: Split = NO_SPLIT, numbers: bool = False
 ) -> tuple[list[Found], list[Any]]:
     """Summarize the partitions that have rows; return the summaries and these partitions.
 
     Of files that are streamed, only the first are read, until there are two labels.
     """
+    asked = "survey", summarize_partition
     streams = isinstance(parts[0], FilePartition)
     found: list[Found] = []
     for group in [[part] for part in parts] if streams else [parts]:
 
         def ask(group: list[Any] = group) -> list[Found]:
-            tasks = [cluster.submit("survey", summarize_partition, part, split) for part in group]
+            tasks = [cluster.submit(*asked, part, split, numbers) for part in group]
             return cluster.get_results(tasks)
 
         try:
             found += cluster.retry_when_lost(ask)
         except WorkersLostError as lost:
             raise WorkersLostError(f"Workers were lost before the first epoch: {lost}.") from lost
-        if len({label for one in found for label in one.classes.tolist()}) > 1:
+        labels = {label for one in found for label in one.classes.tolist()}
+        if len(labels) > 1 or (numbers and any(one.statistics for one in found)):
             break
     full = [number for number, one in enumerate(found) if one.n_rows]
     if not full:
@@ -122,6 +134,21 @@ def collect_classes(found: list[Found], named: Iterable[Any] | None, from_files:
             code="one-class",
         )
     return met
+
+
+def pool_statistics(found: list[Found]) -> NumberTarget:
+    """The scale of the numbers of all partitions.
+
+    The median, by which only a baseline is made, is the mean of theirs.
+    """
+    measured = [one for one in found if one.statistics]
+    if not measured:
+        return NumberTarget()
+    means, deviations, medians = np.transpose([one.statistics for one in measured])
+    rows = np.array([one.counts[0] for one in measured])
+    mean, median = np.average(means, weights=rows), np.average(medians, weights=rows)
+    variance = np.average(deviations**2 + (means - mean) ** 2, weights=rows)
+    return NumberTarget.of(float(mean), float(np.sqrt(variance)), float(median))
 
 
 def find_target(found: list[Found], classes: Array, parameters: Mapping[str, Any]) -> ClassTarget:
@@ -176,15 +203,20 @@ def begin_learner(
 
 
 def prepare(
-    batch: Batch, number: int, target: ClassTarget, learner: LinearLearner, width: int
+    batch: Batch,
+    number: int,
+    target: ClassTarget | NumberTarget,
+    learner: LinearLearner,
+    width: int,
 ) -> LoadedPartition:
     """A batch with class numbers for labels, in the type and width of all partitions."""
     with name_partition(number):
         values = batch.rows.values.astype(learner.dtype, copy=False)
         typed = batch._replace(rows=batch.rows._replace(values=values), width=width)
         given = TrainingRows.encode(typed, target)
-        small = np.min_scalar_type(len(learner.classes))
-        given = given._replace(codes=given.codes.astype(small, copy=False))
+        if isinstance(target, ClassTarget):
+            small = np.min_scalar_type(len(learner.classes))
+            given = given._replace(codes=given.codes.astype(small, copy=False))
         split = make_split(learner.parameters)
         if not split:
             return LoadedPartition(learner, given)
@@ -215,38 +247,54 @@ class RowSource:
         """Whether one pass over files is enough, so that the rows need not be kept."""
         one_pass = parameters["max_iter"] == 1 and parameters["order"] == "fixed"
         again = parameters["measure"] or parameters["early_stopping"]
-        again = again or parameters["class_weight"] == "balanced"
+        again = again or parameters.get("class_weight") == "balanced"
         again = again or parameters["intercept_step"] == "radius"
         return self.data.from_files and one_pass and not again
 
     def prepare(self, cluster: Cluster, parameters: dict[str, Any], streams: bool) -> Prepared:
         """Begin a learner, and leave the rows encoded in the memory of the workers."""
-        parts = self.data.parts if streams else self.data.load(cluster)
-        found, parts = summarize_partitions(cluster, parts, make_split(parameters))
-        from_files = self.data.from_files
-        classes = collect_classes(found, self.classes, from_files)
-        target = find_target(found, classes, parameters)
+        parts, numbers = self.data.parts if streams else self.data.load(cluster), self.has_numbers
+        found, parts = summarize_partitions(cluster, parts, make_split(parameters), numbers)
+        from_files, target = self.data.from_files, self.find_target(found, parameters)
+        classes = target.classes
         learner = begin_learner(found, classes, parameters, self.rule, from_files)
+        if isinstance(target, NumberTarget):
+            learner.numbers = target
         learner.features, empty = self.data.features, learner.without_weights()
         if streams:
             parts = [part._replace(target=target, learner=empty) for part in parts]
         else:
-            refuse_weightless(found, target)
+            if isinstance(target, ClassTarget):
+                refuse_weightless(found, target)
             settings = target, empty, learner.width
             parts = cluster.submit_each("prepare", prepare, parts, *settings)
             cluster.retry_when_lost(lambda: cluster.wait(parts))  # to know where they are
         margins = parameters.get("margin"), parameters.get("negative_margin")
         textbook = learner.rule is PERCEPTRON and not any(margins)
-        counts = count_by_class(found, classes, "counts")
-        weighted = parameters["class_weight"] is not None or any(one.weighted for one in found)
+        counts = [] if numbers else count_by_class(found, classes, "counts").tolist()
+        weighted = parameters.get("class_weight") is not None or any(one.weighted for one in found)
         return Prepared(
             learner,
             parts,
             [one.n_rows for one in found],
             plain=textbook and not (parameters["early_stopping"] or streams or weighted),
             squared_radius=max(one.squared_radius for one in found),
-            facts={} if streams else {"class_rows": counts.tolist()},
+            facts={} if streams or numbers else {"class_rows": counts},
         )
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether labels are numbers to predict."""
+        return self.rule.target == "numbers"
+
+    def find_target(
+        self, found: list[Found], parameters: Mapping[str, Any]
+    ) -> ClassTarget | NumberTarget:
+        """What labels mean: classes, or numbers; those of files are scaled as on one machine."""
+        if self.has_numbers:
+            return pool_statistics(found) if self.data.from_files else NumberTarget()
+        classes = collect_classes(found, self.classes, self.data.from_files)
+        return find_target(found, classes, parameters)
 
     def finish(self, cluster: Cluster, prepared: Prepared, states: list[Any]) -> LinearLearner:
         """The learner with the states of a run."""

@@ -16,7 +16,16 @@ from ..training.solutions import Last
 from .client import Cluster
 from .mixing import add_up, mix_into, pack
 from .rounds import Mixing, Round, weighted_mistakes
-from .worker_tasks import Handover, Losses, Weights, count_right, learn, measure, relay
+from .worker_tasks import (
+    Handover,
+    Losses,
+    Weights,
+    learn,
+    measure,
+    pool_scores,
+    relay,
+    score_held_out,
+)
 
 MIXED_AT_ONCE = 8  # reports that one task of the tree adds up
 
@@ -163,11 +172,10 @@ class ClusterRun(Run):
         return {k: Losses.combine([losses[k] for losses in found]) for k in problems}
 
     def find_scores(self, problems: list[int]) -> dict[int, float]:
-        """The accuracy of the model so far on the held-out rows."""
+        """The accuracy of the model so far on the held-out rows; R² of numbers."""
         kept = {k: Last(*self.problems[k].state.coefficients()) for k in problems}
-        found = self.evaluate(count_right, kept)
-        counts = {k: np.sum([counts[k] for counts in found], axis=0).tolist() for k in problems}
-        return {problem: right / n_rows for problem, (right, n_rows) in counts.items()}
+        found = self.evaluate(score_held_out, kept)
+        return {k: pool_scores([scores[k] for scores in found]) for k in problems}
 
     def evaluate(self, function: Callable[..., Any], kept: dict[int, Any]) -> list[Any]:
         """Call a function on each partition with the weights of some states; return the results."""

@@ -4,11 +4,13 @@ A partition has a learner without weights; the weights of each problem travel se
 """
 
 import copy
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.rows import to_matrix
+from ..data.targets import NumberScore
 from ..training.history import Epoch, History
 from ..training.run import Problem, Run, losses
 from .mixing import SparseWeights, Sums, compute_sums, unpack
@@ -92,11 +94,25 @@ def measure(part: Any, number: int, weights: Weights) -> dict[int, Losses]:
     return found
 
 
-def count_right(part: Any, number: int, weights: Weights) -> dict[int, tuple[int, int]]:
-    """How many held-out rows of a partition are predicted correctly, and how many there are."""
-    counts, (learner, given, held) = {}, part
+def score_held_out(part: Any, number: int, weights: Weights) -> dict[int, Any]:
+    """How many held-out rows of a partition are right, and how many there are; or their errors."""
+    found, (learner, given, held) = dict[int, Any](), part
     rows = to_matrix(given.rows, len(given.codes), given.width)[held]
     for problem, state in unpack_all(part, weights).items():
-        accuracy = learner.validate(problem, state, rows, given.codes[held])
-        counts[problem] = round(accuracy * len(held)), len(held)
-    return counts
+        codes = given.codes[held]
+        if learner.target_kind == "numbers":
+            coef, bias = state.coefficients()
+            found[problem] = learner.target.new_score()
+            found[problem].compare(learner.choose(rows @ coef + bias), codes)
+        else:
+            accuracy = learner.validate(problem, state, rows, codes)
+            found[problem] = round(accuracy * len(held)), len(held)
+    return found
+
+
+def pool_scores(parts: list[Any]) -> float:
+    """The accuracy or R² on the rows of several partitions together."""
+    if isinstance(parts[0], NumberScore):
+        return NumberScore.pool(parts).figures()["r2"]
+    right, n_rows = np.sum(parts, axis=0).tolist()
+    return float(right / n_rows) if n_rows else math.nan

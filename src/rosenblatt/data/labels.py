@@ -52,7 +52,7 @@ def number_labels(
     Parameters
     ----------
     labels, classes
-        The labels, and the sorted classes.
+        The labels, and the classes.
     first_row
         The number of the first row, for errors.
     where
@@ -77,10 +77,12 @@ def number_labels(
 
 
 def find_codes(labels: Array, classes: Array) -> Array:
-    """The class number of each label, by the sorted classes; -1 for other labels.
+    """The class number of each label; -1 for labels that are not classes.
 
     >>> find_codes(np.array([7, 1, 2]), np.array([1, 7])).tolist()
     [1, 0, -1]
+    >>> find_codes(np.array(["low", "high"]), np.array(["low", "medium", "high"])).tolist()
+    [0, 2]
     """
     kinds = {labels.dtype.kind, classes.dtype.kind}
     if len(classes) == 2 and (kinds <= set("iub") or kinds == {"U"}):
@@ -90,7 +92,9 @@ def find_codes(labels: Array, classes: Array) -> Array:
     if labels.dtype.kind == "O":  # comparing objects one by one takes ten times as long
         numbers = {label: code for code, label in enumerate(classes.tolist())}
         return np.array([numbers.get(label, -1) for label in labels.tolist()], np.intp)
-    codes = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
+    order = np.argsort(classes)  # ranks are not sorted
+    places = np.searchsorted(classes, labels, sorter=order)
+    codes = order[np.clip(places, 0, len(classes) - 1)]
     return np.where(classes[codes] == labels, codes, -1)
 
 
@@ -141,8 +145,13 @@ def as_words(labels: Array, classes: Array) -> Array:
     return labels.astype(str)
 
 
-def check_classes(named: Iterable[Any], dtype: Any = None, least: int = 2) -> Array:
-    """The named classes, sorted; words are converted to the type of a file's labels."""
+def check_classes(
+    named: Iterable[Any], dtype: Any = None, least: int = 2, option: str = "classes"
+) -> Array:
+    """The named classes, sorted; words are converted to the type of a file's labels.
+
+    ``option`` is what named them. Those of "ordinal" and "ranks" keep their order.
+    """
     given = np.asarray(named if isinstance(named, np.ndarray) else list(named))
     try:
         classes = given if dtype is None else tidy(convert_words(given, np.dtype(dtype)))
@@ -150,18 +159,23 @@ def check_classes(named: Iterable[Any], dtype: Any = None, least: int = 2) -> Ar
         listed = ", ".join(map(str, given))
         are = "True or False" if np.dtype(dtype).kind == "b" else "numbers below 2^53"
         raise ParameterError(
-            f"{{classes?}} {listed} are not all {are}, as the labels of the file are.",
+            f"{{{option}?}} {listed} are not all {are}, as the labels of the file are.",
             code="classes-of-type",
         ) from None
     if classes.dtype.kind == "f" and not np.isfinite(classes).all():
         raise ParameterError(
-            "{classes?} contains NaN or infinity; labels must be known.", code="classes-not-finite"
+            f"{{{option}?}} contains NaN or infinity; labels must be known.",
+            code="classes-not-finite",
         )
-    classes = np.unique(classes)
-    if len(classes) < least:
+    different = np.unique(classes)
+    if len(different) < least:
         raise ParameterError(
-            "{classes?} must name at least two different labels.", code="one-class"
+            f"{{{option}?}} must name at least two different labels.", code="one-class"
         )
+    if option == "classes":
+        return different
+    if len(different) < len(classes):
+        raise ParameterError(f"{{{option}?}} names a label twice.", code="rank-twice")
     return classes
 
 

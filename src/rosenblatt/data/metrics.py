@@ -84,6 +84,40 @@ def matthews_correlation(confusion: Array) -> float:
     return float(covariance / np.sqrt(spread)) if spread > 0 else 0.0
 
 
+def rank_error(confusion: Array) -> float:
+    """Return the mean difference between the numbers of true and predicted classes.
+
+    >>> rank_error(np.array([[2, 0, 1], [0, 1, 0], [0, 0, 0]]))
+    0.5
+    """
+    ranks = np.arange(len(confusion))
+    distances = np.abs(ranks[:, None] - ranks)
+    total = confusion.sum()
+    return float((confusion * distances).sum() / total) if total else float("nan")
+
+
+def median_rank_error(confusion: Array) -> float:
+    """Return the rank error of the one rank for all rows that makes it least: their median."""
+    actual, ranks = confusion.sum(axis=1), np.arange(len(confusion))
+    total = actual.sum()
+    errors = np.abs(ranks[:, None] - ranks) @ actual
+    return float(errors.min() / total) if total else float("nan")
+
+
+def quadratic_kappa(confusion: Array) -> float:
+    """Return Cohen's kappa with squared differences of ranks as weights; NaN if all are equal.
+
+    >>> quadratic_kappa(np.array([[2, 0, 0], [0, 1, 0], [0, 0, 1]]))
+    1.0
+    """
+    counts = confusion.astype(np.float64)
+    ranks, total = np.arange(len(counts)), counts.sum()
+    squares = np.square(ranks[:, None] - ranks)
+    by_chance = np.outer(counts.sum(axis=1), counts.sum(axis=0))
+    chance = float((squares * by_chance).sum())
+    return 1.0 - float((squares * counts).sum() * total) / chance if chance else float("nan")
+
+
 def micro_f1(codes: Array, predicted: Array) -> float:
     """Return F1 over all labels of all rows of label sets; NaN without any label."""
     hits, both = np.count_nonzero(codes & predicted), np.count_nonzero([codes, predicted])

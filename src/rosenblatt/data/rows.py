@@ -1,13 +1,13 @@
 """Rows as arrays: from and to matrices, joining and slicing, and checks of their numbers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.algebra import Rows
-from ..parameters import InputError
+from ..parameters import InputError, ParameterError
 
 Array = NDArray[Any]
 
@@ -214,6 +214,26 @@ def not_finite(rows: Rows, row: int) -> InputError:
         return overflow(rows.values.dtype)
     column = bad[0] if one.indices is None else one.indices[bad[0]]
     return value_error(one.values[bad[0]], row, int(column))
+
+
+def number_columns(columns: Sequence[Any], names: Sequence[str] | None, width: int) -> list[int]:
+    """The numbers of columns that ``positive`` states by number, by name or by a flag for each.
+
+    >>> number_columns(["b"], ["a", "b"], 2), number_columns([False, True], None, 2)
+    ([1], [1])
+    """
+    if isinstance(columns[0], bool) and len(columns) == width and any(columns):
+        return [number for number, wanted in enumerate(columns) if wanted]
+    known = range(width) if isinstance(columns[0], int) else list(() if names is None else names)
+    lacking = [one for one in columns if isinstance(one, bool) or one not in known]
+    if lacking:
+        few = f" of {', '.join(known[:20])}" if known and not isinstance(known, range) else ""
+        raise ParameterError(
+            f"{{positive?}} states the column {lacking[0]!r}, which X with its {width} columns"
+            f"{few} does not have.",
+            code="positive-column",
+        )
+    return [known.index(one) for one in columns]
 
 
 def overflow(dtype: Any) -> InputError:

@@ -1,6 +1,6 @@
 """Targets: the meaning of labels, from their encoding and weights to decisions and scores."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..parameters import InputError, ParameterError
-from .labels import LabelSets, check_classes, encode, find_classes, find_codes, number_labels, tidy
+from .labels import (
+    LabelSets,
+    check_classes,
+    encode,
+    find_classes,
+    find_codes,
+    number_labels,
+    tidy,
+)
 from .rows import Array
 from .weights import balance, class_weights, row_weights
 
@@ -101,12 +109,34 @@ class ClassTarget:
         """Count wrong rows."""
         return Score()
 
+    def class_nonconformity(self, scores: Array) -> Array:
+        """By how much the best other class leads over each class, one column per class.
+
+        It is negative for the predicted class.
+
+        >>> ClassTarget(np.arange(3)).class_nonconformity(np.array([[1.0, 4.0, 2.5]])).tolist()
+        [[3.0, -1.5, 1.5]]
+        """
+        given = scores.astype(np.float64)
+        if given.ndim == 1:
+            return np.column_stack([given, -given])
+        best, rows = given.argmax(axis=1), np.arange(len(given))
+        second, first = np.partition(given, -2, axis=1)[:, -2:].T
+        rivals = np.repeat(first[:, None], given.shape[1], axis=1)
+        rivals[rows, best] = second
+        return np.asarray(rivals - given)
+
+    def nonconformity(self, scores: Array, codes: Array) -> Array:
+        """By how much the best other class leads over the class of each row."""
+        rows = np.arange(len(codes))
+        return np.asarray(self.class_nonconformity(scores)[rows, codes.astype(np.intp)])
+
     def row_errors(self, scores: Array, codes: Array, ties: str = "mistake") -> Array:
         """Whether each row is wrong; for label sets, the share of its flags that are."""
         wrong = self.decide(scores, ties) != codes
         return np.asarray(wrong if wrong.ndim == 1 else wrong.mean(axis=1))
 
-    def describe_weights(self) -> dict[str, Any]:
+    def as_parameters(self) -> dict[str, Any]:
         """The weights of the classes by label, as a parameter; nothing if there are none."""
         if self.class_weight is None:
             return {}
@@ -133,6 +163,92 @@ class LabelSetTarget(ClassTarget):
 
 
 @dataclass(frozen=True)
+class RankTarget(ClassTarget):
+    """One of some classes in a stated order for each row; its code is the rank, from 0.
+
+    Thresholds divide the line of activations w·x into ranks. Scores are those of ``score_ranks``.
+    """
+
+    def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
+        """The rank of each label; other labels are refused, also of rows that are held out."""
+        return encode_ranks(labels, self.classes, first_row + 1)
+
+    def decide(self, scores: Array, ties: str = "mistake") -> Array:
+        """The highest rank up to which no score is lower than the one before."""
+        if scores.ndim == 1:
+            return (scores >= 0).astype(np.intp)
+        rises = np.diff(scores, axis=1) >= 0
+        return np.asarray(np.logical_and.accumulate(rises, axis=1).sum(axis=1))
+
+    def new_score(self) -> "RankScore":
+        """Count wrong rows and differences of ranks."""
+        return RankScore()
+
+    def as_parameters(self) -> dict[str, Any]:
+        """The labels in their order, and the weights of the classes if there are any."""
+        return {"ranks": self.classes.tolist(), **super().as_parameters()}
+
+
+@dataclass
+class RankScore(Score):
+    """Counts of rows, of wrong predictions, and the sum of the differences of ranks."""
+
+    distance: int = 0
+
+    @property
+    def rank_error(self) -> float:
+        """The mean difference of ranks."""
+        return self.distance / self.rows if self.rows else float("nan")
+
+    def add(
+        self, rows: int, errors: int, hits: int = 0, labels: int = 0, distance: int = 0
+    ) -> None:
+        """Count more rows."""
+        super().add(rows, errors, hits, labels)
+        self.distance += distance
+
+    def compare(self, predicted: Array, codes: Array) -> None:
+        """Count rows by the ranks predicted for them."""
+        super().compare(predicted, codes)
+        self.distance += int(np.abs(predicted - codes).sum())
+
+    def as_dict(self) -> dict[str, int]:
+        """The counts as JSON values."""
+        return {**super().as_dict(), "distance": self.distance}
+
+
+def encode_ranks(labels: Any, ranks: Array, first_row: int = 0, option: str = "ordinal") -> Array:
+    """The rank of each label; ``option`` stated the ranks, and ``first_row`` is for errors."""
+    labels = tidy(labels)
+    codes = find_codes(labels, ranks)
+    unknown = np.flatnonzero(codes < 0)
+    if len(unknown):
+        raise InputError(
+            f"Row {first_row + unknown[0]} has the label {labels.tolist()[unknown[0]]!r}, which is "
+            f"not among the ranks {', '.join(map(str, ranks))}; state all labels in order by "
+            f"{{{option}?}}.",
+            code="unknown-rank",
+            line=int(first_row + unknown[0]),
+        )
+    return codes
+
+
+def score_ranks(activations: Array, biases: Array) -> Array:
+    """Scores with a column per rank, the largest for the predicted one; of two ranks w·x + b.
+
+    The score of a rank is the sum of w·x + b over the biases b up to it. These never increase, so
+    scores rise as long as w·x is above the thresholds -b, and fall from there on.
+
+    >>> score_ranks(np.array([1.0, -3.0]), np.array([2.0, 0.0])).tolist()
+    [[0.0, 3.0, 4.0], [0.0, -1.0, -4.0]]
+    """
+    if len(biases) == 1:
+        return np.asarray(activations + biases[0])
+    steps = activations[:, None].astype(np.float64) + biases
+    return np.pad(np.cumsum(steps, axis=1), ((0, 0), (1, 0)))
+
+
+@dataclass(frozen=True)
 class NumberTarget:
     """A number for each row; its code is (number - center) / scale.
 
@@ -156,9 +272,12 @@ class NumberTarget:
         numbers = as_numbers(labels)[learnt]
         if not len(numbers):
             raise InputError("There are no rows to learn from.", code="no-rows")
-        deviation = float(numbers.std())
-        scale = deviation if 0 < deviation < np.inf else 1.0
-        return cls(float(numbers.mean()), scale, float(np.median(numbers)))
+        return cls.of(float(numbers.mean()), float(numbers.std()), float(np.median(numbers)))
+
+    @classmethod
+    def of(cls, mean: float, deviation: float, median: float) -> Self:
+        """The target of numbers with these statistics."""
+        return cls(mean, deviation if 0 < deviation < np.inf else 1.0, median)
 
     def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
         """The code of each number; ``first_row`` is the number of the first row, for errors."""
@@ -180,7 +299,11 @@ class NumberTarget:
         """Add up errors."""
         return NumberScore(self)
 
-    def describe_weights(self) -> dict[str, Any]:
+    def nonconformity(self, scores: Array, codes: Array) -> Array:
+        """The absolute error of each row, in the scale of the codes."""
+        return np.abs(scores.astype(np.float64) - codes)
+
+    def as_parameters(self) -> dict[str, Any]:
         """Nothing: there are no weights of classes."""
         return {}
 
@@ -216,6 +339,7 @@ class NumberScore:
     def __init__(self, target: NumberTarget) -> None:
         self.target = target
         self.rows, self.others = 0, list[NumberScore]()
+        self.coverage: Any = None  # of prediction intervals, if they were asked for
         self.absolute = self.squared = self.total = self.of_mean = self.of_median = 0.0
 
     def compare(self, predicted: Array, codes: Array) -> None:
@@ -235,6 +359,14 @@ class NumberScore:
         for name in ("rows", "absolute", "squared", "of_mean", "of_median"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
+    @classmethod
+    def pool(cls, parts: Sequence["NumberScore"]) -> "NumberScore":
+        """The score of the rows of all parts, which one model predicted."""
+        whole = cls(parts[0].target)
+        for name in ("rows", "absolute", "squared", "total", "of_mean", "of_median"):
+            setattr(whole, name, sum(getattr(part, name) for part in parts))
+        return whole
+
     @property
     def variation(self) -> float:
         """The sum of squared distances of the numbers from their mean, within each fold."""
@@ -251,7 +383,7 @@ class NumberScore:
             "r2": 1.0 - self.squared / variation if variation > 0 else float(self.squared == 0),
         }
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, Any]:
         """All figures and the errors of the baselines as JSON values."""
         rows = self.rows or float("nan")
         baselines = self.of_median / rows, float(np.sqrt(self.of_mean / rows))
@@ -259,6 +391,7 @@ class NumberScore:
             "rows": self.rows,
             **self.figures(),
             **dict(zip(("median_mae", "mean_rmse"), baselines, strict=True)),
+            **({} if self.coverage is None else {"coverage": self.coverage.as_dict()}),
         }
 
 
@@ -285,9 +418,12 @@ def is_positive(scores: Array, ties: str = "mistake") -> Array:
     return np.asarray(scores >= 0 if ties == "positive" else scores > 0)
 
 
-def make_target(classes: Array, label_sets: bool, class_weight: Array | None = None) -> ClassTarget:
-    """The target of some classes."""
-    return (LabelSetTarget if label_sets else ClassTarget)(classes, class_weight)
+def make_target(
+    classes: Array, label_sets: bool, class_weight: Array | None = None, ranks: bool = False
+) -> ClassTarget:
+    """The target of some classes; ``ranks``: their order matters."""
+    kind = LabelSetTarget if label_sets else RankTarget if ranks else ClassTarget
+    return kind(classes, class_weight)
 
 
 @dataclass
@@ -314,12 +450,18 @@ class LabelCounts:
     def target(
         self, parameters: Mapping[str, Any], named: tuple[Any, ...] | None, known: Array | None
     ) -> ClassTarget:
-        """The target of the counted labels, unless classes are named or known."""
+        """The target of the counted labels, unless classes are named or known.
+
+        A parameter ``ranks`` names the classes in their order.
+        """
         if self.label_sets:
             refuse_for_label_sets(parameters)
         met, least = np.array(list(self.counts), self.dtype), 1 if self.label_sets else 2
+        ranks = parameters.get("ranks")
         if known is not None:
             classes = known
+        elif ranks is not None:
+            classes = check_classes(ranks, met.dtype, option="ordinal")
         elif named is not None:
             classes = check_classes(named, met.dtype, least)
         else:
@@ -329,9 +471,10 @@ class LabelCounts:
             codes = find_codes(tidy(met), classes)  # others are named with their row when they come
             each = np.array(list(self.counts.values()))[codes >= 0]
             counts = np.bincount(codes[codes >= 0], each, len(classes))
-            return make_target(classes, self.label_sets, balance(classes, counts))
-        weights = class_weights(weight, classes, np.zeros(0, np.intp))
-        return make_target(classes, self.label_sets, weights)
+            weights: Array | None = balance(classes, counts)
+        else:
+            weights = class_weights(weight, classes, np.zeros(0, np.intp))
+        return make_target(classes, self.label_sets, weights, ranks is not None)
 
 
 def refuse_for_label_sets(parameters: Mapping[str, Any]) -> None:

@@ -423,6 +423,8 @@ class RowClassifier(OnlineClassifier[L], RowEstimator[L]):
 class when_calibrated:  # noqa: N801, a decorator
     """Offer a method only to estimators with ``calibrate=True``; others raise AttributeError."""
 
+    needs, value = "probabilities", "True"
+
     def __init__(self, method: Callable[..., Any]) -> None:
         self.method = method
         update_wrapper(self, method)  # type: ignore[arg-type]
@@ -430,13 +432,27 @@ class when_calibrated:  # noqa: N801, a decorator
     def __get__(self, model: Any, kind: Any = None) -> Any:
         if model is None:
             return self.method
-        if not model.calibrate:
+        if not self.is_offered(model):
             name = type(model).__name__
             raise AttributeError(
-                f"{self.method.__name__} needs probabilities, which {name} does not learn by "
-                f"default: use {name}(calibrate=True) and fit it again."
+                f"{self.method.__name__} needs {self.needs}, which {name} does not learn by "
+                f"default: use {name}(calibrate={self.value}) and fit it again."
             )
         return MethodType(self.method, model)
+
+    def is_offered(self, model: Any) -> bool:
+        """Whether a model has the method."""
+        return bool(model.calibrate)
+
+
+class when_conformal(when_calibrated):  # noqa: N801, a decorator
+    """Offer a method only to estimators with ``calibrate="conformal"``."""
+
+    needs, value = "scores of held-out rows", '"conformal"'
+
+    def is_offered(self, model: Any) -> bool:
+        """Whether a model has the method."""
+        return bool(model.calibrate == "conformal")
 
 
 def refuse_dicts(X: Any) -> None:

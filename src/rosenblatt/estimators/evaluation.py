@@ -28,7 +28,12 @@ from .pipeline import make_job, translate_options
 
 
 def evaluate(
-    model: Any, data: Any, y: ArrayLike | None = None, *, threshold: float | None = None
+    model: Any,
+    data: Any,
+    y: ArrayLike | None = None,
+    *,
+    threshold: float | None = None,
+    coverage: float | None = None,
 ) -> Any:
     """Compare the predictions of a model with the labels of a file or a table.
 
@@ -43,6 +48,9 @@ def evaluate(
     threshold : float, default=None
         Predict the second of two classes above this probability, or above this score if the model
         gives no probabilities.
+    coverage : float, default=None
+        Also measure prediction sets or intervals of this coverage; the result has them as
+        ``coverage``, with ``measured`` and ``size``. Needs ``calibrate="conformal"``.
 
     Returns
     -------
@@ -67,7 +75,7 @@ def evaluate(
     (0.0, 1.0)
     """
     learner, rows = open_for(model, data, y)
-    return evaluate_learner(learner, rows, threshold=threshold)
+    return evaluate_learner(learner, rows, threshold=threshold, coverage=coverage)
 
 
 def save_report(

@@ -1,5 +1,7 @@
 """Linear classifiers with other update rules than the perceptron's."""
 
+from typing import Any
+
 from .constructors import estimator, positional
 from .docstrings import described_as
 from .linear import LinearClassifier
@@ -53,6 +55,7 @@ class PassiveAggressive(LinearClassifier):
 
     C: float = positional(1.0)
     loss: str = "hinge"
+    positive: Any = False
 
 
 @described_as(PassiveAggressive)

@@ -13,44 +13,23 @@ from ..data.labels import check_indicator, count_classes
 from ..data.rows import Array, refuse_not_finite, view_rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import check_signs
-from ..training.calibration import Calibration, RecentScores, cross_fit, fit_calibration
+from ..training.calibration import RecentScores, cross_fit
 from ..training.history import Epoch
 from ..training.rules import PERCEPTRON
-from .base import RowClassifier, when_calibrated
+from .base import RowClassifier, when_calibrated, when_conformal
 from .constructors import estimator
 from .linear_base import LinearEstimator, Prepared
 from .one_row import check_label, make_first_row, make_row, refuse_to_grow
 
 
-@estimator
-class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
-    """A linear classifier; subclasses choose the update rule.
-
-    Its parameters, all by keyword, are described in ``Perceptron``.
-    """
+class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
+    """A linear model of classes; subclasses have the parameters of its constructor."""
 
     _plain = False  # whether the convergence theorem applies to the run
     _recent = cast("RecentScores | None", None)
     _calibrated_on = cast("RecentScores | None", None)
 
-    solution: str = "last"
-    average_decay: float = 0.0
-    order: str = "each"
-    fit_intercept: bool = True
-    intercept_step: float | str = 1.0
-    multi_class: str = "argmax"
-    max_iter: int = 10
-    measure: bool = False
-    early_stopping: bool = False
-    metric: str = "error"
-    calibrate: bool = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
-    class_weight: Mapping[Any, float] | str | None = None
-    warm_start: bool = False
-    n_jobs: int | None = None
-    random_state: Any = None
-    verbose: int = 0
+    calibrate: bool | str
 
     def fit(
         self,
@@ -90,7 +69,7 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             given = self._prepare(X, y, sample_weight, not continues, eval_set)
             begin = self._choose_start(given, start, continues)
             learner, run = self._train(given, begin)
-            learner.calibration = self._calibrate(learner, given, begin)
+            self._calibrate(learner, given, begin)
             weighted = sample_weight, coef_init, intercept_init, self.class_weight, given.held_out
             plain = not continues and self._textbook and self._rule is PERCEPTRON
             learnt, order = given.rows.codes, given.rows.row_order
@@ -116,6 +95,8 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         unchanged. With ``class_weight="balanced"``, rows are weighted by the class counts so far.
         With ``calibrate=True``, probabilities are fitted to the scores that the last rows had
         before they were learnt; these do depend on the batches, and the first batch gives none.
+        With ``calibrate="conformal"``, each row also adapts the prediction sets just before it is
+        learnt.
 
         Parameters
         ----------
@@ -253,6 +234,36 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             )
         return self._learner.calibration.probabilities(scores, self._learner.choose(scores))
 
+    @when_conformal
+    def predict_set(self, X: Any, coverage: float = 0.9) -> Array:
+        """Predict for each row a set of classes that has the true one with a stated probability.
+
+        Only with ``calibrate="conformal"``. The coverage holds on average over rows like those
+        that ``fit`` held out. On a stream, ``partial_fit`` and ``learn_one`` adapt the sets to
+        every row before they learn it, so that the share of rows outside follows ``coverage``
+        even if the data drift.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        coverage : float, default=0.9
+            The least share of rows whose class is to be in its set, above 0 and below 1.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+            Whether each class is in the set, in the order of ``classes_``. The predicted class
+            always is, so that no set is empty.
+
+        References
+        ----------
+        Vovk, Gammerman & Shafer (2005), "Algorithmic learning in a random world", Springer.
+        Gibbs & Candès (2021), "Adaptive conformal inference under distribution shift", Advances in
+        Neural Information Processing Systems 34.
+        """
+        return self._make_sets(self.decision_function(X), coverage)
+
     @property
     def multilabel_(self) -> bool:
         """Whether a row may have any number of labels."""
@@ -301,11 +312,6 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             )
         (state,) = learner.states
         return state.weights, float(state.bias[0]), learner.intercept_step
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
 
     @property
     def _textbook(self) -> bool:
@@ -373,20 +379,25 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
     def _renew_learner(self, rows: TrainingRows, multilabel: bool) -> None:
         """Continue with parameters that have changed since the last batch."""
         self._check_continued(self.classes_, multilabel)
+        settings = {"conformal": self._keep_conformal(), **self._settings(rows)}
         calibration = self._learner.calibration if self.calibrate else None
-        settings = self._settings(rows)
         self._learner = replace(self._learner, calibration=calibration, **settings)
 
     def _begin_with_row(self, x: Any, y: Any) -> None:
-        """Begin a model of one class with a row; ``learn_one`` adds classes and columns."""
+        """Begin a model with a row; ``learn_one`` adds classes and columns."""
         self._check_parameters("batch")
-        classes, (X, names) = np.array([check_label(y)]), make_first_row(x)
+        classes, (X, names) = self._first_classes(y), make_first_row(x)
         rows = TrainingRows.of(view_rows(X), np.zeros(1, np.intp), None, X.shape[1])
         learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
-        refuse_to_grow(learner)
+        if len(classes) == 1:
+            refuse_to_grow(learner)
         self.take_over(learner, [], "max_iter", {"grows": True})
         if names is not None:
             self.feature_names_in_ = names
+
+    def _first_classes(self, y: Any) -> Array:
+        """Return the classes of a model that begins with a row of a label."""
+        return np.array([check_label(y)])
 
     def _find_code(self, y: Any) -> int:
         """Return the number of a label; a model that ``learn_one`` began adds a new one."""
@@ -412,14 +423,14 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
 
     def _calibrate(
         self, learner: LinearLearner, given: Prepared, begin: Callable[[Prepared], LinearLearner]
-    ) -> Calibration | None:
+    ) -> None:
         """Fit probabilities to the scores of rows held out, or by cross-fitting on all rows."""
+        learner.calibration = None
         if not self.calibrate:
-            return None
+            return
         if given.held_out is not None:
-            X, codes = given.held_out
-            scores = learner.scores(view_rows(X), given.X.shape[1])
-            return fit_calibration(scores, codes, len(given.classes))
+            self._calibrate_on(given.held_out, learner)
+            return
 
         def score(learnt: Array, held: Array) -> Array:
             part = given._replace(rows=given.rows._replace(row_order=learnt))
@@ -430,7 +441,7 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             return model.scores(view_rows(given.X[held]), given.X.shape[1])
 
         codes, rows = given.rows.codes, given.rows.row_order
-        return cross_fit(codes, rows, len(given.classes), given.seed, score)
+        learner.calibration = cross_fit(codes, rows, len(given.classes), given.seed, score)
 
     def _remember_scores(self, scores: Array, codes: Array) -> None:
         """Remember the scores of rows that are about to be learnt, to calibrate on them."""
@@ -476,3 +487,35 @@ class LinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         self._recent = self._calibrated_on = (
             RecentScores.of(kept, len(self.classes_)) if kept else None
         )
+
+
+@estimator
+class LinearClassifier(BaseLinearClassifier):
+    """A linear classifier; subclasses choose the update rule.
+
+    Its parameters, all by keyword, are described in ``Perceptron``.
+    """
+
+    solution: str = "last"
+    average_decay: float = 0.0
+    order: str = "each"
+    fit_intercept: bool = True
+    intercept_step: float | str = 1.0
+    multi_class: str = "argmax"
+    max_iter: int = 10
+    measure: bool = False
+    early_stopping: bool = False
+    metric: str = "error"
+    calibrate: bool | str = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    class_weight: Mapping[Any, float] | str | None = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags

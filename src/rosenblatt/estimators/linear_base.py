@@ -1,6 +1,6 @@
 """What linear classifiers and regressors share: checks, a training of all problems, weights."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -9,11 +9,20 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
-from ..data.rows import Array, overflow, refuse_lost, refuse_not_finite, view_rows
+from ..data.rows import (
+    Array,
+    number_columns,
+    overflow,
+    refuse_lost,
+    refuse_not_finite,
+    view_rows,
+)
 from ..data.weights import refuse_one_class, row_weights
 from ..kernels.algebra import largest_squared_norm
+from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE
+from ..training.conformal import Conformal
 from ..training.rules import PERCEPTRON, RULES, choose_rule_form
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
@@ -50,6 +59,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     max_iter: int
     measure: bool
     early_stopping: bool
+    calibrate: bool | str
     validation_fraction: float
     warm_start: bool
     random_state: Any
@@ -91,7 +101,8 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     ) -> Prepared:
         """Check rows, labels and weights, and hold rows out."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
-        if self.order in ("first", "replacement") or self.early_stopping:
+        holds_out = self.early_stopping or self.calibrate == "conformal"
+        if self.order in ("first", "replacement") or holds_out:
             refuse_not_finite(X)  # these may never look at some rows
         if self.intercept_step == "radius":
             X = to_canonical(X)
@@ -99,7 +110,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         seed, learnt, held = make_seed(self.random_state), None, None
         if eval_set is not None:
             held = check_eval_set(self, eval_set, classes, X.dtype)
-        elif self.early_stopping:
+        elif holds_out:
             learnt, held = hold_out(self, X, codes, sample_weight, seed)
         weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
@@ -123,10 +134,28 @@ class LinearEstimator(RowEstimator[LinearLearner]):
                 f"{type(self).__name__} keeps more than its weights, so it starts at zero; leave "
                 "out coef_init and intercept_init."
             )
+        values = settings.pop("parameters")
+        parameters = {**values, **self._number_positive(values, shape[0])}
         settings["multilabel"] = given.rows.codes.ndim == 2
-        return LinearLearner.begin(
-            classes=given.classes, shape=shape, start=start, rule=rule, **settings
+        learner = LinearLearner.begin(
+            parameters, given.classes, shape, start=start, rule=rule, **settings
         )
+        learner.parameters = values
+        return learner
+
+    def _values(self) -> dict[str, Any]:
+        values = super()._values()
+        if not isinstance(values.get("positive", False), bool):
+            values["positive"] = np.asarray(values["positive"]).tolist()
+        return values
+
+    def _number_positive(self, values: Mapping[str, Any], width: int) -> dict[str, Any]:
+        """Return the parameter ``positive`` with numbers of columns, if it lists columns."""
+        columns = values.get("positive", False)
+        if isinstance(columns, bool):
+            return {}
+        names = getattr(self, "feature_names_in_", None)
+        return {"positive": number_columns(columns, names, width)}
 
     def _settings(self, given: TrainingRows) -> dict[str, Any]:
         """Return the parameters, and the step of the bias as a number."""
@@ -154,16 +183,22 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         same = (free or rule is before.rule) and problems == before.problems
         same &= type(before.states[0]) is SOLUTIONS[self.solution]
         same &= getattr(before.states[0], "decay", 0.0) == self.average_decay
+        same &= self._values().get("positive") == before.parameters.get("positive")
         if not same:
             raise ValueError(
-                "A trained model cannot change its solution, average_decay or multi_class; set "
-                "them back, or train a new model (warm_start=False)."
+                "A trained model cannot change its solution, average_decay, multi_class or "
+                "positive; set them back, or train a new model (warm_start=False)."
             )
 
     def _continue(self, given: Prepared) -> LinearLearner:
         """Return a copy of the learner to continue with."""
         states = [state.renew() for state in self._learner.states]
-        return replace(self._learner, states=states, **self._settings(given.rows))
+        settings = {"conformal": self._keep_conformal(), **self._settings(given.rows)}
+        return replace(self._learner, states=states, **settings)
+
+    def _keep_conformal(self) -> Conformal | None:
+        """Return what prediction sets and intervals are made of, to continue with."""
+        return (self._learner.conformal or Conformal()) if self.calibrate == "conformal" else None
 
     def _run(
         self, learner: LinearLearner, given: Prepared, updates_at_once: int | None = None
@@ -199,3 +234,11 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         if not (np.isfinite(coef).all() and np.isfinite(bias).all()):
             raise overflow(coef.dtype)
         return learner, run
+
+    def _calibrate_on(self, held_out: Validation, learner: LinearLearner) -> None:
+        """Fit probabilities, sets or intervals to the scores of rows held out."""
+        learner.calibrate(learner.scores(view_rows(held_out.X), learner.width), held_out.codes)
+
+    def _make_sets(self, scores: Array, coverage: float) -> Array:
+        """Return prediction sets, or intervals, of rows by their scores."""
+        return make_sets(self._learner, coverage)(scores)

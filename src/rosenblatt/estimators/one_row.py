@@ -143,6 +143,8 @@ def refuse_to_grow(learner: LinearLearner) -> None:
         reason = f"ties={learner.ties} says which class is the second" if asymmetric else ""
         if learner.refusal("stream"):
             reason = f"the solution {learner.parameters['solution']} keeps rows of known classes"
+        if learner.parameters.get("positive", False) is not False:
+            reason = "positive says the sign of weights of the second class"
     else:
         reason = learner.refusal("add_class")
     if reason:

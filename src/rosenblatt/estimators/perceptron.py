@@ -1,5 +1,7 @@
 """The perceptron as a scikit-learn estimator."""
 
+from typing import Any
+
 from .constructors import estimator
 from .linear import LinearClassifier
 
@@ -29,6 +31,10 @@ class Perceptron(LinearClassifier):
         ``fit``.
     max_row_updates : int or None, default=None
         Largest number of updates by one row in a ``fit`` (the α-bound of Khardon & Wachman 2007).
+    positive : bool or list of columns, default=False
+        Whether weights are never negative: True for all columns, or the names, numbers or a mask of
+        some. After each update, weights below 0 become 0. Several classes are then learnt
+        one-vs-rest.
     ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
         What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
         one-vs-rest, and also decide the prediction.
@@ -68,12 +74,13 @@ default="each"
     metric : str, default="error"
         Metric of early stopping: "error", "log-loss" (of calibrated scores), "auc",
         "average-precision", "f1" (mean of the classes) or "balanced" (accuracy).
-    calibrate : bool, default=False
+    calibrate : bool or "conformal", default=False
         Whether to fit probabilities for ``predict_proba``: a sigmoid of the score (Platt 1999), or
         a softmax for several classes. Weights and predictions do not change. ``fit`` scores each
         third of the rows by a model of the others, which takes three times as long, or with
         ``early_stopping`` uses the rows held out. ``partial_fit`` uses the scores that the last
-        rows had before they were learnt.
+        rows had before they were learnt. "conformal" always holds out rows, and keeps their scores
+        for ``predict_set``.
     validation_fraction : float, default=0.1
         Share of the rows to hold out, in (0, 1).
     n_iter_no_change : int, default=5
@@ -152,10 +159,11 @@ default="each"
     negative_margin: float | None = None
     slack: float = 0.0
     max_row_updates: int | None = None
+    positive: Any = False
     ties: str = "mistake"
     max_iter: int = 100
 
     @property
     def _textbook(self) -> bool:
         asks = self.margin, self.negative_margin, self.slack, self.max_row_updates
-        return not any(asks)
+        return not any(asks) and self.positive is False

@@ -100,6 +100,40 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
         classifier.partial_fit(features.transform(X), y, **named)
         return self
 
+    def predict_set(self, X: Any, coverage: float = 0.9) -> Any:
+        """Predict sets of classes, as ``predict_set`` of the classifier does.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The rows.
+        coverage : float, default=0.9
+            The least share of rows whose class is to be in its set.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+            Whether each class is in the set, in the order of ``classes_``.
+        """
+        return self[-1].predict_set(self[:-1].transform(X), coverage)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
+        """Predict intervals of numbers, as ``predict_interval`` of the regressor does.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The rows.
+        coverage : float, default=0.9
+            The least share of rows whose number is to be in its interval.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_samples,)
+            The ends of the intervals.
+        """
+        return self[-1].predict_interval(self[:-1].transform(X), coverage)
+
 
 def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any:
     """Train a model on a file or a table, with the defaults of ``rosenblatt train``.
@@ -120,7 +154,8 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         ("last" by default for text and one pass), ``max_iter=10`` (by default 5 for text),
         ``random_state=0``.
 
-        Options for files: ``classes`` (all labels), ``window`` (shuffle a stream within N rows,
+        Options for files: ``classes`` (all labels), ``ordinal`` (all labels in their order, the
+        lowest first, to learn ranks), ``window`` (shuffle a stream within N rows,
         default 0), ``holdout`` (share of rows to test on, default 0), ``cache`` (path for parsed
         rows, default None), ``labels_budget`` (learn only from rows whose labels are asked for, by
         selective sampling: a share below 1 or a number; default 0, all labels).
@@ -190,9 +225,10 @@ def make_job(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any], F
     of_files = {name: options.pop(name) for name in FOR_FILES & options.keys()}
     known = {name for entry in RULE_TABLE.values() for name in entry.parameters}
     refuse_unknown_options(options, known | FOR_READING | FOR_FILES)
-    if of_files.get("classes") is not None:
-        of_files["classes"] = tuple(of_files["classes"])
-        reading.setdefault("numbers", False)
+    for name in ("classes", "ordinal"):
+        if of_files.get(name) is not None:
+            of_files[name] = tuple(of_files[name])
+            reading.setdefault("numbers", False)
     request = Request(parameters=options, **of_files)
     return data if table is None else table, reading, FileJob(request)
 

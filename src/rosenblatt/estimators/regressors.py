@@ -11,6 +11,7 @@ from ..data.targets import NumberTarget
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ANY_NUMBER_RULE, InputError
 from ..training.history import Epoch
+from .base import when_conformal
 from .constructors import estimator, positional
 from .docstrings import described_as
 from .linear_base import LinearEstimator, Prepared
@@ -44,6 +45,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     max_iter: int = 10
     measure: bool = False
     early_stopping: bool = False
+    calibrate: bool | str = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 5
     warm_start: bool = False
@@ -85,6 +87,8 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
             given = self._prepare(X, y, sample_weight, not continues, eval_set)
             begin = self._choose_start(given, (coef_init, intercept_init), continues)
             learner, run = self._train(given, begin)
+            if self.calibrate and given.held_out is not None:
+                self._calibrate_on(given.held_out, learner)
             self.take_over(learner, run.epochs, run.stop_reason, {})
         return self
 
@@ -180,8 +184,42 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         ndarray of shape (n_samples,)
             The numbers.
         """
-        X, learner = self._rows_to_score(X), self._current()
-        return np.asarray(learner.choose(X @ self.coef_[0] + self.intercept_[0]))
+        return np.asarray(self._current().choose(self._score(X)))
+
+    def _score(self, X: Any) -> Array:
+        """Score rows, in the scale of the codes."""
+        X = self._rows_to_score(X)
+        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
+
+    @when_conformal
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
+        """Predict for each row an interval that has its number with a stated probability.
+
+        Only with ``calibrate="conformal"``. The coverage holds on average over rows like those
+        that ``fit`` held out. On a stream, ``partial_fit`` and ``learn_one`` adapt the intervals
+        to every row before they learn it, so that the share of rows outside follows ``coverage``
+        even if the data drift. All intervals of a call have the same width.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        coverage : float, default=0.9
+            The least share of rows whose number is to be in its interval, above 0 and below 1.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_samples,)
+            The ends of the intervals; infinite if too few rows were held out for the coverage.
+
+        References
+        ----------
+        Vovk, Gammerman & Shafer (2005), "Algorithmic learning in a random world", Springer.
+        Gibbs & Candès (2021), "Adaptive conformal inference under distribution shift", Advances in
+        Neural Information Processing Systems 34.
+        """
+        low, high = self._make_sets(self._score(X), coverage).T
+        return low, high
 
     def predict_one(self, x: Any) -> float:
         """Predict the number of one row, without the cost of a batch.
@@ -222,7 +260,8 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     def _renew_learner(self, rows: TrainingRows) -> None:
         """Continue with parameters that have changed since the last batch."""
         self._check_continued(self._learner.classes, False)
-        self._learner = replace(self._learner, **self._settings(rows))
+        settings = {"conformal": self._keep_conformal(), **self._settings(rows)}
+        self._learner = replace(self._learner, **settings)
 
     def _begin_with_row(self, x: Any) -> None:
         """Begin a model with a row; ``learn_one`` adds columns."""
@@ -265,6 +304,9 @@ default="epsilon_insensitive"
         PA-I, PA-II, or PA without a limit to the step, for numbers without noise.
     epsilon : float, default=0.1
         Error ε ≥ 0 up to which a row causes no update, in the unit of y.
+    positive : bool or list of columns, default=False
+        Whether weights are never negative: True for all columns, or the names, numbers or a mask of
+        some. After each update, weights below 0 become 0.
     solution : {"last", "average"}, default="last"
         The weights to predict with: the last ones, or the average over all rows.
     average_decay : float, default=0.0
@@ -284,6 +326,9 @@ default="epsilon_insensitive"
         Whether to evaluate all rows after each epoch, to record the loss of the present weights.
     early_stopping : bool, default=False
         Whether to hold out rows, stop when their R² no longer improves, and use the best weights.
+    calibrate : {False, "conformal"}, default=False
+        Whether to hold out rows for ``predict_interval``, which needs their errors.
+        ``partial_fit`` and ``learn_one`` use the errors of rows before they are learnt.
     validation_fraction : float, default=0.1
         Share of the rows to hold out, in (0, 1).
     n_iter_no_change : int, default=5
@@ -334,6 +379,7 @@ default="epsilon_insensitive"
     C: float = positional(1.0)
     loss: str = "epsilon_insensitive"
     epsilon: float = 0.1
+    positive: Any = False
 
 
 @described_as(PassiveAggressiveRegressor)
@@ -382,3 +428,4 @@ class Adaline(LinearRegressor):
 
     eta0: float = positional(0.1)
     normalized: bool = True
+    positive: Any = False

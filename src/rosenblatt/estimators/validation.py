@@ -46,9 +46,10 @@ def has_metric(metric: str, codes: Array) -> bool:
 
 def check_eval_set(model: Any, eval_set: Any, classes: Array, dtype: Any) -> Validation:
     """Return the rows of ``eval_set``, checked against those to learn from."""
-    if not model.early_stopping:
+    if not model.early_stopping and model.calibrate != "conformal":
         raise ParameterError(
-            "eval_set is for early stopping; use {early_stopping=True}, or leave it out.",
+            "eval_set is for early stopping and prediction sets; use {early_stopping=True} or "
+            '{calibrate="conformal"}, or leave it out.',
             code="eval-set-unused",
         )
     if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:

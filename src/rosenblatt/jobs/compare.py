@@ -169,7 +169,8 @@ def compare(
             "A tagger and a model of rows cannot be compared; choose two of one kind.",
             code="model-kinds",
         )
-    if learners[0].target_kind != learners[1].target_kind:
+    numbers = [learner.target_kind == "numbers" for learner in learners]
+    if numbers[0] != numbers[1]:
         raise InputError(
             "A model of classes and one of numbers cannot be compared; choose two of one kind.",
             code="model-kinds",
@@ -246,9 +247,11 @@ def compute_losses(learner: Any, batch: Any, scores: Array, row: int) -> RowLoss
     labels = as_words(get_labels(batch, row), classes)
     codes = encode_words(labels, classes)
     losses: dict[str, Array] = {"error": codes != chosen}
+    known = codes < len(classes)
+    if learner.target_kind == "ranks":
+        losses["rank error"] = np.where(known, np.abs(codes - chosen), len(classes) - 1)
     chances = find_probabilities(learner)
     if chances is not None:
-        known = codes < len(classes)
         given = chances(scores)[np.arange(len(codes)), np.where(known, codes, 0)]
         losses["log loss"] = -np.log(np.clip(np.where(known, given, 0.0), LEAST, 1.0))
     return RowLosses(labels, losses)

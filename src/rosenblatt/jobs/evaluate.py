@@ -9,21 +9,29 @@ from ..data.labels import LabelSets, as_words
 from ..data.rows import Array, n_rows
 from ..data.splits import EVERY_ROW, Split
 from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score
+from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner
 from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, get_label_sets, get_labels, known_labels, select_rows
 from ..reading.reader import Reader
-from ..training.calibration import Calibration, fit_calibration
 from ..training.report import Note
 from ..training.scoring import explain_undefined, is_defined
 from .data import SentenceFile
 from .decisions import find_probabilities, make_decision
-from .evaluation import Evaluation, LabelSetEvaluation, SequenceEvaluation, evaluate_tags
+from .evaluation import (
+    Coverage,
+    Evaluation,
+    LabelSetEvaluation,
+    RankEvaluation,
+    SequenceEvaluation,
+    encode_words,
+    evaluate_tags,
+)
 
 if TYPE_CHECKING:
     from ..learners.sequence.learner import SequenceLearner
 
-MOST_CALIBRATING = 100_000  # rows; more would hardly change the calibration
+MOST_CALIBRATING = 2**16  # rows; of more an even sample, which would hardly change
 
 
 class HeldOut(NamedTuple):
@@ -134,17 +142,22 @@ class HeldOut(NamedTuple):
             result.compare(learner.choose(scores), codes)
         return result
 
-    def calibrate(self, learner: LinearLearner) -> Calibration:
-        """Fit probabilities to the scores of the first rows."""
-        kept, count = list[tuple[Array, Array]](), 0
+    def calibrate(self, learner: LinearLearner) -> None:
+        """Fit probabilities, sets and intervals of a learner to the scores of the rows.
+
+        Of many rows it keeps every second, fourth and so on: a file may be sorted.
+        """
+        kept, step, seen = list[tuple[Array, Array]](), 1, 0
         for scores, codes in self.scores(learner):
-            known = codes >= 0
-            kept.append((scores[known], codes[known]))
-            count += len(codes)
-            if count >= MOST_CALIBRATING:
-                break
-        scores, codes = map(np.concatenate, zip(*kept, strict=True))
-        return fit_calibration(scores, codes, len(learner.classes))
+            if isinstance(self.target, ClassTarget):
+                scores, codes = scores[codes >= 0], codes[codes >= 0]
+            some = slice(-seen % step, None, step)
+            kept.append((scores[some], codes[some]))
+            seen += len(codes)
+            if sum(len(each) for _, each in kept) > MOST_CALIBRATING:
+                scores, codes = map(np.concatenate, zip(*kept, strict=True))
+                kept, step = [(scores[::2], codes[::2])], 2 * step
+        learner.calibrate(*map(np.concatenate, zip(*kept, strict=True)))
 
 
 def evaluate(
@@ -153,11 +166,12 @@ def evaluate(
     tell: Callable[[int], None] | None = None,
     threshold: float | None = None,
     split: Split | None = None,
+    coverage: float | None = None,
 ) -> Any:
     """Compare the predictions of a model with the labels of a file, in bounded memory.
 
-    The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of numbers
-    a ``NumberScore``, of sentences a ``SequenceEvaluation``.
+    The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of ranks a
+    ``RankEvaluation``, of numbers a ``NumberScore``, of sentences a ``SequenceEvaluation``.
 
     Parameters
     ----------
@@ -171,10 +185,18 @@ def evaluate(
         The decision threshold, as for ``make_decision``.
     split
         Evaluate only the rows that this holds out.
+    coverage
+        Also measure the coverage of prediction sets or intervals of this coverage.
     """
     if isinstance(data, SentenceFile):
+        if coverage is not None:
+            raise ParameterError(
+                "{coverage?} is not for taggers; leave it out.", code="sentences-option"
+            )
         return evaluate_sentences(learner, data, tell)
     result, decide, row = new_evaluation(learner), make_decision(learner, threshold), 0
+    if coverage is not None:
+        result.coverage = Coverage(coverage, make_sets(learner, coverage))
     for batch, scores in scored(learner, data):
         count = n_rows(batch.rows)
         if split is not None:
@@ -193,21 +215,27 @@ def new_evaluation(learner: Any) -> Any:
         return learner.numbers.new_score()
     if learner.multilabel:
         return LabelSetEvaluation(learner.classes)
-    return Evaluation(learner.classes, find_probabilities(learner))
+    kind = RankEvaluation if learner.target_kind == "ranks" else Evaluation
+    return kind(learner.classes, find_probabilities(learner))
 
 
 def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
     """Count the rows of a batch; ``row`` rows came before it."""
     if isinstance(result, NumberScore):
-        result.compare(predicted, result.target.encode(get_labels(batch, row), row))
+        codes = result.target.encode(get_labels(batch, row), row)
+        result.compare(predicted, codes)
+        if result.coverage is not None:
+            result.coverage.add_intervals(scores, result.target.decide(codes))
         return
     classes = result.classes
     if isinstance(result, LabelSetEvaluation):
         sets = get_label_sets(batch)
-        words = LabelSets(as_words(sets.values, classes), sets.starts)
-        result.add(words, predicted, scores)
+        result.add(LabelSets(as_words(sets.values, classes), sets.starts), predicted, scores)
     else:
-        result.add(as_words(get_labels(batch, row), classes), predicted, scores, batch.ids)
+        words = as_words(get_labels(batch, row), classes)
+        result.add(words, predicted, scores, batch.ids)
+        if result.coverage is not None:
+            result.coverage.add_sets(scores, encode_words(words, classes))
 
 
 def scored(learner: Any, data: Reader | Iterable[Batch]) -> Iterator[tuple[Batch, Array]]:

@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets
-from ..data.metrics import balanced_accuracy, brier_score, log_loss, matthews_correlation
+from ..data.metrics import (
+    balanced_accuracy,
+    brier_score,
+    log_loss,
+    matthews_correlation,
+    median_rank_error,
+    quadratic_kappa,
+    rank_error,
+)
 from ..data.rows import Array
-from ..data.targets import Score
+from ..data.targets import RankScore, Score
 from .curves import (
     CalibrationBin,
     CalibrationCounts,
@@ -26,6 +34,62 @@ if TYPE_CHECKING:
     from ..learners.sequence.schemes import Chunks
 
 MOST_ERRORS = 20  # wrong rows to show
+
+
+@dataclass
+class Coverage:
+    """Counts of rows whose label is in its prediction set or interval.
+
+    Attributes
+    ----------
+    asked : float
+        The coverage that was asked for.
+    make : callable
+        The function from scores to sets or intervals.
+    rows, inside : int
+        The number of rows, and of those whose label is inside.
+    total : float
+        The sum of the sizes of sets, or of the widths of intervals.
+    """
+
+    asked: float
+    make: Callable[[Array], Array]
+    rows: int = field(init=False, default=0)
+    inside: int = field(init=False, default=0)
+    total: float = field(init=False, default=0.0)
+
+    def add_sets(self, scores: Array, codes: Array) -> None:
+        """Count rows of classes; a number that is not that of a class is in no set."""
+        flags = self.make(scores)
+        known = np.flatnonzero(codes < flags.shape[1])
+        self.inside += int(np.count_nonzero(flags[known, codes[known]]))
+        self.add(float(flags.sum()), len(codes))
+
+    def add_intervals(self, scores: Array, numbers: Array) -> None:
+        """Count rows of numbers."""
+        low, high = self.make(scores).T
+        self.inside += int(np.count_nonzero((low <= numbers) & (numbers <= high)))
+        self.add(float((high - low).sum()), len(numbers))
+
+    def add(self, total: float, rows: int) -> None:
+        """Add the sizes of sets or intervals of some rows."""
+        self.total += total
+        self.rows += rows
+
+    @property
+    def measured(self) -> float:
+        """The share of rows whose label is inside."""
+        return self.inside / self.rows if self.rows else float("nan")
+
+    @property
+    def size(self) -> float:
+        """The mean number of classes of a set, or the mean width of an interval."""
+        return self.total / self.rows if self.rows else float("nan")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON values; an infinite width is None."""
+        shares = {"asked": self.asked, "measured": defined(self.measured)}
+        return {**shares, "size": float(self.size) if np.isfinite(self.size) else None}
 
 
 class ClassScore(NamedTuple):
@@ -66,6 +130,8 @@ class Evaluation:
         Rows of each class by predicted class; the last line is for unknown labels.
     worst : list of RowError
         The wrong rows that the model was most sure about, at most ``MOST_ERRORS``.
+    coverage : Coverage or None
+        The coverage and mean size of prediction sets, if they were asked for.
     """
 
     classes: Array
@@ -74,6 +140,7 @@ class Evaluation:
     scores: ScoreCounts = field(init=False, default_factory=ScoreCounts)
     calibration: CalibrationCounts = field(init=False, default_factory=CalibrationCounts)
     worst: list[RowError] = field(init=False, default_factory=list)
+    coverage: Coverage | None = field(init=False, default=None)
     losses: Array = field(init=False)
 
     def __post_init__(self) -> None:
@@ -90,7 +157,7 @@ class Evaluation:
         cells = np.bincount(codes * count + predicted, minlength=self.confusion.size)
         self.confusion += cells.reshape(self.confusion.shape)
         known = codes < count
-        self.scores.add(activations[known], codes[known])
+        self.add_scores(activations[known], codes[known])
         chances = None if self.chances is None else self.chances(activations)
         if chances is not None and known.any():
             self.add_probabilities(chances[known], codes[known], predicted[known])
@@ -111,6 +178,10 @@ class Evaluation:
             for row in wrong.tolist()
         ]
         self.worst = sorted(self.worst, key=lambda one: -one.confidence)[:MOST_ERRORS]
+
+    def add_scores(self, activations: Array, codes: Array) -> None:
+        """Keep the scores of rows for the areas under curves."""
+        self.scores.add(activations, codes)
 
     def add_probabilities(self, chances: Array, codes: Array, predicted: Array) -> None:
         """Add the losses of probabilities, and count rows by them."""
@@ -217,7 +288,42 @@ class Evaluation:
                 for one in self.thresholds()
             ],
             "worst": [one._asdict() for one in self.worst],
+            **({} if self.coverage is None else {"coverage": self.coverage.as_dict()}),
         }
+
+
+@dataclass
+class RankEvaluation(Evaluation):
+    """Counts of rows by their rank and by the predicted rank, and figures from them.
+
+    Rows of unknown labels are errors, and do not count in the figures of ranks. The score of a rank
+    does not compare rows, so that areas under curves are those of two ranks only.
+    """
+
+    def add_scores(self, activations: Array, codes: Array) -> None:
+        """Keep the scores of rows of two ranks."""
+        if activations.ndim == 1:
+            super().add_scores(activations, codes)
+
+    @property
+    def score(self) -> RankScore:
+        """The number of rows and of errors, and the sum of the differences of ranks."""
+        both, known = super().score, self.confusion[:-1]
+        distance = round(rank_error(known) * known.sum()) if known.any() else 0
+        return RankScore(both.rows, both.errors, distance=distance)
+
+    def rank_figures(self) -> dict[str, float | None]:
+        """Return the mean difference of ranks, that of one rank for all rows, and kappa."""
+        known = self.confusion[:-1]
+        return {
+            "rank_error": defined(rank_error(known)),
+            "median_rank_error": defined(median_rank_error(known)),
+            "quadratic_kappa": defined(quadratic_kappa(known)),
+        }
+
+    def figures(self) -> dict[str, float | None]:
+        """Return the figures of all rows by name; None where one is not defined."""
+        return {**self.rank_figures(), **super().figures()}
 
 
 def distance(scores: Array, predicted: Array) -> Array:

@@ -26,9 +26,11 @@ from ..reading.reader import (
     read_whole,
     read_with_restart,
 )
+from ..reading.units import find_numbers
 from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit
+from ..training.conformal import Conformal
 from ..training.fit import fit, make_model
 from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Listener, Note, Tally, Windows
@@ -60,9 +62,9 @@ def train(reader: Reader | SentenceFile, job: FileJob | Request) -> Model:
     return read_with_restart(reader, lambda: train_once(reader, job))
 
 
-def look(reader: Reader) -> Found:
-    """Return what is known of a file before it is read."""
-    recipe = reader.parser.recipe
+def look(reader: Reader, request: Request) -> Found:
+    """Return what is known of a file before it is read, as far as a request depends on it."""
+    recipe, columns = reader.parser.recipe, request.parameters.get("positive", False)
     return Found(
         rereadable=reader.rereadable,
         fits=reader.size is not None and reader.size <= IN_MEMORY,
@@ -70,12 +72,13 @@ def look(reader: Reader) -> Found:
         label_sets=recipe.labels_separator is not None,
         one_pass_statistics=reader.one_pass_statistics,
         numbers=reader.has_numbers,
+        positive=() if isinstance(columns, bool) else find_numbers(recipe, columns),
     )
 
 
 def train_once(reader: Reader, job: FileJob) -> Model:
     """Train on a file whose rows are all like the first ones."""
-    found = look(reader)
+    found = look(reader, job.request)
     plan = job.plan(found)
     job.reporter.target = plan.target
     job.reporter.metric = plan.parameters.get("metric", "error")
@@ -236,8 +239,8 @@ def complete(
     elif plan.target == "numbers" and rows.in_memory:
         facts["training_score"] = rows.score_all(learner).as_dict()
     if plan.parameters.get("calibrate") and plan.split:
-        learner.calibration = rows.held_out.calibrate(learner)
-    elif plan.parameters.get("calibrate"):
+        rows.held_out.calibrate(learner)
+    elif plan.parameters.get("calibrate") and not rows.adapts:
         learner.calibration = calibrate_in_memory(rows, replace(job, begun=None))
     model: Model = make_model(plan, rows, learner, run, **facts)
     return model
@@ -285,7 +288,8 @@ def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
         )
     if isinstance(rows.target, NumberTarget):
         learner.numbers = rows.target
-    learner.parameters = {**plan.parameters, **rows.target.describe_weights()}
+    learner.parameters = {**plan.parameters, **rows.target.as_parameters()}
+    learner.conformal = Conformal() if plan.parameters.get("calibrate") == "conformal" else None
     if len(learner.states) > 1:
         plan.check("problems")
     return learner
@@ -299,7 +303,7 @@ def start_from(initial: Model, plan: Plan) -> LinearLearner:
             f"The initial model is of {initial.estimator}; continue with its {{rule?}}.",
             code="initial-rule",
         )
-    for name in ("solution", "average_decay", "multi_class"):
+    for name in ("solution", "average_decay", "multi_class", "positive"):
         before = learner.parameters.get(name)
         if plan.parameters.get(name) != before:
             raise ParameterError(
@@ -359,6 +363,7 @@ class FileRows:
         self.class_rows: list[int] = []
         self.part: Part | None = None
         self.windows = Windows(plan.progress_every or 1, self.report_window)
+        self.adapts = plan.parameters.get("calibrate") == "conformal" and not plan.split
 
     target: ClassTarget | NumberTarget | None
 
@@ -377,7 +382,8 @@ class FileRows:
         plan, known = self.plan, None if job.before is None else job.before.classes
         weighs_all = plan.parameters["class_weight"] == "balanced"
         if job.begun is not None and not weighs_all:
-            return make_target(job.begun.classes, job.begun.is_multilabel)
+            begun = job.begun
+            return make_target(begun.classes, begun.is_multilabel, ranks=plan.target == "ranks")
         counted = self.count_labels(self.reader if weighs_all and not self.in_memory else [])
         return counted.target(plan.parameters, plan.classes, known)
 
@@ -423,18 +429,40 @@ class FileRows:
         if self.part is not None:
             yield self.part
             return
-        progressive = self.plan.progress_every > 0 and run.epoch == 1
+        reports = self.plan.progress_every > 0
+        progressive = run.epoch == 1 and (reports or self.adapts)
         for rows in self.encode_blocks(self.plan.window, len(learner.classes)):
             if self.full is not None and run.epoch == 1:
                 self.full.learn(rows)
             if progressive:
-                task = PredictedTask(learner.task(rows), learner.row_errors, self.windows.add)
+                task = self.predict_first(learner, rows)
                 yield Part.of(task)
                 task.finish(learner.states[0])
             else:
                 yield self.keep(learner.part(rows), rows, run)
-        if progressive:
+        if progressive and reports:
             self.windows.close()
+
+    def predict_first(self, learner: LinearLearner, rows: TrainingRows) -> PredictedTask:
+        """Return a task whose rows are predicted before they are learnt.
+
+        Their errors are reported; a learner of sets or intervals that hold no rows out adapts.
+        """
+        task, conformal = learner.task(rows), learner.conformal
+        if conformal is None or not self.adapts:
+            return PredictedTask(task, learner.row_errors, self.windows.add)
+
+        def judge(scores: Array, codes: Array) -> Array:
+            found = learner.target.nonconformity(scores, codes)
+            return np.column_stack([learner.row_errors(scores, codes), found])
+
+        def report(found: Array) -> None:
+            if len(found):
+                conformal.add(found[:, 1])
+                if self.plan.progress_every:
+                    self.windows.add(found[:, 0])
+
+        return PredictedTask(task, judge, report, from_scores=True)
 
     def encode_blocks(self, size: int, n_classes: int) -> Iterator[TrainingRows]:
         """Yield all rows, ``size`` at a time or in batches if it is 0, and count them."""

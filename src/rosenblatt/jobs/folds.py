@@ -1,7 +1,7 @@
 """Cross-validation: train on all folds of a file but one, and evaluate on that one, in turn."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,9 +49,9 @@ class CrossValidation:
             for one in self.folds:
                 sums.add(one)
             return sums
-        total = Score()
+        total: Score = type(self.folds[0].score)()
         for one in self.folds:
-            total.add(*(getattr(one.score, name) for name in ("rows", "errors", "hits", "labels")))
+            total.add(**asdict(one.score))
         return total
 
     def figures(self) -> dict[str, Spread]:

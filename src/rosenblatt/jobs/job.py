@@ -68,10 +68,12 @@ class FileJob:
             stated = {name: one for name, one in request.parameters.items() if one is not None}
             kept = {
                 name: before.parameters[name]
-                for name in (*RULE_TABLE[rule].own, "class_weight")
+                for name in (*RULE_TABLE[rule].own, "class_weight", "positive")
                 if name in before.parameters
             }
             request = replace(request, rule=rule, parameters={**kept, **stated})
+            if before.target == "ranks":
+                request = replace(request, ordinal=self.check_ranks(before))
         plan = make_plan(request, found)
         if plan.online and (self.checkpointer is not None or self.before is not None):
             raise ParameterError(
@@ -85,6 +87,17 @@ class FileJob:
                 code="progress-checkpoint",
             )
         return plan
+
+    def check_ranks(self, before: Model) -> tuple[Any, ...]:
+        """Return the ranks of the model to start from; refuse others that are stated."""
+        known, stated = tuple(before.classes.tolist()), self.request.ordinal
+        if stated is not None and [*map(str, stated)] != [*map(str, known)]:
+            raise ParameterError(
+                f"The initial model has the ranks {', '.join(map(str, known))}; leave {{ordinal?}} "
+                "out.",
+                code="initial-changed",
+            )
+        return known
 
     def find_complete(self, plan: Plan, origin: Any, name: str) -> Model | None:
         """Return the model to resume if its run is complete; refuse another plan or another file.

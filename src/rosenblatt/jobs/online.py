@@ -1,7 +1,8 @@
 """Choose everything for the prediction of the next row of a stream, while it is read.
 
-Several settings learn all rows. The one with the fewest mistakes among the last rows predicts the
-next ones. How far back these go is found out by a drift alarm.
+Several settings learn all rows. The one with the fewest mistakes, or the least absolute errors of
+numbers, among the last rows predicts the next ones. How far back these go is found out by a drift
+alarm.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,9 +14,16 @@ import numpy as np
 
 from ..data.labels import UnknownLabelError
 from ..data.rows import Array
-from ..data.targets import ClassTarget
+from ..data.targets import ClassTarget, NumberTarget
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import ONLINE_SETTINGS, RULE_TABLE, ParameterError
+from ..parameters import (
+    FOR_NUMBERS,
+    FOR_TABLES,
+    ONLINE_NUMBER_SETTINGS,
+    ONLINE_SETTINGS,
+    RULE_TABLE,
+    ParameterError,
+)
 from ..reading.reader import Reader
 from ..reading.recipe import RestartError
 from ..storage.model import Model
@@ -49,6 +57,8 @@ class Candidate:
         The source, which it shares with others.
     learner, run
         What it has learnt, and the counts.
+    wrong
+        The number of wrong predictions, or the sum of absolute errors.
     """
 
     plan: Plan
@@ -56,21 +66,26 @@ class Candidate:
     rows: FileRows
     learner: LinearLearner
     run: Run = field(init=False)
+    wrong: float = 0.0
 
     def __post_init__(self) -> None:
         how = {"order": "fixed", "seed": self.plan.split.seed}
         self.run = self.learner.run(lambda: (), 1, **how)
 
     def learn(self, given: TrainingRows) -> Array:
-        """Learn from rows; return for each whether it was wrong before."""
-        wrong = np.zeros(len(given.codes), bool)
+        """Learn from rows; return for each whether it was wrong before, or its absolute error."""
+        target = self.learner.target
+        wrong = np.zeros(len(given.codes), float if isinstance(target, NumberTarget) else bool)
         self.run.problems[0].count.add(self.learner.learn(given, wrong))
-        return wrong[given.row_order]
+        errors = wrong[given.row_order]
+        if isinstance(target, NumberTarget):
+            errors *= target.scale
+        self.wrong += float(errors.sum())
+        return errors
 
     def as_dict(self) -> dict[str, Any]:
         """Return the setting and its error on all rows as JSON values."""
-        count = self.run.problems[0].count
-        return {"error": count.errors / max(count.rows, 1), **self.chosen}
+        return {"error": self.wrong / max(self.run.problems[0].count.rows, 1), **self.chosen}
 
 
 def train_online(reader: Reader, again: Callable[..., Reader], job: FileJob) -> Model:
@@ -113,7 +128,7 @@ def train_with_labels(readers: list[Reader], job: FileJob) -> Model:
             raise
         sentence = f"{late} All labels are looked up first, and the run begins again."
         job.reporter.note(Note(sentence, "late-label"))
-    _, request = list_settings(job.request)[0]
+    _, request = list_settings(job.request, readers[0].has_numbers)[0]
     rows = make_rows(readers[0], replace(job, request=request))[0]
     target = rows.count_labels(rows.reader).target(rows.plan.parameters, None, None)
     return OnlineTraining(readers, job, target).train()
@@ -121,7 +136,7 @@ def train_with_labels(readers: list[Reader], job: FileJob) -> Model:
 
 def make_rows(reader: Reader, job: FileJob) -> tuple[FileRows, Found]:
     """Return the rows of a reader, and what is found in them."""
-    found = look(reader)
+    found = look(reader, job.request)
     plan = job.plan(found)
     reader.hold_out(plan.split)
     if not reader.rereadable:
@@ -143,24 +158,24 @@ class OnlineTraining:
     window
         The last rows, since the error of the predictions changed.
     wrong
-        The number of wrong predictions.
+        The number of wrong predictions, or the sum of absolute errors.
     alarms
         The numbers of the rows at which the error had risen.
     """
 
-    def __init__(self, readers: list[Reader], job: FileJob, target: ClassTarget | None = None):
+    def __init__(self, readers: list[Reader], job: FileJob, target: Any = None) -> None:
         self.job, self.reporter = job, job.reporter
+        self.reporter.target = "numbers" if readers[0].has_numbers else "classes"
         self.reporter.begin(readers[0].size, 1)
         self.sources, self.candidates = list[FileRows](), list[Candidate]()
-        settings = list_settings(job.request)
+        settings = list_settings(job.request, readers[0].has_numbers)
         for reader in readers:
             rows, found = make_rows(reader, replace(job, request=settings[0][1]))
-            found_target = target or rows.find_target(job)
-            assert isinstance(found_target, ClassTarget)  # plans refuse numbers
-            target = rows.target = found_target
+            target = rows.target = target or rows.find_target(job)
             self.sources.append(rows)
             reading = {} if reader is readers[0] else {"pairs": True}
             self.candidates += make_candidates(rows, found, settings, reading)
+        self.target: ClassTarget | NumberTarget = target
         self.leader, self.window, self.wrong = 0, DriftWindow(), 0
         self.seen, self.alarms = 0, list[int]()
 
@@ -185,13 +200,19 @@ class OnlineTraining:
         """Count the mistakes in a block, and choose the candidate that predicts the next one."""
         self.last = flags[self.leader]
         self.seen += flags.shape[1]
-        self.wrong += int(self.last.sum())
-        counts = flags.sum(axis=1)
-        rise = self.window.add(flags.shape[1], np.append(counts[self.leader], counts))
+        self.wrong += self.last.sum().item()
+        # The alarm needs errors from 0 to 1, so that those of numbers count up to one deviation.
+        bounded = np.minimum(self.last / self.unit, 1.0).sum()
+        rise = self.window.add(flags.shape[1], np.append(bounded, flags.sum(axis=1)))
         if rise is not None:
             self.alarms.append(self.seen)
             self.report_drift(*rise)
         self.leader = int(np.argmin(self.window.wrong[1:]))
+
+    @property
+    def unit(self) -> float:
+        """The deviation of numbers; 1 for classes."""
+        return self.target.scale if isinstance(self.target, NumberTarget) else 1.0
 
     def report(self, main: FileRows) -> None:
         """Report the error of the predictions."""
@@ -206,8 +227,12 @@ class OnlineTraining:
         if number > MOST_NOTES:
             return
         more = " Further alarms are counted only." if number == MOST_NOTES else ""
+        rose = f"the error rose from {before:.1%} to {after:.1%}"
+        if isinstance(self.target, NumberTarget):
+            errors = f"{before * self.unit:.4g} to {after * self.unit:.4g}"
+            rose = f"the mean absolute error, of at most {self.unit:.4g} a row, rose from {errors}"
         sentence = (
-            f"Drift: up to row {self.seen:,} the error rose from {before:.1%} to {after:.1%}; "
+            f"Drift: up to row {self.seen:,} {rose}; "
             f"settings are compared on the rows since then.{more}"
         )
         self.reporter.note(Note(sentence, "drift"))
@@ -242,7 +267,7 @@ def make_candidates(
             refused.append(error)
             continue
         form = plan.choose_rule(rows.first.width, classes)
-        if len(form.problems(classes, plan.parameters["multi_class"], sets)) > 1:
+        if len(form.problems(classes, plan.parameters.get("multi_class", ""), sets)) > 1:
             refused.append(refuse_problems(request.rule))
             continue
         learner = begin(plan, rows, FileJob(request))
@@ -261,19 +286,22 @@ def refuse_problems(rule: str | None) -> ParameterError:
     )
 
 
-def list_settings(request: Request) -> list[Setting]:
-    """List rules with values of the parameters that were not stated."""
-    stated = request.parameters
-    if request.rule is None:
+def list_settings(request: Request, numbers: bool = False) -> list[Setting]:
+    """List rules, for classes or numbers, with values of the parameters that were not stated."""
+    stated, stated_rule = request.parameters, request.rule
+    if stated_rule is None:
+        usual = ONLINE_NUMBER_SETTINGS if numbers else ONLINE_SETTINGS
         able = [
             (rule, own)
-            for rule, own in ONLINE_SETTINGS
+            for rule, own in usual
             if stated.keys() <= RULE_TABLE[rule].parameters.keys()
-        ] or list(ONLINE_SETTINGS[:1])
+        ] or list(usual[:1])
     else:
-        grid = RULE_TABLE[request.rule].grid
+        if numbers and stated_rule == FOR_TABLES["rule"]:
+            stated_rule = FOR_NUMBERS["rule"]
+        grid = RULE_TABLE[stated_rule].grid
         able = [
-            (request.rule, dict(zip(grid, each, strict=True))) for each in product(*grid.values())
+            (stated_rule, dict(zip(grid, each, strict=True))) for each in product(*grid.values())
         ]
     found = {}
     for rule, own in able:

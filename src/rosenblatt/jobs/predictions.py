@@ -5,9 +5,11 @@ import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress, islice
+from math import isfinite
 from typing import Any, NamedTuple
 
 from ..data.rows import Array, n_rows
+from ..learners.conformal import make_sets
 from ..parameters import InputError
 from ..reading.batches import Batch
 from ..reading.reader import Reader
@@ -30,12 +32,15 @@ class Contents(NamedTuple):
         Whether to write the columns of the input before the predictions.
     threshold
         The decision threshold, as for ``make_decision``.
+    coverage
+        That of prediction sets or intervals to add, or None.
     """
 
     scores: bool = False
     probabilities: bool = False
     append: bool = False
     threshold: float | None = None
+    coverage: float | None = None
 
 
 def list_outputs(learner: Any, contents: Contents) -> list[str]:
@@ -43,13 +48,13 @@ def list_outputs(learner: Any, contents: Contents) -> list[str]:
     names = list(map(str, learner.classes.tolist()))
     found = ["predicted"]
     if learner.target_kind == "numbers":
-        return found
+        return found if contents.coverage is None else [*found, "low", "high"]
     if contents.scores:
         alone = len(names) == 2 and not learner.multilabel
         found += [f"score_{name}" for name in (names[1:] if alone else names)]
     if contents.probabilities:
         found += [f"probability_{name}" for name in names]
-    return found
+    return found if contents.coverage is None else [*found, "set"]
 
 
 def predict_rows(
@@ -61,22 +66,36 @@ def predict_rows(
     """
     decide = make_decision(learner, contents.threshold)
     chances = require_probabilities(learner) if contents.probabilities else None
+    sets = None if contents.coverage is None else make_sets(learner, contents.coverage)
     names, labels = learner.classes.tolist(), list[Any]()
     for batch, scores in scored(learner, reader):
         chosen = decide(scores)
         if learner.target_kind == "numbers":
             labels = shorten(chosen[:, None], 15)[0]
         elif learner.multilabel:
-            flags = (compress(names, row) for row in chosen.tolist())
-            labels = [separator.join(map(str, each)) for each in flags]
+            labels = join_labels(names, chosen, separator)
         else:
             labels = [names[code] for code in chosen.tolist()]
         columns = [labels]
-        if contents.scores and learner.target_kind == "classes":
+        if contents.scores and learner.target_kind != "numbers":
             columns += shorten(scores.reshape(len(scores), -1))
         if chances is not None:
             columns += shorten(chances(scores))
+        if sets is not None and learner.target_kind == "numbers":
+            columns += [[as_limit(end) for end in ends] for ends in shorten(sets(scores), 15)]
+        elif sets is not None:
+            columns.append(join_labels(names, sets(scores), separator))
         yield batch, [list(row) for row in zip(*columns, strict=True)]
+
+
+def join_labels(names: list[Any], flags: Array, separator: str) -> list[str]:
+    """Return the names that each row of flags has."""
+    return [separator.join(map(str, compress(names, row))) for row in flags.tolist()]
+
+
+def as_limit(end: float) -> float | str:
+    """Return the end of an interval; JSON has no infinite number."""
+    return end if isfinite(end) else str(end)
 
 
 def shorten(table: Array, digits: int = 9) -> list[list[float]]:

@@ -21,6 +21,9 @@ from .evaluation import Evaluation, LabelSetEvaluation, RowError, SequenceEvalua
 from .importances import Importance, rank_columns
 
 TITLES = {
+    "rank_error": "Rank error",
+    "median_rank_error": "Rank error of the median rank",
+    "quadratic_kappa": "Quadratic kappa",
     "error": "Error",
     "log_loss": "Log loss",
     "brier_score": "Brier score",
@@ -199,7 +202,7 @@ def draw_curves(found: Evaluation | LabelSetEvaluation) -> str:
     names = names[1:] if len(columns) == 1 and len(names) == 2 else names
     drawn = [
         (name, column)
-        for name, column in zip(names, columns, strict=True)
+        for name, column in zip(names if columns else (), columns, strict=True)
         if column.positive.any() and not column.positive.all()
     ]
     drawn = sorted(drawn, key=lambda one: -count_positive(one[1]))[:MOST_CURVES]

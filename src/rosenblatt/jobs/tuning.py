@@ -232,15 +232,18 @@ class Tuning:
         own |= {name: usual[name] for name in named if usual.get(name) is not None}
         by_size = rule in C_BY_SIZE and self.request.rule is None and "C" not in stated
         own = {name: value for name, value in own.items() if name != "C" or not by_size}
-        yield self.make_candidate(rule, own, {"C": 1.0} if by_size else {})
+        relative = {"C": 1.0} if by_size else {}
+        if own.get("margin") == 0:  # as in the grid
+            relative["margin"] = own.pop("margin")
+        yield self.make_candidate(rule, own, relative)
         for share in STEPS if by_size else ():
             yield self.make_candidate(rule, own, {"C": share})
         solutions = [usual["solution"]] if "solution" in stated else ["last", "average"]
         is_stated = self.request.rule is not None  # pa has another name for numbers
-        for each in [rule] if is_stated else rules_with(stated, self.plan.target == "numbers"):
+        for each in [rule] if is_stated else rules_with(stated, self.plan.target):
             grid = {**RULE_TABLE[each].grid, "solution": solutions}
             for values in product(*grid.values()):
-                chosen, relative = dict(zip(grid, values, strict=True)), dict[str, float]()
+                chosen, relative = dict(zip(grid, values, strict=True)), {}
                 if "margin" in chosen:
                     relative["margin"] = chosen.pop("margin")
                 yield self.make_candidate(each, chosen, relative)
@@ -333,7 +336,8 @@ class Tuning:
             predicted = np.zeros(len(classes), bool)
             for fold in self.folds[:folds]:
                 held = material.cross_validate(candidate, self.request, fold, epochs)
-                losses.append(self.measure(material.target, held, folds is None))
+                guarded = folds is None and self.plan.target == "classes"
+                losses.append(self.measure(material.target, held, guarded))
                 several = held.codes.ndim == 2
                 predicted |= held.chosen.any(0) if several else np.isin(classes, held.chosen)
             own, log_losses, areas = np.array(losses).T
@@ -442,7 +446,7 @@ class Materials:
         self.reader, self.again, self.job = reader, again, job
         self.readers, self.kept = {"{}": reader}, dict[str, Material]()
         weights = {"class_weight": job.request.parameters.get("class_weight")}  # those of errors
-        given = weights if plan.target == "classes" else {}
+        given = weights if "class_weight" in plan.parameters else {}
         self.plan = replace(plan, parameters={**plan.parameters, **given})
         self.sample = Split()  # the rows to leave out
         self.report = watch(Listener(), keeps=True)  # counts the bytes of all rows that are kept
@@ -521,7 +525,8 @@ def tune(
         The reader and the job of the chosen setting; the facts of the job list what was tried.
     """
     refuse_untunable(reader, job)
-    request, found = job.request, replace(look(reader), fits=True, one_pass_statistics=True)
+    request = job.request
+    found = replace(look(reader, request), fits=True, one_pass_statistics=True)
     plan = make_plan(request, found)
     materials = Materials(reader, again, job, plan)
     plan = make_plan(request, replace(found, mean_square=materials({}).found.mean_square))
@@ -561,6 +566,11 @@ def refuse_untunable(reader: Reader, job: FileJob) -> None:
     if job.request.window or job.request.progress_every or job.request.online:
         raise ParameterError(
             "{tune?} needs rows in memory, not a stream; leave one out.", code="tune-stream"
+        )
+    if not isinstance(job.request.parameters.get("positive", False), bool):
+        raise ParameterError(
+            "{tune?} also changes columns, and {positive?} states some; leave one out.",
+            code="tune-positive",
         )
     if not reader.rereadable:
         raise ParameterError(

@@ -210,13 +210,12 @@ def is_shuffled(order, start):
 
 @inlined
 def fetch_span(array, first, last):
-    """Prefetch the elements first to last of an array, unless it is None."""
-    if array is not None:
-        line = np.uint64(LINE // array.itemsize)
-        most = first + LINES_AT_MOST * line
-        while first < last and first < most:
-            fetch(array, first)
-            first += line
+    """Prefetch the elements first to last of an array."""
+    line = np.uint64(LINE // array.itemsize)
+    most = first + LINES_AT_MOST * line
+    while first < last and first < most:
+        fetch(array, first)
+        first += line
 
 
 @inlined
@@ -224,35 +223,33 @@ def take_row(t, order, rows, shuffled, W):
     """The number of the row at place t; prefetch rows, if shuffled, and weights of all classes."""
     if shuffled:
         fetch_row(t, order, rows)
-    if t + 1 < len(order):
-        fetch_weights(W, np.uint64(order[t + 1]), rows.indices, rows.starts)
+    fetch_weights(W, t, order, rows.indices, rows.starts)
     return np.uint64(order[t])
 
 
 @inlined
 def fetch_row(t, order, rows):
     """Prefetch the row that comes some places after t in the order."""
-    values, indices, starts = rows
+    fetch_values(t, order, rows.values, rows.indices, rows.starts)
+
+
+@inlined
+def fetch_values(t, order, values, indices, starts):
+    """Prefetch the row that comes some places after t in the order."""
     if t + 2 * ROWS_AHEAD < len(order):
         first, last = span(np.uint64(order[t + ROWS_AHEAD]), indices, starts)
         fetch_span(values, first, last)
-        fetch_span(indices, first, last)
-        fetch_start(np.uint64(order[t + 2 * ROWS_AHEAD]), indices, starts)
+        if indices is not None:
+            fetch_span(indices, first, last)
+            fetch(starts, np.uint64(order[t + 2 * ROWS_AHEAD]))
 
 
 @inlined
-def fetch_start(i, indices, starts):
-    """Prefetch the start of row i, if rows are sparse."""
-    if indices is not None:
-        fetch(starts, i)
-
-
-@inlined
-def fetch_weights(W, i, indices, starts):
-    """Prefetch the weights of all columns of row i, if rows are sparse."""
-    if indices is not None:
+def fetch_weights(W, t, order, indices, starts):
+    """Prefetch the weights of all columns of the row after place t, if rows are sparse."""
+    if indices is not None and t + 1 < len(order):
         classes = np.uint64(W.shape[1])
-        first, last = span(i, indices, starts)
+        first, last = span(np.uint64(order[t + 1]), indices, starts)
         for k in range(first, last):
             fetch_span(W, indices[k] * classes, indices[k] * classes + classes)
 

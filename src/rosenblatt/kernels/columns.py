@@ -1,8 +1,10 @@
 """Statistics of the columns of rows, and their standardization."""
 
+import math
+
 import numpy as np
 
-from .compiling import compiled, inlined
+from .compiling import compiled
 
 COUNT, ZEROS, SHIFT, SUM, SQUARES, LARGEST = range(6)
 """The statistics of a column: sums of x - SHIFT and of its square; SHIFT is the first number."""
@@ -16,31 +18,25 @@ def measure(values, width, seen):
 
     Missing numbers (NaN) do not count.
     """
-    rows = len(values) // width
-    for first in range(0, rows, BLOCK):
-        for j in range(width):
-            measure_column(values, width, j, first, min(first + BLOCK, rows), seen)
-
-
-@inlined
-def measure_column(values, width, j, row, stop, seen):
-    """Add some numbers of one column to its statistics, which stay in registers."""
-    count, zeros, shift = seen[COUNT, j], seen[ZEROS, j], seen[SHIFT, j]
-    total, squares, size = seen[SUM, j], seen[SQUARES, j], seen[LARGEST, j]
-    while row < stop:
-        x = np.float64(values[np.uint64(row * width + j)])
-        if not np.isnan(x):
-            if count == 0:
-                shift = x
-            above = x - shift
-            count += 1
-            zeros += x == 0
-            total += above
-            squares += above * above
-            size = max(size, abs(x))
-        row += 1
-    seen[COUNT, j], seen[ZEROS, j], seen[SHIFT, j] = count, zeros, shift
-    seen[SUM, j], seen[SQUARES, j], seen[LARGEST, j] = total, squares, size
+    stop, step = np.uint64(len(values)), np.uint64(width)
+    for first in range(np.uint64(0), stop, step * np.uint64(BLOCK)):
+        for j in range(step):  # the statistics of a column stay in registers
+            count, zeros, shift = seen[COUNT, j], seen[ZEROS, j], seen[SHIFT, j]
+            total, squares, size = seen[SUM, j], seen[SQUARES, j], seen[LARGEST, j]
+            last = first + step * np.uint64(BLOCK)
+            for k in range(first + j, last if last < stop else stop, step):
+                x = np.float64(values[k])
+                if not math.isnan(x):
+                    if count == 0:
+                        shift = x
+                    above = x - shift
+                    count += 1
+                    zeros += x == 0
+                    total += above
+                    squares += above * above
+                    size = abs(x) if abs(x) > size else size
+            seen[COUNT, j], seen[ZEROS, j], seen[SHIFT, j] = count, zeros, shift
+            seen[SUM, j], seen[SQUARES, j], seen[LARGEST, j] = total, squares, size
 
 
 @compiled
@@ -58,7 +54,7 @@ def standardise(values, width, centre, factor, filling, flags, out):
             out[place + j] = 0
         for j in range(width):
             x = values[row * width + j]
-            if np.isnan(x):
+            if math.isnan(x):
                 out[place + j] = kind(filling[j])
                 if flags[j] > 0:
                     out[place + flags[j]] = 1

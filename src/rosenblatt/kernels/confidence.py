@@ -185,7 +185,7 @@ def confidence(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log)
 def confidence_multiclass(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows, examples.steps, examples.labels
-    s, bias = np.empty(len(b), b.dtype), settings.intercept_step
+    s, bias = b.copy(), settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     early, flat, classes = settings.phi > 0.0, (W.ravel(), S.ravel(), u.ravel()), np.uint64(len(b))
     for t in range(start, len(order)):

@@ -190,7 +190,7 @@ def coordinate(examples, order, start, w, b, S, Sb, z, zb, u, ub, clock, setting
 def coordinate_multiclass(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
     """The same for the right class and its best rival."""
     rows, steps, labels = examples.rows, examples.steps, examples.labels
-    s, bias = np.empty(len(b), b.dtype), settings.intercept_step
+    s, bias = b.copy(), settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     flat, classes = (W.ravel(), S.ravel(), u.ravel()), np.uint64(len(b))
     for t in range(start, len(order)):

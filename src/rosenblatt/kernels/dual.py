@@ -59,7 +59,7 @@ def dual_perceptron(kernel_values, steps, learning, start, scores, b, settings, 
 def dual_multiclass(kernel_values, steps, labels, start, scores, b, settings, log):
     """Add ηK(x, ·) to the right class, subtract it from its rival (Crammer & Singer 2003)."""
     values, places = kernel_values.values, kernel_values.places
-    s = np.empty(len(b), b.dtype)
+    s = b.copy()
     updates, loss = 0, 0.0
     for t in range(start, len(places)):
         for c in range(len(s)):

@@ -110,7 +110,7 @@ def perceptron(examples, order, start, w, b, settings, log):
 def multiclass(examples, order, start, W, b, settings, log):
     """Add ηx to the right class and subtract it from its best rival (Crammer & Singer 2003)."""
     rows, steps, labels = examples.rows, examples.steps, examples.labels
-    s = np.empty(len(b), b.dtype)
+    s = b.copy()
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = take_row(t, order, rows, shuffled, W)
@@ -142,7 +142,7 @@ def perceptron_margins(examples, order, w, b, out):
 def multiclass_margins(examples, order, W, b, out):
     """The lead of the right class over its best rival, for the rows in an order."""
     rows, labels = examples.rows, examples.labels
-    s = np.empty(len(b), b.dtype)
+    s = b.copy()
     for t in range(len(order)):
         i = np.uint64(order[t])
         score(W, b, s, i, rows)

@@ -42,7 +42,7 @@ def aggressive_step(lack, size, C, loss):
     if loss == SQUARED_HINGE:
         return lack / (size + 0.5 / C)
     step = lack / size if size > 0.0 else 0.0
-    return min(C, step) if loss == HINGE else step
+    return C if loss == HINGE and step > C else step
 
 
 @compiled
@@ -73,7 +73,7 @@ def passive_aggressive(examples, order, start, w, b, settings, log):
 def passive_aggressive_multiclass(examples, order, start, W, b, settings, log):
     """The same for the lead of the right class over its best rival (Crammer et al. 2006, §7)."""
     rows, steps, labels = examples.rows, examples.steps, examples.labels
-    s = np.empty(len(b), b.dtype)
+    s = b.copy()
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = take_row(t, order, rows, shuffled, W)

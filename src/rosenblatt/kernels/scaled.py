@@ -198,7 +198,7 @@ def scaled(examples, order, start, w, b, scale, u, ub, clock, settings, log):
 def scaled_multiclass(examples, order, start, W, b, scale, u, ub, clock, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows, examples.steps, examples.labels
-    s, early = np.empty(len(b), b.dtype), settings.rule == ALMA
+    s, early = b.copy(), settings.rule == ALMA
     tiny = 1e-5 if W.itemsize == 4 else 1e-12
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):

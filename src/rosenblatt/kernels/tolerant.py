@@ -56,7 +56,7 @@ def tolerant(examples, counts, order, start, w, b, settings, log):
 def tolerant_multiclass(examples, counts, order, start, W, b, settings, log):
     """Add ηx to the right class and subtract it from its best rival, unless the row is excused."""
     rows, steps, labels = examples.rows, examples.steps, examples.labels
-    s = np.empty(len(b), b.dtype)
+    s = b.copy()
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = take_row(t, order, rows, shuffled, W)

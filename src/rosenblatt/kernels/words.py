@@ -97,11 +97,20 @@ def hash_bytes(i, end, stop, h):
     return mix(h)
 
 
-@compiled
-def salt(name):
-    """The hash that the features of a column begin with: that of its name, an array of bytes."""
-    i = address(name)
-    return hash_bytes(i, i + len(name), i + len(name), np.uint64(0))
+def salt(name: str) -> int:
+    """The hash that the features of a column begin with: ``hash_bytes`` of its name, in Python."""
+    data = name.encode()
+    h = spell_in_python(0, len(data))
+    for i in range(0, len(data), 8):
+        letters = data[i : i + 8]
+        h = spell_in_python(h, int.from_bytes(letters, "little") << 8 * (8 - len(letters)))
+    return int(mix.py_func(np.array([h], np.uint64))[0])
+
+
+def spell_in_python(h: int, letters: int) -> int:
+    """``spell`` of Python's integers."""
+    h = (h ^ letters) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
+    return h ^ h >> 32
 
 
 @inlined

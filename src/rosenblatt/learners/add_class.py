@@ -21,6 +21,8 @@ def refusal(learner: "LinearLearner") -> str:
     """Return why a linear model cannot learn a further label; "" if it can."""
     if learner.ties in ("positive", "negative"):
         return f"ties={learner.ties} has no meaning for more than two classes"
+    if learner.parameters.get("positive", False) is not False:
+        return "positive weights are those of one class"
     if type(learner.states[0]) not in (Last, Average):
         return f"the solution {learner.parameters['solution']} keeps rows of two classes"
     if learner.rule.draws:

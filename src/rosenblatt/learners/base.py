@@ -45,7 +45,7 @@ class Learner:
     multilabel
         Whether an example may have any number of labels.
     target_kind
-        What labels are: "classes" or "numbers".
+        What labels are: "classes", "numbers" or "ranks".
     states
         What has been learnt, one state per problem.
     width

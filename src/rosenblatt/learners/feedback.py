@@ -39,9 +39,14 @@ def explore(best: Array, n_classes: int, exploration: float, numbers: Array) -> 
     return drawn, np.asarray(kept + exploration / n_classes)
 
 
-def check_judged(learner: LinearLearner, right: Array) -> None:
+def can_learn_wrong(learner: LinearLearner) -> bool:
+    """Whether a wrong prediction teaches the learner: by its rule, or by the other class."""
+    return learner.rule.draws or len(learner.classes) <= 2
+
+
+def check_judged(learner: LinearLearner, right: Any) -> None:
     """Refuse a wrong prediction that tells nothing: one of several classes."""
-    if len(learner.classes) > 2 and not learner.rule.draws and not np.all(right):
+    if not np.all(right) and not can_learn_wrong(learner):
         raise InputError(
             f"A wrong prediction among {len(learner.classes)} classes does not tell the label, "
             f"and the rule {learner.rule.name} learns from labels only; give the label, or use "

@@ -20,6 +20,7 @@ from ..data.targets import (
     compute_r2,
     is_positive,
     make_target,
+    score_ranks,
 )
 from ..data.weights import rows_that_count
 from ..kernels.algebra import Rows
@@ -35,7 +36,8 @@ from ..parameters import (
 )
 from ..reading.batches import Batch, known_labels
 from ..storage.model import Model
-from ..training.calibration import Calibration
+from ..training.calibration import Calibration, fit_calibration
+from ..training.conformal import Conformal
 from ..training.history import Count
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.scoring import Held, score_for_stopping
@@ -44,9 +46,9 @@ from ..training.tasks import LinearTask, Part, compute_steps, scores
 from ..training.tolerant import find_tolerance
 from . import add_class
 from .base import Learner, Use
+from .conformal import learn_in_turn
+from .initial_weights import make_initial_weights, refuse_too_many
 
-MOST_WEIGHTS = 2**28  # 3 GB with their average
-MOST_SQUARE = 2**14  # columns and bias of a full matrix: 2 GB
 MOST_VOTES = 10**9  # seconds
 MOST_STEPS = 2**28  # bytes: more are made again in each epoch, in a fifth of the time of a pass
 FIRST_ROW = np.zeros(1, np.uint32)
@@ -137,6 +139,8 @@ class LinearLearner(Learner):
         How rows are made: names, or the recipe of a file.
     calibration : Calibration or None
         Turns scores into probabilities, if that was asked for.
+    conformal : Conformal or None
+        Turns scores into prediction sets or intervals, if that was asked for.
     multilabel : bool
         Whether a row may have any number of labels, so that each of them is a problem.
     numbers : NumberTarget
@@ -149,6 +153,7 @@ class LinearLearner(Learner):
     intercept_step: float = 1.0
     features: dict[str, Any] = field(default_factory=dict)
     calibration: Calibration | None = None
+    conformal: Conformal | None = None
     multilabel: bool = False
     numbers: NumberTarget = field(default_factory=NumberTarget)
     kind: ClassVar[str] = "linear"
@@ -192,13 +197,21 @@ class LinearLearner(Learner):
             )
         together = len(classes) if problems == [None] and rule.target == "classes" else None
         if all(part is None for part in start):
-            weights = [zeros(together, *shape) for _ in problems]
+            weights = [zeros(together, *shape, rule.n_biases(len(classes))) for _ in problems]
         else:
             weights = make_initial_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
+        columns = parameters.get("positive", False)
+        for state in states:
+            if not isinstance(columns, bool):
+                state.constrain(columns)
+            state.refuse_negative()
         if intercept_step is None:
             intercept_step = parameters["intercept_step"] if parameters["fit_intercept"] else 0.0
-        return cls(parameters, classes, states, float(intercept_step), multilabel=multilabel)
+        learner = cls(parameters, classes, states, float(intercept_step), multilabel=multilabel)
+        if parameters.get("calibrate") == "conformal":
+            learner.conformal = Conformal()
+        return learner
 
     @classmethod
     def from_model(cls, model: Model) -> "LinearLearner":
@@ -211,18 +224,20 @@ class LinearLearner(Learner):
         learner.numbers = NumberTarget(**model.facts.get("numbers", {}))
         if "calibration" in model.facts:
             learner.calibration = Calibration.of(model.facts["calibration"])
+        if "conformal" in model.facts:
+            learner.conformal = Conformal.of(model.facts["conformal"])
         return learner
 
     @property
     def target(self) -> ClassTarget | NumberTarget:
         """The encoding of labels."""
-        if self.rule.target == "numbers":
+        if self.target_kind == "numbers":
             return self.numbers
-        return make_target(self.classes, self.multilabel)
+        return make_target(self.classes, self.multilabel, ranks=self.target_kind == "ranks")
 
     @property
     def target_kind(self) -> Any:
-        """What labels are: "classes" or "numbers"."""
+        """What labels are: "classes", "numbers" or "ranks"."""
         return self.rule.target
 
     @property
@@ -309,6 +324,17 @@ class LinearLearner(Learner):
         numbers it gets the errors, in the scale of the codes, of rows that caused an update.
         ``prepare`` may change each task before it learns.
         """
+        if self.conformal is not None and prepare is leave_task:  # the labels are known
+            return learn_in_turn(self, given, wrong)
+        return self.learn_at_once(given, wrong, prepare)
+
+    def learn_at_once(
+        self,
+        given: TrainingRows,
+        wrong: Array | None = None,
+        prepare: Callable[[LinearTask], None] = leave_task,
+    ) -> Count:
+        """Learn from rows as ``learn`` does, without a score of each row."""
         undo = [state.snapshot(given.rows) for state in self.states]
         count = Count()
         try:
@@ -334,6 +360,7 @@ class LinearLearner(Learner):
 
         After an error nothing has changed.
         """
+        before = None if self.conformal is None else self.score_one(rows)
         undo = [state.snapshot(rows) for state in self.states]
         try:
             for state, positive in zip(self.states, self.problems, strict=True):
@@ -351,6 +378,8 @@ class LinearLearner(Learner):
             for restore in undo:
                 restore()
             raise
+        if self.conformal is not None and before is not None and len(self.classes) != 1:
+            self.conformal.add(self.target.nonconformity(before, np.array([code])))
 
     def score_one(self, rows: Rows) -> Array:
         """Score one row without computing the coefficients of all columns."""
@@ -417,7 +446,7 @@ class LinearLearner(Learner):
             by_state = self.shares(to_matrix(rows, count, self.width))
             return by_state.ravel() if problems == [1] else by_state
         coef, bias = self.coefficients()
-        if problems == [1] or self.rule.target == "numbers":
+        if problems == [1] or self.rule.target != "classes":
             return scores(rows, count, coef[0], bias)
         if problems == [None]:
             return scores(rows, count, coef.T, bias)
@@ -440,6 +469,13 @@ class LinearLearner(Learner):
     def choose(self, activations: Array) -> Array:
         """Return the class numbers that scores decide for, or an indicator of label sets."""
         return self.target.decide(activations, self.ties)
+
+    def calibrate(self, scores: Array, codes: Array) -> None:
+        """Fit probabilities, sets and intervals to the scores of rows that were not learnt from."""
+        if self.target_kind != "numbers":
+            self.calibration = fit_calibration(scores, codes, len(self.classes))
+        if self.conformal is not None:
+            self.conformal = Conformal.from_held_out(self.target.nonconformity(scores, codes))
 
     def row_errors(self, activations: Array, codes: Array) -> Array:
         """Return whether each row is wrong, or the absolute error of its number."""
@@ -466,7 +502,11 @@ class LinearLearner(Learner):
             activations = state.votes(X, SIGN_OF_ZERO[self.ties])
         else:
             weights, bias = state.coefficients()
-            activations = X @ weights + bias
+            activations = X @ weights
+            if self.rule.target == "ranks":
+                activations = score_ranks(activations, bias)
+            else:
+                activations = activations + bias
         if self.rule.target == "numbers":
             return compute_r2(codes - activations, codes)
         return self.validation_score(problem, activations, codes)
@@ -479,7 +519,8 @@ class LinearLearner(Learner):
         positive = self.problems[problem]
         if positive is not None:
             activations, codes = activations.ravel(), has_class(codes, positive).astype(np.intp)
-        chosen = choose_class(activations, self.ties)
+        decide = self.choose if positive is None else partial(choose_class, ties=self.ties)
+        chosen = decide(activations)
         metric = self.parameters.get("metric", "error")
         return score_for_stopping(metric, Held(codes, activations, chosen))
 
@@ -499,6 +540,8 @@ class LinearLearner(Learner):
             facts["numbers"] = self.numbers.as_dict()
         if self.calibration is not None:
             facts["calibration"] = self.calibration.as_dict()
+        if self.conformal is not None:
+            facts["conformal"] = self.conformal.as_dict()
         return facts
 
     def refusal(self, use: Use) -> str:
@@ -508,12 +551,13 @@ class LinearLearner(Learner):
                 f"The solution {self.parameters['solution']} needs all rows in memory; learn from "
                 "a stream with the solution last or average."
             )
-        if use == "mix" and self.rule.arrays and not self.rule.has_variances:
+        if use == "mix" and not self.rule.can_mix:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
         if use == "step" and self.target_kind != "classes":
-            return "steps follows the updates of a classifier, and this model predicts numbers."
+            kind = self.target_kind
+            return f"steps follows the updates of a classifier, and this model predicts {kind}."
         if use == "add_class" and self.target_kind != "classes":
-            return "it predicts numbers, and has no classes"
+            return f"it predicts {self.target_kind}, not classes"
         if use == "step" and self.rule.draws:
             return "steps follows updates that labels decide, and those of this rule are drawn."
         if use == "step" and len(self.states) > 1:
@@ -522,11 +566,13 @@ class LinearLearner(Learner):
 
     def predictor(self) -> "LinearLearner":
         """Return a copy that predicts the same and that learning does not change."""
+        conformal = None if self.conformal is None else self.conformal.copy()
         if self.votes:
-            return replace(self, states=copy.deepcopy(self.states))
+            return replace(self, states=copy.deepcopy(self.states), conformal=conformal)
         pairs = [state.coefficients() for state in self.states]
         rule = self.rule if self.target_kind != "classes" else PERCEPTRON
-        return replace(self, states=[Last(w.copy(), b.copy(), rule=rule) for w, b in pairs])
+        states = [Last(w.copy(), b.copy(), rule=rule) for w, b in pairs]
+        return replace(self, states=states, conformal=conformal)
 
     def without_weights(self) -> "LinearLearner":
         """Return an untrained learner with the same settings and no columns."""
@@ -538,54 +584,7 @@ class LinearLearner(Learner):
     def with_class(self, label: Any) -> "LinearLearner":
         """Return a learner with one class more, as if it had always known the label."""
         classes, states = add_class.make_states(self, label)
-        return replace(self, classes=classes, states=states)
-
-
-def refuse_too_many(width: int, n_classes: int, rule: UpdateRule = PERCEPTRON) -> None:
-    """Refuse more weights, or a larger matrix of a rule, than there is memory for."""
-    if width >= MOST_SQUARE and any(one.like == "square" for one in rule.arrays):
-        raise ParameterError(
-            f"A full matrix over {width:,} columns takes {(width + 1) ** 2 * 8 / 2**30:,.1f} GiB, "
-            f"and at most {MOST_SQUARE - 1:,} columns are possible; use {{matrix?}} diagonal.",
-            code="too-large-matrix",
-        )
-    if width * n_classes > MOST_WEIGHTS:
-        raise ParameterError(
-            f"{width:,} columns for {n_classes} classes are {width * n_classes:,} weights, and at "
-            f"most {MOST_WEIGHTS:,} are kept; hash into fewer columns with a smaller {{bits?}}, or "
-            "number them without gaps.",
-            code="too-many-weights",
-        )
-
-
-def make_initial_weights(
-    start: tuple[ArrayLike | None, ArrayLike | None],
-    outputs: int,
-    shape: tuple[int, Any],
-    together: bool,
-) -> list[tuple[Array, Array]]:
-    """Return the weights and bias that each problem begins with."""
-    width, dtype = shape
-    W = check_initial(start[0], (outputs, width), dtype, "coef_init")
-    b = check_initial(start[1], (outputs,), dtype, "intercept_init")
-    if together:
-        return [(W.T.copy("C"), b)]
-    return [(W[k].copy(), b[k : k + 1].copy()) for k in range(outputs)]
-
-
-def check_initial(values: ArrayLike | None, shape: tuple[int, ...], dtype: Any, name: str) -> Array:
-    """Return coefficients to start from: those given, or zeros."""
-    if values is None:
-        return np.zeros(shape, dtype)
-    if np.iscomplexobj(values):
-        raise ValueError(f"{name} is complex; give real numbers.")
-    with np.errstate(over="ignore"):
-        array = np.array(values, dtype)
-    one_output = shape[0] == 1 and array.shape == shape[1:]
-    if array.shape != shape and not one_output:
-        raise ValueError(f"{name} has shape {array.shape}; this data needs {shape}.")
-    if not np.isfinite(array).all():
-        raise ValueError(
-            f"{name} contains NaN or infinity, or numbers too large for {array.dtype}."
-        )
-    return array.reshape(shape)
+        conformal = self.conformal
+        if conformal is not None and len(self.classes) < 3:
+            conformal = Conformal()  # scores of two classes have another scale
+        return replace(self, classes=classes, states=states, conformal=conformal)

@@ -54,6 +54,12 @@ CONFLICTS: tuple[Conflict, ...] = (
         'all rows; use {order="each"}.',
     ),
     Conflict(
+        "positive-tolerance",
+        "fit",
+        lambda p: p.get("positive", False) is not False and tolerates(p),
+        "{positive?} cannot be used with {slack?} or {max_row_updates?}; leave one out.",
+    ),
+    Conflict(
         "order-average",
         "fit",
         lambda p: p["order"] in ("first", "worst") and p["solution"] in ("average", "vote"),
@@ -66,6 +72,13 @@ CONFLICTS: tuple[Conflict, ...] = (
         lambda p: p["order"] in ("active", "first", "worst") and p["solution"] == "pocket",
         "{solution} needs runs over all rows, and {order} reads only some rows; "
         'use {order="each"}, "once" or "fixed".',
+    ),
+    Conflict(
+        "ranks-without-bias",
+        "fit",
+        lambda p: "ranks" in p and (not p["fit_intercept"] or p["intercept_step"] == 0),
+        "The thresholds between ranks are biases, which have to move; leave {fit_intercept?} and "
+        "{intercept_step?} out.",
     ),
     Conflict(
         "decay-without-average",
@@ -297,6 +310,13 @@ CONFLICTS: tuple[Conflict, ...] = (
         "problems",
         lambda p: p["progress_every"] > 0,
         "{progress_every?} is for one problem, and there is one for each label; leave it out.",
+    ),
+    Conflict(
+        "conformal-progress",
+        "problems",
+        lambda p: p.get("calibrate") == "conformal" and not p["holdout"],
+        "{calibrate} needs held-out rows where there is a problem for each class, and this source "
+        "can be read only once; write it to a file first.",
     ),
     Conflict(
         "steps-early-stopping",

@@ -4,7 +4,7 @@ The model registry, ``--rule`` and its options, the grids of ``--tune`` and the 
 package derive from it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,12 +12,12 @@ from typing import Any
 from .errors import ParameterError
 from .tables import (
     ANY_FEEDBACK_RULE,
-    ANY_NUMBER_RULE,
-    ANY_RULE,
     FOR_FEEDBACK,
     FOR_FILES,
     MARGIN,
+    POSITIVE,
     SHARED,
+    SHARED_BY_TARGET,
     TIES,
     Parameter,
     choice,
@@ -59,7 +59,7 @@ class RuleEntry:
     one_vs_rest
         Whether several classes are one two-class problem each, whatever ``multi_class`` says.
     target
-        What its labels are: "classes" or "numbers".
+        What its labels are: "classes", "numbers" or "ranks".
     feedback
         Whether it learns from predictions that are drawn by chance and judged right or wrong.
     """
@@ -79,9 +79,7 @@ class RuleEntry:
     @property
     def shared(self) -> Mapping[str, Parameter]:
         """The parameters that all rules for the same target have."""
-        if self.feedback:
-            return ANY_FEEDBACK_RULE
-        return ANY_NUMBER_RULE if self.target == "numbers" else ANY_RULE
+        return ANY_FEEDBACK_RULE if self.feedback else SHARED_BY_TARGET[self.target]
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -92,6 +90,11 @@ class RuleEntry:
     def grid(self) -> dict[str, tuple[Any, ...]]:
         """The values that ``--tune`` tries, by parameter."""
         return {name: each.grid for name, each in self.own.items() if each.grid}
+
+
+def distinct(labels: Sequence[Any]) -> bool:
+    """Whether there are two or more labels, and all are different."""
+    return len(labels) > 1 and len(set(labels)) == len(labels)
 
 
 CONFIDENCE = Parameter(
@@ -117,11 +120,13 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
             "ties": TIES,
             "eta0": positive(1.0, "Size > 0 of an update"),
             "max_iter": SHARED["max_iter"],
+            "positive": POSITIVE,
         },
     ),
     "pa": RuleEntry(
         "PassiveAggressive",
         loop="passive_aggressive",
+        python_only={"positive": POSITIVE},
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.01, 0.1, 1.0)),
             "loss": choice(
@@ -259,6 +264,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         "PassiveAggressiveRegressor",
         loop="regression",
         target="numbers",
+        python_only={"positive": POSITIVE},
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.001, 0.01, 0.1)),
             "loss": choice(
@@ -277,9 +283,24 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         loop="regression",
         step="LMS",
         target="numbers",
+        python_only={"positive": POSITIVE},
         own={
             "eta0": positive(0.1, "Learning rate eta0 > 0", (0.01, 0.1)),
             "normalized": flag(True, "Divide each step by the squared length of its row"),
+        },
+    ),
+    "prank": RuleEntry(
+        "PRank",
+        loop="ordinal",
+        target="ranks",
+        own={"margin": replace(MARGIN, grid=(0.0, 0.3, 1.0))},  # times the rows' mean square
+        python_only={
+            "ranks": Parameter(
+                None,
+                "a list of two or more different labels, the lowest first, or None",
+                lambda value: value is None or (type(value) in (list, tuple) and distinct(value)),
+                help="Labels in their order, the lowest first",
+            )
         },
     ),
     "banditron": RuleEntry(
@@ -303,6 +324,7 @@ CLASS_RULES = {
     if entry.target == "classes" and rule not in FEEDBACK_RULES
 }
 NUMBER_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "numbers"}
+RANK_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "ranks"}
 
 RULE_NAMES: Mapping[str, str] = {entry.estimator: rule for rule, entry in RULE_TABLE.items()}
 """The name of the rule by the class that learns by it."""

@@ -175,6 +175,21 @@ def anything(default: Any, help: str = "") -> Parameter:
     return Parameter(default, help=help, type=str)
 
 
+def are_columns(value: Any) -> bool:
+    """Whether a value is a list of names, of numbers from 0 up, or of flags, one per column."""
+    if not isinstance(value, list) or not value:
+        return False
+    kinds = {type(each) for each in value}
+    return len(kinds) == 1 and kinds <= {str, int, bool} and (kinds == {str} or min(value) >= 0)
+
+
+POSITIVE = Parameter(
+    False,
+    "True, False or a list of columns: names, numbers from 0 up, or a flag for each",
+    lambda value: isinstance(value, bool) or are_columns(value),
+    help="Columns whose weights are never negative",
+    type=list,
+)
 EARLY_STOPPING = flag(
     False, "Stop when the error on held-out rows, a tenth by default, no longer falls"
 )
@@ -187,6 +202,13 @@ METRIC = choice(
     *METRICS,
     help="Metric on held-out rows by which tuning and early stopping choose: error, log-loss, auc "
     "(ROC area), average-precision, f1 (mean of the classes), balanced (accuracy)",
+)
+RANK_METRIC = choice(
+    "rank-error",
+    "rank-error",
+    *METRICS,
+    help="Metric on held-out rows by which tuning and early stopping choose: rank-error (mean "
+    "difference of ranks), or one for classes",
 )
 RANDOM_STATE = anything(None, "Seed of the random orders")
 VERBOSE = anything(0, "Print every epoch")
@@ -229,8 +251,12 @@ ANY_RULE = SHARED | {
     "measure": flag(False, "Measure the error of the weights after every epoch"),
     "early_stopping": EARLY_STOPPING,
     "metric": METRIC,
-    "calibrate": flag(
-        False, "Calibrate the scores to probabilities of the classes, by cross-fitting"
+    "calibrate": Parameter(
+        False,
+        'True, False or "conformal"',
+        lambda value: value in (True, False, "conformal"),
+        help="Calibrate scores to probabilities by cross-fitting",
+        type=bool,
     ),
     "validation_fraction": VALIDATION_FRACTION,
     "n_iter_no_change": count(5, help="Epochs without improvement before early stopping"),
@@ -239,11 +265,7 @@ ANY_RULE = SHARED | {
 }
 """What the estimators of all rules for classes have; parameters/rules.py has the rules' own."""
 
-ANY_NUMBER_RULE = {
-    name: parameter
-    for name, parameter in ANY_RULE.items()
-    if name not in ("multi_class", "calibrate", "class_weight", "n_jobs", "metric")
-} | {
+ONE_COLUMN = {
     "solution": choice(
         "last", "last", "average", help="Weights to predict with: last, average (over all rows)"
     ),
@@ -257,7 +279,27 @@ ANY_NUMBER_RULE = {
         "given), replacement (drawn with replacement)",
     ),
 }
+"""The solutions and orders of rules with one column of weights for all labels."""
+ANY_RANK_RULE = {
+    name: parameter for name, parameter in ANY_RULE.items() if name not in ("multi_class", "n_jobs")
+} | {**ONE_COLUMN, "metric": RANK_METRIC}
+"""What the estimators of all rules for ranks have."""
+ANY_NUMBER_RULE = {
+    name: parameter
+    for name, parameter in ANY_RANK_RULE.items()
+    if name not in ("class_weight", "metric")
+} | {
+    "calibrate": Parameter(
+        False,
+        'False or "conformal"',
+        lambda value: value in (False, "conformal"),
+        help="Hold out rows, and keep their errors for prediction intervals",
+        type=bool,
+    )
+}
 """What the estimators of all rules for numbers have."""
+SHARED_BY_TARGET = {"classes": ANY_RULE, "numbers": ANY_NUMBER_RULE, "ranks": ANY_RANK_RULE}
+"""What the estimators of all rules have, by what their labels are."""
 
 ANY_FEEDBACK_RULE = ANY_RULE | {
     "max_iter": count(1, help="Largest number of epochs"),
@@ -431,6 +473,9 @@ FOR_NUMBERS: dict[str, Any] = {
 }
 """Defaults for numbers, scaled to deviation 1; C depends on the size of the rows."""
 
+FOR_RANKS: dict[str, Any] = {"rule": "prank", "margin": 0.0}
+"""Defaults for labels in a stated order (docs/ranks.md gives the reasons)."""
+
 TEXTBOOK = {"solution": ("last", "vote", "pocket"), "order": ("active", "first", "worst")}
 """Values that state the textbook's perceptron where no rule is stated."""
 
@@ -444,6 +489,13 @@ ONLINE_SETTINGS: tuple[tuple[str, Values], ...] = (
     ("shifting", {}),
 )
 """Rules and parameters that ``--online`` chooses from where no rule is stated."""
+
+ONLINE_NUMBER_SETTINGS: tuple[tuple[str, Values], ...] = (
+    *(("adaline", {"eta0": eta0}) for eta0 in (0.03, 0.003, 0.01, 0.1, 0.3)),
+    ("pa-regression", {}),
+    ("pa-regression", {"loss": "squared_epsilon_insensitive"}),
+)
+"""The same for numbers; the steps of both rules do not depend on the size of the rows."""
 
 
 def defaults(table: Mapping[str, Parameter]) -> dict[str, Any]:

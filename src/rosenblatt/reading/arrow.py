@@ -15,7 +15,7 @@ from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
 from ..kernels.cells import count_bytes
 from ..kernels.lines import MISSING, VALUE_TOO_LARGE
-from ..kernels.words import CSRBuffer, Grams, NumberColumns
+from ..kernels.words import CSRBuffer, Grams, NumberColumns, salt
 from ..parameters import InputError
 from .batches import Batch
 from .bins import ColumnBins, name_bins
@@ -500,11 +500,6 @@ def group_numbers(recipe: FeatureRecipe, features: ColumnNames) -> list[int]:
     crossed = () if recipe.pairs else sorted({n for c in recipe.cross for n in c.split(",")})
     numbers = {name: number for number, name in enumerate(crossed, 1)}
     return [numbers.get(name, 0) for name in features.names]
-
-
-def salt(name: str) -> int:
-    """Hash the name of a column, which is the seed for the hashes of its values."""
-    return int(words.salt(np.array([*name.encode()], np.uint8)))
 
 
 def join_columns(

@@ -1,10 +1,13 @@
-"""Convert weights of scaled columns to the units of the file."""
+"""Features of the columns of numbers: their places, and their weights in the units of the file."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .arrow import salt, table_scaling
+from ..kernels.words import salt
+from ..parameters import ParameterError
+from .arrow import table_scaling
 from .recipe import FeatureRecipe
 from .scaling import sparse_scaling
 
@@ -31,11 +34,37 @@ def in_file_units(
         known = min(coef.shape[1], len(scaling.factors))
         coef[:, :known] *= scaling.factors[:known]
         return coef, bias
-    table, places = table_scaling(recipe), list(range(len(recipe.numeric())))
-    if recipe.bits is not None:
-        mask = (1 << recipe.bits) - 1
-        places = [salt(name) & mask for name in recipe.numeric()]
+    table = table_scaling(recipe)
+    places = number_features(recipe).values()
     for place, centre, factor in zip(places, table.centre, table.factor, strict=True):
         coef[:, place] *= factor
         bias -= coef[:, place] * centre
     return coef, bias
+
+
+def number_features(recipe: FeatureRecipe) -> dict[str, int]:
+    """The place of the feature of each column of numbers or dates of a table, by its name."""
+    names = recipe.numeric()
+    if recipe.bits is None:
+        return {name: place for place, name in enumerate(names)}
+    mask = (1 << recipe.bits) - 1
+    return {name: salt(name) & mask for name in names}
+
+
+def find_numbers(recipe: FeatureRecipe, columns: Sequence[Any]) -> tuple[int, ...]:
+    """The places of the features of some columns of numbers, stated as in the file."""
+    if recipe.rows == "table":
+        kinds = dict(recipe.columns or ())
+        known = {name: n for name, n in number_features(recipe).items() if kinds[name] == "number"}
+    else:
+        plain = recipe.rows == "svmlight" and recipe.bits is None
+        numbers = [int(one) for one in map(str, columns) if one.isdecimal()] if plain else []
+        known = {str(n): n - (recipe.first or 0) for n in numbers if n >= (recipe.first or 0)}
+    for name in map(str, columns):
+        if name not in known:
+            raise ParameterError(
+                f"{{positive?}} states the column {name!r}, which is not a column of numbers "
+                f"that has one feature{'; these are ' if known else ''}{', '.join([*known][:20])}.",
+                code="positive-column",
+            )
+    return tuple(known[str(name)] for name in columns)

@@ -26,6 +26,7 @@ except ImportError as missing:
 from ..access import Tokens, includes
 from .admin import AdminEndpoints, load_beside
 from .asking import AskEndpoints, Questions, can_ask
+from .feedback import FeedbackEndpoints, Predictions, wants_feedback
 from .http import (
     DisconnectedError,
     Receive,
@@ -119,6 +120,7 @@ class Service:
         self.questions: Questions | None = None  # if labels are asked for
         self.parsers = ThreadPoolExecutor(PARSERS, "rosenblatt-parsing")
         self.run_name, self.numbers = secrets.token_hex(6), itertools.count(1)
+        self.predictions = Predictions(self.run_name)
         self.attach(current, learning)
 
     def attach(self, current: Callable[[], Predictor] | None, learning: Learning | None) -> None:
@@ -144,6 +146,7 @@ class Service:
             *InferenceEndpoints(self).routes(),
             *AdminEndpoints(self).routes(),
             *AskEndpoints(self).routes(),
+            *FeedbackEndpoints(self).routes(),
         )
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -250,7 +253,7 @@ class Service:
 
     async def predict(self, request: Request) -> Response:
         """Labels and scores, by the newest weights."""
-        features = read_explain(request)
+        features, coverage = read_explain(request), read_coverage(request)
 
         def predict() -> dict[str, Any]:
             predictor = self.current()
@@ -258,10 +261,13 @@ class Service:
             instances = read_instances(request.body, served.maker, self.limits.rows)
             values = instances or self.parse(request, served, parse_values)
             request.rows = len(values)
-            answer: dict[str, Any] = predictor.answer(values, features)
+            judged = instances is None and wants_feedback(request, served, self.learning)
+            answer: dict[str, Any] = predictor.answer(values, features, coverage)
             answer["sequence"] = predictor.sequence
             if instances is not None:
                 return to_predictions(answer)
+            if judged:
+                self.predictions.add(served, values, answer)
             if self.questions is not None and can_ask(served):
                 sets = predictor.learner.multilabel
                 given = answer["labels"], answer["scores"], sets
@@ -412,6 +418,17 @@ def read_explain(request: Request) -> int:
     if not asked.isascii() or not asked.isdecimal() or len(asked) > 3 or int(asked) > 100:
         raise RequestError(400, "explain", "explain must be a whole number from 0 to 100.")
     return int(asked)
+
+
+def read_coverage(request: Request) -> float | None:
+    """The coverage of prediction sets or intervals that are asked for, if any are."""
+    asked = request.query("coverage", "")
+    if not asked:
+        return None
+    with suppress(ValueError):
+        if 0 < float(asked) < 1:
+            return float(asked)
+    raise RequestError(400, "coverage", "coverage must be a number above 0 and below 1.")
 
 
 def ignore(outcome: int | Exception) -> None:

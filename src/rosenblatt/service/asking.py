@@ -32,6 +32,31 @@ class Question(NamedTuple):
     size: int
 
 
+class OpenRows(dict[Any, Any]):
+    """Rows that wait for an answer, by key, oldest first; the oldest of too many are dropped.
+
+    Entries have the ``size`` of their row in bytes; ``size`` is the sum. ``most`` is the largest
+    number of rows.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most, self.size = most, 0
+
+    def add(self, key: Any, entry: Any) -> None:
+        """Add an entry."""
+        self[key] = entry
+        self.size += entry.size
+        while len(self) > self.most or (self.size > MOST_BYTES and len(self) > 1):
+            self.remove(next(iter(self)))
+
+    def remove(self, key: Any) -> Any:
+        """Remove and return an entry."""
+        entry = self.pop(key)
+        self.size -= entry.size
+        return entry
+
+
 class Questions:
     """The rows whose labels are asked for; they are kept in memory only.
 
@@ -43,8 +68,8 @@ class Questions:
 
     def __init__(self, share: float) -> None:
         self.asker, self.lock, self.numbers = Asker(share), threading.Lock(), count(1)
-        self.open: dict[bytes, Question] = {}  # by the hash of the row, oldest first
-        self.size = self.answered = 0
+        self.open = OpenRows(MOST_OPEN)  # by the hash of the row
+        self.answered = 0
 
     def choose(self, rows: Sequence[Any], labels: Sequence[Any], scores: Any, sets: bool) -> Any:
         """Flag the predictions to ask about, and keep their rows; ``sets``: labels are sets."""
@@ -60,32 +85,22 @@ class Questions:
         """Keep a question, unless the same row is asked about; drop the oldest of too many."""
         text = orjson.dumps(row)
         key = hash_bytes(text)
-        if key in self.open:
-            return
-        self.open[key] = Question(next(self.numbers), row, label, len(text))
-        self.size += len(text)
-        while len(self.open) > MOST_OPEN or (self.size > MOST_BYTES and len(self.open) > 1):
-            self.remove(next(iter(self.open)))
-
-    def remove(self, key: bytes) -> Question:
-        """Remove a question."""
-        question = self.open.pop(key)
-        self.size -= question.size
-        return question
+        if key not in self.open:
+            self.open.add(key, Question(next(self.numbers), row, label, len(text)))
 
     def take(self, number: int) -> Question | None:
         """Remove the question with a number, if it is open."""
         with self.lock:
             for key, question in self.open.items():
                 if question.number == number:
-                    return self.remove(key)
+                    self.open.remove(key)
+                    return question  # type: ignore[no-any-return]
         return None
 
     def put_back(self, question: Question) -> None:
         """Keep a question again that could not be answered."""
         with self.lock:
-            self.open[hash_bytes(orjson.dumps(question.row))] = question
-            self.size += question.size
+            self.open.add(hash_bytes(orjson.dumps(question.row)), question)
 
     def about(self) -> dict[str, Any]:
         """Counts, for ``/model``."""

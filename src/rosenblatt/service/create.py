@@ -138,7 +138,7 @@ def new_model(
     plan = make_plan(Request(rule, once | given), Found(fits=False))
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
     form = plan.choose_rule(width, len(classes))
-    if form.name != plan.rule and len(classes) > 2:
+    if form.name == f"{plan.rule}-full" and len(classes) > 2:
         raise ParameterError(
             '{matrix} is for two classes; use {matrix="diagonal"}.',
             code="matrix-of-many",

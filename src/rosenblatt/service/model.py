@@ -4,7 +4,7 @@ import base64
 import copy
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import compress
+from itertools import compress, groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +12,12 @@ import numpy as np
 from ..data.rows import Array, rows_between
 from ..data.weights import class_weights, row_weights
 from ..kernels.algebra import Rows
+from ..learners.conformal import make_sets
+from ..learners.feedback import can_learn_wrong, learn_judged
 from ..learners.linear import LinearLearner, TrainingRows
 from ..reading.batches import Batch
 from ..storage.model import Model
-from .requests import BadExampleError, parse_json
+from .requests import BadExampleError, NoSetsError, parse_json
 from .rows import Learnable, make_row_maker
 
 WINDOWS = (1_000, 10_000)
@@ -178,7 +180,7 @@ class ServedModel:
         label = 0.0 if self.has_numbers else self.learner.classes.tolist()[0]
         codes = self.encode([[label] if self.learner.multilabel else label])
         weights = row_weights(codes, given.weights, self.of_class)
-        other.learn(TrainingRows.of(given.rows, codes, weights, given.width), self.no_errors(1))
+        teach(other, TrainingRows.of(given.rows, codes, weights, given.width), self.no_errors(1))
 
     @property
     def has_numbers(self) -> bool:
@@ -193,6 +195,9 @@ class ServedModel:
 
     def learn(self, given: Learnable) -> None:
         """Learn examples in their order; a new label becomes a class at its first example."""
+        if given.judged is not None:
+            self.learn_some_judged(given)
+            return
         labels, done = given.labels or [], 0
         no_classes = self.learner.multilabel or self.has_numbers
         if no_classes or self.learner.codes.keys() >= {*labels}:
@@ -206,19 +211,36 @@ class ServedModel:
                 self.set_class_weights()
         self.learn_known(given.part(done, len(labels)))
 
+    def learn_some_judged(self, given: Learnable) -> None:
+        """Learn examples in their order, of which some are predictions that were judged."""
+        judged = given.judged or []
+        for is_label, found in groupby(range(len(judged)), lambda row: judged[row] is None):
+            first, *rest = found
+            part = given.part(first, first + 1 + len(rest))
+            if is_label:
+                self.learn(part._replace(judged=None))
+            else:
+                self.learn_known(part)
+
     def learn_known(self, given: Learnable) -> None:
         """Learn examples of known labels; skip one that overflows the weights."""
-        codes = self.encode(given.labels or [])
-        weights = row_weights(codes, given.weights, self.of_class)
+        judged = given.judged
+        codes = self.encode(given.labels or []) if judged is None else self.encode_judged(given)
+        weights = row_weights(codes, given.weights, self.of_class if judged is None else None)
+        if judged is not None:
+            weights = self.weigh_judged(codes, weights, judged)
         wrong = self.no_errors(len(codes))
         self.learner.calibration = None  # it is that of other weights
         try:
-            self.learner.learn(TrainingRows.of(given.rows, codes, weights, given.width), wrong)
+            rows = TrainingRows.of(given.rows, codes, weights, given.width)
+            teach(self.learner, rows, wrong, judged)
         except ValueError:
             wrong[:] = False
             for row in range(len(codes)):
                 self.learn_alone(given, codes, weights, row, wrong)
-        alone = not (self.learner.multilabel or self.has_numbers)
+        alone = not (self.learner.multilabel or self.has_numbers or judged)
+        if judged is not None:
+            wrong[:] = [one is None or not one[0] for one in judged]
         shown = wrong * self.learner.numbers.scale if self.has_numbers else wrong
         self.progress.add(shown, given.labels or () if alone else ())
         self.sequence += len(codes)
@@ -235,6 +257,21 @@ class ServedModel:
             flags[row, [numbers[label] for label in some]] = True
         return flags
 
+    def encode_judged(self, given: Learnable) -> Array:
+        """The number of each prediction, -1 for a class that the model does not have."""
+        found = [self.learner.codes.get(label, -1) for label in given.labels or ()]
+        return np.array(found, np.intp)
+
+    def weigh_judged(self, codes: Array, weights: Array | None, judged: Sequence[Any]) -> Array:
+        """The weights of judged predictions; 0 for one that tells this model nothing.
+
+        A model that took the place of the one that predicted may know other classes, or learn from
+        labels only.
+        """
+        right = np.array([one[0] for one in judged], bool)
+        known = (codes >= 0) & (right | can_learn_wrong(self.learner))
+        return np.where(known, 1.0 if weights is None else weights, 0.0)
+
     def learn_alone(
         self, given: Learnable, codes: Array, weights: Array | None, row: int, wrong: Array
     ) -> None:
@@ -244,7 +281,7 @@ class ServedModel:
         weight = None if weights is None else weights[some]
         try:
             one = TrainingRows.of(rows, codes[some], weight, given.width)
-            self.learner.learn(one, wrong[some])
+            teach(self.learner, one, wrong[some], given.judged and given.judged[some])
         except ValueError:
             wrong[row] = not self.has_numbers
             self.progress.refused += 1
@@ -262,19 +299,34 @@ class ServedModel:
         Limits that may have changed since the examples were taken are not checked again.
         """
         values = [parse_json(text, row) for row, text in enumerate(texts, 1)]
-        given: Learnable = self.maker.make(values, labelled=True)
+        given = self.make_labelled(values)
         self.check_labels(given)
         return given
 
+    def make_labelled(self, values: list[Any]) -> Learnable:
+        """Make rows from examples; a list [right, probability, example] is a judged prediction."""
+        if not any(type(value) is list for value in values):
+            found: Learnable = self.maker.make(values, labelled=True)
+            return found
+        lists = [value if type(value) is list else [None, None, value] for value in values]
+        found = self.maker.make([one[2] for one in lists], labelled=True)
+        judged = [None if one[0] is None else (one[0], one[1]) for one in lists]
+        return found._replace(judged=judged)
+
     # Predicting
 
-    def answer(self, learner: Any, values: list[Any], features: int) -> dict[str, Any]:
-        """Predict rows, and explain each by at most ``features`` features."""
+    def answer(
+        self, learner: Any, values: list[Any], features: int, coverage: float | None = None
+    ) -> dict[str, Any]:
+        """Predict rows, and explain each by at most ``features`` features.
+
+        With a coverage, the answer has prediction sets or intervals, too.
+        """
         if not features:
             made = self.maker.make(values, labelled=False)
-            return predict(learner, made.rows, made.width)
+            return predict(learner, made.rows, made.width, coverage)
         batch, names = self.maker.make_named(values)
-        answer = predict(learner, batch.rows, batch.width)
+        answer = predict(learner, batch.rows, batch.width, coverage)
         return answer | {"explanations": explain(learner, batch, names, features)}
 
     # Copies to predict with and to save
@@ -289,6 +341,8 @@ class ServedModel:
         facts = {**kept.facts, "service": self.about()}
         if learner.calibration is None:
             facts.pop("calibration", None)
+        if learner.conformal is not None:
+            facts["conformal"] = learner.conformal.as_dict()
         return kept._replace(
             classes=learner.classes, states=copy.deepcopy(learner.states), facts=facts
         )
@@ -300,7 +354,7 @@ class ServedModel:
 
     def make_learnable(self, values: list[Any]) -> Learnable:
         """Make rows from the examples of a request; refuse those that cannot be learnt."""
-        given: Learnable = self.maker.make(values, labelled=True)
+        given = self.make_labelled(values)
         new = self.check_labels(given)
         if new and not self.grow:
             self.refuse_label(*next(iter(new.items())))
@@ -373,6 +427,23 @@ class ServedModel:
             )
 
 
+def teach(
+    learner: Any, given: TrainingRows, wrong: Array, judged: Sequence[Any] | None = None
+) -> None:
+    """Learn rows with labels, or with predictions that were judged.
+
+    A model that learns from judged predictions knows a label as one of probability 1.
+    """
+    if judged is None and not (learner.rule.draws and len(learner.classes) > 2):
+        learner.learn(given, wrong)
+        return
+    told = judged or [(True, 1.0)] * len(given.codes)
+    right = np.array([one[0] for one in told], bool)
+    if not can_learn_wrong(learner):
+        right[:] = True  # wrong ones have the weight 0
+    learn_judged(learner, given, right, np.array([one[1] for one in told]), wrong)
+
+
 class Predictor(NamedTuple):
     """A copy of a model's weights to predict with, and the last example that they have learnt."""
 
@@ -380,20 +451,35 @@ class Predictor(NamedTuple):
     learner: Any
     sequence: int
 
-    def answer(self, values: list[Any], features: int = 0) -> dict[str, Any]:
+    def answer(
+        self, values: list[Any], features: int = 0, coverage: float | None = None
+    ) -> dict[str, Any]:
         """Predict rows, and explain each by at most ``features`` features."""
-        return self.served.answer(self.learner, values, features)
+        return self.served.answer(self.learner, values, features, coverage)
 
 
-def predict(learner: LinearLearner, rows: Rows, width: int) -> dict[str, Any]:
+def predict(
+    learner: LinearLearner, rows: Rows, width: int, coverage: float | None = None
+) -> dict[str, Any]:
     """The label, the scores and, of a calibrated model, the probabilities of each row.
 
-    A score is a number for two classes, else one for each class.
+    A score is a number for two classes, else one for each class. With a coverage there are also
+    prediction sets, or intervals of numbers, whose infinite ends JSON has as null.
     """
     activations = learner.scores(rows, width)
-    chosen = learner.choose(activations)
+    chosen, sets = learner.choose(activations), dict[str, Any]()
+    if coverage is not None and learner.conformal is None:
+        what = "intervals" if learner.target_kind == "numbers" else "sets"
+        sentence = f'The model gives no prediction {what}; train it with calibrate="conformal".'
+        raise NoSetsError(sentence)
+    if coverage is not None:
+        found = make_sets(learner, coverage, warns=False)(activations)
+        if learner.target_kind == "numbers":
+            sets["intervals"] = round_numbers(found)
+        else:
+            sets["sets"] = [learner.classes[flags].tolist() for flags in found]
     if learner.target_kind == "numbers":
-        return {"labels": round_numbers(chosen)}
+        return {"labels": round_numbers(chosen), **sets}
     if learner.multilabel:
         labels = [learner.classes[flags].tolist() for flags in chosen]
     else:
@@ -402,7 +488,7 @@ def predict(learner: LinearLearner, rows: Rows, width: int) -> dict[str, Any]:
     if learner.calibration is not None:
         found = learner.calibration.probabilities(activations, chosen)
         answer["probabilities"] = round_numbers(found)
-    return answer
+    return answer | sets
 
 
 def round_numbers(numbers: Array) -> list[Any]:
@@ -420,8 +506,9 @@ def explain(
     """The features with the largest contributions to the score of the class of each row.
 
     For two classes that is the score, which is above 0 for the second; for label sets, that of the
-    label with the largest score; for numbers, the prediction. Values and weights are those of the
-    scaled columns, so that a number at its mean adds nothing.
+    label with the largest score; for numbers, the prediction; for ranks, the sum that is compared
+    with the thresholds, which has no bias. Values and weights are those of the scaled columns, so
+    that a number at its mean adds nothing.
     """
     coef, bias = learner.coefficients()
     if learner.target_kind == "numbers":
@@ -446,7 +533,9 @@ def explain(
             for k in largest.tolist()
             if shares[k]
         ]
-        found.append([*said, {"feature": "bias", "contribution": float(f"{bias[output]:.9g}")}])
+        if learner.target_kind != "ranks":
+            said.append({"feature": "bias", "contribution": float(f"{bias[output]:.9g}")})
+        found.append(said)
     return found
 
 

@@ -40,6 +40,12 @@ class TooManyRowsError(BadExampleError):
     status, code = 413, "too-many-rows"
 
 
+class NoSetsError(BadExampleError):
+    """Prediction sets or intervals of a model that gives none."""
+
+    code = "no-conformal"
+
+
 @dataclass(frozen=True)
 class Examples:
     """Examples: the texts that the log keeps, and their parsed values."""

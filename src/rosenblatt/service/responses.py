@@ -31,6 +31,13 @@ EXPLAIN = {
     "model scales its columns, and a contribution is a value times its scaled weight.",
     "schema": {"type": "integer", "maximum": 100},
 }
+COVERAGE = {
+    "name": "coverage",
+    "in": "query",
+    "description": "The probability with which the true label is to be in its prediction set, or "
+    'interval of numbers; the model must be trained with calibrate="conformal".',
+    "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+}
 KEY = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -40,12 +47,28 @@ KEY = {
 FILE = "application/octet-stream"
 NUMBER = {"type": "object", "properties": {"to": {"type": "integer"}}, "required": ["to"]}
 LABEL = {"type": "object", "properties": {"label": {}}, "required": ["label"]}
+JUDGED = {
+    "type": "object",
+    "properties": {"id": {"type": "string"}, "right": {"type": "boolean"}},
+    "required": ["id", "right"],
+}
 BODIES: dict[str, Any] = {
+    "/feedback": {
+        "required": True,
+        "content": {JSON: {"schema": {"oneOf": [JUDGED, {"type": "array", "items": JUDGED}]}}},
+    },
     "/model": {"required": True, "content": {FILE: {"schema": {}}}},
     "/model/rollback": {"required": True, "content": {JSON: {"schema": NUMBER}}},
     "/ask/{number}": {"required": True, "content": {JSON: {"schema": LABEL}}},
 }
-PARAMETERS = {"/predict": [EXPLAIN], "/learn": [KEY]}
+FEEDBACK = {
+    "name": "feedback",
+    "in": "query",
+    "description": "1 to get an id with each prediction, for POST /feedback; models that learn "
+    "from feedback only always give them.",
+    "schema": {"type": "integer", "enum": [0, 1]},
+}
+PARAMETERS = {"/predict": [EXPLAIN, COVERAGE, FEEDBACK], "/learn": [KEY]}
 
 
 def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:
@@ -76,6 +99,7 @@ def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:
         "class_error": {
             name: errors / examples for name, (examples, errors) in progress.classes.items()
         },
+        "target": learner.target_kind,
         **({"numbers": learner.numbers.as_dict()} if served.has_numbers else {}),
         "curve": progress.curve,
         "failure": None if learning is None else learning.failure,
@@ -142,6 +166,10 @@ def describe_responses(service: "Service", route: Route) -> dict[str, Any]:
     if route.role == "learn":
         refusals["422"] = "The Idempotency-Key was used for other examples."
         refusals["503"] = "Examples cannot be written at the moment."
+    if route.path == "/feedback":
+        refusals["404"] = "There is no such prediction, or no longer."
+        refusals["409"] = "The prediction was judged otherwise, or the model was replaced."
+        refusals["422"] = "Wrong does not tell the label, and the rule needs it."
     if route.role == "admin" and route.method != "GET":
         refusals |= {
             "404": "There is no such example.",

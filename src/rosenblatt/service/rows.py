@@ -33,12 +33,17 @@ NAMES = 1 << 16  # of hashed features, when they are asked for
 
 
 class Learnable(NamedTuple):
-    """Rows, or a list of sentences, optionally with labels and weights."""
+    """Rows, or a list of sentences, optionally with labels and weights.
+
+    ``judged`` has an entry for each row if some labels are predictions: whether that is right and
+    the probability with which it was drawn, or None for a label.
+    """
 
     rows: Any
     width: int
     labels: list[Any] | None = None
     weights: Array | None = None
+    judged: list[tuple[bool, float] | None] | None = None
 
     def part(self, first: int, stop: int) -> "Learnable":
         """The examples from ``first`` to before ``stop``."""
@@ -47,7 +52,8 @@ class Learnable(NamedTuple):
         weights = None if self.weights is None else self.weights[some]
         listed = isinstance(self.rows, list)
         rows = self.rows[some] if listed else rows_between(self.rows, first, stop)
-        return Learnable(rows, self.width, labels, weights)
+        judged = None if self.judged is None else self.judged[some]
+        return Learnable(rows, self.width, labels, weights, judged)
 
 
 def make_row_maker(learner: LinearLearner) -> "TableMaker | LineMaker":
@@ -394,7 +400,10 @@ def join_examples(parts: Sequence[Learnable]) -> Learnable:
     labels = [label for part in parts for label in part.labels or ()]
     width, rows = max(part.width for part in parts), [part.rows for part in parts]
     whole: Any = [*chain(*rows)] if isinstance(rows[0], list) else join_rows(rows)
-    return Learnable(whole, width, labels, weights)
+    judged = None
+    if any(part.judged is not None for part in parts):
+        judged = [one for part in parts for one in part.judged or [None] * len(part.labels or ())]
+    return Learnable(whole, width, labels, weights, judged)
 
 
 def get_weights(part: Learnable) -> Array:

@@ -13,7 +13,7 @@ from ..learners.sequence.sentences import FEATURES, Sentences, read_sentences
 from ..storage.model import Model
 from ..storage.registry import restore
 from .model import ServedModel
-from .requests import BadExampleError
+from .requests import BadExampleError, NoSetsError
 from .rows import Learnable
 
 TOKENS, TAGS = "tokens", "tags"
@@ -124,8 +124,12 @@ class ServedTagger(ServedModel):
             tag = self.learner.classes.tolist()[0]
             copy.deepcopy(self.learner).learn((self.maker.read(sentence), [tag]))
 
-    def answer(self, learner: Any, values: list[Any], features: int) -> dict[str, Any]:
+    def answer(
+        self, learner: Any, values: list[Any], features: int, coverage: float | None = None
+    ) -> dict[str, Any]:
         """Predict the tags of sentences, and explain each by at most ``features`` features."""
+        if coverage is not None:
+            raise NoSetsError("A tagger gives no prediction sets; leave coverage out.")
         given = self.maker.make(values, labelled=False)
         sentences, names = self.maker.read(given.rows), learner.classes.tolist()
         tags = [names[code] for code in learner.predict(sentences).tolist()]

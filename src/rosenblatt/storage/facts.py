@@ -25,6 +25,7 @@ from typing import (
 import numpy as np
 
 from ..reading.recipe import FeatureRecipe
+from ..training.conformal import TARGETS
 from ..training.history import Epoch
 from ..training.state import require
 
@@ -120,6 +121,14 @@ class Scores(TypedDict):
     codes: list[Count]
 
 
+class ConformalScores(TypedDict):
+    """The nonconformity of rows before they were learnt, and the levels of a stream."""
+
+    scores: list[Finite]
+    levels: Annotated[list[Finite], lambda levels: len(levels) == len(TARGETS)]
+    rows: Count
+
+
 class Numbers(TypedDict):
     """The scale of labels that are numbers."""
 
@@ -143,6 +152,7 @@ class Facts(TypedDict, total=False):
     tokens: Count
     class_rows: list[Count] | None
     recent_scores: Scores
+    conformal: ConformalScores
     batch_bytes: Count
     training: dict[str, Any]
     tuning: Tuning

@@ -29,7 +29,7 @@ class Model(NamedTuple):
     parameters : dict
         Those of the estimator, among them ``solution`` and ``multi_class``.
     classes : ndarray
-        The labels, sorted: numbers, booleans or text.
+        The labels, sorted unless they are ranks: numbers, booleans or text.
     states : list
         The states, one per problem.
     features : dict
@@ -58,7 +58,7 @@ class Model(NamedTuple):
 
     @property
     def target(self) -> str:
-        """What its labels are: "classes" or "numbers"."""
+        """What its labels are: "classes", "numbers" or "ranks"."""
         rule = RULE_NAMES.get(self.estimator)
         return "classes" if rule is None else RULE_TABLE[rule].target
 
@@ -78,7 +78,7 @@ def check_model(model: Model) -> None:
     if model.target == "numbers":
         require(not len(model.classes), "it predicts numbers, and has labels")
     else:
-        check_labels(model.classes, 1 if model.is_multilabel else 2)
+        check_labels(model.classes, 1 if model.is_multilabel else 2, model.target == "ranks")
     check_held_out(model.facts.get("held_out", {}))
     if "calibration" in model.facts:
         check_calibration(model.facts["calibration"], len(model.classes))
@@ -97,6 +97,8 @@ def check_model(model: Model) -> None:
     for state in kept:
         require(type(state) is kind, "its states are not those of its solution")
         states.check_state(state, dict(sizes), dtype)
+        if model.target == "ranks":
+            require(np.all(np.diff(state.bias) <= 0), "its thresholds are not in order")
     if "recipe" in model.features:
         width = len(model.states[0].weights) if model.is_linear else model.facts["width"]
         check_stored_recipe(model.features["recipe"], width)
@@ -109,12 +111,13 @@ def expected_sizes(model: Model) -> tuple[Sizes, Any]:
     problems = first.rule.problems(count, *how)
     fitting = len(model.states) == len(problems)
     require(fitting, "solution or multi_class are not those of its weights")
-    outputs = (count,) if problems == [None] and count else ()
+    outputs = (count,) if problems == [None] and first.rule.target == "classes" else ()
     dtype = first.weights.dtype
     require(dtype in (np.float32, np.float64), "its weights are not floating-point numbers")
     width = first.weights.shape[:1]
     require(any(width), "its weights have no columns")
-    return {"weights": (*width, *outputs), "bias": outputs or (1,), "width": width}, dtype
+    biases = outputs or (first.rule.n_biases(count),)
+    return {"weights": (*width, *outputs), "bias": biases, "width": width}, dtype
 
 
 def dual_sizes(model: Model) -> tuple[Sizes, Any]:
@@ -148,7 +151,8 @@ def check_held_out(score: Any) -> None:
         require(fits(score, dict[str, Finite]), "its held-out rows are out of range")
         return
     counts = set(score) if isinstance(score, dict) else {""}
-    fitting = counts in (set(), {"rows", "errors"}, {"rows", "errors", "hits", "labels"})
+    further = (), ("hits", "labels"), ("distance",)  # of classes, label sets and ranks
+    fitting = not counts or counts in [{"rows", "errors", *each} for each in further]
     fitting = fitting and all(type(count) is int and count >= 0 for count in score.values())
     require(fitting, "its held-out rows are out of range")
 
@@ -168,12 +172,16 @@ def check_calibration(kept: Any, n_classes: int) -> None:
     require(fitting, "its calibration does not fit or is not finite")
 
 
-def check_labels(classes: Array, least: int = 2) -> None:
-    """Refuse labels that are not distinct and sorted, or of another type than files can hold."""
+def check_labels(classes: Array, least: int = 2, ranks: bool = False) -> None:
+    """Refuse labels that are not distinct and sorted, or of another type than files can hold.
+
+    Ranks have an order of their own.
+    """
     label_type(classes.dtype.str, len(classes))
     known = classes.dtype != object or all(isinstance(label, str) for label in classes)
     require(known and classes.ndim == 1, "its labels are neither numbers nor text")
-    ordered = len(classes) >= least and np.all(classes[:-1] < classes[1:])
+    rising = np.sort(classes) if ranks else classes
+    ordered = len(classes) >= least and np.all(rising[:-1] < rising[1:])
     require(ordered, "its labels are too few, not distinct or not in order")
 
 

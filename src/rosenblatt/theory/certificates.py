@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.rows import Array, view_rows
+from ..data.rows import Array
 from ..disk import replace_file
-from ..kernels.exactness import surely_positive
-from ..kernels.linear import Examples
 from .problem import Problem, check_problem
 
 
@@ -99,8 +97,7 @@ class Separable(Verdict):
         if not all(isinstance(value, float) for value in (*self.weights, self.bias)):
             return np.arange(len(problem.signs))
         w, b = np.array(self.weights, np.float64), float(self.bias)
-        sure = np.zeros(len(problem.signs), bool)
-        surely_positive(Examples(view_rows(problem.X), problem.signs, None), w, b, sure)
+        sure = problem.surely_right(w, b)
         worst_first = np.argsort(problem.margins(w, b), kind="stable")
         return np.asarray(worst_first[~sure[worst_first]])
 

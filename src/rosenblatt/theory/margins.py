@@ -171,10 +171,11 @@ def normalize_weights(estimator: Any) -> tuple[Array, Array]:
     ([[0.6, 0.8]], [0.2])
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
-    if not hasattr(model, "coef_") or getattr(model, "solution", "") == "vote":
+    several = getattr(model, "solution", "") == "vote" or hasattr(model, "thresholds_")
+    if not hasattr(model, "coef_") or several:
         raise ValueError(
             f"Expected a fitted linear classifier with coef_, got {type(model).__name__}; a vote "
-            "of many weights has no single hyperplane."
+            "of many weights, or a model of ranks, has no single hyperplane."
         )
     weights = np.atleast_2d(np.asarray(model.coef_, np.float64))
     lengths = length(weights)

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ..data.rows import Array, view_rows
-from ..kernels.exactness import fingerprints
 from ..kernels.linear import Examples, Settings
 from ..training.history import History
 from ..training.rules import PERCEPTRON
@@ -24,6 +23,7 @@ from .hull import Hull, nearest_to_origin, widest_gap
 from .problem import Problem, check_problem, exponents
 
 SWEEPS = 32  # epochs of the perceptron before the methods that always end
+FEW = 10_000  # values; for so few, the other methods are quick, and need no compiler
 STRETCHES = 4  # each one resolves margins that are 1e8 times smaller
 
 
@@ -111,7 +111,8 @@ def try_floating_point(
     problem: Problem, effort: Effort
 ) -> Generator[Separable | Inseparable, None, list[int]]:
     """Yield what floating point finds; return the numbers of all rows, the hardest first."""
-    yield from try_perceptron(problem)
+    if problem.X.size > FEW:  # of a sparse matrix: its stored values
+        yield from try_perceptron(problem)
     yield from try_equal_rows(problem)
     hull = Hull(problem, distances=False)
     for _ in range(STRETCHES):
@@ -148,8 +149,7 @@ def try_perceptron(problem: Problem) -> Iterator[Separable]:
 
 def try_equal_rows(problem: Problem) -> Iterator[Inseparable]:
     """Try pairs of equal rows with opposite labels."""
-    prints = np.empty(len(problem.signs), np.uint64)
-    fingerprints(view_rows(problem.X), prints)
+    prints = problem.fingerprints()
     order = np.argsort(prints, kind="stable")
     prints, labels = prints[order], problem.signs[order]
     twins = np.flatnonzero((prints[1:] == prints[:-1]) & (labels[1:] != labels[:-1]))

@@ -11,14 +11,13 @@ import numpy as np
 from ..data.splits import Split
 from ..parameters import (
     ANY_RULE,
-    CLASS_RULES,
     FILES,
     FOR_LABEL_SETS,
     FOR_NUMBERS,
     FOR_ONE_PASS,
+    FOR_RANKS,
     FOR_TABLES,
     FOR_TEXTS,
-    NUMBER_RULES,
     RULE_TABLE,
     TEXTBOOK,
     Parameter,
@@ -34,9 +33,16 @@ STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.p
 NUMBER_STEP_SHARE = 1.0  # the same for numbers of deviation 1; benchmarks/regression.py --defaults
 C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE}
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
+FOR_TARGETS = {"numbers": FOR_NUMBERS, "ranks": FOR_RANKS}
+"""The defaults for labels that are not classes."""
 
 
-LATER: dict[str, Any] = {"metric": "error", "validation": None}
+LATER: dict[str, Any] = {
+    "metric": "error",
+    "validation": None,
+    "calibrate": False,
+    "positive": False,
+}
 """Entries of plans that version 0.2 did not have."""
 
 
@@ -70,6 +76,8 @@ class Request:
     labels_budget
         Learn only from the rows whose labels are asked for: at most this share of the rows, or this
         number from 1 up. 0 for all labels.
+    ordinal
+        All labels in their order, the lowest first, if they are ranks.
     """
 
     rule: str | None = None
@@ -83,6 +91,7 @@ class Request:
     tune: bool = False
     validation: Any = None
     labels_budget: float = 0.0
+    ordinal: tuple[Any, ...] | None = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -122,6 +131,8 @@ class Found:
         The mean squared length of the rows to learn from; None before they are read.
     numbers
         Whether labels are numbers to predict.
+    positive
+        The numbers of the columns that the request wants to have weights ≥ 0.
     """
 
     rereadable: bool = True
@@ -131,6 +142,7 @@ class Found:
     one_pass_statistics: bool = False
     mean_square: float | None = None
     numbers: bool = False
+    positive: tuple[int, ...] = ()
 
 
 IN_MEMORY_ROWS = Found(one_pass_statistics=True)
@@ -181,7 +193,7 @@ class Plan:
 
     @property
     def target(self) -> str:
-        """What labels are: "classes" or "numbers"."""
+        """What labels are: "classes", "numbers" or "ranks"."""
         return RULE_TABLE[self.rule].target
 
     @property
@@ -270,11 +282,14 @@ def make_plan(request: Request, found: Found) -> Plan:
     rule, parameters = resolve_rule(request, found)
     parameters = resolve_margin(parameters, request, found)
     parameters = resolve_steps(rule, parameters, found)
+    if found.positive:
+        parameters["positive"] = list(found.positive)
     stream, order = resolve_order(parameters, request, found)
     if request.validation is not None:
         parameters = {**parameters, "early_stopping": True}
     stops = parameters["early_stopping"] and request.validation is None
-    needs = stops or (stream and parameters.get("calibrate"))
+    conformal = parameters.get("calibrate") == "conformal"
+    needs = stops or (found.rereadable if conformal else stream and parameters.get("calibrate"))
     share = request.holdout or (HELD_OUT if needs else 0.0)
     plan = Plan(
         rule,
@@ -314,8 +329,10 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     (docs/how-defaults-were-chosen.md).
     """
     rule, stated = request.rule, dict(request.parameters)
-    if found.numbers or (rule is not None and rule in NUMBER_RULES):
-        return resolve_number_rule(request, found)
+    target = "ranks" if request.ordinal is not None else "numbers" if found.numbers else "classes"
+    refuse_other_target(request, target)
+    if target != "classes":
+        return resolve_for_target(request, target)
     if request.is_open:
         rule, stated = FOR_ONE_PASS["rule"], stated | {"solution": FOR_ONE_PASS["solution"]}
     elif rule is None:
@@ -325,35 +342,47 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     return rule, parameters_for_files(rule, **stated)
 
 
-def refuse_for_numbers(request: Request) -> None:
-    """Refuse options that are about classes, where labels are numbers."""
-    for name in ("online", "labels_budget"):
-        if getattr(request, name):
+def refuse_other_target(request: Request, target: str) -> None:
+    """Refuse a rule for other labels, and options that are about classes if labels are not."""
+    probabilities = request.parameters.get("calibrate") is True
+    of_classes = {
+        "numbers": {"labels_budget": request.labels_budget, "calibrate": probabilities},
+        "ranks": {"labels_budget": request.labels_budget, "online": request.online},
+    }
+    for name, wanted in of_classes.get(target, {}).items():
+        if wanted:
             raise ParameterError(
-                f"{{{name}?}} is for classes, and the labels are numbers; leave it out.",
-                code="numbers-option",
+                f"{{{name}?}} is for classes, and the labels are {target}; leave it out.",
+                code=f"{target}-option",
             )
-
-
-def resolve_number_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
-    """Choose the rule for numbers and all its parameters; ``pa`` is the rule for numbers."""
-    rule, stated = request.rule, dict(request.parameters)
-    if not found.numbers:
+    rule = request.rule
+    learns = target if rule is None else RULE_TABLE[rule].target
+    if learns != target and not (target == "numbers" and rule == FOR_TABLES["rule"]):
+        state = {"numbers": "state {numbers?}", "ranks": "state all labels in order by {ordinal?}"}
+        leave = {"numbers": "state {classes?} to learn classes", "ranks": "leave {ordinal?} out"}
+        own = " or ".join(rules_with({}, target))
+        use = leave[target] if target in leave else state[learns]
+        instead = f"use {own}" if target in leave else "choose another rule"
         raise ParameterError(
-            f"{{rule?}} {rule} learns numbers, and the labels are classes; state {{numbers?}}, or "
-            "choose another rule.",
+            f"{{rule?}} {rule} learns {learns}, and the labels are {target}; {use}, or {instead}.",
             code="rule-of-target",
         )
-    refuse_for_numbers(request)
-    rule = FOR_NUMBERS["rule"] if rule in (None, FOR_TABLES["rule"]) else rule
-    if rule not in NUMBER_RULES:
-        raise ParameterError(
-            f"{{rule?}} {rule} learns classes, and the labels are numbers; use "
-            f"{' or '.join(NUMBER_RULES)}, or state {{classes?}} to learn classes.",
-            code="rule-of-target",
-        )
-    if rule == FOR_NUMBERS["rule"]:
-        stated = {name: one for name, one in FOR_NUMBERS.items() if name != "rule"} | stated
+
+
+def resolve_for_target(request: Request, target: str) -> tuple[str, dict[str, Any]]:
+    """Choose the rule for numbers or ranks and its parameters; ``pa`` has a form for numbers."""
+    rule, stated, usual = request.rule, dict(request.parameters), FOR_TARGETS[target]
+    rule = usual["rule"] if rule in (None, FOR_TABLES["rule"]) else rule
+    if rule == usual["rule"]:
+        stated = {name: one for name, one in usual.items() if name != "rule"} | stated
+    if request.ordinal is not None:
+        names = {str(label) for label in request.ordinal}
+        if len(names) < max(2, len(request.ordinal)) or "" in names:
+            raise ParameterError(
+                "{ordinal?} must name two or more different labels, the lowest first.",
+                code="ranks-named",
+            )
+        stated["ranks"] = list(request.ordinal)
     return rule, parameters_for_files(rule, **stated)
 
 
@@ -376,10 +405,15 @@ def choose_defaults(request: Request, found: Found) -> dict[str, Any]:
     return plain
 
 
-def rules_with(parameters: Mapping[str, Any], numbers: bool = False) -> list[str]:
+def rules_with(parameters: Mapping[str, Any], target: str = "classes") -> list[str]:
     """The rules with some parameters that tuning tries; rules that seldom win only if no others."""
-    table = (NUMBER_RULES if numbers else CLASS_RULES).items()
-    having = [rule for rule, entry in table if parameters.keys() <= entry.parameters.keys()]
+    having = [
+        rule
+        for rule, entry in RULE_TABLE.items()
+        if entry.target == target
+        and not entry.feedback
+        and parameters.keys() <= entry.parameters.keys()
+    ]
     return [rule for rule in having if RULE_TABLE[rule].tuned] or having
 
 

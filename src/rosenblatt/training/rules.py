@@ -20,7 +20,9 @@ from ..kernels import (
     coordinate,
     feedback,
     linear,
+    ordinal,
     passive_aggressive,
+    positive,
     regression,
     scaled,
     second_order_full,
@@ -35,7 +37,7 @@ class RuleArray(NamedTuple):
     ``like`` is "weights" or "bias", whose shape it has; "square" for a matrix over all columns and
     the bias; or "numbers" for as many as there are in ``start``. Else ``start`` is what the array
     is filled with, or the diagonal of the matrix. Variances are never negative. Signed arrays
-    change their sign with the class.
+    change their sign with the class. Constant arrays are not changed by learning.
     """
 
     name: str
@@ -44,6 +46,7 @@ class RuleArray(NamedTuple):
     start: float | tuple[float, ...]
     is_variance: bool = False
     is_signed: bool = False
+    is_constant: bool = False
 
     def shape(self, weights: Array, bias: Array) -> tuple[int, ...]:
         """The shape of the array for some weights and biases."""
@@ -149,8 +152,10 @@ class UpdateRule:
     from_anywhere : bool
         Whether weights are all that it needs to begin with.
     target : str
-        What its labels are: "classes" or "numbers". Kernels of numbers have one column of
-        weights.
+        What its labels are: "classes", "numbers" or "ranks". Kernels of the last two take all
+        labels, and have one column of weights; of ranks with a bias for each but the first.
+    form_of : str
+        The name in the table of rules of the rule that it is a form of.
     judged : callable or None
         The kernel for several classes that learns from predictions which were judged right or
         wrong (kernels/feedback.py), if the rule draws predictions by chance. ``multiclass`` then
@@ -170,6 +175,7 @@ class UpdateRule:
     scale: Scale | None = None
     from_anywhere: bool = True
     target: str = "classes"
+    form_of: str = ""
     judged: Callable[..., tuple[int, int, float]] | None = None
 
     @property
@@ -179,8 +185,8 @@ class UpdateRule:
 
     @property
     def family(self) -> str:
-        """The name in the table of rules, which two forms of a rule share."""
-        return self.name.removesuffix("-full")
+        """The name in the table of rules, which the forms of a rule share."""
+        return self.form_of or self.name
 
     def problems(
         self, n_classes: int, multi_class: str, multilabel: bool = False
@@ -193,10 +199,19 @@ class UpdateRule:
         one_by_one = multilabel or multi_class == "ovr" or self.multiclass is None
         return list(range(n_classes)) if one_by_one else [None]
 
+    def n_biases(self, n_classes: int) -> int:
+        """The number of biases of one column of weights: of ranks one for each but the first."""
+        return n_classes - 1 if self.target == "ranks" else 1
+
     @property
     def has_variances(self) -> bool:
         """Whether it keeps a variance of each weight."""
         return any(one.is_variance for one in self.arrays)
+
+    @property
+    def can_mix(self) -> bool:
+        """Whether its models can be averaged: it keeps no more than weights and variances."""
+        return self.has_variances or all(one.is_constant for one in self.arrays)
 
     def check(self, solution: str, order: str = "") -> None:
         """Refuse a solution or an order that needs updates which only other rules make."""
@@ -294,6 +309,19 @@ def regression_settings(parameters: Mapping[str, Any], intercept_step: float, st
     )
 
 
+def ordinal_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """The margin."""
+    margin = float(parameters["margin"])
+    return ordinal.OrdinalSettings(margin, -margin, float(intercept_step))
+
+
+def positive_settings(base: Callable[..., Any], *given: Any, **step: str) -> Any:
+    """The settings of a rule in the form that its kernels with constraints take."""
+    made = base(*given, **step)
+    usual = regression.RegressionSettings(0.0, 0.0, 0.0, 0.0, 1.0, positive.PERCEPTRON)
+    return usual._replace(**made._asdict())
+
+
 def bandit_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
     """The exploration γ."""
     exploration = float(parameters["exploration"])
@@ -369,6 +397,16 @@ LOOPS: Mapping[str, UpdateRule] = {
             "regression", regression.regression, None, regression_settings, target="numbers"
         ),
         UpdateRule(
+            "ordinal",
+            ordinal.ordinal,
+            None,
+            ordinal_settings,
+            additive=False,
+            sums=True,
+            from_anywhere=False,
+            target="ranks",
+        ),
+        UpdateRule(
             "bandit",
             feedback.banditron,
             feedback.banditron_multiclass,
@@ -392,12 +430,40 @@ def make_rules(name: str, entry: RuleEntry) -> dict[str, UpdateRule]:
         found[each] = replace(
             rule,
             name=each,
+            form_of=name,
             settings=partial(rule.settings, step=entry.step),
             multiclass=None if entry.one_vs_rest else rule.multiclass,
             arrays=tuple(chain.from_iterable(map(make_arrays, entry.keeps))) or rule.arrays,
             from_anywhere=rule.from_anywhere and "gradients" not in entry.keeps,
         )
+    if "positive" in entry.parameters:
+        found |= make_positive_forms(found[name])
     return found
+
+
+POSITIVE = {"positive": 1.0, "positive-columns": 0.0}
+"""Forms of a rule with weights ≥ 0, and whether columns that are new have such weights."""
+
+
+def make_positive_forms(rule: UpdateRule) -> dict[str, UpdateRule]:
+    """The forms of a rule whose weights are ≥ 0 in all columns, or in some."""
+    numbers = rule.target == "numbers"
+    form = replace(
+        rule,
+        binary=positive.positive_numbers if numbers else positive.positive_classes,
+        multiclass=None,
+        settings=partial(positive_settings, rule.settings),
+        additive=False,
+        sums=True,
+    )
+    return {
+        f"{rule.name}-{suffix}": replace(
+            form,
+            name=f"{rule.name}-{suffix}",
+            arrays=(RuleArray("positive", "weights", np.int8, start, is_constant=True),),
+        )
+        for suffix, start in POSITIVE.items()
+    }
 
 
 def make_arrays(name: str) -> tuple[RuleArray, RuleArray]:
@@ -424,7 +490,10 @@ MOST_COLUMNS = 100  # whose whole matrix "auto" keeps
 def choose_rule_form(
     rule: UpdateRule, parameters: Mapping[str, Any], width: int, n_classes: int
 ) -> UpdateRule:
-    """The form of a rule for some data: with a full matrix, or its diagonal."""
+    """The form of a rule for some data: with weights ≥ 0, with a full matrix, or its diagonal."""
+    asked = parameters.get("positive", False)
+    if asked is not False:
+        return RULES[f"{rule.family}-{'positive' if asked is True else 'positive-columns'}"]
     matrix, few = parameters.get("matrix"), width <= MOST_COLUMNS and n_classes == 2
     full = matrix == "full" or (matrix == "auto" and few)
     return RULES[f"{rule.family}-full"] if full else rule

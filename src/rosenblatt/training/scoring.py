@@ -93,25 +93,30 @@ METRICS = {
     ),
     "f1": Metric("F1", measure_f1),
     "balanced": Metric("balanced accuracy", lambda one: metrics.balanced_accuracy(one.confusion)),
+    "rank-error": Metric(
+        "rank error",
+        lambda one: metrics.average(np.abs(one.chosen - one.codes), one.weights),
+        False,
+    ),
     ABSOLUTE: Metric(
         "mean absolute error",
         lambda one: metrics.average(np.abs(one.scores - one.codes), one.weights),
         False,
     ),
 }
-"""By the names of the parameter ``metric``, which parameters/tables.py lists; the last is of
-numbers."""
+"""By the names of the parameter ``metric``, which parameters/tables.py lists; the last are of ranks
+and of numbers."""
 
 
 def score_for_stopping(metric: str, held: Held) -> float:
     """Return a score for early stopping, where more is better: accuracy for the error.
 
-    Minus the log loss, as in scikit-learn; 0 where the rows do not define the metric.
+    Minus a loss, as in scikit-learn; 0 where the rows do not define the metric.
     """
     value = held.measure(metric)
     if metric == "error":
         return metrics.average(held.chosen == held.codes, held.weights)
-    return 0.0 if np.isnan(value) else -value if metric == "log-loss" else value
+    return 0.0 if np.isnan(value) else value if METRICS[metric].more_is_better else -value
 
 
 def format_score(metric: str, score: float) -> str:
@@ -122,7 +127,8 @@ def format_score(metric: str, score: float) -> str:
     """
     if metric == "error":
         return f"{1 - score:7.2%} of the held-out rows wrong"
-    return f"held-out {METRICS[metric].title} {-score if metric == 'log-loss' else score:.4f}"
+    one = METRICS[metric]
+    return f"held-out {one.title} {score if one.more_is_better else -score:.4f}"
 
 
 RANKING = ("auc", "average-precision")

@@ -25,6 +25,7 @@ from ..data.rows import (
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import Clock, Updates, count_weight
+from ..parameters import ParameterError
 from .rules import PERCEPTRON, UpdateRule
 from .state import (
     Layer,
@@ -99,6 +100,24 @@ class Last:
             narrow = self.further[one.name]
             if one.shape(self.weights, self.bias) != narrow.shape:
                 self.further[one.name] = one.widen(narrow, self.weights, self.bias)
+
+    def constrain(self, columns: list[int]) -> None:
+        """Keep the weights of some columns ≥ 0."""
+        if not all(type(column) is int for column in columns):
+            raise ParameterError(
+                "{positive?} must be True or a list of column numbers here.", code="positive-names"
+            )
+        self.widen(max(columns) + 1)
+        self.further["positive"][columns] = 1
+
+    def refuse_negative(self) -> None:
+        """Refuse weights below 0 in columns where they must not be."""
+        if "positive" in self.further and np.any(self.weights[self.further["positive"] > 0] < 0):
+            raise ParameterError(
+                "The weights to start from are negative in columns of {positive?}; start with "
+                "weights of 0 or more there.",
+                code="positive-start",
+            )
 
     def by_column(self) -> dict[str, Array]:
         """The arrays that have a row for each column of X."""
@@ -262,6 +281,8 @@ class Average(Last):
         else:
             weights = self.weights - self.missing / total
             bias = self.bias - self.missing_bias / total
+        if "positive" in self.further:  # sums are rounded
+            np.maximum(weights, 0.0, out=weights, where=self.further["positive"] > 0)
         return weights.astype(self.weights.dtype), bias.astype(self.bias.dtype)
 
     def score(self, rows: Rows, places: Array) -> Array:
@@ -501,10 +522,10 @@ def new_state(parameters: Mapping[str, Any], weights: Array, bias: Array, rule: 
     return state
 
 
-def zeros(outputs: int | None, width: int, dtype: Any) -> tuple[Array, Array]:
-    """Weights and bias of 0: for two classes, or with a column for each of ``outputs``."""
+def zeros(outputs: int | None, width: int, dtype: Any, n_biases: int = 1) -> tuple[Array, Array]:
+    """Weights and biases of 0: one column, or one with its bias for each of ``outputs``."""
     shape = (width,) if outputs is None else (width, outputs)
-    return np.zeros(shape, dtype), np.zeros(outputs or 1, dtype)
+    return np.zeros(shape, dtype), np.zeros(outputs or n_biases, dtype)
 
 
 def add_rows(weights: Array, width: int) -> Array:

@@ -8,9 +8,11 @@ import numpy as np
 
 from ..data.labels import has_class
 from ..data.rows import Array, not_finite, rows_between
+from ..data.targets import score_ranks
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import UPDATE, Clock, Examples
+from ..kernels.ordinal import SMALLEST
 from ..parameters import InputError
 from .rules import UpdateRule
 
@@ -154,12 +156,19 @@ class LinearTask:
     def margins(self, state: Any) -> Array:
         """Every row's label times activation, or the lead of its class over the best rival.
 
-        Of numbers, by how much each error is below the largest one without an update.
+        Of numbers, by how much each error is below the largest one without an update; of ranks, the
+        distance from the nearest threshold, negative on its wrong side.
         """
-        if self.rule.target == "numbers":
+        out: Array
+        if self.rule.target != "classes":
             labels: Any = self.examples.labels
-            found = scores(self.examples.rows, len(labels), *state.present()).astype(np.float64)
-            out = np.asarray(self.settings.epsilon - np.abs(labels - found))[self.row_order]
+            weights, bias = state.present()
+            found = score_column(self.examples.rows, len(labels), weights).astype(np.float64)
+            if self.rule.target == "numbers":
+                out = self.settings.epsilon - np.abs(labels - (found + bias[0]))
+            else:
+                out = measure_rank_margins(found, bias, labels)
+            out = np.asarray(out[self.row_order])
         else:
             out = np.empty(len(self.row_order))
             tell = linear.multiclass_margins if self.many else linear.perceptron_margins
@@ -206,11 +215,14 @@ class PredictedTask:
         the absolute error of a number.
     report : callable
         Called with the errors of rows, in their order.
+    from_scores : bool
+        Whether the error must come from scores, not from the log of updates.
     """
 
     task: LinearTask
     judge: Callable[[Array, Array], Array]
     report: Callable[[Array], None]
+    from_scores: bool = False
 
     def __post_init__(self) -> None:
         self.row_order, self.width = self.task.row_order, self.task.width
@@ -226,8 +238,10 @@ class PredictedTask:
         self, state: Any, order: Array, start: int = 0, most: int | None = None
     ) -> SweepResult:
         """Predict some rows ahead, learn up to the first update, and report so far."""
-        settings, drawn = self.task.settings, self.task.rule.draws and self.task.many
-        if drawn or (not state.averages and settings.above >= 0 >= settings.below):
+        rule, settings = self.task.rule, self.task.settings
+        plain = rule.target == "classes" and settings.above >= 0 >= settings.below
+        logged = (rule.draws and self.task.many) or (plain and not state.averages)
+        if logged and not self.from_scores:
             return self.learn_at_once(state, order, start, most)
         order = order[: start + self.ahead]
         wrong = self.wrong(state, order, 0)
@@ -299,8 +313,29 @@ def compute_steps(
 
 
 def scores(rows: Rows, n_rows: int, weights: Array, bias: Array) -> Array:
-    """The score of each row, with a column per class if there are more than two."""
+    """The score of each row, with a column per class if there are more than two.
+
+    Several biases of one column of weights are those of ranks.
+    """
+    if weights.ndim == 1 and len(bias) > 1:
+        return score_ranks(score_column(rows, n_rows, weights), bias)
     out = np.empty((n_rows, *weights.shape[1:]), weights.dtype)
     kernel = linear.perceptron_scores if weights.ndim == 1 else linear.multiclass_scores
     kernel(rows, weights, bias, out)
     return out
+
+
+def score_column(rows: Rows, n_rows: int, weights: Array) -> Array:
+    """The product of each row with one column of weights."""
+    return scores(rows, n_rows, weights, np.zeros(1, weights.dtype))
+
+
+def measure_rank_margins(activations: Array, bias: Array, ranks: Array) -> Array:
+    """The distance of activations from the nearest threshold, negative on its wrong side.
+
+    On a threshold, where the higher rank is predicted, it is positive for rows of higher ranks.
+    """
+    sides = np.where(np.arange(len(bias)) < ranks[:, None], 1, -1)
+    distances = activations[:, None] + bias
+    distances[(distances == 0) & (sides > 0)] = SMALLEST
+    return np.asarray((sides * distances).min(axis=1))

@@ -57,9 +57,7 @@ class Dictionary:
     def __post_init__(self) -> None:
         places = [place for template in self.templates for place in template]
         self.attributes = list(dict.fromkeys(place.attribute for place in places))
-        self.salts = np.array(
-            [salt(np.frombuffer(str(one).encode(), np.uint8)) for one in self.attributes], np.uint64
-        )
+        self.salts = np.array([salt(str(one)) for one in self.attributes], np.uint64)
         self.reach = max((abs(place.offset) for place in places), default=0)
         self.arity = max(1, *map(len, self.templates))
         self.n_values = 0

@@ -1,0 +1,100 @@
+"""Prediction sets and intervals of a learner, and the pass that keeps them true on a stream."""
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..data.rows import Array, rows_between
+from ..parameters import ParameterError
+from ..training.conformal import count_needed
+from ..training.history import Count
+
+if TYPE_CHECKING:
+    from .linear import LinearLearner, TrainingRows
+
+
+class TooFewRowsWarning(UserWarning):
+    """The model has kept too few rows for a coverage."""
+
+
+def make_sets(learner: Any, coverage: float, warns: bool = True) -> Callable[[Array], Array]:
+    """Return the function from scores to prediction sets or intervals of a coverage.
+
+    A set is a flag per class, and always has the predicted class. An interval is a low and a high
+    number.
+
+    Parameters
+    ----------
+    learner
+        A model that was trained with ``calibrate="conformal"``; others are refused.
+    coverage
+        The share of rows whose label is to be in its set or interval.
+    warns
+        Whether to warn if the model has kept too few rows.
+    """
+    conformal, numbers = getattr(learner, "conformal", None), learner.target_kind == "numbers"
+    if conformal is None:
+        raise ParameterError(
+            f"The model gives no prediction {'intervals' if numbers else 'sets'}; train it with "
+            '{calibrate="conformal"}.',
+            code="no-conformal",
+        )
+    if not 0 < coverage < 1:
+        raise ParameterError(
+            "{coverage} must be above 0 and below 1.", code="out-of-range", coverage=coverage
+        )
+    known, needed = len(conformal.ordered), count_needed(coverage)
+    if warns and known < needed:
+        every = "interval is infinite" if numbers else "set holds all classes"
+        warnings.warn(
+            f"A coverage of {coverage:g} needs {needed:,} rows that were not learnt from, and the "
+            f"model has {known:,}: every {every}.",
+            TooFewRowsWarning,
+            stacklevel=3,
+        )
+    threshold = conformal.threshold(coverage)
+
+    def make_intervals(scores: Array) -> Array:
+        reach = max(threshold, 0.0)
+        ends = np.stack([scores.astype(np.float64) - reach, scores.astype(np.float64) + reach])
+        return np.asarray(learner.choose(ends.T))
+
+    def make_class_sets(scores: Array) -> Array:
+        flags = learner.target.class_nonconformity(scores) <= threshold
+        flags[np.arange(len(flags)), learner.choose(scores)] = True
+        return np.asarray(flags)
+
+    return make_intervals if numbers else make_class_sets
+
+
+def learn_in_turn(
+    learner: "LinearLearner", given: "TrainingRows", wrong: Array | None = None
+) -> Count:
+    """Learn from rows once, in their order, each scored just before; arguments as for ``learn``.
+
+    The scores, and so the sets and intervals, do not depend on how a stream is cut into batches.
+    """
+    undo = [state.snapshot(given.rows) for state in learner.states]
+    count, found = Count(), list[Array]()
+    try:
+        for state in learner.states:
+            state.widen(given.width)
+        for row in given.row_order.tolist():
+            some = slice(row, row + 1)
+            one = given._replace(
+                rows=rows_between(given.rows, row, row + 1),
+                codes=given.codes[some],
+                weights=None if given.weights is None else given.weights[some],
+                row_order=given.row_order[:1] * 0,
+            )
+            found.append(learner.target.nonconformity(learner.score_one(one.rows), one.codes))
+            count.add(learner.learn_at_once(one, None if wrong is None else wrong[some]))
+    except BaseException:
+        for restore in undo:
+            restore()
+        raise
+    if found and learner.conformal is not None:
+        learner.conformal.add(np.concatenate(found))
+    return count

@@ -1,0 +1,29 @@
+"""Coefficients to start from: their shapes, types and refusals."""
+
+import numpy as np
+import pytest
+
+from rosenblatt.learners.initial_weights import make_initial_weights
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_each_problem_gets_its_row_of_the_coefficients(together):
+    W, b = np.arange(6).reshape(2, 3), [1, 2]
+    found = make_initial_weights((W, b), 2, (3, np.float32), together)
+    weights = [w for w, _ in found]
+    assert all(w.dtype == np.float32 for w in weights)
+    np.testing.assert_array_equal(weights[0].T if together else np.stack(weights), W)
+    np.testing.assert_array_equal(np.concatenate([bias for _, bias in found]), b)
+
+
+@pytest.mark.parametrize(
+    ("start", "match"),
+    [
+        ((np.zeros((2, 4)), None), "coef_init has shape"),
+        ((None, [np.nan, 0]), "intercept_init contains NaN"),
+        ((np.full((2, 3), 1j), None), "coef_init is complex"),
+    ],
+)
+def test_others_are_refused(start, match):
+    with pytest.raises(ValueError, match=match):
+        make_initial_weights(start, 2, (3, np.float64), False)

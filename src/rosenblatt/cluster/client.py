@@ -6,7 +6,7 @@ import re
 import time
 from asyncio import run_coroutine_threadsafe
 from collections.abc import Callable
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, wait as wait_for
 from secrets import token_hex
 from typing import Any, TypeVar, cast
 
@@ -152,24 +152,20 @@ class Cluster:
         Dask's scheduler would try for ever to send it to a worker that is gone, and send nothing
         else before. It gives up when the value is released.
         """
-        known, loop = set(self.client.nthreads()), cast(Any, self.client.loop)
+        known, lost, loop = set(self.client.nthreads()), False, cast(Any, self.client.loop)
         self.count += 1
         key = f"perceptron-weights-{self.count}-{self.token}"
         options = {"broadcast": everywhere, "timeout": self.patience, "asynchronous": True}
         scattered = self.client.scatter({key: value}, **options)
         sending = run_coroutine_threadsafe(scattered, loop.asyncio_loop)
-        while True:
-            try:
-                return sending.result(1.0)[key]
-            except TimeoutError:
-                if sending.done():
-                    return sending.result()[key]
-                there = set(self.client.nthreads())
-                if known - there:
-                    sending.cancel()
-                    Future(key, self.client).release()
-                    raise
-                known |= there
+        while not wait_for([sending], 1.0).done:
+            there = set(self.client.nthreads())
+            lost, known = lost or bool(known - there), known | there
+            if lost:
+                Future(key, self.client).release()
+        if lost:
+            raise TimeoutError
+        return sending.result()[key]
 
     def count_workers(self) -> int:
         """Return the number of workers."""

@@ -1,5 +1,7 @@
 """Counts of rows by class agree with scikit-learn's."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.metrics import (
@@ -14,9 +16,10 @@ from sklearn.pipeline import Pipeline
 
 from rosenblatt import KernelPerceptron, Perceptron, PerceptronNetwork, save, train
 from rosenblatt.data.labels import LabelSets
-from rosenblatt.data.targets import Score
+from rosenblatt.data.targets import ClassTarget, Score
+from rosenblatt.jobs import evaluate as evaluating
 from rosenblatt.jobs.data import open_like
-from rosenblatt.jobs.evaluate import evaluate
+from rosenblatt.jobs.evaluate import HeldOut, evaluate
 from rosenblatt.jobs.evaluation import Evaluation, LabelSetEvaluation
 from rosenblatt.learners.kinds import make_learner
 from rosenblatt.storage.file import load_model
@@ -125,3 +128,16 @@ def test_every_kind_of_model_is_tested_on_a_file(tmp_path, kind, layout):
     found = evaluate(make_learner(model, path), open_like(model, str(path), labels=True))
     assert found.score.rows == 60
     assert found.score.errors == np.count_nonzero(classifier.predict(rows) != y)
+
+
+def test_calibration_keeps_an_even_sample_of_many_rows(monkeypatch):
+    """A file may be sorted by label, so that the first rows are of one class."""
+    monkeypatch.setattr(evaluating, "MOST_CALIBRATING", 8)
+    codes = np.repeat([0, 1, -1, 1], [30, 9, 3, 21])  # -1: a label that is not a class
+    batches = [(part.astype(float), part) for part in np.array_split(codes, 7)]
+    monkeypatch.setattr(HeldOut, "scores", lambda self, learner: iter(batches))
+    kept = []
+    learner = SimpleNamespace(calibrate=lambda scores, codes: kept.append((scores, codes)))
+    HeldOut([], ClassTarget(np.arange(2))).calibrate(learner)
+    ((scores, found),) = kept
+    assert scores.tolist() == found.tolist() == codes[codes >= 0][::8].tolist()

@@ -217,3 +217,16 @@ def test_what_a_parameter_cannot_be_is_refused_in_a_sentence(parameters, match):
 @pytest.mark.parametrize("value", [True, False, 1, 0, np.True_])
 def test_a_flag_is_true_or_false_in_any_spelling(value):
     Perceptron(warm_start=value).fit([[1.0], [-1.0]], [1, 0])
+
+
+def test_what_was_accepted_is_not_checked_again_and_equal_values_of_other_types_are():
+    values = defaults(LINEAR) | {"eta0": 1.0}
+    for _ in range(2):
+        check_parameters(values, LINEAR)
+        with pytest.raises(ParameterError) as refusal:
+            check_parameters(values | {"eta0": True}, LINEAR)  # equal to 1.0
+        assert refusal.value.code == "out-of-range"
+    with pytest.raises(ParameterError):
+        check_parameters(values, LINEAR | {"eta0": LINEAR["validation_fraction"]})
+    with pytest.raises(ParameterError):
+        check_parameters(values | {"early_stopping": True}, LINEAR, "batch")

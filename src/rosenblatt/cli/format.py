@@ -5,7 +5,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ..parameters import RULE_TABLE
 from .numbers import about_numbers, summarize_numbers
@@ -34,13 +34,18 @@ def count(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else ending}"
 
 
-def fold(line: str) -> str:
-    """Break a line between words where a terminal would break it within one."""
-    if not sys.stdout.isatty():
+def fold(line: str, stream: TextIO | None = None) -> str:
+    """Break a line between words where a terminal would break it within one.
+
+    ``stream`` is standard output unless another one is given. Options go on below the first one.
+    """
+    stream = stream or sys.stdout
+    if not stream.isatty():
         return line
-    width = shutil.get_terminal_size().columns
+    width, place = shutil.get_terminal_size().columns, line.find("  --") + 2
+    indent = place if 2 < place < width // 2 else 2
     return textwrap.fill(
-        line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )
 
 
@@ -120,7 +125,10 @@ def about_folds(found: "CrossValidation", spread: bool) -> list[str]:
         cells = zip(one, (10, 11, 10, 10), strict=True)
         shown = "".join(f"{value:>{size}{form}}" for value, size in cells)
         lines.append(f"{name.replace('_', ' '):<22}{shown}")
-    return lines
+    undefined = ", ".join(found.list_undefined()).replace("_", " ")
+    return (
+        [*lines, f"Some folds lack a class and do not define: {undefined}."] if undefined else lines
+    )
 
 
 def tabulate(found: Any, most: int = 20) -> list[str]:
@@ -487,6 +495,8 @@ def format_figure(each: dict[str, Any], metric: str) -> str:
     """A figure of tuning and its standard error; errors are in per cent."""
     if metric == "error":
         return f"{each['value']:8.2%} ± {each['spread']:.2%}"
+    if metric == "absolute-error":
+        return f"{each['value']:8.5g} ± {each['spread']:.3g}"
     return f"{each['value']:8.4f} ± {each['spread']:.4f}"
 
 
@@ -566,8 +576,8 @@ def about_classes(model: "Model", most: int | None = LISTED) -> str:
     rows = model.facts.get("class_rows") or []
     names = [str(name) for name in model.classes.tolist()]
     if len(rows) != len(names):
-        return join_names(names, most)
+        return join_names(map(clip, names), most)
     pairs = list(zip(rows, names, strict=True))
     if model.target != "ranks":
         pairs.sort(key=lambda pair: -pair[0])
-    return join_names((f"{name} ({n:,})" for n, name in pairs), most)
+    return join_names((f"{clip(name)} ({n:,})" for n, name in pairs), most)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from copy import copy
 from functools import update_wrapper
 from numbers import Integral
+from operator import attrgetter
 from os import PathLike
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -171,7 +172,8 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
 
     def _values(self) -> dict[str, Any]:
         """Return the parameters by name, faster than ``get_params`` (40 microseconds)."""
-        return {name: getattr(self, name) for name in self._parameters}
+        names = self._parameters
+        return dict(zip(names, attrgetter(*names)(self), strict=True))
 
 
 class OnlineClassifier(ClassifierMixin, OnlineEstimator[L]):

@@ -19,7 +19,7 @@ from ..training.rules import PERCEPTRON
 from .base import RowClassifier, when_calibrated, when_conformal
 from .constructors import estimator
 from .linear_base import LinearEstimator, Prepared
-from .one_row import check_label, make_first_row, make_row, refuse_to_grow
+from .one_row import check_label, make_row, refuse_to_grow
 
 
 class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
@@ -128,18 +128,14 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             codes = self._number(y, known)
             self._refuse_calibrated_sets(codes)
             weights = self._weigh_batch(known, codes, sample_weight)
-            rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
+            as_before &= first or self._learner.multilabel == (codes.ndim == 2)
+            rows = self._ready_learner(X, known, codes, weights, as_before)
             if first:
-                self._learner = self._begin(Prepared(X, known, rows, None, 0), (None, None))
                 self.classes_ = known
-            elif not as_before or self._learner.multilabel != (codes.ndim == 2):
-                self._renew_learner(rows, codes.ndim == 2)
-            if self.calibrate and not first:
+            elif self.calibrate:
                 self._remember_scores(self._learner.scores(rows.rows, rows.width), codes)
-            count = self._learner.learn(rows)
-            self._plain, self._batches = False, True
-            epoch = Epoch(1, count.rows, count.mistakes, count.errors, count.loss)
-            self._set_history([epoch], "max_iter")  # other batches may still hold mistakes
+            self._learn_batch(rows)
+            self._plain = False
         return self
 
     def learn_one(self, x: Any, y: Any) -> Self:
@@ -173,14 +169,11 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         """
         with self._unchanged_by_errors():
             if not self.__sklearn_is_fitted__():
-                self._begin_with_row(x, y)
+                self._begin_with_row(x, self._first_classes(y), np.zeros(1, np.intp))
             self._refuse_label_sets("learn_one", "partial_fit")
             row = make_row(self, x, grows=self._grows)
             code = self._find_code(y)
-            if self._values() != self._learner.parameters:
-                self._check_parameters("batch")
-                rows = TrainingRows.of(row, np.zeros(1, np.intp), None, self._learner.width)
-                self._renew_learner(rows, self._learner.multilabel)
+            self._renew_if_changed(row, np.zeros(1, np.intp))
             if self.calibrate and self._learner.states[0].seen:
                 self._remember_scores(self._learner.score_one(row), np.array([code]))
             weights = self._weigh_batch(self.classes_, np.array([code]), None)
@@ -376,24 +369,10 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         super()._check_continued(classes, multilabel)
         check_signs(self._values(), len(classes), self._learner.problems != [None])
 
-    def _renew_learner(self, rows: TrainingRows, multilabel: bool) -> None:
-        """Continue with parameters that have changed since the last batch."""
-        self._check_continued(self.classes_, multilabel)
-        settings = {"conformal": self._keep_conformal(), **self._settings(rows)}
-        calibration = self._learner.calibration if self.calibrate else None
-        self._learner = replace(self._learner, calibration=calibration, **settings)
-
-    def _begin_with_row(self, x: Any, y: Any) -> None:
-        """Begin a model with a row; ``learn_one`` adds classes and columns."""
-        self._check_parameters("batch")
-        classes, (X, names) = self._first_classes(y), make_first_row(x)
-        rows = TrainingRows.of(view_rows(X), np.zeros(1, np.intp), None, X.shape[1])
-        learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
-        if len(classes) == 1:
-            refuse_to_grow(learner)
-        self.take_over(learner, [], "max_iter", {"grows": True})
-        if names is not None:
-            self.feature_names_in_ = names
+    def _renew_learner(self, rows: TrainingRows) -> None:
+        super()._renew_learner(rows)
+        if not self.calibrate:
+            self._learner = replace(self._learner, calibration=None)
 
     def _first_classes(self, y: Any) -> Array:
         """Return the classes of a model that begins with a row of a label."""

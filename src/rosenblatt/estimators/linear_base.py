@@ -18,16 +18,17 @@ from ..data.rows import (
     view_rows,
 )
 from ..data.weights import refuse_one_class, row_weights
-from ..kernels.algebra import largest_squared_norm
+from ..kernels.algebra import Rows, largest_squared_norm
 from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE
 from ..training.conformal import Conformal
+from ..training.history import Epoch
 from ..training.rules import PERCEPTRON, RULES, choose_rule_form
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
 from .base import RowEstimator, make_seed, print_epoch, to_canonical
-from .one_row import NamedColumns
+from .one_row import NamedColumns, make_first_row, refuse_to_grow
 from .validation import Validation, check_eval_set, hold_out
 
 
@@ -111,7 +112,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         if eval_set is not None:
             held = check_eval_set(self, eval_set, classes, X.dtype)
         elif holds_out:
-            learnt, held = hold_out(self, X, codes, sample_weight, seed)
+            learnt, held = hold_out(self, X, codes, sample_weight, seed, classes)
         weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:
@@ -128,7 +129,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
                 "intercept_step=0."
             )
         shape, settings = (given.X.shape[1], given.X.dtype), self._settings(given.rows)
-        rule = choose_rule_form(self._rule, self._values(), shape[0], len(given.classes))
+        rule = choose_rule_form(self._rule, settings["parameters"], shape[0], len(given.classes))
         if any(part is not None for part in start) and not rule.from_anywhere:
             raise ValueError(
                 f"{type(self).__name__} keeps more than its weights, so it starts at zero; leave "
@@ -200,11 +201,57 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         """Return what prediction sets and intervals are made of, to continue with."""
         return (self._learner.conformal or Conformal()) if self.calibrate == "conformal" else None
 
+    # Batches and single rows
+
+    def _ready_learner(
+        self, X: Any, classes: Array, codes: Array, weights: Array | None, as_before: bool
+    ) -> TrainingRows:
+        """Return a batch to learn from; begin the learner, or renew it if parameters changed."""
+        rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
+        if not self.__sklearn_is_fitted__():
+            self._learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
+        elif not as_before:
+            self._renew_learner(rows)
+        return rows
+
+    def _renew_learner(self, rows: TrainingRows) -> None:
+        """Continue with parameters that have changed since the last batch."""
+        self._check_continued(self._learner.classes, rows.codes.ndim == 2)
+        settings = {"conformal": self._keep_conformal(), **self._settings(rows)}
+        self._learner = replace(self._learner, **settings)
+
+    def _learn_batch(self, rows: TrainingRows) -> None:
+        """Learn from rows once; the history has this batch alone."""
+        count = self._learner.learn(rows)
+        self._batches = True
+        epoch = Epoch(1, count.rows, count.mistakes, count.errors, count.loss)
+        self._set_history([epoch], "max_iter")  # other batches may still hold mistakes
+
+    def _begin_with_row(self, x: Any, classes: Array, codes: Array) -> None:
+        """Begin a model with a row; ``learn_one`` adds columns, and classes if there are any."""
+        self._check_parameters("batch")
+        X, names = make_first_row(x)
+        rows = TrainingRows.of(view_rows(X), codes, None, X.shape[1])
+        learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
+        if len(classes) == 1:
+            refuse_to_grow(learner)
+        self.take_over(learner, [], "max_iter", {"grows": True})
+        if names is not None:
+            self.feature_names_in_ = names
+
+    def _renew_if_changed(self, rows: Rows, codes: Array) -> None:
+        """Continue with parameters that have changed since the last rows."""
+        if self._values() != self._learner.parameters:
+            self._check_parameters("batch")
+            self._renew_learner(TrainingRows.of(rows, codes, None, self._learner.width))
+
+    # Training
+
     def _run(
         self, learner: LinearLearner, given: Prepared, updates_at_once: int | None = None
     ) -> Run:
         """Prepare the training of all problems."""
-        part = learner.part(given.rows)
+        part, several = learner.part(given.rows), len(learner.states) > 1
         run = learner.run(
             lambda: [part],
             self.max_iter,
@@ -212,7 +259,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             seed=given.seed,
             measure=self.measure,
             updates_at_once=updates_at_once,
-            threads=effective_n_jobs(self._values().get("n_jobs")),
+            threads=effective_n_jobs(learner.parameters.get("n_jobs")) if several else 1,
         )
         if self.verbose:
             measured = len(given.rows.row_order) * self.measure

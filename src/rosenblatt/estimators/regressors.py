@@ -1,21 +1,19 @@
 """Linear regressors: models that predict numbers."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.rows import Array, refuse_not_finite, view_rows
+from ..data.rows import Array, refuse_not_finite
 from ..data.targets import NumberTarget
-from ..learners.linear import LinearLearner, TrainingRows
+from ..learners.linear import LinearLearner
 from ..parameters import ANY_NUMBER_RULE, InputError
-from ..training.history import Epoch
 from .base import when_conformal
 from .constructors import estimator, positional
 from .docstrings import described_as
-from .linear_base import LinearEstimator, Prepared
-from .one_row import make_first_row, make_row
+from .linear_base import LinearEstimator
+from .one_row import make_row
 
 if TYPE_CHECKING:
 
@@ -121,15 +119,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
             refuse_not_finite(X)
             classes, codes = self._encode(y)
             weights = self._weigh(classes, codes, sample_weight)
-            rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
-            if first:
-                self._learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
-            elif not as_before:
-                self._renew_learner(rows)
-            count = self._learner.learn(rows)
-            self._batches = True
-            epoch = Epoch(1, count.rows, count.mistakes, count.errors, count.loss)
-            self._set_history([epoch], "max_iter")
+            self._learn_batch(self._ready_learner(X, classes, codes, weights, as_before))
         return self
 
     def learn_one(self, x: Any, y: float) -> Self:
@@ -163,11 +153,9 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         code = float(self._check_labels([y], 1)[0])
         with self._unchanged_by_errors():
             if not self.__sklearn_is_fitted__():
-                self._begin_with_row(x)
+                self._begin_with_row(x, NumberTarget.classes, np.zeros(1))
             row = make_row(self, x, grows=self._grows)
-            if self._values() != self._learner.parameters:
-                self._check_parameters("batch")
-                self._renew_learner(TrainingRows.of(row, np.zeros(1), None, self._learner.width))
+            self._renew_if_changed(row, np.zeros(1))
             self._learner.learn_one(row, code)
         return self
 
@@ -256,22 +244,6 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
 
     def _number(self, y: Array, classes: Array) -> Array:
         return self._encode(y)[1]
-
-    def _renew_learner(self, rows: TrainingRows) -> None:
-        """Continue with parameters that have changed since the last batch."""
-        self._check_continued(self._learner.classes, False)
-        settings = {"conformal": self._keep_conformal(), **self._settings(rows)}
-        self._learner = replace(self._learner, **settings)
-
-    def _begin_with_row(self, x: Any) -> None:
-        """Begin a model with a row; ``learn_one`` adds columns."""
-        self._check_parameters("batch")
-        X, names = make_first_row(x)
-        rows = TrainingRows.of(view_rows(X), np.zeros(1), None, X.shape[1])
-        learner = self._begin(Prepared(X, NumberTarget.classes, rows, None, 0), (None, None))
-        self.take_over(learner, [], "max_iter", {"grows": True})
-        if names is not None:
-            self.feature_names_in_ = names
 
     def take_over(
         self, learner: LinearLearner, epochs: list[Any], stop_reason: str, facts: Any

@@ -8,7 +8,7 @@ import numpy as np
 from ..data.labels import LabelSets, as_words
 from ..data.rows import Array, n_rows
 from ..data.splits import EVERY_ROW, Split
-from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score
+from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score, as_numbers
 from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner
 from ..parameters import InputError, ParameterError
@@ -189,9 +189,10 @@ def evaluate(
         Also measure the coverage of prediction sets or intervals of this coverage.
     """
     if isinstance(data, SentenceFile):
-        if coverage is not None:
+        if threshold is not None or coverage is not None:
+            name = "threshold" if coverage is None else "coverage"
             raise ParameterError(
-                "{coverage?} is not for taggers; leave it out.", code="sentences-option"
+                f"{{{name}?}} is not for taggers; leave it out.", code="sentences-option"
             )
         return evaluate_sentences(learner, data, tell)
     result, decide, row = new_evaluation(learner), make_decision(learner, threshold), 0
@@ -222,10 +223,11 @@ def new_evaluation(learner: Any) -> Any:
 def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
     """Count the rows of a batch; ``row`` rows came before it."""
     if isinstance(result, NumberScore):
-        codes = result.target.encode(get_labels(batch, row), row)
-        result.compare(predicted, codes)
+        numbers = as_numbers(get_labels(batch, row), row)
+        result.compare(predicted, result.target.encode(numbers))
+        result.keep_worst(predicted, numbers, row, batch.ids)
         if result.coverage is not None:
-            result.coverage.add_intervals(scores, result.target.decide(codes))
+            result.coverage.add_intervals(scores, numbers)
         return
     classes = result.classes
     if isinstance(result, LabelSetEvaluation):

@@ -35,7 +35,7 @@ from ..training.fit import fit, make_model
 from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Listener, Note, Tally, Windows
 from ..training.run import Run
-from ..training.scoring import RANKING, explain_undefined, is_defined
+from ..training.scoring import RANKING, describe_unranked
 from ..training.tasks import Part, PredictedTask
 from .cache import read_cached
 from .data import SentenceFile
@@ -110,7 +110,7 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     model = learn(FileRows(reader, whole, plan, job.reporter), job)
     notices, bad = (reader.notices, reader.bad) if whole is None else (whole.notices, whole.bad)
     for notice in notices:
-        job.reporter.note(Note(notice, notice.code))
+        job.reporter.note(Note(notice.sentence, notice.code))
     if bad:
         job.reporter.note(Note(left_out(bad), "skipped-rows"))
     return model
@@ -120,6 +120,7 @@ def refuse_second_pass(plan: Plan, name: str) -> None:
     """Refuse options that need a second pass over what can be read only once."""
     again = {
         "max_iter": plan.max_iter > 1,
+        "early_stopping": plan.split and plan.parameters["early_stopping"],
         "holdout": bool(plan.split),
         "class_weight": plan.parameters.get("class_weight") == "balanced",
     }
@@ -531,23 +532,25 @@ class FileRows:
         reader = open_validation(self.plan.validation, self.reader)
         small = (reader.size or 0) <= IN_MEMORY >> 2
         batches = HeldOut([*reader] if small else reader, self.target)
-        if not any(n_rows(batch.rows) for batch in batches.batches):
+        if not sum(n_rows(batch.rows) for batch in batches.batches):
             raise no_rows_error(reader)
         note = batches.check_labels(reader.source.name, self.plan.parameters.get("metric", "error"))
         if note is not None:
             self.reporter.note(note)
+        for notice in reader.notices:
+            if notice.code == "label-missing":
+                sentence = f"{reader.source.name}: {notice.sentence}"
+                self.reporter.note(Note(sentence, notice.code))
         return batches
 
     def note_undefined(self) -> None:
         """Note if the held-out rows do not define the metric of early stopping."""
         metric = self.plan.parameters.get("metric", "error")
-        if metric not in RANKING:
-            return
-        counts, rows, _ = self.held_out.count_labels()
-        if rows and not is_defined(metric, counts, rows):
-            sentence = f"The held-out rows {explain_undefined(metric)}, so it cannot choose the "
-            remedy = "best epoch; hold out a larger share, or use another metric."
-            self.reporter.note(Note(sentence + remedy, "metric-one-class"))
+        if metric in RANKING:
+            counts, rows, _ = self.held_out.count_labels()
+            found = describe_unranked(metric, counts, rows, self.held_out.target.classes)
+            if found is not None:
+                self.reporter.note(Note(found, "metric-one-class"))
 
     def validate(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
         """Return the scores of some problems on held-out rows, by their numbers."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.labels import UnknownLabelError
 from ..data.splits import Fold
-from ..data.targets import NumberScore, Score
+from ..data.targets import NumberScore, Score, describe
 from ..learners.kinds import make_learner
 from ..parameters import ParameterError
 from ..reading.reader import Reader, read
@@ -29,7 +29,7 @@ class Spread(NamedTuple):
     largest: float
 
 
-@dataclass
+@dataclass(repr=False)
 class CrossValidation:
     """The evaluations of all folds.
 
@@ -67,6 +67,15 @@ class CrossValidation:
                     float(numbers.mean()), deviation, float(numbers.min()), float(numbers.max())
                 )
         return spreads
+
+    def list_undefined(self) -> list[str]:
+        """Return the figures that only some folds define, such as areas where a class is rare."""
+        found = [one.figures() for one in self.folds]
+        counts = {name: sum(one[name] is not None for one in found) for name in found[0]}
+        return [name for name, count in counts.items() if 0 < count < len(found)]
+
+    def __repr__(self) -> str:
+        return describe(self, {"folds": len(self.folds)} | self.score.as_dict())
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
@@ -111,7 +120,9 @@ def cross_validate(
         model = train_without(fold, data, options, job, reading)
         held = read(data, features=model.features["recipe"], **same)
         held.keep_fold(fold._replace(held_out=True))
-        result.folds.append(evaluate(make_learner(model, "a fold"), held))
+        found = evaluate(make_learner(model, "a fold"), held)
+        refuse_too_many_folds(count, model.facts["rows"] + getattr(found, "score", found).rows)
+        result.folds.append(found)
         job.reporter.tried(number + 1, count)
     return result
 
@@ -141,6 +152,16 @@ def train_without(
             "label, and a model needs two; add rows of the other labels, or name all labels with "
             "{classes?}."
         ) from None
+
+
+def refuse_too_many_folds(count: int, rows: int) -> None:
+    """Refuse folds without rows."""
+    if count > rows:
+        raise ParameterError(
+            f"{{folds}} is more than the {rows:,} rows; every fold needs one.",
+            code="out-of-range",
+            folds=count,
+        )
 
 
 def refuse_folds(reader: Reader, job: FileJob) -> None:

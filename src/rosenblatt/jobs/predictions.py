@@ -34,6 +34,8 @@ class Contents(NamedTuple):
         The decision threshold, as for ``make_decision``.
     coverage
         That of prediction sets or intervals to add, or None.
+    typed
+        Whether numbers among the cells of the input are written as numbers, not as text.
     """
 
     scores: bool = False
@@ -41,6 +43,7 @@ class Contents(NamedTuple):
     append: bool = False
     threshold: float | None = None
     coverage: float | None = None
+    typed: bool = False
 
 
 def list_outputs(learner: Any, contents: Contents) -> list[str]:
@@ -129,7 +132,7 @@ def tabulate_predictions(
         )
     separator = reader.parser.recipe.labels_separator or ","
     row_id = None if contents.append else find_id(reader)
-    records = read_records(reader) if contents.append else iter(())
+    records = read_records(reader, contents.typed) if contents.append else iter(())
 
     def parts() -> Iterator[list[Sequence[Any]]]:
         for batch, rows in predict_rows(learner, reader, contents, separator):

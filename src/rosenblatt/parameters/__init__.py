@@ -12,6 +12,7 @@ from .errors import (
     InputError,
     ParameterError,
     in_python,
+    spell_parameters,
 )
 from .rules import (
     CLASS_RULES,
@@ -105,5 +106,6 @@ __all__ = [
     "parameters_for_files",
     "positive",
     "positive_number",
+    "spell_parameters",
     "whole_number",
 ]

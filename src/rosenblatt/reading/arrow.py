@@ -22,7 +22,7 @@ from .bins import ColumnBins, name_bins
 from .dates import Times, get_parts, to_days, to_times
 from .kinds import classify_type
 from .lines import line_error
-from .parser import LARGEST_LABEL, LONG_LABEL, Parser, allocate_rows, view_filled_rows
+from .parser import Parser, allocate_rows, view_filled_rows
 from .recipe import (
     COUNTS,
     ColumnNames,
@@ -36,7 +36,7 @@ from .scaling import DenseScaling, get_scale, recipe_error, unpack_array
 from .sources import Source
 from .spellings import LEADING_ZEROS, Spelling, write_plainly
 from .threads import Broken, Piece
-from .values import to_numbers, to_scalar, to_strings, too_large
+from .values import exact_numbers, to_numbers, to_scalar, to_strings, too_large
 from .vocabulary import Cells
 
 MOST_LETTERS = 32  # of labels that NumPy keeps in place; threads and comparisons are faster then
@@ -249,7 +249,7 @@ class TableParser(Parser):
             numbers = to_numbers(known.cast(to_arrow_type(self.read_dtype), safe=False))
         except (ValueError, NotImplementedError):
             word = str(column[0])  # of one row, once the broken one is found
-            raise self.options.word_error("number", name, word) from None
+            raise self.word_error("number", name, word) from None
         if too_large(numbers, self.options.dtype).any():
             raise line_error(VALUE_TOO_LARGE, name)
         if np.isnan(numbers).any():
@@ -268,7 +268,7 @@ class TableParser(Parser):
             blank = compute.match_substring_regex(column, r"^\s*$")
             odd = column.filter(compute.and_not(odd, blank))
             if len(odd):
-                raise self.options.word_error("date", name, str(odd[0]))
+                raise self.word_error("date", name, str(odd[0]))
         if times.null_count:
             self.add_notice(self.gaps)
         return Times(read_only(to_days(times)), times)
@@ -286,8 +286,8 @@ class TableParser(Parser):
             return truth == 1 if gaps is None else np.where(gaps, np.array(None), truth == 1)
         if kind == "number":
             numbers = self.number_labels(column, name)
-            if numbers.dtype.kind == "f" and np.any(np.abs(numbers) >= LARGEST_LABEL):
-                raise InputError(LONG_LABEL, code="label-too-large", column=name)
+            if numbers.dtype.kind == "f" and self.find_long_labels(numbers).any():
+                raise self.long_label_error(name)
             return numbers
         coded = to_words(column).dictionary_encode(null_encoding="encode")
         classes = coded.dictionary.to_pylist()
@@ -304,14 +304,15 @@ class TableParser(Parser):
 
         if types.is_string(column.type):
             zeros = compute.match_substring_regex(column, LEADING_ZEROS)
-            if self.options.new and compute.any(zeros).as_py():
+            words = self.options.new and not self.recipe.numbers
+            if words and compute.any(zeros).as_py():
                 raise leading_zeros_error(name)
             column = trim_cells(column)
         try:
             return exact_numbers(column)
         except ValueError:
             word = str(column[0])  # of one row, once the broken one is found
-            raise self.options.word_error("number", name, word) from None
+            raise self.word_error("number", name, word) from None
 
     def label_sets(self, column: Any) -> LabelSets:
         """Decode the labels of rows that may have several, or none."""
@@ -533,16 +534,6 @@ def to_arrow_type(dtype: np.dtype | None) -> Any:
     import pyarrow
 
     return pyarrow.string() if dtype is None else pyarrow.from_numpy_dtype(dtype)
-
-
-def exact_numbers(column: Any) -> np.ndarray:
-    """Convert a column to numbers: integers stay exact, others and missing ones become floats."""
-    from pyarrow import types
-
-    whole = types.is_integer(column.type) and not column.null_count
-    return to_numbers(
-        column if whole else column.cast(to_arrow_type(np.dtype(np.float64)), safe=False)
-    )
 
 
 def trim_cells(column: Any) -> Any:

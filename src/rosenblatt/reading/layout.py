@@ -61,6 +61,8 @@ class TableLayout(NamedTuple):
         begin, head, ends = read_sample(stream, self.delimiter)
         if not self.header:
             return begin
+        if not head.strip():
+            raise file_error("empty", stream.name, "is empty; leave it out, or write its header")
         text = head[begin : ends[0]].decode(errors="replace")
         names = [cell.strip() for cell in split_cells(text, self.delimiter)]
         if names != self.columns.names:

@@ -37,8 +37,6 @@ from .label import FRACTION, with_numbers
 from .notices import Notice
 from .parser import (
     BOM,
-    LARGEST_LABEL,
-    LONG_LABEL,
     SAMPLE,
     Parser,
     allocate_rows,
@@ -108,7 +106,7 @@ class LineParser(Parser):
             cursor = yield from self.parse_good(data, cursor, out)
             labels = out.view_labels(cursor.rows)
             numbers = labels.values if isinstance(labels, LabelSets) else labels
-            long = np.abs(numbers) >= LARGEST_LABEL
+            long = self.find_long_labels(numbers)
             if self.labelled and long.any():
                 shorter = out._replace(labels=out.labels[: long.argmax()])
                 yield self.long_label(data, before, shorter)
@@ -149,8 +147,7 @@ class LineParser(Parser):
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > FULL:
             cursor = self.parse(data, after_line(data, cursor), out)
-        error = InputError(LONG_LABEL, code="label-too-large", column=self.label_column())
-        return Broken(cursor.lines + 1, error, True)
+        return Broken(cursor.lines + 1, self.long_label_error(self.label_column()), True)
 
     def label_column(self) -> Any:
         """The place of the label in a line."""
@@ -298,7 +295,7 @@ SEVERAL_LABELS = re.compile(rb"^[ \t]*[-+.\deE]+,[-+.\d]+", re.MULTILINE)
 
 def with_label_sets(recipe: FeatureRecipe, head: bytes, options: ReaderOptions) -> FeatureRecipe:
     """Return a recipe for several labels per line, if a first line has several."""
-    if recipe.labels_separator is not None or not options.new or b"," not in head:
+    if recipe.labels_separator is not None or recipe.numbers or not options.new or b"," not in head:
         return recipe
     several = SEVERAL_LABELS.search(head) is not None
     return replace(recipe, labels_separator=",") if several else recipe
@@ -317,7 +314,7 @@ def with_line_numbers(
     cells = [label.decode() for label in FIRST_LABEL.findall(head)]
     if recipe.numbers is None and not any(map(FRACTION.fullmatch, cells)):
         return replace(recipe, numbers=False), {}  # there may be thousands of classes
-    return with_numbers(recipe, cells)
+    return with_numbers(recipe, cells, options.skip_bad)
 
 
 def has_index_0(head: bytes) -> bool:

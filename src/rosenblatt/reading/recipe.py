@@ -182,16 +182,6 @@ class ReaderOptions(NamedTuple):
     threads: int
     fold: Fold | None = None  # which rows are kept, if not all
 
-    def word_error(self, what: str, name: str, cell: str) -> InputError:
-        """Return the error of a word among numbers or dates."""
-        remedy = "; if the column holds words, state {category}" if self.new else ""
-        return InputError(
-            f"{cell[:40]!r} is not a {what}{remedy}",
-            code=f"not-a-{what}",
-            column=name,
-            category=[name],
-        )
-
 
 class RestartError(InputError):
     """A row far down shows that the file must be read again, with another recipe."""
@@ -297,8 +287,19 @@ def check_options(recipe: FeatureRecipe, options: ReaderOptions) -> None:
             label=True,
         )
     check_ranges(vars(recipe) | options._asdict(), RANGES)
+    refuse_sets_of_numbers(recipe)
     for least, most, *_ in recipe.grams.values():
         check_grams(least, most)
+
+
+def refuse_sets_of_numbers(recipe: FeatureRecipe) -> None:
+    """Refuse several labels in a row where these are to be numbers."""
+    if recipe.numbers and recipe.labels_separator is not None:
+        raise ParameterError(
+            "{numbers?} is for rows of one number each, and {labels_separator?} for several "
+            "labels; leave one out.",
+            code="conflict",
+        )
 
 
 def check_grams(shortest: int, longest: int) -> None:
@@ -466,7 +467,7 @@ def label_kind(found: ColumnKind, recipe: FeatureRecipe = ASKED) -> str:
     """Return how labels of a kind are read; empty if they cannot be."""
     if recipe.labels_separator is not None or found.spelling is not None:
         return "category"
-    kind = found.kind
+    kind = "number" if recipe.numbers and found.kind == "category" else found.kind
     return kind if kind in ("number", "boolean", "") else "category"
 
 

@@ -42,3 +42,11 @@ def to_numbers(column: Any) -> np.ndarray:
         column = column.cast(pyarrow.float64(), safe=False) if whole else column
         column = column.fill_null(to_scalar(np.nan).cast(column.type))
     return np.from_dlpack(column)
+
+
+def exact_numbers(column: Any) -> np.ndarray:
+    """Convert a column to numbers: integers stay exact, others and missing ones become floats."""
+    import pyarrow
+
+    whole = pyarrow.types.is_integer(column.type) and not column.null_count
+    return to_numbers(column if whole else column.cast(pyarrow.float64(), safe=False))

@@ -253,6 +253,7 @@ class Run:
             if self.measure:
                 problem.count.errors, problem.count.loss = errors, loss
             score = scores.get(number)
+            score = None if score is None or np.isnan(score) else score  # held-out rows lack it
             problem.history.close(problem.count, problem.state, separated, score, settled)
             problem.count = Count()
         self.done = 0

@@ -298,6 +298,8 @@ def compute_steps(
     if weights is None and eta0 == 1 and positive is not None:
         one = np.dtype(dtype).type(1)
         return np.asarray(np.where(has_class(codes, positive), one, -one))
+    if weights is None and eta0 == 1:
+        return np.ones(len(codes), dtype)
     with np.errstate(over="ignore", under="ignore"):
         sizes = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
     used = sizes if weights is None else sizes[weights > 0]

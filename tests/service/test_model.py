@@ -218,3 +218,17 @@ def test_a_model_of_numbers_learns_no_new_labels(tmp_path):
     model = served(trained(tmp_path / "m", number_rows(30), label="price"))
     with pytest.raises(ValueError, match="it predicts numbers"):
         model.check_growing()
+
+
+def test_a_ranker_predicts_scores_and_does_not_learn(tmp_path):
+    rows = [{"a": k % 5, "b": k % 3, "grade": k % 5 // 2, "q": k // 6} for k in range(60)]
+    ranker = rosenblatt.train(rows, label="grade", group="q")
+    rosenblatt.save(ranker, tmp_path / "m")
+    model = served(tmp_path / "m")
+    model.warm_up()
+    given = [{"a": 4, "b": 1}, {"a": 0, "b": 1}]
+    answer = model.make_predictor().answer(given, 2)
+    assert answer["scores"] == pytest.approx(ranker.predict(given).tolist(), rel=1e-6)
+    assert "labels" not in answer
+    with pytest.raises(ValueError, match="ranks rows within groups"):
+        model.check_learning()

@@ -276,6 +276,9 @@ def test_weights_of_chosen_columns_are_not_negative(capsys, folder):
     [
         (["--positive", "town"], "these are rooms, age"),
         (["--positive", "age", "--tune"], "leave one out"),
+        (["--positive", "age", "--bins", "4"], "--bins makes features"),
+        (["--positive", "age", "--pairs"], "--pairs makes features"),
+        (["--positive", "age", "--cross", "rooms,age"], "--cross makes features"),
         (["--positive", "age", "--rule", "pa", "--no-numbers", "--category", "age"], "rooms"),
     ],
 )

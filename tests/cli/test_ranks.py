@@ -97,7 +97,9 @@ def test_numbers_in_a_row_are_ranks(capsys, folder):
         (["--numbers", *OPTIONS[2:]], "--numbers excludes"),
         (["--online", *OPTIONS[2:]], "--online is for classes"),
         (["--labels-budget", 9, *OPTIONS[2:]], "--labels-budget is for classes"),
-        (["--no-bias", *OPTIONS[2:]], "thresholds"),
+        (["--no-bias", *OPTIONS[2:]], "leave --no-bias and --bias-step out"),
+        (["--labels-separator", ";", *OPTIONS[2:]], "--ordinal is for rows of one label each"),
+        (["--positive", "a", *OPTIONS[2:]], "its own parameters are --margin, --ordinal."),
         (["--solution", "vote", *OPTIONS[2:]], "last"),
     ],
 )
@@ -119,6 +121,31 @@ def test_folds_tuning_and_comparing(capsys, folder):
     run(capsys, "train", "reviews.csv", "--label", "grade", "-o", "classes")
     assert "error" in run(capsys, "compare", "tuned", "classes", "--test", "test.csv")[1]
     assert "rank error" in run(capsys, "compare", "tuned", "tuned", "--test", "test.csv")[1]
+
+
+def test_labels_that_are_no_ranks_are_errors_without_a_rank_error(capsys, folder):
+    frame = reviews(1).drop(columns="stars")
+    frame.loc[frame.index % 5 == 0, "grade"] = "superb"
+    frame.to_csv("strange.csv", index=False)
+    options = ["reviews.csv", *OPTIONS[:3], "low,medium,high", "--epochs", 2]
+    out, err = run(capsys, "train", *options, "--test", "strange.csv", "-o", "model")[1:]
+    known = frame[frame["grade"] != "superb"]
+    predicted = [GRADES.index(grade) for grade in rosenblatt.load("model").predict(known)]
+    wanted = np.abs(np.array(predicted) - [GRADES.index(grade) for grade in known["grade"]]).mean()
+    assert rank_error(out) == pytest.approx(wanted, abs=1e-4)
+    assert "60 rows of strange.csv with labels that the model does not know count as errors" in err
+    assert "and not in the rank error" in err
+    assert rank_error(run(capsys, "score", "model", "strange.csv")[1]) == rank_error(out)
+    options[4] = "low,medium,high,unique"
+    run(capsys, "train", *options, "-o", "more")
+    out, err = run(capsys, "compare", "model", "more", "--test", "strange.csv", "--json")[1:]
+    told = json.loads(out)
+    assert (told["rows"], told["unknown"]) == (300, 60)
+    assert told["losses"]["rank error"]["first"] == pytest.approx(wanted)
+    assert told["losses"]["error"]["first"] >= 0.2
+    assert "60 rows of strange.csv with labels that one of the models does not know" in err
+    found = rosenblatt.evaluate(rosenblatt.load("model"), "strange.csv")
+    assert len(repr(found).splitlines()) == 1
 
 
 def test_progressive_errors_are_those_of_rows_before_they_are_learnt(capsys, folder):

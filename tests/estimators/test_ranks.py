@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 from sklearn.metrics import log_loss
+from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import PRank, load
@@ -257,3 +258,26 @@ def test_keeps_the_contract_of_scikit_learn(estimator, check):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The ranks are words")
         check(estimator)
+
+
+def test_ranks_may_be_halves_and_an_array_and_classes_do_not_change_them():
+    X, y = make_ranks()
+    halves = np.array([0.0, 0.5, 1.0, 1.5])
+    model = PRank(ranks=halves, random_state=0).fit(X, y / 2)
+    whole = PRank(ranks=[0, 1, 2, 3], random_state=0).fit(X, y)
+    assert np.array_equal(model.coef_, whole.coef_)
+    assert model.score(X, y / 2) == whole.score(X, y) == np.mean(whole.predict(X) == y)
+    assert model.score(X, np.full(len(y), 0.25)) == 0.0
+    assert np.isfinite(cross_val_score(PRank(ranks=halves), X, y / 2, cv=3)).all()
+    with pytest.raises(ValueError, match="same order"):
+        PRank(ranks=[0, 1, 2, 3]).partial_fit(X, y, classes=[3, 2, 1, 0])
+    for refused in (np.array([0, 0, 1]), np.array(1), np.array([[0, 1]])):
+        with pytest.raises(ParameterError):
+            PRank(ranks=refused).fit(X, y)
+
+
+def test_the_warning_of_alphabetical_ranks_points_at_the_caller():
+    X, y = make_ranks()
+    with pytest.warns(UserWarning, match="alphabetical") as told:
+        PRank().fit(X, np.array(GRADES)[y])
+    assert told[0].filename == __file__

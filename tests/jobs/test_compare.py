@@ -15,7 +15,8 @@ from rosenblatt.training.plan import Request
 
 
 def losses(wrong, **others):
-    return RowLosses(np.zeros(len(wrong), object), {"error": np.asarray(wrong), **others})
+    none = np.zeros(len(wrong), bool)
+    return RowLosses(none.astype(object), {"error": np.asarray(wrong), **others}, none)
 
 
 @pytest.mark.parametrize(("one", "other"), [(0, 0), (3, 12), (12, 3), (1, 0), (40, 60)])

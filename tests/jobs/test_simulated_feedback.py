@@ -8,6 +8,7 @@ from rosenblatt.cli.app import app
 from rosenblatt.jobs.files import train
 from rosenblatt.jobs.job import FileJob
 from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.parameters import ParameterError
 from rosenblatt.reading.reader import read
 from rosenblatt.training.plan import Request
 
@@ -74,3 +75,17 @@ def test_a_run_continues_from_its_model(file, tmp_path):
     state = LinearLearner.from_model(again).states[0]
     assert state.seen == 800
     assert state.further["draws"][0] != LinearLearner.from_model(first).states[0].further["draws"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"labels_budget": 9.0}, "feedback-option"),
+        ({"online": True}, "feedback-option"),
+        ({"early_stopping": True}, "validation-unused"),
+    ],
+)
+def test_options_that_need_labels_or_epochs_are_refused(file, options, code):
+    with pytest.raises(ParameterError) as error:
+        rosenblatt.train(file, rule="banditron", **options)
+    assert error.value.code == code

@@ -45,7 +45,8 @@ def test_parameters_are_those_given_and_the_defaults():
     assert collect_parameters("arow", r=2.0) == defaults(RULE_TABLE["arow"].parameters) | {"r": 2.0}
     assert parameters_for_files("arow")["order"] is None
     with pytest.raises(
-        ParameterError, match=r"^AROW has no C; its own parameters are r\.$"
+        ParameterError,
+        match=r"^AROW has no C, which is for rule .*; its own parameters are r\.$",
     ) as error:
         collect_parameters("arow", C=3)
     assert (error.value.code, error.value.values) == ("not-of-rule", {"C": 3})

@@ -193,7 +193,8 @@ def find_option(name: str, value: Any = None) -> str:
     """The option of a parameter."""
     if (name, value) == CONFORMAL:
         return "--conformal"
-    return "--" + SHELL_NAMES.get(name, name).replace("_", "-")
+    others = {"fit_intercept": "no_bias", "ranks": "ordinal"}
+    return "--" + (SHELL_NAMES | others).get(name, name).replace("_", "-")
 
 
 def in_shell(name: str, value: Any) -> str:

@@ -117,7 +117,7 @@ class OutputOptions:
     progress_every: int | None = stream_option(
         "-P",
         "--progress-every",
-        help="Print the progressive error every N rows; this changes nothing else.",
+        help="Print the progressive error every N rows, which are then learnt in their order.",
         shown="1000 with --progressive, else off",
     )
 
@@ -399,6 +399,10 @@ class ReadingOptions(FileOptions):
         if classes is not None and self.numbers:
             raise CommandError(
                 "--numbers excludes --classes and --ordinal; leave one out.", "conflict"
+            )
+        if classes is not None and self.group is not None:
+            raise CommandError(
+                "--group excludes --classes and --ordinal; leave one out.", "conflict"
             )
         numbers = self.numbers if classes is None else False
         return given | {"ngrams": ngrams, "counts": self.counts or "binary", "numbers": numbers}

@@ -128,9 +128,13 @@ def note_rows(data: str, opened: Any, found: Any = None) -> None:
     for notice in getattr(opened, "notices", []):
         if notice.code == "label-missing":
             print_note(f"{data}: {notice}")
-    if getattr(found, "unknown", 0) and getattr(found, "score", None):
-        those = f"{count(found.unknown, 'row')} of {data}"
-        print_note(f"{those} with labels that the model does not know count as errors.")
+    if not getattr(found, "unknown", 0) or hasattr(found, "tokens"):
+        return
+    who = "one of the models" if hasattr(found, "better") else "the model"
+    told = f"{count(found.unknown, 'row')} of {data} with labels that {who} does not know count"
+    others = ", and not in the other figures" * hasattr(found, "better")
+    others = ", and not in the rank error" if hasattr(found, "rank_figures") else others
+    print_note(f"{told} as errors{others}.")
 
 
 @dataclass
@@ -167,7 +171,7 @@ def compare(first: Path, second: Path, given: CompareOptions) -> None:
     files = [open_like(saved, given.test, labels=True, **given.options()) for saved, _ in pairs]
     with show_reading(files[0].size, sys.stderr.isatty()) as tell:
         found = compare_models((pairs[0][1], pairs[1][1]), (files[0], files[1]), tell)
-    note_rows(given.test, files[0])
+    note_rows(given.test, files[0], found)
     if given.json:
         print(
             json.dumps({"data": given.test, "models": [str(first), str(second)], **found.as_dict()})

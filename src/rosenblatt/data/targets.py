@@ -207,24 +207,28 @@ class RankTarget(ClassTarget):
 
 @dataclass
 class RankScore(Score):
-    """Counts of rows, of wrong predictions, and the sum of the differences of ranks."""
+    """Counts of rows, of wrong predictions, and the sum of the differences of ranks.
+
+    ``unknown`` counts the rows whose label is not a rank: these are wrong, and have no difference.
+    """
 
     distance: int = 0
+    unknown: int = 0
 
     @property
     def rank_error(self) -> float:
-        """The mean difference of ranks."""
-        return self.distance / self.rows if self.rows else float("nan")
+        """The mean difference of ranks, of the rows that have a rank."""
+        known = self.rows - self.unknown
+        return self.distance / known if known else float("nan")
 
-    def add(
-        self, rows: int, errors: int, hits: int = 0, labels: int = 0, distance: int = 0
-    ) -> None:
+    def add(self, *counts: int, distance: int = 0, unknown: int = 0, **more: int) -> None:
         """Count more rows."""
-        super().add(rows, errors, hits, labels)
+        super().add(*counts, **more)
         self.distance += distance
+        self.unknown += unknown
 
     def compare(self, predicted: Array, codes: Array) -> None:
-        """Count rows by the ranks predicted for them."""
+        """Count rows by the ranks predicted for them; every row has a rank."""
         super().compare(predicted, codes)
         self.distance += int(np.abs(predicted - codes).sum())
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 
-from ..data.labels import check_classes
+from ..data.labels import check_classes, find_codes
 from ..data.rows import Array
 from ..data.targets import encode_ranks, score_ranks
 from .base import RowClassifier, RowEstimator
@@ -34,7 +35,7 @@ class PRank(BaseLinearClassifier):
     margin : float, default=0.0
         Margin ≥ 0. A row moves all thresholds that w·x is not this far on the right side of; 0 is
         the rule of the paper.
-    ranks : list or None, default=None
+    ranks : list, tuple, ndarray or None, default=None
         All labels in their order, the lowest first. None sorts the labels of ``fit``, which suits
         numbers; words in alphabetical order are seldom meant, so that there is a warning.
     solution : {"last", "average"}, default="last"
@@ -125,6 +126,27 @@ default="rank-error"
         """
         return super().decision_function(X)
 
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of the rows whose rank is predicted.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their ranks; a label that is not a rank counts as an error.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; None weighs all alike.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        both = np.asarray(y), self.predict(X)
+        codes, found = (find_codes(labels, self.classes_) for labels in both)
+        return float(accuracy_score(codes, found, sample_weight=sample_weight))
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # on classes without an order
@@ -145,7 +167,7 @@ default="rank-error"
                 warnings.warn(
                     f"The ranks are words in alphabetical order: {order}. Pass all labels in their "
                     "order as ranks.",
-                    stacklevel=4,
+                    stacklevel=5,
                 )
             return classes, codes
         classes = check_classes(self.ranks, option="ranks")
@@ -162,6 +184,11 @@ default="rank-error"
     def _resolve_classes(self, classes: ArrayLike | None, first: bool) -> Array:
         """Return the ranks of partial_fit; they stay the same."""
         stated = self.ranks if classes is None else classes
+        both = first and classes is not None and self.ranks is not None
+        if both and not np.array_equal(np.asarray(classes), np.asarray(self.ranks)):
+            raise ValueError(
+                "classes must name the labels of ranks in the same order; leave one out."
+            )
         if not first and stated is None:
             return self.classes_
         if stated is None:

@@ -30,13 +30,15 @@ SEED = 0
 
 
 class RowLosses(NamedTuple):
-    """The labels of some rows in words, and the losses of a model on them by name.
+    """The labels of some rows in words, the losses of a model on them, and unknown labels as flags.
 
     The first loss decides which of two models is better on a row; of classes it is 1 for an error.
+    The others are only those of rows whose labels both models know.
     """
 
     labels: Array
     losses: dict[str, Array]
+    unknown: Array
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -44,9 +46,8 @@ class RowLosses(NamedTuple):
     def cut(self, first: int, stop: int | None = None) -> "RowLosses":
         """Return some of the rows."""
         some = slice(first, stop)
-        return RowLosses(
-            self.labels[some], {name: loss[some] for name, loss in self.losses.items()}
-        )
+        losses = {name: loss[some] for name, loss in self.losses.items()}
+        return RowLosses(self.labels[some], losses, self.unknown[some])
 
 
 class Difference(NamedTuple):
@@ -70,12 +71,16 @@ class Comparison:
         The number of rows, or of tokens for taggers.
     better : tuple of int
         The rows on which only the first, and only the second model is right.
+    unknown : int
+        The rows with labels that one of the models does not know.
     blocks : list of ndarray
-        The number of rows and the sums of both models' losses, in consecutive blocks.
+        The number of rows, that of known labels, and the sums of both models' losses, in
+        consecutive blocks.
     """
 
     names: list[str] = field(default_factory=list)
     rows: int = 0
+    unknown: int = 0
     better: tuple[int, int] = (0, 0)
     blocks: list[Array] = field(default_factory=list)
     size: int = field(default=1, init=False)
@@ -92,9 +97,12 @@ class Comparison:
         first, second = pairs[0]
         better = np.count_nonzero(first < second), np.count_nonzero(second < first)
         self.better = self.better[0] + int(better[0]), self.better[1] + int(better[1])
-        columns = [np.ones(len(one)), *(loss for pair in pairs for loss in pair)]
+        known = ~(one.unknown | other.unknown)
+        others = [np.where(known, loss, 0.0) for pair in pairs[1:] for loss in pair]
+        columns = [np.ones(len(one)), known, first, second, *others]
         self.add_blocks(np.column_stack(columns).astype(np.float64))
         self.rows += len(one)
+        self.unknown += int(np.count_nonzero(~known))
 
     def add_blocks(self, table: Array) -> None:
         """Add rows to the last block and to new ones; merge neighbours if there are too many."""
@@ -124,8 +132,12 @@ class Comparison:
         times = random.multinomial(n, np.full(n, 1 / n), SAMPLES)
         sampled, found = times @ table, {}
         for k, name in enumerate(self.names):
-            rows, first, second = (table[:, j].sum() for j in (0, 1 + 2 * k, 2 + 2 * k))
-            shifts = (sampled[:, 2 + 2 * k] - sampled[:, 1 + 2 * k]) / sampled[:, 0]
+            counted, one, other = min(k, 1), 2 + 2 * k, 3 + 2 * k
+            rows, first, second = (table[:, j].sum() for j in (counted, one, other))
+            if not rows:  # no label is known to both
+                continue
+            drawn = sampled[sampled[:, counted] > 0]
+            shifts = (drawn[:, other] - drawn[:, one]) / drawn[:, counted]
             low, high = np.quantile(shifts, [0.025, 0.975])
             tail = min(np.mean(shifts <= 0), np.mean(shifts >= 0))
             chance = self.p_value if not k else min(1.0, 2 * max(float(tail), 1 / SAMPLES))
@@ -153,6 +165,7 @@ class Comparison:
             "rows": self.rows,
             "only_first_right": self.better[0],
             "only_second_right": self.better[1],
+            "unknown": self.unknown,
             "p_value": self.p_value,
             "losses": {name: one._asdict() for name, one in self.differences().items()},
             "verdict": self.verdict(),
@@ -230,7 +243,7 @@ def read_losses(
             assert read.tags is not None
             wanted = np.array(read.tags.texts(), object)
             found = names[learner.predict(read.sentences)]
-            yield RowLosses(wanted, {"error": found != wanted})
+            yield RowLosses(wanted, {"error": found != wanted}, np.zeros(len(wanted), bool))
         return
     row = 0
     for batch, scores in scored(learner, file):
@@ -245,24 +258,23 @@ def compute_losses(learner: Any, batch: Any, scores: Array, row: int) -> RowLoss
     classes, chosen = learner.classes, learner.choose(scores)
     if learner.target_kind == "numbers":
         numbers = as_numbers(get_labels(batch, row), row)
-        return RowLosses(numbers, {"MAE": np.abs(numbers - chosen)})
+        return RowLosses(numbers, {"MAE": np.abs(numbers - chosen)}, np.zeros(len(numbers), bool))
     if learner.multilabel:
         sets = get_label_sets(batch)
         words = LabelSets(as_words(sets.values, classes), sets.starts)
         codes, count = encode_words(words.values, classes), len(classes)
         has = words.indicator(codes, count + 1)
         wrong = (has[:, :count] != chosen).any(axis=1) | has[:, count]
-        return RowLosses(
-            np.array([";".join(sorted(each)) for each in words], object), {"error": wrong}
-        )
+        joined = np.array([";".join(sorted(each)) for each in words], object)
+        return RowLosses(joined, {"error": wrong}, has[:, count])
     labels = as_words(get_labels(batch, row), classes)
     codes = encode_words(labels, classes)
     losses: dict[str, Array] = {"error": codes != chosen}
-    known = codes < len(classes)
+    unknown = codes == len(classes)
     if learner.target_kind == "ranks":
-        losses["rank error"] = np.where(known, np.abs(codes - chosen), len(classes) - 1)
+        losses["rank error"] = np.abs(codes - chosen)
     chances = find_probabilities(learner)
     if chances is not None:
-        given = chances(scores)[np.arange(len(codes)), np.where(known, codes, 0)]
-        losses["log loss"] = -np.log(np.clip(np.where(known, given, 0.0), LEAST, 1.0))
-    return RowLosses(labels, losses)
+        given = chances(scores)[np.arange(len(codes)), np.where(unknown, 0, codes)]
+        losses["log loss"] = -np.log(np.clip(given, LEAST, 1.0))
+    return RowLosses(labels, losses, unknown)

@@ -279,7 +279,7 @@ class Evaluation:
         }
 
 
-@dataclass
+@dataclass(repr=False)
 class RankEvaluation(Evaluation):
     """Counts of rows by their rank and by the predicted rank, and figures from them.
 
@@ -297,7 +297,7 @@ class RankEvaluation(Evaluation):
         """The number of rows and of errors, and the sum of the differences of ranks."""
         both, known = super().score, self.confusion[:-1]
         distance = round(rank_error(known) * known.sum()) if known.any() else 0
-        return RankScore(both.rows, both.errors, distance=distance)
+        return RankScore(both.rows, both.errors, distance=distance, unknown=self.unknown)
 
     def rank_figures(self) -> dict[str, float | None]:
         """Return the mean difference of ranks, that of one rank for all rows, and kappa."""

@@ -90,7 +90,7 @@ class FileJob:
         return plan
 
     def refuse_unused(self, plan: Plan) -> None:
-        """Refuse a metric by which nothing is chosen, and a validation file for a single epoch."""
+        """Refuse a metric by which nothing is chosen, and early stopping of a single epoch."""
         chooses = self.request.tune or "tuning" in self.facts or plan.parameters["early_stopping"]
         if "metric" in self.request.parameters and not chooses:
             raise ParameterError(
@@ -98,9 +98,10 @@ class FileJob:
                 "of them, or leave it out.",
                 code="metric-unused",
             )
-        if self.request.validation is not None and plan.max_iter == 1:
+        if plan.parameters["early_stopping"] and plan.max_iter == 1:
+            name = "early_stopping" if self.request.validation is None else "validation"
             raise ParameterError(
-                "{validation?} chooses the best of several epochs, and there is only one; leave it "
+                f"{{{name}?}} chooses the best of several epochs, and there is only one; leave it "
                 "out, or state {max_iter?}.",
                 code="validation-unused",
             )

@@ -4,7 +4,7 @@ The model registry, ``--rule`` and its options, the grids of ``--tune`` and the 
 package derive from it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -95,9 +95,10 @@ class RuleEntry:
         return {name: each.grid for name, each in self.own.items() if each.grid}
 
 
-def distinct(labels: Sequence[Any]) -> bool:
-    """Whether there are two or more labels, and all are different."""
-    return len(labels) > 1 and len(set(labels)) == len(labels)
+def are_ranks(value: Any) -> bool:
+    """Whether a value is a sequence of two or more different labels."""
+    labels = value.tolist() if hasattr(value, "tolist") else value  # an array
+    return type(labels) in (list, tuple) and len(labels) > 1 and len(set(labels)) == len(labels)
 
 
 CONFIDENCE = Parameter(
@@ -332,7 +333,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
             "ranks": Parameter(
                 None,
                 "a list of two or more different labels, the lowest first, or None",
-                lambda value: value is None or (type(value) in (list, tuple) and distinct(value)),
+                lambda value: value is None or are_ranks(value),
                 help="Labels in their order, the lowest first",
             )
         },
@@ -371,9 +372,12 @@ def collect_parameters(rule: str, **given: Any) -> dict[str, Any]:
     entry = RULE_TABLE[rule]
     for name in given:
         if name not in entry.parameters:
-            own = ", ".join(each for each in entry.parameters if each not in entry.shared)
+            own = ", ".join(f"{{{each}?}}" for each in entry.parameters if each not in entry.shared)
+            alike = {each: one for each, one in RULE_TABLE.items() if one.target == entry.target}
+            others = [each for each, one in alike.items() if name in one.parameters]
+            known = f", which is for {{rule?}} {', '.join(others)}" if others else ""
             raise ParameterError(
-                f"{entry.estimator} has no {{{name}?}}; its own parameters are {own}.",
+                f"{entry.estimator} has no {{{name}?}}{known}; its own parameters are {own}.",
                 code="not-of-rule",
                 **given,
             )

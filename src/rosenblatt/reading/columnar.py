@@ -25,7 +25,7 @@ from .recipe import (
     collect_notices,
     label_kind,
     make_recipe,
-    refuse_sets_of_numbers,
+    refuse_other_labels,
     with_columns,
 )
 from .sources import Location, Source, file_error
@@ -211,7 +211,7 @@ def with_label_type(recipe: FeatureRecipe, kind: Any) -> FeatureRecipe:
 
     if types.is_list(kind):
         recipe = replace(recipe, labels_separator=recipe.labels_separator or ",")
-        refuse_sets_of_numbers(recipe)
+        refuse_other_labels(recipe, new=True)
     found = classify_type(kind.value_type if types.is_dictionary(kind) else kind)
     return replace(recipe, label_kind=label_kind(ColumnKind(found), recipe))
 

@@ -294,17 +294,25 @@ def check_options(recipe: FeatureRecipe, options: ReaderOptions) -> None:
             label=True,
         )
     check_ranges(vars(recipe) | options._asdict(), RANGES)
-    refuse_sets_of_numbers(recipe)
+    refuse_other_labels(recipe, options.new)
     for least, most, *_ in recipe.grams.values():
         check_grams(least, most)
 
 
-def refuse_sets_of_numbers(recipe: FeatureRecipe) -> None:
-    """Refuse several labels in a row where these are to be numbers."""
-    if recipe.numbers and recipe.labels_separator is not None:
+def refuse_other_labels(recipe: FeatureRecipe, new: bool) -> None:
+    """Refuse several labels in a row where these are to be numbers, and both in ``new`` groups."""
+    several = recipe.labels_separator is not None
+    if recipe.numbers and several:
         raise ParameterError(
             "{numbers?} is for rows of one number each, and {labels_separator?} for several "
             "labels; leave one out.",
+            code="conflict",
+        )
+    if new and recipe.has_groups and (several or recipe.numbers is not None):
+        other = "{labels_separator?}" if several else "{numbers?} or {classes?}"
+        raise ParameterError(
+            f"{{group?}} is for labels that say how relevant a row is, and {other} for labels to "
+            "predict; leave one out.",
             code="conflict",
         )
 
@@ -444,6 +452,11 @@ def with_new_columns(
                 f"The column {label!r} is the label; {{{option}?}} is for other columns.",
                 code="label-is-feature",
             )
+    if group is not None and group in ignore:
+        raise ParameterError(
+            f"The column {group!r} cannot be {{group?}} and be left out by {{ignore?}}.",
+            code="group-ignored",
+        )
     for name in text:
         if name in (*ignore, row_name, group):
             raise ParameterError(

@@ -67,4 +67,13 @@ def find_numbers(recipe: FeatureRecipe, columns: Sequence[Any]) -> tuple[int, ..
                 f"that has one feature{'; these are ' if known else ''}{', '.join([*known][:20])}.",
                 code="positive-column",
             )
+    crossed = {name for pair in recipe.cross for name in str(pair).split(",")}
+    more = {"bins": recipe.bins, "pairs": recipe.pairs, "cross": crossed & {*map(str, columns)}}
+    for option, used in more.items():
+        if used:
+            raise ParameterError(
+                f"{{{option}?}} makes features of the columns of {{positive?}} whose weights take "
+                "any sign; leave one out.",
+                code="positive-derived",
+            )
     return tuple(known[str(name)] for name in columns)

@@ -314,14 +314,21 @@ def make_plan(request: Request, found: Found) -> Plan:
         request.validation,
         request.labels_budget,
     )
-    refuse_needing_labels(request, found)
+    refuse_needing_labels(request, found, rule)
     plan.check(*(["stream"] if stream else ["cache"] if request.cache else []))
     RULES[rule].check(parameters["solution"], order)
     return plan
 
 
-def refuse_needing_labels(request: Request, found: Found) -> None:
-    """Refuse options that need all labels where only few are asked for."""
+def refuse_needing_labels(request: Request, found: Found, rule: str) -> None:
+    """Refuse options that need labels where few are asked for, or where they are not learnt."""
+    for name in ("labels_budget", "online"):
+        if RULE_TABLE[rule].feedback and getattr(request, name):
+            raise ParameterError(
+                f"{{{name}?}} is for rules that learn from labels, and {rule} only learns whether "
+                "its predictions are right; leave one out.",
+                code="feedback-option",
+            )
     for name, wanted in {"tune": request.tune, "labels_separator": found.label_sets}.items():
         if request.labels_budget and wanted:
             raise ParameterError(
@@ -340,7 +347,14 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     """
     rule, stated = request.rule, dict(request.parameters)
     target = "ranking" if found.groups else "numbers" if found.numbers else "classes"
-    target = "ranks" if request.ordinal is not None else target
+    if request.ordinal is not None:
+        target = "ranks"
+        if found.label_sets:
+            raise ParameterError(
+                "{ordinal?} is for rows of one label each, and {labels_separator?} for several "
+                "labels; leave one out.",
+                code="conflict",
+            )
     refuse_other_target(request, target)
     if target != "classes":
         return resolve_for_target(request, target)

@@ -22,7 +22,6 @@ from ..data.rows import Array, check_structure, view_rows
 from ..data.weights import balance_running, class_weights, row_weights, rows_that_count
 from ..learners.asking import ask_probabilities, find_margins
 from ..parameters import Parameter, check_parameters
-from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import Epoch
 from ..training.run import Run
@@ -80,6 +79,8 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
             The file to write, usually with the suffix ``.safetensors``.
         """
         check_is_fitted(self)
+        from ..storage.file import save_model
+
         save_model(path, self.to_model())
 
     def to_model(self) -> Model:

@@ -12,6 +12,7 @@ from rosenblatt import (
     PassiveAggressiveRegressor,
     Perceptron,
     PRank,
+    evaluate,
     load,
 )
 from rosenblatt.estimators.base import get_learner
@@ -59,6 +60,9 @@ def test_sets_cover_new_rows_and_are_never_empty(y, coverage):
     deviation = (coverage * (1 - coverage) * (1 / held + 1 / 600)) ** 0.5
     assert covered(model, X[600:], y[600:], coverage).mean() >= coverage - 3.1 * deviation
     assert (flags <= model.predict_set(X[600:], 0.99)).all()
+    found = evaluate(model, X[600:], y[600:], coverage=coverage).coverage
+    assert found.measured == covered(model, X[600:], y[600:], coverage).mean()
+    assert found.size == flags.sum(axis=1).mean()
     assert model.predict_proba(X).shape == (len(X), len(model.classes_))
 
 
@@ -205,3 +209,10 @@ def test_parameters_may_change_between_batches():
     model.set_params(calibrate="conformal", warm_start=True).fit(X, Y3)
     assert kept(model)["rows"] == 0
     assert len(kept(model)["scores"]) == 120
+
+
+def test_an_unfinished_model_starts_to_keep_scores_when_it_learns():
+    model = AROW(calibrate="conformal").partial_fit(X[:20], Y3[:20], classes=[0, 1, 2]).to_model()
+    facts = {name: fact for name, fact in model.facts.items() if name != "conformal"}
+    learner = LinearLearner.from_model(model._replace(facts=facts))
+    assert learner.conformal.ordered == []

@@ -152,6 +152,8 @@ class Shape(NamedTuple):
 def make_model(model: Model, graph: Graph, shape: Shape) -> Any:
     """Make the ONNX model of a graph from X to label and scores."""
     onnx, outputs = graph.onnx, () if shape.scores == 1 else (shape.scores,)
+    used = {name for node in graph.nodes for name in node.input}
+    constants = {name: array for name, array in graph.constants.items() if name in used}
     made = onnx.helper.make_model(
         onnx.helper.make_graph(
             graph.nodes,
@@ -168,7 +170,7 @@ def make_model(model: Model, graph: Graph, shape: Shape) -> Any:
                 describe_value("label", graph.label_type, "rows"),
                 describe_value("scores", shape.dtype, "rows", *outputs),
             ],
-            [onnx.numpy_helper.from_array(array, name) for name, array in graph.constants.items()],
+            [onnx.numpy_helper.from_array(array, name) for name, array in constants.items()],
         ),
         opset_imports=[
             onnx.helper.make_opsetid("", OPSET),
@@ -480,6 +482,8 @@ def refuse_other_models(model: Model) -> None:
     """Raise ValueError for a model that is not a product of rows of numbers with weights."""
     if not model.is_linear:
         raise ValueError(f"A {model.estimator} has no weights of columns and cannot be exported.")
+    if model.target == "ranking":
+        raise ValueError("A model that ranks rows cannot be exported; predict with rosenblatt.")
     if model.is_multilabel:
         raise ValueError(
             "A model of label sets cannot be exported; predict with rosenblatt, or train one model "
@@ -553,7 +557,5 @@ def import_onnx() -> Any:
     try:
         import onnx
     except ImportError:
-        raise ImportError(
-            "Export needs the package onnx; install it with: pip install 'rosenblatt[onnx]'"
-        ) from None
+        raise ImportError("Export needs onnx: pip install 'rosenblatt[onnx]'.") from None
     return onnx

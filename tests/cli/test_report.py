@@ -100,7 +100,7 @@ def test_a_pass_with_lines_of_its_own_has_one_at_its_end(clock, capsys):
 
 def test_held_out_rows_are_told_with_the_epoch(capsys):
     Printed().epoch(Epoch(2, 10, 1, 1, 0.5, 0.75))
-    assert capsys.readouterr().out.endswith("10.00%   25.00% of the held-out rows wrong\n")
+    assert capsys.readouterr().out.endswith("10.00%  held-out error 25.00%\n")
 
 
 def test_an_epoch_without_rows(capsys):

@@ -1,5 +1,7 @@
 """Evaluation in Python: of pipelines, classifiers, files and arrays, the same figures."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -124,3 +126,36 @@ def test_a_report_of_predicted_numbers(tmp_path):
     model = train(rows, label="size", numbers=True)
     rosenblatt.save_report(tmp_path / "r.html", model, rows)
     assert "on 200 rows" in (tmp_path / "r.html").read_text()
+
+
+def test_results_are_shown_in_a_line(rows):
+    model = train(rows[:100], label="kind")
+    found, both = evaluate(model, rows), compare(model, model, rows)
+    assert repr(found).startswith(f"Evaluation(rows={len(rows)}, errors={found.score.errors}, err")
+    assert "None" not in repr(found)
+    assert repr(both) == f"Comparison(rows={len(rows)}, better=(0, 0), p_value=1)"
+    folds = cross_validate(rows[:60], label="kind", folds=2)
+    assert repr(folds).startswith("CrossValidation(folds=2, rows=60, errors=")
+    numbers = [{"a": k % 7, "y": k / 4} for k in range(30)]
+    found = evaluate(train(numbers, label="y", numbers=True), numbers)
+    assert repr(found).startswith("NumberScore(rows=30, mae=")
+
+
+def test_labels_must_be_as_many_as_rows_and_gaps_are_counted(rows):
+    model = train(rows[:100], label="kind")
+    for use in (evaluate, partial(compare, model)):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            use(model, rows, ["a"] * 5)
+    gaps = [dict(row, kind=row["kind"] if k else None) for k, row in enumerate(rows)]
+    for use in (evaluate, partial(compare, model)):
+        with pytest.warns(UserWarning, match="^1 row without a label left out.$"):
+            assert getattr(found := use(model, gaps), "score", found).rows == len(rows) - 1
+
+
+def test_a_pipeline_asks_for_labels_as_its_classifier_does(rows):
+    model = train(rows[:100], label="kind")
+    asked = model.asks(rows, b=0.5, random_state=3)
+    expected = model[-1].asks(model[0].transform(rows), b=0.5, random_state=3)
+    assert asked.tolist() == expected.tolist()
+    assert 0 < asked.mean() < 1
+    assert not hasattr(train([{"a": k, "y": k / 4} for k in range(30)], numbers=True), "asks")

@@ -124,3 +124,12 @@ def test_predicted_numbers_keep_their_digits(tmp_path):
     model = train(read(path, label="when", numbers=True), Request())
     found = [float(line.split(",")[0]) for line in predict(model, path).splitlines()[1:]]
     assert np.ptp(found) == pytest.approx(2, abs=0.1)
+
+
+def test_numbers_of_a_table_are_numbers_in_json(tmp_path, model):
+    (tmp_path / "in.csv").write_text("size,code,cost\n3,007,$1.50\n,008,$2.50\n2.5,9,$3\n")
+    lines = predict(model, tmp_path / "in.csv", "jsonl", append=True, typed=True).splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert [row["size"] for row in rows] == [3, None, 2.5]
+    assert [row["code"] for row in rows] == ["007", "008", "9"]
+    assert [row["cost"] for row in rows] == ["$1.50", "$2.50", "$3"]

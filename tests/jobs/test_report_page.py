@@ -6,9 +6,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from rosenblatt.data.targets import RowError
 from rosenblatt.jobs.data import SentenceFile, open_file, open_like
 from rosenblatt.jobs.evaluate import evaluate
-from rosenblatt.jobs.evaluation import Evaluation, RowError
+from rosenblatt.jobs.evaluation import Evaluation
 from rosenblatt.jobs.files import train
 from rosenblatt.jobs.report_page import ReportParts, find_records, make_page, write_report
 from rosenblatt.learners.kinds import make_learner
@@ -113,4 +114,10 @@ def test_numbers_have_figures_and_importances(tmp_path):
     page = (tmp_path / "r.html").read_text()
     check_page(page)
     assert "Mean absolute error" in page
+    assert "MAE of the training median" in page
     assert "Importance of columns" in page
+    assert "The rows with the largest errors." in page
+    errors = [one.confidence for one in found.worst]
+    assert errors == sorted(errors, reverse=True)
+    assert len(find_records(data, found.worst)) == len(errors) == 20
+    assert f"<b>price</b> {float(found.worst[0].label)}" in page

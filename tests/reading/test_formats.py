@@ -122,7 +122,7 @@ def test_an_encoding_that_is_wrong_or_no_use_is_told(write, tmp_path):
 
 def test_an_unknown_format_is_told_with_those_of_sentences(write):
     with pytest.raises(ValueError, match="sentences conllu, conll, tagged"):
-        read(write("data.csv", "a,y\n1,0\n"), format="xls")
+        read(write("data.csv", "a,y\n1,0\n"), format="docx")
     with pytest.raises(ValueError, match="sentences conllu, conll, tagged"):
         read(write("data.txt", "some words\n"))
 

@@ -34,6 +34,7 @@ def test_a_label_that_looks_like_a_measurement_is_refused_with_the_candidates(wr
         with refused("no-label-column", column="price") as caught:
             read(path)
         assert "It could be one of: kind." in str(caught.value)
+        assert 'State label="price" to learn numbers' in str(caught.value)
     for path in forms(FRAME[["size", "id"]], write):
         with refused("no-label-column", column="id"):
             read(path)
@@ -110,6 +111,9 @@ def test_another_column_that_may_be_the_label_is_noted(write):
         ([f"{j % 40}.0" for j in range(200)], True),
         ([f"{j % 8}.5" for j in range(200)], True),
         ([["u"], ["u", "v"]] * 30, True),
+        ([2.5, 3.25, 7.125], False),
+        ([2.5, 3.25, 2.5], True),
+        ([2.5, 3.5], True),
     ],
 )
 def test_what_may_be_classes(cells, plausible):
@@ -193,3 +197,59 @@ def test_numbers_that_are_not_written_plainly_are_not_classes(write, cell):
             read(path, label="price", numbers=None)
         assert "state numbers=False to learn each as a class" in str(caught.value)
         read(path, label="price", numbers=False)
+
+
+def test_a_word_among_labels_of_numbers_is_a_broken_row(write):
+    price = FRAME["price"].astype(str)
+    frame = FRAME[["kind", "size"]].assign(price=price.where(FRAME["id"] != 200, "unknown"))
+    for path in (*forms(frame, write), *forms(frame.drop(columns="kind"), write, "numbers")):
+        reader = read(path, label="price", skip_bad=1)
+        assert reader.has_numbers, path
+        assert whole(reader)[0] == [*price.drop(200).astype(float)]
+        assert reader.bad == 1
+        with refused("not-a-number", column="price") as caught:
+            whole(read(path, label="price"))
+        assert "the label holds numbers; correct the cell" in str(caught.value)
+    words = frame.assign(price=price.where(FRAME["id"] % 20 > 0, "unknown"))
+    for path in forms(words, write):
+        assert not read(path, label="price", skip_bad=10).has_numbers
+
+
+def test_labels_with_leading_zeros_are_classes_unless_numbers_are_stated(write):
+    frame = FRAME[["size"]].assign(code=[f"{j % 200:04d}" for j in range(N)])
+    for path in (*forms(frame, write), *forms(frame.assign(kind="a"), write, "words")):
+        reader = read(path, label="code")
+        assert not reader.has_numbers
+        assert whole(reader)[0][:2] == ["0000", "0001"]
+        assert whole(read(path, label="code", numbers=True))[0][:2] == [0.0, 1.0], path
+
+
+@pytest.mark.parametrize("more", [{}, {"kind": "a"}])
+def test_a_large_label_may_be_a_number_and_is_no_class(write, more):
+    frame = FRAME[["size"]].assign(**more, price=FRAME["price"].astype(str))
+    frame.loc[9, "price"] = "1e38"
+    path = write("t.csv", frame.to_csv(index=False))
+    assert max(whole(read(path, label="price"))[0]) == 1e38
+    with refused("label-too-large") as caught:
+        whole(read(path, label="price", numbers=False))
+    assert "name classes by words" in str(caught.value)
+    path = write("t.csv", frame.to_csv(index=False).replace("1e38", "1e39"))
+    with refused("label-too-large") as caught:
+        whole(read(path, label="price"))
+    assert "above 3.4e+38; divide all labels" in str(caught.value)
+
+
+def test_numbers_exclude_label_sets(write):
+    with refused("conflict"):
+        read(write("t.csv", "a,y\n1,2\n3,4\n"), numbers=True, labels_separator=";")
+    with refused("conflict"):
+        read(write("t.parquet", pd.DataFrame({"a": [1, 2], "y": [[1], [2, 3]]})), numbers=True)
+    with refused("several-labels"):
+        whole(read(write("t.svm", "1,2 1:3\n2 1:4\n"), numbers=True))
+
+
+def test_an_empty_file_among_several_is_named(write):
+    write("some-1.csv", "a,y\n1,u\n2,v\n")
+    path = write("some-2.csv", "")
+    with refused("empty", file=str(path)):
+        whole(read(str(path).replace("some-2", "some-*")))

@@ -177,3 +177,13 @@ def test_models_of_lines_take_lines(tmp_path, kind):
     for broken in ("1 1:x:2" if kind == "svm" else "1 |f a:b:c:", "a\nb", "", "# nothing"):
         with pytest.raises(BadExampleError):
             make([lines[0], broken], labelled=True)
+
+
+def test_labels_of_numbers_are_numbers(tmp_path):
+    rows = [{"a": k, "b": k % 3, "y": 2.5 * k} for k in range(30)]
+    path = trained(tmp_path / "m", rows, label="y", text=(), bits=None, numbers=True)
+    make = maker(path).make
+    assert make([{"a": 1, "y": 1e37}], labelled=True).labels == [1e37]
+    for value, sentence in (True, "true or false"), (None, "is missing"), (1e39, "too large"):
+        with pytest.raises(BadExampleError, match=sentence):
+            make([{"a": 1, "y": value}], labelled=True)

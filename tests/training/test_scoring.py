@@ -5,7 +5,13 @@ import pytest
 from sklearn import metrics as peers
 
 from rosenblatt.parameters.tables import METRICS as NAMES
-from rosenblatt.training.scoring import ABSOLUTE, METRICS, Held, score_for_stopping
+from rosenblatt.training.scoring import (
+    ABSOLUTE,
+    METRICS,
+    Held,
+    describe_unranked,
+    score_for_stopping,
+)
 
 
 def make_held(n_classes, n=400, seed=0):
@@ -56,4 +62,7 @@ def test_probabilities_do_not_know_their_own_row():
 def test_what_is_not_defined_does_not_stop_early():
     held = Held(np.zeros(3, int), np.arange(3.0), np.zeros(3, int))
     assert np.isnan(held.measure("auc"))
-    assert score_for_stopping("auc", held) == 0.0
+    assert np.isnan(score_for_stopping("auc", held))
+    counts = np.array([3, 2, 0]), 5, np.array(["a", "b", "c"])
+    assert "is of c, so ROC AUC leaves that out" in str(describe_unranked("auc", *counts))
+    assert describe_unranked("error", *counts) is None

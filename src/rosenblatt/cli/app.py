@@ -138,11 +138,9 @@ def main() -> None:
         stop(error.render(make_speller(sys.argv[1:2])), error.code)
     except (ValueError, ImportError) as error:
         stop(str(error), getattr(error, "code", "input"))
-    except (click.Abort, KeyboardInterrupt):
-        print("rosenblatt: interrupted", file=sys.stderr)
-        sys.exit(130)
-    except RuntimeError as error:
-        if isinstance(error.__context__, KeyboardInterrupt):  # in the middle of the compiler
+    except (click.Abort, KeyboardInterrupt, RuntimeError) as error:
+        within_compiler = isinstance(error.__context__, KeyboardInterrupt)
+        if isinstance(error, click.Abort | KeyboardInterrupt) or within_compiler:
             print("rosenblatt: interrupted", file=sys.stderr)
             sys.exit(130)
         if not hasattr(error, "code"):  # of lost workers
@@ -160,7 +158,9 @@ def show_warning(
 ) -> None:
     """Say what a user is warned of as a note, without the line of code that it comes from."""
     if issubclass(category, UserWarning):
-        print(f"Note: {message}", file=sys.stderr)
+        from .data import print_note
+
+        print_note(message)
     else:
         print(warnings.formatwarning(message, category, filename, lineno), end="", file=sys.stderr)
 
@@ -169,7 +169,9 @@ def stop(sentence: str, code: str) -> None:
     """Print what is wrong, with --json also as an object with a code, and end."""
     if "--json" in sys.argv:
         print(json.dumps({"event": "error", "code": code, "message": sentence}))
-    print(f"rosenblatt: {sentence}", file=sys.stderr)
+    from .format import fold
+
+    print(fold(f"rosenblatt: {sentence}", sys.stderr), file=sys.stderr)
     sys.exit(2)
 
 

@@ -10,20 +10,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..parameters import spell_parameters
 from .panels import CommandError, DescribedArgument, option
 
 if TYPE_CHECKING:
     from ..reading.reader import Reader
 
 FORMAT_HELP = (
-    "Format of the file: svmlight, vw, csv, tsv, jsonl, parquet, arrow, conllu, conll, "
+    "Format of the file: svmlight, vw, csv, tsv, jsonl, parquet, arrow, xlsx, conllu, conll, "
     "tagged (word/TAG)."
 )
 DATA = DescribedArgument(
     "data",
     "A file, a folder or a quoted pattern (svmlight, VW, CSV, TSV, JSON lines, Parquet, Arrow, "
-    "CoNLL; also .gz, .zst, .zip), - for standard input, or a built-in set: iris, xor, digits, "
-    "breast-cancer, wine.",
+    "Excel, CoNLL; also .gz, .zst, .zip), - for standard input, or a built-in set: iris, xor, "
+    "digits, breast-cancer, wine.",
 )
 input_option = partial(option, panel="Input")
 
@@ -39,7 +40,7 @@ class FileOptions:
     )
     format: str | None = input_option(help=FORMAT_HELP, shown="by the name of the file")
     header: bool | None = input_option(
-        "--header/--no-header", help="Whether the first row has names.", shown="detected"
+        "--header/--no-header", help="Whether row 1 has names.", shown="detected"
     )
     first: int | None = input_option(
         help="Number of the first column in svmlight: 0 or 1.", shown="detected"
@@ -217,9 +218,20 @@ def print_notices(data: str, reader: "Reader", exact: bool) -> None:
         print_note(notice)
 
 
-def print_note(sentence: object) -> None:
-    """Print a note on standard error."""
-    print(f"Note: {sentence}", file=sys.stderr)
+def print_note(note: object) -> None:
+    """Print a note on standard error, as wide as the terminal."""
+    from .format import fold
+
+    print(fold(f"Note: {spell_note(note)}", sys.stderr), file=sys.stderr, flush=True)
+
+
+def spell_note(note: object) -> str:
+    """The sentence of a note or a notice; it names options as the shell does."""
+    from .app import in_shell
+
+    return spell_parameters(
+        getattr(note, "template", getattr(note, "sentence", str(note))), in_shell
+    )
 
 
 def read_two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:

@@ -121,7 +121,7 @@ def plot(
         save_plot(output, X, y, estimator=estimator, what=what, every=drawing.every, **names)
     elif rows is not None:
         raise CommandError(
-            f"{source} is not a model (.safetensors); leave {rows} out, or name a model first.",
+            f"{source} is not a model; leave {rows} out, or name a model first.",
             "not-a-model",
         )
     else:
@@ -137,8 +137,12 @@ def plot(
 
 
 def is_model(path: str) -> bool:
-    """Whether a path ends with .safetensors, as model files do."""
-    return path.endswith(".safetensors")
+    """Whether a file is a model, by its ending or its first bytes: the size of a JSON header."""
+    if path.endswith(".safetensors") or not Path(path).is_file():
+        return path.endswith(".safetensors")
+    with Path(path).open("rb") as file:
+        head = file.read(9)
+    return head[4:] == b"\0\0\0\0{"
 
 
 def read_rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:

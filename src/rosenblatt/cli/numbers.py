@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from ..storage.model import Model
     from ..training.history import Epoch
 
-HEADING = "   read          rows      rows/s    MB/s     MAE so far     MAE since"
+HEADING = "   read         rows      rows/s    MB/s    MAE so far    MAE since"
 
 
 def summarize_numbers(score: Mapping[str, Any]) -> str:

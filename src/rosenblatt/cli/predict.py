@@ -26,13 +26,17 @@ FILE = DescribedArgument(
 )
 
 
+TABLES = ("parquet", "arrow", "feather", "xlsx", "xls", "ods")
+"""Endings of tables that predictions are not written as."""
+
+
 @dataclass
 class ScoreOptions:
     """How a file is read that a model is used on."""
 
     format: str | None = input_option(help=FORMAT_HELP, shown="that of the training file")
     header: bool | None = input_option(
-        "--header/--no-header", help="Whether the first row has names.", shown="detected"
+        "--header/--no-header", help="Whether row 1 has names.", shown="detected"
     )
     threads: int | None = input_option(help="Number of threads that read.", shown="all cores")
 
@@ -91,6 +95,12 @@ class PredictOptions(ScoreOptions):
             return self.output_format
         named = "" if self.output is None else self.output.suffix.lower().lstrip(".")
         named = {"ndjson": "jsonl"}.get(named, named)
+        if named in TABLES:
+            raise CommandError(
+                f"Predictions are written as text, csv, tsv or jsonl, and {self.output} names "
+                "another format; choose another name, or state --output-format.",
+                "output-format",
+            )
         return named if named in ("csv", "tsv", "jsonl") else "csv" if self.append else "text"
 
 
@@ -170,8 +180,9 @@ def write_rows(
     """The predictions for rows, batch by batch."""
     from ..jobs.predictions import Contents, predict_rows, tabulate_predictions, write_table
 
-    contents = Contents(given.scores, given.probabilities, given.append, threshold, given.coverage)
     form = given.find_format()
+    kinds = given.scores, given.probabilities, given.append
+    contents = Contents(*kinds, threshold, given.coverage, typed=form == "jsonl")
     if form != "text":
         yield from write_table(tabulate_predictions(learner, reader, contents, tell), form)
         return

@@ -13,11 +13,14 @@ from ..training.bars import new_bar
 from ..training.history import Epoch
 from ..training.report import COLUMNS, Listener, Tally
 from ..training.scoring import format_score
+from .data import print_note, spell_note
+from .format import fold
 from .numbers import HEADING as NUMBER_HEADING, format_number_epoch
+from .ranking import format_ranking_epoch
 
 LONGEST_SILENCE = 60.0  # seconds between two lines of a pass
 EPOCH_SILENCE = 10.0  # seconds between two lines of epochs without lines of their own
-HEADING = "   read          rows      rows/s    MB/s   error so far   error since     mistakes"
+HEADING = "   read         rows      rows/s    MB/s  error so far  error since    mistakes"
 
 
 class Pace(NamedTuple):
@@ -74,7 +77,7 @@ class Quiet(Listener):
 
     def note(self, sentence: str) -> None:
         """Print a sentence to standard error."""
-        print(f"Note: {sentence}", file=sys.stderr, flush=True)
+        print_note(sentence)
 
     def pace(self, tally: Tally) -> Pace:
         """The speed and the error of the pass, and the error since the last call."""
@@ -106,7 +109,7 @@ class Printed(Quiet):
     def begin(self, size: int | None, max_iter: int) -> None:
         """Print the opening lines."""
         super().begin(size, max_iter)
-        self.pending, self.epoch_printed = None, self.begun
+        self.pending, self.epoch_printed, self.pass_printed = None, self.begun, self.begun
         for line in self.opening:
             print_line(line)
 
@@ -139,8 +142,8 @@ class Printed(Quiet):
     def print_epoch(self) -> None:
         """Print the last epoch, unless it is printed."""
         if self.pending is not None:
-            numbers = self.target == "numbers"
-            line = format_number_epoch if numbers else partial(format_epoch, metric=self.metric)
+            lines = {"numbers": format_number_epoch, "ranking": format_ranking_epoch}
+            line = lines.get(self.target, partial(format_epoch, metric=self.metric))
             print_line(line(self.pending))
         self.pending, self.epoch_printed = None, self.begun
 
@@ -153,10 +156,10 @@ class Printed(Quiet):
 def format_pace(pace: Pace, tally: Tally, size: int | None, numbers: bool = False) -> str:
     """A row of the table under the heading."""
     read, form = f"{tally.bytes_read / size:7.0%}" if size else " " * 7, ".5g" if numbers else ".2%"
-    errors = [" " * 14 if value is None else f"{value:14{form}}" for value in pace[3:5]]
-    mistakes = "" if numbers or pace.mistakes is None else f"{pace.mistakes:13,d}"
+    errors = [" " * 13 if value is None else f"{value:13{form}}" for value in pace[3:5]]
+    mistakes = "" if numbers or pace.mistakes is None else f"{pace.mistakes:12,d}"
     speeds = f"{pace.rows_per_second:12,.0f}{pace.megabytes_per_second:8,.0f}"
-    return f"{read}{pace.rows:14,d}{speeds} {errors[0]}{errors[1]}{mistakes}"
+    return f"{read}{pace.rows:13,d}{speeds} {errors[0]}{errors[1]}{mistakes}".rstrip()
 
 
 def format_epoch(epoch: Epoch, metric: str = "error") -> str:
@@ -182,16 +185,22 @@ class AsJson(Printed):
 
     def note(self, sentence: str) -> None:
         """Print an object with a sentence and its code."""
-        print_event("note", sentence=sentence, code=getattr(sentence, "code", "note"))
+        said = spell_note(sentence)
+        print_event("note", sentence=said, code=getattr(sentence, "code", "note"))
 
 
 def print_event(event: str, **facts: Any) -> None:
     """Print an event as a JSON object."""
-    print_line(json.dumps({"event": event, **facts}))
+    write_line(json.dumps({"event": event, **facts}))
 
 
 def print_line(line: str) -> None:
-    """Print a line; after the reader of a pipe has left, print nothing, but go on training."""
+    """Print a line, as wide as the terminal."""
+    write_line(fold(line))
+
+
+def write_line(line: str) -> None:
+    """Write a line; after the reader of a pipe has left, write nothing, but go on training."""
     try:
         print(line, flush=True)
     except BrokenPipeError:

@@ -4,11 +4,11 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .data import check_input, check_output
+from .data import check_input, check_output, print_note
 from .format import (
     LISTED,
     about_coverage,
@@ -85,9 +85,12 @@ def score(
     check_output(result.report, model, data)
     saved, learner = load_learner(model)
     check_coverage(result.coverage, learner, model)
+    if result.curves:
+        refuse_curves(learner)
     opened = open_like(saved, data, labels=True, **given.options())
     with show_reading(opened.size, sys.stderr.isatty()) as tell:
         found = evaluate(learner, opened, tell, decision.threshold, coverage=result.coverage)
+    note_rows(data, opened, found)
     if result.report is not None:
         from ..jobs.report_page import write_report
         from .inspect import about_model
@@ -99,13 +102,35 @@ def score(
     if result.json:
         print(json.dumps({"data": data, **found.as_dict()}))
         return
-    if result.curves and learner.target_kind == "numbers":
-        raise CommandError("--curves is about classes; leave it out.", "curves-classes")
     lines = [f"{data}: {summarize_evaluation(found)}.", *tabulate(found)]
     lines += about_coverage(found) if result.coverage is not None else []
     lines += tabulate_curves(found) if result.curves else []
     lines += [f"Wrote the report to {result.report}."] if result.report is not None else []
     print("\n".join(map(fold, lines)))
+
+
+def refuse_curves(learner: Any) -> None:
+    """Refuse --curves for a model whose scores have neither thresholds nor probabilities."""
+    from ..jobs.decisions import find_probabilities
+
+    single = learner.reads == "rows" and learner.target_kind == "classes" and not learner.multilabel
+    two = single and len(learner.classes) == 2
+    if not (two or (single and find_probabilities(learner) is not None)):
+        raise CommandError(
+            "--curves is for two classes, or for models of train --probabilities with one label "
+            "per row; leave it out.",
+            "curves-classes",
+        )
+
+
+def note_rows(data: str, opened: Any, found: Any = None) -> None:
+    """Note the rows that have no label, or one that the model does not know."""
+    for notice in getattr(opened, "notices", []):
+        if notice.code == "label-missing":
+            print_note(f"{data}: {notice}")
+    if getattr(found, "unknown", 0) and getattr(found, "score", None):
+        those = f"{count(found.unknown, 'row')} of {data}"
+        print_note(f"{those} with labels that the model does not know count as errors.")
 
 
 @dataclass
@@ -142,6 +167,7 @@ def compare(first: Path, second: Path, given: CompareOptions) -> None:
     files = [open_like(saved, given.test, labels=True, **given.options()) for saved, _ in pairs]
     with show_reading(files[0].size, sys.stderr.isatty()) as tell:
         found = compare_models((pairs[0][1], pairs[1][1]), (files[0], files[1]), tell)
+    note_rows(given.test, files[0])
     if given.json:
         print(
             json.dumps({"data": given.test, "models": [str(first), str(second)], **found.as_dict()})

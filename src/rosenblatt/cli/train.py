@@ -27,8 +27,6 @@ from .format import (
     about_result,
     about_tuning,
     as_result,
-    count,
-    fold,
     held_out_line,
     summarize_evaluation,
 )
@@ -71,6 +69,7 @@ def train(
     """Train a model on a file or a built-in data set."""
     result.check(data)
     check_input(learning.validation)
+    check_standard_input(data, result.test, learning.validation)
     if not has_sentences(data, reading.format):
         learning.refuse_tagging(data)
     study = make_report(data, result, learning, reading) if is_builtin_set(data) else None
@@ -91,6 +90,14 @@ def train(
             print(f"Wrote the figure to {result.plot}.")
     if study is not None and not (result.json or result.quiet):
         study.print_next_steps()
+
+
+def check_standard_input(data: str, test: str | None, validation: str | None) -> None:
+    """Raise CommandError if several files are standard input."""
+    if [data, test, validation].count("-") > 1:
+        raise CommandError(
+            "Standard input (-) can be read only once; write it to a file first.", "read-once"
+        )
 
 
 def make_report(
@@ -161,13 +168,6 @@ def make_job(
     if result.progressive is not None:
         listener.log = result.progressive.open("w", encoding="utf-8")
     rule, stated = learning.to_parameters(once)
-    open_rule = learning.rule is None and stated.get("max_iter") == 1
-    chooses = open_rule and learning.ordinal is None
-    if chooses and result.progress_every and not learning.online:
-        print_note(
-            "-P and --progressive only report the error; add --online to also choose the rule "
-            "for the prediction of the next row."
-        )
     request = Request(
         rule,
         stated,
@@ -213,7 +213,7 @@ def train_on_file(
     source = open_source(data)
     opened = open_again(source, options)
     sentences = isinstance(opened, SentenceFile)
-    if result.plot is not None and (sentences or opened.multilabel or opened.has_numbers):
+    if result.plot is not None and (sentences or not opened.has_classes):
         raise CommandError(
             f"--plot draws rows of one label each, and those of {data} are others; leave it out.",
             "plot-labels",
@@ -251,7 +251,7 @@ def tune_and_open(
         reader, job = tune(reader, again, job, reading.list_given_features())
         print_facts("tuned", job.facts["tuning"], result, about_tuning)
     if not result.json:
-        lines = [*map(fold, about_columns(reader.parser.recipe))]
+        lines = about_columns(reader.parser.recipe)
         stated = job.initial is not None or job.request.online
         if not stated and job.request.parameters.get("margin") is None:
             parameters = job.plan(look(reader, job.request)).parameters
@@ -388,13 +388,13 @@ def print_result(
     from ..jobs.evaluate import evaluate
     from ..learners.kinds import make_learner
     from .report import print_event, print_line
+    from .score import note_rows
 
     found = None
     if result.test is not None:
-        found = evaluate(make_learner(model, name), open_like(model, result.test, labels=True))
-        if getattr(found, "unknown", 0) and getattr(found, "score", None):
-            those = f"{count(found.unknown, 'row')} of {result.test}"
-            print_note(f"{those} with labels that the model does not know count as errors.")
+        opened = open_like(model, result.test, labels=True)
+        found = evaluate(make_learner(model, name), opened)
+        note_rows(result.test, opened, found)
     if result.json:
         print_event("done", **as_result(name, model, seconds, found, result.output))
         return
@@ -409,7 +409,7 @@ def print_result(
     if result.output is not None:
         lines.append(f"Wrote the model to {result.output}.")
     for line in lines:
-        print_line(fold(line))
+        print_line(line)
 
 
 def draw(figure: Path, model: "Model", data: str) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,22 @@ from .labels import (
 )
 from .rows import Array
 from .weights import balance, class_weights, row_weights
+
+MOST_ERRORS = 20  # wrong rows to show
+
+
+class RowError(NamedTuple):
+    """A wrong row: its number from 1, its id, both labels, and how sure the model was.
+
+    ``confidence`` is the probability of the predicted class if the model gives probabilities, else
+    the distance of the scores of both classes; of a number it is the absolute error.
+    """
+
+    row: int
+    id: str | None
+    label: str
+    predicted: str
+    confidence: float
 
 
 @dataclass
@@ -333,14 +349,18 @@ def as_numbers(labels: Any, first_row: int = 0) -> Array:
 class NumberScore:
     """Sums of the errors of predicted numbers, and of those of two baselines.
 
-    The baselines predict the mean or the median of the training rows for every row.
+    The baselines predict the mean or the median of the training rows for every row. ``worst`` has
+    the rows with the largest errors, if ``keep_worst`` is called.
     """
 
     def __init__(self, target: NumberTarget) -> None:
         self.target = target
-        self.rows, self.others = 0, list[NumberScore]()
+        self.rows, self.others, self.worst = 0, list[NumberScore](), list[RowError]()
         self.coverage: Any = None  # of prediction intervals, if they were asked for
         self.absolute = self.squared = self.total = self.of_mean = self.of_median = 0.0
+
+    def __repr__(self) -> str:
+        return describe(self, {"rows": self.rows, **self.figures()})
 
     def compare(self, predicted: Array, codes: Array) -> None:
         """Add rows by their predictions, and by the codes of their numbers."""
@@ -352,6 +372,25 @@ class NumberScore:
         self.total += float(offsets.sum())
         self.of_mean += float(np.square(offsets).sum())
         self.of_median += float(np.abs(numbers - target.median).sum())
+
+    def begin_sum(self) -> "NumberScore":
+        """A score without rows, to add those of several models."""
+        return NumberScore(self.target)
+
+    def keep_worst(self, predicted: Array, numbers: Array, row: int, ids: Array | None) -> None:
+        """Keep the rows with the largest errors; ``row`` rows came before these."""
+        errors = np.abs(predicted - numbers)
+        self.worst += [
+            RowError(
+                row + k + 1,
+                None if ids is None else str(ids[k]),
+                f"{numbers[k]:.15g}",
+                f"{predicted[k]:.6g}",
+                float(errors[k]),
+            )
+            for k in np.argsort(-errors, kind="stable")[:MOST_ERRORS].tolist()
+        ]
+        self.worst = sorted(self.worst, key=lambda one: -one.confidence)[:MOST_ERRORS]
 
     def add(self, other: "NumberScore") -> None:
         """Add the rows of another model, such as that of another fold."""
@@ -393,6 +432,20 @@ class NumberScore:
             **dict(zip(("median_mae", "mean_rmse"), baselines, strict=True)),
             **({} if self.coverage is None else {"coverage": self.coverage.as_dict()}),
         }
+
+
+def describe(result: object, figures: Mapping[str, Any]) -> str:
+    """Write a result as its class with some figures; those that are None are left out.
+
+    >>> describe(NumberTarget(), {"rows": 3, "mae": 0.123456789, "log_loss": None})
+    'NumberTarget(rows=3, mae=0.12346)'
+    """
+    known = {name: value for name, value in figures.items() if value is not None}
+    shown = (
+        f"{name}={value:.5g}" if isinstance(value, float) else f"{name}={value}"
+        for name, value in known.items()
+    )
+    return f"{type(result).__name__}({', '.join(shown)})"
 
 
 def compute_r2(errors: Array, numbers: Array) -> float:

@@ -1,11 +1,13 @@
 """Evaluate models in Python as the shell does, compare them, and rank their columns."""
 
 import os
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline as ScikitPipeline
+from sklearn.utils.validation import check_consistent_length
 
 from ..data.labels import LabelSets, as_words
 from ..data.rows import view_rows
@@ -75,7 +77,16 @@ def evaluate(
     (0.0, 1.0)
     """
     learner, rows = open_for(model, data, y)
-    return evaluate_learner(learner, rows, threshold=threshold, coverage=coverage)
+    found = evaluate_learner(learner, rows, threshold=threshold, coverage=coverage)
+    warn_of_gaps(rows)
+    return found
+
+
+def warn_of_gaps(rows: Any) -> None:
+    """Warn of rows without a label, which are left out."""
+    for notice in getattr(rows, "notices", []):
+        if notice.code == "label-missing":
+            warnings.warn(str(notice), stacklevel=3)
 
 
 def save_report(
@@ -125,6 +136,7 @@ def save_report(
     """
     learner, rows = open_for(model, data, y)
     found = evaluate_learner(learner, rows, threshold=threshold)
+    warn_of_gaps(rows)
     saved = find_parts(model)[1]
     called = str(model) if isinstance(model, str | os.PathLike) else saved.estimator
     count = getattr(found, "score", found).rows
@@ -165,7 +177,9 @@ def compare(first: Any, second: Any, data: Any, y: ArrayLike | None = None) -> C
     """
     pairs = [open_for(model, data, y) for model in (first, second)]
     learners, files = zip(*pairs, strict=True)
-    return compare_learners((learners[0], learners[1]), (files[0], files[1]))
+    found = compare_learners((learners[0], learners[1]), (files[0], files[1]))
+    warn_of_gaps(files[0])
+    return found
 
 
 def cross_validate(data: Any, *, folds: int = 5, **options: Any) -> CrossValidation:
@@ -286,6 +300,8 @@ def make_batch(learner: Any, X: Any, y: ArrayLike | None) -> Batch:
     if not hasattr(X, "indptr") and X.dtype.kind != "f":
         X = X.astype(np.float64)
     labels: Any = None if y is None else np.asarray(y)
+    if labels is not None:
+        check_consistent_length(X, labels)
     if labels is not None and learner.multilabel and labels.ndim == 2:
         names, flags = as_words(learner.classes, learner.classes), labels.astype(bool)
         values = np.tile(names, len(flags))[flags.ravel()]

@@ -8,13 +8,16 @@ from difflib import get_close_matches
 from os import PathLike
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline as ScikitPipeline
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import rosenblatt
 
 from ..data.labels import LabelSets
+from ..data.rows import Array
 from ..data.targets import make_target
 from ..jobs.data import SentenceFile
 from ..jobs.files import train as train_model
@@ -99,6 +102,26 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
         named = {} if classes is None else {"classes": classes}  # a regressor has none
         classifier.partial_fit(features.transform(X), y, **named)
         return self
+
+    @available_if(lambda self: hasattr(self.steps[-1][1], "asks"))  # type: ignore[untyped-decorator]
+    def asks(self, X: Any, b: float = 1.0, random_state: Any = None) -> Array:
+        """Decide for each row whether to ask for its label, as ``asks`` of the classifier does.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The rows.
+        b : float, default=1.0
+            How much to ask, above 0.
+        random_state : int, RandomState instance or None, default=None
+            The seed of the decisions.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+            Whether to ask for the label of each row.
+        """
+        return np.asarray(self.steps[-1][1].asks(self[:-1].transform(X), b, random_state))
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> Any:
         """Predict sets of classes, as ``predict_set`` of the classifier does.

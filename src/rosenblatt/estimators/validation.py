@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from ..data.rows import Array, refuse_not_finite
 from ..data.splits import Split
 from ..data.weights import row_weights, rows_that_count
-from ..parameters import CodedError, ParameterError
-from ..training.scoring import RANKING, explain_undefined, is_defined
+from ..parameters import CodedError, ParameterError, in_python, spell_parameters
+from ..training.scoring import RANKING, describe_unranked, explain_undefined, is_defined
 
 
 class Validation(NamedTuple):
@@ -21,27 +21,25 @@ class Validation(NamedTuple):
 
 
 def hold_out(
-    model: Any, X: Any, codes: Array, sample_weight: ArrayLike | None, seed: int
+    model: Any, X: Any, codes: Array, sample_weight: ArrayLike | None, seed: int, classes: Array
 ) -> tuple[Array, Validation]:
     """Return the rows to learn from, and those that the model holds out."""
     known = rows_that_count(codes, row_weights(codes, sample_weight, None))
     learnt, held = Split(model.validation_fraction, seed).stratify(codes, known)
     metric = model._values().get("metric", "error")
-    if not has_metric(metric, codes[held]):
-        warnings.warn(
-            f"The held-out rows {explain_undefined(metric)}, so it cannot choose the best epoch; "
-            "use a larger validation_fraction, or another metric.",
-            stacklevel=5,
-        )
+    if metric in RANKING:
+        counts = count_classes(codes[held], len(classes))
+        found = describe_unranked(metric, *counts, classes)
+        if found is not None:
+            warnings.warn(spell_parameters(found, in_python), stacklevel=5)
     return learnt, Validation(X[held], codes[held])
 
 
-def has_metric(metric: str, codes: Array) -> bool:
-    """Whether rows of some classes define a metric."""
-    if metric not in RANKING:
-        return True
-    counts = np.bincount(codes) if codes.ndim == 1 else np.count_nonzero(codes, axis=0)
-    return is_defined(metric, counts, len(codes))
+def count_classes(codes: Array, n_classes: int = 0) -> tuple[Array, int]:
+    """Return the number of rows of each class or label, and of all rows."""
+    if codes.ndim == 2:
+        return np.count_nonzero(codes, axis=0), len(codes)
+    return np.bincount(codes, minlength=n_classes), len(codes)
 
 
 def check_eval_set(model: Any, eval_set: Any, classes: Array, dtype: Any) -> Validation:
@@ -60,7 +58,7 @@ def check_eval_set(model: Any, eval_set: Any, classes: Array, dtype: Any) -> Val
         X, y = model._check_rows(*eval_set, reset=False, dtype=dtype)
         refuse_not_finite(X)
         codes, metric = model._number(y, classes), model._values().get("metric", "error")
-        if not has_metric(metric, codes):
+        if metric in RANKING and not is_defined(metric, *count_classes(codes)):
             raise ParameterError(
                 f"the rows {explain_undefined(metric)}; add rows of another class, or use another "
                 "{metric?}.",

@@ -14,7 +14,7 @@ import numpy as np
 from ..data.labels import LabelSets, as_words
 from ..data.metrics import LEAST
 from ..data.rows import Array, n_rows
-from ..data.targets import as_numbers
+from ..data.targets import as_numbers, describe
 from ..parameters import InputError
 from ..reading.batches import get_label_sets, get_labels
 from ..reading.reader import Reader
@@ -60,7 +60,7 @@ class Difference(NamedTuple):
     p_value: float
 
 
-@dataclass
+@dataclass(repr=False)
 class Comparison:
     """Losses of two models on the same rows.
 
@@ -80,6 +80,10 @@ class Comparison:
     blocks: list[Array] = field(default_factory=list)
     size: int = field(default=1, init=False)
     """Rows in a block; doubled when there are too many blocks."""
+
+    def __repr__(self) -> str:
+        known = {"rows": self.rows, "better": self.better, "p_value": self.p_value}
+        return describe(self, known)
 
     def add(self, one: RowLosses, other: RowLosses) -> None:
         """Add the losses of both models on the same rows."""
@@ -172,7 +176,14 @@ def compare(
     numbers = [learner.target_kind == "numbers" for learner in learners]
     if numbers[0] != numbers[1]:
         raise InputError(
-            "A model of classes and one of numbers cannot be compared; choose two of one kind.",
+            "Models of different targets, such as classes and numbers, cannot be compared; choose "
+            "two of one kind.",
+            code="model-kinds",
+        )
+    if learners[0].target_kind == "ranking":
+        raise InputError(
+            "Models are compared row by row, and a ranker orders groups; compare the figures of "
+            "score.",
             code="model-kinds",
         )
     result = Comparison()

@@ -21,7 +21,7 @@ from ..data.metrics import (
     rank_error,
 )
 from ..data.rows import Array
-from ..data.targets import RankScore, Score
+from ..data.targets import MOST_ERRORS, RankScore, RowError, Score, describe
 from .curves import (
     CalibrationBin,
     CalibrationCounts,
@@ -32,8 +32,6 @@ from .curves import (
 
 if TYPE_CHECKING:
     from ..learners.sequence.schemes import Chunks
-
-MOST_ERRORS = 20  # wrong rows to show
 
 
 @dataclass
@@ -102,21 +100,7 @@ class ClassScore(NamedTuple):
     rows: int
 
 
-class RowError(NamedTuple):
-    """A wrong row: its number from 1, its id, both labels, and how sure the model was.
-
-    ``confidence`` is the probability of the predicted class if the model gives probabilities, else
-    the distance of the scores of both classes.
-    """
-
-    row: int
-    id: str | None
-    label: str
-    predicted: str
-    confidence: float
-
-
-@dataclass
+@dataclass(repr=False)
 class Evaluation:
     """Counts of rows by their class and by the predicted class, and figures from them.
 
@@ -178,6 +162,9 @@ class Evaluation:
             for row in wrong.tolist()
         ]
         self.worst = sorted(self.worst, key=lambda one: -one.confidence)[:MOST_ERRORS]
+
+    def __repr__(self) -> str:
+        return describe(self, self.score.as_dict() | self.figures())
 
     def add_scores(self, activations: Array, codes: Array) -> None:
         """Keep the scores of rows for the areas under curves."""
@@ -339,7 +326,7 @@ def defined(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-@dataclass
+@dataclass(repr=False)
 class LabelSetEvaluation:
     """Counts of rows that may have several labels, by label.
 
@@ -364,6 +351,9 @@ class LabelSetEvaluation:
 
     def __post_init__(self) -> None:
         self.right, self.said, self.there = np.zeros((3, len(self.classes)), np.int64)
+
+    def __repr__(self) -> str:
+        return describe(self, {"rows": self.rows, "errors": self.errors} | self.figures())
 
     def add(self, sets: LabelSets, predicted: Array, activations: Array) -> None:
         """Count rows: their labels in words, which classes were predicted, and the scores."""
@@ -468,7 +458,7 @@ class ChunkScore(NamedTuple):
         return 2 * self.right / both if both else 0.0
 
 
-@dataclass
+@dataclass(repr=False)
 class SequenceEvaluation:
     """Counts of predicted tags beside the right ones.
 
@@ -490,6 +480,9 @@ class SequenceEvaluation:
     unknown_right: int
     by_tag: list[ClassScore]
     chunks: dict[str, ChunkScore] | None
+
+    def __repr__(self) -> str:
+        return describe(self, {"tokens": self.tokens, "right": self.right, "unknown": self.unknown})
 
     @property
     def accuracy(self) -> float:

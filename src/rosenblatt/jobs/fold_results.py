@@ -17,16 +17,21 @@ class Result(NamedTuple):
         By the metric, the log loss, and 1 less the ROC area.
     predicted
         The classes that were ever predicted, as flags.
+    pooled
+        The loss of the rows of all folds together, for metrics that are no mean of folds.
     """
 
     losses: Array
     log_losses: Array
     auc_losses: Array
     predicted: Array
+    pooled: float | None = None
 
     @property
     def mean(self) -> float:
-        """The mean loss of the folds that define it."""
+        """The loss of all folds together, or the mean of the folds that define it."""
+        if self.pooled is not None:
+            return self.pooled
         known = self.losses[~np.isnan(self.losses)]
         return float(known.mean()) if len(known) else inf
 

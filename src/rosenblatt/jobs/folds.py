@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ..data.labels import UnknownLabelError
+from ..data.ranking import RankingScore
 from ..data.splits import Fold
-from ..data.targets import NumberScore, Score
+from ..data.targets import NumberScore, Score, describe
 from ..learners.kinds import make_learner
 from ..parameters import ParameterError
 from ..reading.reader import Reader, read
@@ -29,7 +30,7 @@ class Spread(NamedTuple):
     largest: float
 
 
-@dataclass
+@dataclass(repr=False)
 class CrossValidation:
     """The evaluations of all folds.
 
@@ -42,13 +43,14 @@ class CrossValidation:
     folds: list[Any] = field(default_factory=list)
 
     @property
-    def score(self) -> Score | NumberScore:
-        """The number of rows and of errors over all folds, or the errors of numbers."""
-        if isinstance(self.folds[0], NumberScore):
-            sums = NumberScore(self.folds[0].target)
+    def score(self) -> Score | NumberScore | RankingScore:
+        """The number of rows and of errors over all folds, or the figures of other targets."""
+        first = self.folds[0]
+        if isinstance(first, NumberScore | RankingScore):
+            sums: Any = first.begin_sum()
             for one in self.folds:
                 sums.add(one)
-            return sums
+            return cast(NumberScore | RankingScore, sums)
         total: Score = type(self.folds[0].score)()
         for one in self.folds:
             total.add(**asdict(one.score))
@@ -67,6 +69,15 @@ class CrossValidation:
                     float(numbers.mean()), deviation, float(numbers.min()), float(numbers.max())
                 )
         return spreads
+
+    def list_undefined(self) -> list[str]:
+        """Return the figures that only some folds define, such as areas where a class is rare."""
+        found = [one.figures() for one in self.folds]
+        counts = {name: sum(one[name] is not None for one in found) for name in found[0]}
+        return [name for name, count in counts.items() if 0 < count < len(found)]
+
+    def __repr__(self) -> str:
+        return describe(self, {"folds": len(self.folds)} | self.score.as_dict())
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
@@ -111,7 +122,9 @@ def cross_validate(
         model = train_without(fold, data, options, job, reading)
         held = read(data, features=model.features["recipe"], **same)
         held.keep_fold(fold._replace(held_out=True))
-        result.folds.append(evaluate(make_learner(model, "a fold"), held))
+        found = evaluate(make_learner(model, "a fold"), held)
+        refuse_too_many_folds(count, model.facts["rows"] + getattr(found, "score", found).rows)
+        result.folds.append(found)
         job.reporter.tried(number + 1, count)
     return result
 
@@ -141,6 +154,16 @@ def train_without(
             "label, and a model needs two; add rows of the other labels, or name all labels with "
             "{classes?}."
         ) from None
+
+
+def refuse_too_many_folds(count: int, rows: int) -> None:
+    """Refuse folds without rows."""
+    if count > rows:
+        raise ParameterError(
+            f"{{folds}} is more than the {rows:,} rows; every fold needs one.",
+            code="out-of-range",
+            folds=count,
+        )
 
 
 def refuse_folds(reader: Reader, job: FileJob) -> None:

@@ -75,6 +75,7 @@ class FileJob:
             if before.target == "ranks":
                 request = replace(request, ordinal=self.check_ranks(before))
         plan = make_plan(request, found)
+        self.refuse_unused(plan)
         if plan.online and (self.checkpointer is not None or self.before is not None):
             raise ParameterError(
                 "{online?} begins with several settings; leave {checkpoint?}, {resume?} and "
@@ -87,6 +88,22 @@ class FileJob:
                 code="progress-checkpoint",
             )
         return plan
+
+    def refuse_unused(self, plan: Plan) -> None:
+        """Refuse a metric by which nothing is chosen, and a validation file for a single epoch."""
+        chooses = self.request.tune or "tuning" in self.facts or plan.parameters["early_stopping"]
+        if "metric" in self.request.parameters and not chooses:
+            raise ParameterError(
+                "{metric?} is what {tune?}, {early_stopping?} and {validation?} choose by; add one "
+                "of them, or leave it out.",
+                code="metric-unused",
+            )
+        if self.request.validation is not None and plan.max_iter == 1:
+            raise ParameterError(
+                "{validation?} chooses the best of several epochs, and there is only one; leave it "
+                "out, or state {max_iter?}.",
+                code="validation-unused",
+            )
 
     def check_ranks(self, before: Model) -> tuple[Any, ...]:
         """Return the ranks of the model to start from; refuse others that are stated."""

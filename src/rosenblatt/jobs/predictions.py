@@ -34,6 +34,8 @@ class Contents(NamedTuple):
         The decision threshold, as for ``make_decision``.
     coverage
         That of prediction sets or intervals to add, or None.
+    typed
+        Whether numbers among the cells of the input are written as numbers, not as text.
     """
 
     scores: bool = False
@@ -41,11 +43,14 @@ class Contents(NamedTuple):
     append: bool = False
     threshold: float | None = None
     coverage: float | None = None
+    typed: bool = False
 
 
 def list_outputs(learner: Any, contents: Contents) -> list[str]:
     """Return the names of the predicted columns."""
     names = list(map(str, learner.classes.tolist()))
+    if learner.target_kind == "ranking":
+        return ["score"]
     found = ["predicted"]
     if learner.target_kind == "numbers":
         return found if contents.coverage is None else [*found, "low", "high"]
@@ -70,7 +75,7 @@ def predict_rows(
     names, labels = learner.classes.tolist(), list[Any]()
     for batch, scores in scored(learner, reader):
         chosen = decide(scores)
-        if learner.target_kind == "numbers":
+        if learner.target_kind in ("numbers", "ranking"):
             labels = shorten(chosen[:, None], 15)[0]
         elif learner.multilabel:
             labels = join_labels(names, chosen, separator)
@@ -129,7 +134,7 @@ def tabulate_predictions(
         )
     separator = reader.parser.recipe.labels_separator or ","
     row_id = None if contents.append else find_id(reader)
-    records = read_records(reader) if contents.append else iter(())
+    records = read_records(reader, contents.typed) if contents.append else iter(())
 
     def parts() -> Iterator[list[Sequence[Any]]]:
         for batch, rows in predict_rows(learner, reader, contents, separator):

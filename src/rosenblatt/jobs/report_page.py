@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__
+from ..data.targets import NumberScore, RowError
 from ..disk import replace_file
 from ..kernels.lines import MISSING
 from ..reading.reader import Reader
@@ -17,7 +18,7 @@ from ..reading.records import read_records
 from ..storage.model import Model
 from .charts import Axis, Series, draw_chart
 from .curves import Column, Curve, precision_recall_curve, roc_curve, tabulate_thresholds
-from .evaluation import Evaluation, LabelSetEvaluation, RowError, SequenceEvaluation
+from .evaluation import Evaluation, LabelSetEvaluation, SequenceEvaluation
 from .importances import Importance, rank_columns
 
 TITLES = {
@@ -38,6 +39,11 @@ TITLES = {
     "mae": "Mean absolute error",
     "rmse": "Root mean squared error",
     "r2": "R²",
+    "median_mae": "MAE of the training median",
+    "mean_rmse": "RMSE of the training mean",
+    "ndcg_at_10": "NDCG@10",
+    "ndcg": "NDCG",
+    "auc": "AUC",
 }
 MOST_CURVES = 8  # classes in one chart
 MOST_CLASSES = 20  # in a table of confusion
@@ -78,7 +84,7 @@ def make_page(found: Any, parts: ReportParts) -> str:
         sections.append(section("Tags", tabulate_classes(found.by_tag, "Tag", "Tokens")))
     if parts.importances:
         sections.append(section("Importance of columns", draw_importances(parts.importances)))
-    if isinstance(found, Evaluation) and found.worst:
+    if isinstance(found, Evaluation | NumberScore) and found.worst:
         sections.append(section("Errors to look at", tabulate_errors(found, parts.records)))
     if parts.facts:
         lines = "<br>".join(map(escape, parts.facts))
@@ -118,7 +124,7 @@ def write_report(
     ranked: list[Importance] = []
     if learner.kind == "linear":
         ranked = rank_columns(model, learner.coefficients()[0], most=MOST_COLUMNS)
-    known = isinstance(opened, Reader) and isinstance(found, Evaluation)
+    known = isinstance(opened, Reader) and isinstance(found, Evaluation | NumberScore)
     records = find_records(opened, found.worst) if known else {}
     page = make_page(found, ReportParts(*names, facts, ranked, records))
     with replace_file(path) as temporary:
@@ -176,11 +182,12 @@ class Markup(str):
 def list_figures(found: Any) -> str:
     """The figures of all rows."""
     if isinstance(found, SequenceEvaluation):
-        figures: dict[str, float | None] = {"accuracy": found.accuracy}
+        figures: dict[str, Any] = {"accuracy": found.accuracy}
         if found.chunks is not None:
             figures["macro_f1"] = found.chunks[""].f1
     else:
-        figures = found.figures()
+        figures = found.as_dict() if isinstance(found, NumberScore) else found.figures()
+        figures.pop("rows", None)
     shown = {name: value for name, value in figures.items() if value is not None}
     items = "".join(
         f"<div><dt>{TITLES.get(name, name.replace('_', ' ').capitalize())}</dt>"
@@ -326,9 +333,15 @@ def draw_importances(found: Sequence[Importance]) -> str:
     return note + table(["Column", "Importance", "Largest weight", ""], rows, "bars")
 
 
-def tabulate_errors(found: Evaluation, records: Mapping[int, Mapping[str, Any]]) -> str:
-    """The wrong rows that the model was most sure about, with their cells if these are known."""
-    sure = "Score" if found.chances is None else "Probability"
+def tabulate_errors(
+    found: Evaluation | NumberScore, records: Mapping[int, Mapping[str, Any]]
+) -> str:
+    """The worst rows, with their cells if these are known."""
+    if isinstance(found, NumberScore):
+        sure, worst = "Error", "rows with the largest errors"
+    else:
+        sure = "Score" if found.chances is None else "Probability"
+        worst = "wrong rows that the model was most sure about"
     named = any(one.id is not None for one in found.worst)
     head = ["Row", *(["Id"] if named else []), "Label", "Predicted", sure]
     heads = "".join(f"<th>{escape(name)}</th>" for name in head)
@@ -339,7 +352,7 @@ def tabulate_errors(found: Evaluation, records: Mapping[int, Mapping[str, Any]])
         if one.row in records:
             shown = show_cells(records[one.row])
             body.append(f"<tr class='cells'><td colspan='{len(cells)}'>{shown}</td></tr>")
-    note = "<p class='note'>The wrong rows that the model was most sure about.</p>"
+    note = f"<p class='note'>The {worst}.</p>"
     return f"{note}<table class='errors'><tr>{heads}</tr>{''.join(body)}</table>"
 
 

@@ -51,6 +51,7 @@ MOST_VALUES = 5 * 10**7  # of all rows that settings are compared on
 MOST_ROWS = 20_000  # more are not compared on
 MANY, MOST_FOLDS, FOLDS = 2_000, 10, 5  # fewer rows have more folds
 FEWEST_ROWS = 4  # to tune on
+POOLED = ("f1", "balanced")  # metrics of all folds together, as a fold may lack a class
 FINALISTS = 3
 QUICK = ((1, 4, 3), (2, 2, 9))  # rungs: folds, part of the epochs, and part of the settings
 
@@ -331,17 +332,22 @@ class Tuning:
         key = repr((candidate, folds, epochs))
         self.tried.add(repr(candidate))
         if key not in self.results:
-            material, losses = self.material(candidate.reading), list[list[float]]()
+            material = self.material(candidate.reading)
+            held = [
+                material.cross_validate(candidate, self.request, fold, epochs)
+                for fold in self.folds[:folds]
+            ]
+            guarded = folds is None and self.plan.target == "classes"
+            losses = [self.measure(material.target, one, guarded) for one in held]
+            together = join_held(held)
             classes = np.arange(len(material.target.classes))
-            predicted = np.zeros(len(classes), bool)
-            for fold in self.folds[:folds]:
-                held = material.cross_validate(candidate, self.request, fold, epochs)
-                guarded = folds is None and self.plan.target == "classes"
-                losses.append(self.measure(material.target, held, guarded))
-                several = held.codes.ndim == 2
-                predicted |= held.chosen.any(0) if several else np.isin(classes, held.chosen)
+            several = together.codes.ndim == 2
+            named = together.chosen.any(0) if several else np.isin(classes, together.chosen)
             own, log_losses, areas = np.array(losses).T
-            self.results[key] = Result(own, log_losses, areas, predicted)
+            pooled = None
+            if self.metric in POOLED:
+                pooled = self.measure(material.target, together, False)[0]
+            self.results[key] = Result(own, log_losses, areas, np.asarray(named), pooled)
         return self.results[key]
 
     def measure(self, target: Any, held: Held, guarded: bool) -> list[float]:
@@ -415,6 +421,13 @@ class Tuning:
         there = np.isin(np.arange(len(self.here.target.classes)), codes)
         missing = there & ~self.compare(candidate).predicted
         return list(self.here.target.classes[missing].tolist())
+
+
+def join_held(held: list[Held]) -> Held:
+    """Join the held-out rows of several folds."""
+    codes, scores, chosen = (np.concatenate(each) for each in list(zip(*held, strict=True))[:3])
+    weights = [one.weights for one in held if one.weights is not None]
+    return Held(codes, scores, chosen, np.concatenate(weights) if weights else None)
 
 
 def refuse_few_rows(codes: Array) -> None:
@@ -536,9 +549,8 @@ def tune(
     if forgotten:
         classes = ", ".join(map(str, forgotten[:3])) + ", …" * (len(forgotten) > 3)
         sentence = f"The model never predicts {classes} on held-out rows: the class is rare or hard"
-        remedy = (
-            "Tune by the metric balanced, f1 or average-precision, or balance the class weights"
-        )
+        others = [name for name in ("balanced", "f1", "average-precision") if name != tuning.metric]
+        remedy = f'Try {{metric?}} {" or ".join(others)}, or {{class_weight="balanced"}}'
         job.reporter.note(Note(f"{sentence}. {remedy}.", "never-predicted"))
     parameters = best.resolve(materials(best.reading).found.mean_square or 1.0)
     return materials.readers[repr(best.reading)], replace(

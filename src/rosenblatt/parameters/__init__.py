@@ -12,6 +12,7 @@ from .errors import (
     InputError,
     ParameterError,
     in_python,
+    spell_parameters,
 )
 from .rules import (
     CLASS_RULES,
@@ -19,6 +20,7 @@ from .rules import (
     LINEAR,
     NUMBER_RULES,
     RANK_RULES,
+    RANKING_RULES,
     RULE_NAMES,
     RULE_TABLE,
     RuleEntry,
@@ -27,6 +29,7 @@ from .rules import (
 )
 from .tables import (
     ANY_NUMBER_RULE,
+    ANY_RANKING_RULE,
     ANY_RULE,
     CLUSTER,
     FILES,
@@ -34,6 +37,7 @@ from .tables import (
     FOR_LABEL_SETS,
     FOR_NUMBERS,
     FOR_ONE_PASS,
+    FOR_RANKING,
     FOR_RANKS,
     FOR_TABLES,
     FOR_TEXTS,
@@ -58,6 +62,7 @@ from .tables import (
 
 __all__ = [
     "ANY_NUMBER_RULE",
+    "ANY_RANKING_RULE",
     "ANY_RULE",
     "CLASS_RULES",
     "CLUSTER",
@@ -68,6 +73,7 @@ __all__ = [
     "FOR_LABEL_SETS",
     "FOR_NUMBERS",
     "FOR_ONE_PASS",
+    "FOR_RANKING",
     "FOR_RANKS",
     "FOR_TABLES",
     "FOR_TEXTS",
@@ -79,6 +85,7 @@ __all__ = [
     "ONLINE_NUMBER_SETTINGS",
     "ONLINE_SETTINGS",
     "ORDERS",
+    "RANKING_RULES",
     "RANK_RULES",
     "RULE_NAMES",
     "RULE_TABLE",
@@ -105,5 +112,6 @@ __all__ = [
     "parameters_for_files",
     "positive",
     "positive_number",
+    "spell_parameters",
     "whole_number",
 ]

@@ -6,7 +6,7 @@ the parameter with another value, and ``{order?}`` for its name alone. Python sh
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar
 
 TOKEN = re.compile(r'\{(\w+)(\?|=(?:"(\w+)"|(\w+)))?\}')
@@ -50,14 +50,7 @@ class CodedError(ValueError):
 
     def render(self, spell: Callable[[str, Any], str]) -> str:
         """Return the message; ``spell(name, value)`` writes a parameter, or its name alone."""
-
-        def replace(token: re.Match[str]) -> str:
-            name, kind, word, literal = token.groups()
-            if kind is None:
-                return spell(name, self.values[name]) if name in self.values else token[0]
-            return spell(name, NAME_ONLY if kind == "?" else word or literal)
-
-        return TOKEN.sub(replace, self.template)
+        return spell_parameters(self.template, spell, self.values)
 
     def reword(self, template: str, **changes: Any) -> Self:
         """Return the same error with another message, and with other attributes if some change."""
@@ -115,6 +108,25 @@ def rebuild_error(kind: type[Coded], state: dict[str, Any]) -> Coded:
     error = kind(state["template"], code=state["code"], **state["values"])
     vars(error).update(state)
     return error
+
+
+def spell_parameters(
+    template: str, spell: Callable[[str, Any], str], values: Mapping[str, Any] | None = None
+) -> str:
+    """Return a template with its parameters spelled for Python or the shell.
+
+    >>> spell_parameters("State {numbers=False} or {label?}.", in_python)
+    'State numbers=False or label.'
+    """
+    known = values or {}
+
+    def replace(token: re.Match[str]) -> str:
+        name, kind, word, literal = token.groups()
+        if kind is None:
+            return spell(name, known[name]) if name in known else token[0]
+        return spell(name, NAME_ONLY if kind == "?" else word or literal)
+
+    return TOKEN.sub(replace, template)
 
 
 def in_python(name: str, value: Any) -> str:

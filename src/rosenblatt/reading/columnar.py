@@ -25,6 +25,7 @@ from .recipe import (
     collect_notices,
     label_kind,
     make_recipe,
+    refuse_sets_of_numbers,
     with_columns,
 )
 from .sources import Location, Source, file_error
@@ -65,7 +66,7 @@ class TypedParser(TableParser):
                 return []  # reading the rows reports the damage
             return list(column.to_pylist())
 
-        recipe, notices = with_label(asked, names, cells)
+        recipe, notices = with_label(asked, names, cells, options.skip_bad)
         recipe = with_columns(recipe, names, kinds)
         if options.new and recipe.label and recipe.label not in options.category:
             recipe = with_label_type(recipe, schema.field(recipe.label).type)
@@ -210,6 +211,7 @@ def with_label_type(recipe: FeatureRecipe, kind: Any) -> FeatureRecipe:
 
     if types.is_list(kind):
         recipe = replace(recipe, labels_separator=recipe.labels_separator or ",")
+        refuse_sets_of_numbers(recipe)
     found = classify_type(kind.value_type if types.is_dictionary(kind) else kind)
     return replace(recipe, label_kind=label_kind(ColumnKind(found), recipe))
 

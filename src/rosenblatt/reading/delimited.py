@@ -69,7 +69,7 @@ def delimited_parser(
         raise file_error("one-column", source.name, f"{what}; divide its cells by {usual!r}")
     asked = make_recipe(recipe, "table", source.name)
     first_cells = lru_cache(lambda place: layout.cells(rows, place))
-    recipe, notices = with_label(asked, layout.columns, first_cells)
+    recipe, notices = with_label(asked, layout.columns, first_cells, options.skip_bad)
     recipe = with_columns(recipe, layout.columns, layout.kinds)
     if options.new:
         recipe = with_exact_labels(recipe, layout, rows)
@@ -96,7 +96,7 @@ def make_table_parser(
     """Make the parser of a table: by the kernel if all its cells are plain numbers."""
     kinds = {*(each.kind for each in layout.kinds), recipe.label_kind}
     plain = not recipe.spellings and not any(each.spelling for each in layout.kinds)
-    dense = plain and recipe.bits is None and recipe.id is None
+    dense = plain and recipe.bits is None and recipe.id is None and not recipe.has_groups
     numbers = dense and kinds <= {"number", None} and not layout.gaps
     return (NumberParser if numbers else CellParser)(source, recipe, options, layout)
 
@@ -137,7 +137,9 @@ class NumberParser(DelimitedParser, LineParser):
         self.label = layout.columns.label(recipe, options.label_needed)
         self.labelled = self.label is not None
         if self.label is not None:
-            self.places[self.label] = WHOLE_LABEL if options.new else NUMBER_LABEL
+            self.places[self.label] = (
+                WHOLE_LABEL if options.new and not recipe.numbers else NUMBER_LABEL
+            )
 
     def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
         """Parse whole lines; a label with leading zeros makes the labels words."""
@@ -149,7 +151,7 @@ class NumberParser(DelimitedParser, LineParser):
 
     def find_zeros(self, data: np.ndarray) -> Broken | None:
         """Find the first label with leading zeros, even behind rows that are broken otherwise."""
-        if self.label is None or not self.options.new:
+        if self.label is None or not self.options.new or self.recipe.numbers:
             return None
         at = find_leading_zeros(data, self.layout, self.label)
         if at is None:
@@ -195,7 +197,7 @@ class NumberParser(DelimitedParser, LineParser):
             return line_error(cursor.error, name)
         begin = cursor.at + before.rfind(delimiter) + 1
         cell = re.split(rb"[\n%b]" % delimiter, bytes(data[begin : begin + 99]))[0]
-        return self.options.word_error("number", name, cell.decode(errors="replace").strip())
+        return self.word_error("number", name, cell.decode(errors="replace").strip())
 
     def label_column(self) -> Any:
         """The name of the label's column."""
@@ -301,7 +303,7 @@ class CellParser(DelimitedParser, TableParser):
         for number, kind in zip(self.wanted, self.types, strict=True):
             cell = cells[number].strip()
             if kind != to_arrow_type(None) and not is_number(cell):
-                return self.options.word_error("number", names[number], cell)
+                return self.word_error("number", names[number], cell)
         return found
 
 

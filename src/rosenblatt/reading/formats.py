@@ -28,6 +28,7 @@ FORMATS = {
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 TEXTS = ("csv", "tsv", "jsonl", "svmlight", "vw")
 PACKED = ("gz", "bz2", "xz", "zst", "lz4", "zip")
+WORKBOOKS = ("xlsx", "xlsm", "xls", "ods")  # which pandas reads
 OF_SENTENCES = "conllu, conll, tagged"  # formats that taggers read
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow"}
 JSON_OBJECT = re.compile(rb"\s*\{\s*[\"}]")
@@ -60,7 +61,7 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
     told = next(filter(None, map(format_from_name, source.names)), None)
     if told is not None:
         return told
-    refuse_sentences(source.names)
+    refuse_others(source.names)
     if source.is_folder:
         what = f"is a folder without a file whose name tells its format; there are: {known}"
         raise file_error("folder", source.name, what)
@@ -75,9 +76,14 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
     return told
 
 
-def refuse_sentences(names: Sequence[str]) -> None:
-    """Refuse files that hold sentences by their names, which are not rows."""
+def refuse_others(names: Sequence[str]) -> None:
+    """Refuse files that hold sentences or workbooks by their names, which are not rows."""
     for name in names:
+        if find_ending(name) in WORKBOOKS:
+            raise ParameterError(
+                f"{name} is an Excel workbook; name a single one, or save all as CSV.",
+                code="several-workbooks",
+            )
         if find_ending(name) in OF_SENTENCES.split(", "):
             raise ParameterError(
                 f"{name} holds sentences by its name; state {{format}} to train a tagger.",

@@ -62,7 +62,7 @@ class JsonLinesParser(TypedParser):
         try:
             return bool(value) if types.is_boolean(kind) else float(value)
         except (TypeError, ValueError):
-            raise self.options.word_error("number", name, str(value)) from None
+            raise self.word_error("number", name, str(value)) from None
 
 
 def first_lines(source: Source) -> bytes:

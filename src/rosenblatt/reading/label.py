@@ -9,12 +9,13 @@ from ..parameters import InputError
 from .notices import Notice, make_notice
 from .recipe import ColumnNames, FeatureRecipe
 from .sources import file_error
-from .spellings import find_spelling
+from .spellings import LEADING_ZEROS, find_spelling
 
 LABEL_NAMES = ("label", "class", "target", "y")
 FIRST_ROWS = 2_000  # that are looked at
 FEW_ROWS = 20  # and fewer prove nothing
 FEW_OF_CLASS = 10  # rows; more classes of numbers with fewer rows each are measurements
+STRAY = 0.01  # of the cells of numbers may be words
 FEW_CLASSES = 30  # different numbers with decimals may be classes, and more are measurements
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|nan", re.IGNORECASE)
 FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*(e[-+]?\d+)?", re.IGNORECASE)
@@ -24,26 +25,29 @@ FirstCells = Callable[[int], Sequence[Any]]
 
 
 def with_label(
-    recipe: FeatureRecipe, names: ColumnNames, cells: FirstCells
+    recipe: FeatureRecipe, names: ColumnNames, cells: FirstCells, tolerated: int = 0
 ) -> tuple[FeatureRecipe, dict[Notice, None]]:
     """Return the recipe of a new table with the name of its label, and what to note about it.
 
     Without a stated label it is the first column that holds classes among those with a usual name
-    and the last one, else one with a usual name that holds numbers.
+    and the last one, else one with a usual name that holds numbers. ``tolerated`` rows may be
+    broken.
     """
     if recipe.columns is not None or recipe.label is False:
         return recipe, {}
     stated = recipe.label is not None
     usual = find_usual_labels(names.names) if recipe.label is None else [names.number(recipe.label)]
     places = usual if stated else list(dict.fromkeys([*usual, len(names) - 1]))
+    if recipe.has_groups:
+        return replace(recipe, label=names.names[places[0]], numbers=False), {}
     if recipe.labels_separator is not None:
         return replace(recipe, label=names.names[places[0]], numbers=False), {}
     good = [place for place in places if recipe.numbers or holds_classes(cells(place))]
-    if not good and not stated and not (usual and holds_numbers(cells(usual[0]))):
+    if not good and not stated and not (usual and holds_numbers(cells(usual[0]), tolerated)):
         raise no_label_error(names, places[0], cells)
     place = good[0] if good else places[0]
     label = names.names[place]
-    recipe, notices = with_numbers(replace(recipe, label=label), cells(place))
+    recipe, notices = with_numbers(replace(recipe, label=label), cells(place), tolerated)
     if good and place != places[0]:
         notices[make_notice("label-other", name=label, other=names.names[places[0]])] = None
     near = [other for other in good[1:] if other in usual]
@@ -54,11 +58,11 @@ def with_label(
 
 
 def with_numbers(
-    recipe: FeatureRecipe, cells: Sequence[Any]
+    recipe: FeatureRecipe, cells: Sequence[Any], tolerated: int = 0
 ) -> tuple[FeatureRecipe, dict[Notice, None]]:
     """Return a recipe that says whether the label is numbers, by its first cells, and a note."""
     known = {*map(str, cells)} - {"None"}
-    numbers, notes = holds_numbers(cells), list[str]()
+    numbers, notes = holds_numbers(cells, tolerated), list[str]()
     rare = len(known) > FEW_CLASSES and len(cells) < FEW_OF_CLASS * len(known)
     classes = holds_classes(cells) and not (numbers and rare)
     if recipe.numbers is None:
@@ -87,15 +91,23 @@ def refuse_spelled_numbers(label: Any, cells: Sequence[Any]) -> None:
         )
 
 
-def holds_numbers(cells: Sequence[Any]) -> bool:
-    """Whether all cells are numbers, and no truth values.
+def holds_numbers(cells: Sequence[Any], tolerated: int = 0) -> bool:
+    """Whether cells are numbers: neither truth values nor codes such as 0012.
+
+    A few words among many numbers are slips, and so are as many words as rows may be broken.
 
     >>> holds_numbers(["1", "2.5e3", None]), holds_numbers(["1", "a"]), holds_numbers([True])
     (True, False, False)
+    >>> holds_numbers([*map(str, range(30)), "a"]), holds_numbers(["1", "02"])
+    (True, False)
     """
     known = [cell for cell in cells if cell is not None]
-    plain = (not isinstance(cell, bool) and NUMBER.fullmatch(str(cell).strip()) for cell in known)
-    return bool(known) and all(plain)
+    texts = ["" if isinstance(cell, bool) else str(cell).strip() for cell in known]
+    if any(re.match(LEADING_ZEROS, text) for text in texts):
+        return False
+    words = sum(NUMBER.fullmatch(text) is None for text in texts)
+    slips = max(1, STRAY * len(texts)) if len(texts) > FEW_ROWS else 0
+    return len(texts) > 2 * words and words <= max(slips, tolerated)
 
 
 def find_usual_labels(names: Sequence[str]) -> list[int]:
@@ -112,9 +124,10 @@ def no_label_error(names: ColumnNames, place: int, cells: FirstCells) -> InputEr
     """Return the error of a table whose label cannot be guessed, with the columns it could be."""
     found = [name for j, name in enumerate(names.names) if holds_classes(cells(j))]
     others = f" It could be one of: {', '.join(found[:10])}." if found else ""
-    what = f"has no label: {names.names[place]!r} holds too many different values"
-    what = f"{what} to be classes.{others} State {{label?}} to choose a column"
-    return file_error("no-label-column", names.source, what, column=names.names[place])
+    numbers, name = holds_numbers(cells(place)), names.names[place]
+    what = f"has no label: {name!r} holds too many different values to be classes.{others} State "
+    what += "{label} to learn numbers, or another column" if numbers else "{label?} to choose one"
+    return file_error("no-label-column", names.source, what, column=name, label=name)
 
 
 def holds_classes(cells: Sequence[Any]) -> bool:
@@ -122,13 +135,15 @@ def holds_classes(cells: Sequence[Any]) -> bool:
 
     >>> holds_classes(["a", "b"] * 20), holds_classes(range(40)), holds_classes([None] * 99)
     (True, False, True)
-    >>> holds_classes([j % 40 / 8 for j in range(900)])
-    False
+    >>> holds_classes([j % 40 / 8 for j in range(900)]), holds_classes([2.5, 3.7, 1.9, 4.1])
+    (False, False)
     """
     known = [str(cell).strip() for cell in cells if cell is not None]
     distinct = {*known}
-    if len(known) < FEW_ROWS or any(isinstance(cell, list) for cell in cells):
+    if any(isinstance(cell, list) for cell in cells):
         return True
+    if len(known) < FEW_ROWS:
+        return len(distinct) < max(len(known), 3) or not all(map(FRACTION.fullmatch, known))
     if 2 * len(distinct) > len(known):
         return False
     return len(distinct) <= FEW_CLASSES or not any(map(FRACTION.fullmatch, distinct))

@@ -61,6 +61,8 @@ class TableLayout(NamedTuple):
         begin, head, ends = read_sample(stream, self.delimiter)
         if not self.header:
             return begin
+        if not head.strip():
+            raise file_error("empty", stream.name, "is empty; leave it out, or write its header")
         text = head[begin : ends[0]].decode(errors="replace")
         names = [cell.strip() for cell in split_cells(text, self.delimiter)]
         if names != self.columns.names:
@@ -166,7 +168,7 @@ class FirstRows:
 
     def is_header(self, recipe: FeatureRecipe) -> bool:
         """Guess whether the first row holds names."""
-        stated = {recipe.label, recipe.id, *recipe.text, *recipe.ignore}
+        stated = {recipe.label, recipe.id, recipe.group, *recipe.text, *recipe.ignore}
         stated |= {name for name, _ in recipe.columns or ()}
         names = [cell.strip() for cell in self.cells]
         if any(isinstance(name, str) and not DIGITS.fullmatch(name) for name in stated & {*names}):

@@ -3,24 +3,28 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..parameters import in_python, spell_parameters
+
 SENTENCES = {
     "queries": "The query numbers (qid) are not used.",
+    "queries-groups": "The labels are the relevance of rows within their query (qid). State "
+    "no-numbers to learn classes.",
     "bases": "The base predictions after the importance are not used.",
-    "bits": "The columns are numbers and not hashed: bits is not used.",
+    "bits": "The columns are numbers and not hashed: {{bits?}} is not used.",
     "first": "The columns are numbered from 0: a row far down has an index 0.",
     "labels": "Rows may have several labels: each label is trained as a separate problem.",
     "label-zeros": "A label far down has leading zeros, so all labels are words: 01 is not 1.",
     "label-other": "The label is {name!r}: the column {other!r} holds too many different values "
-    "to be classes. State label to choose a column.",
-    "label-near": "The label is {name!r}, and {other!r} looks like a label, too. State label to "
-    "choose it.",
+    "to be classes. State {{label?}} to choose a column.",
+    "label-near": "The label is {name!r}, and {other!r} looks like a label, too. State "
+    "{{label?}} to choose it.",
     "label-values": "The label {name!r} holds too many different values to be classes: "
     "{values:,} in the first rows. Each is learnt as a class.",
     "label-numbers": "The label {name!r} is learnt as numbers: {values:,} different ones in the "
-    "first rows. State no-numbers to learn classes.",
+    "first rows. State {{numbers=False}} to learn classes.",
     "label-classes": "The label {name!r} is learnt as classes: {values:,} different numbers in the "
-    "first rows. State numbers to learn numbers.",
-    "label-missing": "{rows:,} rows without a label left out.",
+    "first rows. State {{numbers=True}} to learn numbers.",
+    "label-missing": "{rows} without a label left out.",
     "missing-zero": "Missing numbers count as 0.",
     "missing-mean": "Missing numbers count as the mean of their column.",
     "missing-median": "Missing numbers count as the median of their column.",
@@ -44,8 +48,9 @@ SENTENCES = {
     "dates": "The column {name!r} is taken as dates{form}: {parts}, and the time as a number.",
     "text": "The column {name!r} is taken as text, as its cells are of many words.",
     "encoding": "The bytes look like UTF-8 and are read as {encoding}, as stated: letters with "
-    "accents will be wrong. Leave the encoding out.",
+    "accents will be wrong. Leave {{encoding?}} out.",
     "delimiter": "The cells are divided by {delimiter}.",
+    "sheets": "The sheet {name!r} is read; there are others: {others}.",
     "scale-first-rows": "Numbers are scaled by the first {rows:,} rows, as a pipe is read once.",
     "scale-maxabs": "The sizes of columns differ widely, so each is divided by its largest number.",
     "scale-lost": "The numbers of {names} do not differ, or too little for {dtype}; subtract one "
@@ -55,7 +60,10 @@ SENTENCES = {
 
 
 class Notice(NamedTuple):
-    """Something that a reader ignored or decided: a code for programs, a sentence for people."""
+    """Something that a reader ignored or decided: a code for programs, a sentence for people.
+
+    The sentence has names of parameters in braces, as errors do.
+    """
 
     code: str
     sentence: str
@@ -66,7 +74,7 @@ class Notice(NamedTuple):
         return self.code.partition("-")[0]
 
     def __str__(self) -> str:
-        return self.sentence
+        return spell_parameters(self.sentence, in_python)
 
 
 def make_notice(code: str, **values: Any) -> Notice:
@@ -94,4 +102,9 @@ def left_out(bad: int) -> str:
     >>> left_out(1)
     '1 broken row left out.'
     """
-    return f"{bad:,} broken row{'' if bad == 1 else 's'} left out."
+    return f"{count_rows(bad, 'broken row')} left out."
+
+
+def count_rows(number: int, noun: str = "row") -> str:
+    """A number of rows: "1 row", "2 rows"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -19,12 +19,12 @@ from .recipe import FeatureRecipe, ReaderOptions
 from .scaling import Scaling
 from .sources import ByteStream, Location, Source, last_newline, pieces
 from .threads import Broken, Piece, parse_in_order
+from .values import too_large
 from .vocabulary import Vocabulary
 
 SAMPLE = 1 << 20  # bytes from which columns and first indices are found out
 MOST_PRODUCTS = 1 << 22  # of one batch; a row on its own may have 16 times as many
 LARGEST_LABEL = 2**53  # from here on floats skip integers
-LONG_LABEL = "the label is too large a number to tell from the next; name classes by words"
 BOM = b"\xef\xbb\xbf"  # that some programs put before UTF-8
 
 
@@ -144,6 +144,36 @@ class Parser:
     def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
         """Yield the batches and broken rows of a piece; lines count from its beginning."""
         raise NotImplementedError
+
+    def word_error(self, what: str, name: str, cell: str) -> InputError:
+        """Return the error of a word among the numbers or dates of a column."""
+        remedy = "; if the column holds words, state {category}" if self.options.new else ""
+        if self.recipe.numbers and name == self.recipe.label:
+            remedy = (
+                ", and the label holds numbers; correct the cell, or state {skip_bad?} to leave "
+            )
+            remedy += "such rows out"
+        return InputError(
+            f"{cell[:40]!r} is not a {what}{remedy}",
+            code=f"not-a-{what}",
+            column=name,
+            category=[name],
+        )
+
+    def find_long_labels(self, numbers: np.ndarray) -> np.ndarray:
+        """Flag the labels that are too large: to be numbers, or to be classes of their own."""
+        if self.recipe.numbers:
+            return too_large(numbers, np.float32)
+        return np.asarray(np.abs(numbers) >= LARGEST_LABEL)
+
+    def long_label_error(self, column: Any) -> InputError:
+        """Return the error of a label that is too large."""
+        why = "to tell from the next; name classes by words"
+        if self.recipe.numbers:
+            why = f"to learn, as it is above {np.finfo(np.float32).max:.2g}; divide all labels"
+        return InputError(
+            f"the label is too large a number {why}", code="label-too-large", column=column
+        )
 
     def leave_out_unlabelled(self, batch: Batch) -> Iterator[Batch]:
         """Yield a batch without the rows whose labels are missing: None or NaN."""

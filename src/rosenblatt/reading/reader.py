@@ -1,6 +1,7 @@
 """The reader, which reads a source in batches as often as asked."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -19,10 +20,11 @@ from .delimited import delimited_parser
 from .formats import DELIMITERS, TEXTS, detect_format, format_from_name
 from .jsonlines import JsonLinesParser
 from .lines import SvmlightParser, VowpalWabbitParser
-from .notices import Notice, make_notice
+from .notices import Notice, count_rows, list_words, make_notice
 from .parser import Parser
 from .recipe import (
     ASKED,
+    QUERIES,
     FeatureRecipe,
     ReaderOptions,
     RestartError,
@@ -35,6 +37,7 @@ from .statistics import next_statistics, select_learnt_rows
 from .tables import TableSource, open_source
 from .threads import cores, parse_in_order
 from .vocabulary import FeatureNames
+from .workbooks import WorkbookSource, is_workbook
 
 FORMATS_OF_OPTIONS = {
     "header": (DELIMITERS, "CSV and TSV; other formats have no line of names"),
@@ -53,6 +56,7 @@ def read(
     label: str | int | bool | None = None,
     labels_separator: str | None = None,
     numbers: bool | None = None,
+    group: str | int | bool | None = None,
     category: Sequence[str] = (),
     text: Sequence[str] = (),
     ngrams: tuple[int, int] | None = None,
@@ -82,7 +86,8 @@ def read(
     ----------
     path : str, path-like, open binary file, data frame, Arrow table, list of dicts or array
         A file is svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, Parquet or Arrow, also compressed
-        (gzip, bzip2, xz, zstd, lz4, or zip of one file). A folder, a pattern and a list of
+        (gzip, bzip2, xz, zstd, lz4, or zip of one file), or with pandas and openpyxl an Excel
+        workbook, of which the first sheet is read. A folder, a pattern and a list of
         path-like objects are several files of one format.
     format : str or None, default=None
         Its format, where neither the name nor the content tells.
@@ -96,6 +101,10 @@ def read(
     numbers : bool or None, default=None
         Whether the labels are numbers to predict, and not classes. None: if nearly all are
         different numbers, or many have decimals.
+    group : str, int, False or None, default=None
+        A column of groups, such as queries, by name or number: labels are the relevance of rows
+        within their group, for ``Batch.groups``. Of svmlight it is ``qid``, and need not be stated
+        where the first row has one; False learns classes or numbers.
     category : str or sequence of str, default=()
         Columns of words, the label's too, where the first rows look like numbers.
     text : str or sequence of str, default=()
@@ -179,7 +188,8 @@ def read(
     kept = np.dtype(dtype), names, needed, new, as_tuple(category), skip_bad, threads
     options = ReaderOptions(batch_bytes, *kept)
     check_options(recipe, options)
-    source = open_source(path, recipe.encoding)
+    book = is_workbook(path, format)
+    source = WorkbookSource(os.fsdecode(path)) if book else open_source(path, recipe.encoding)
     return make_reader(source, format, (recipe, asked), options)
 
 
@@ -199,11 +209,19 @@ def make_reader(
     is_table = isinstance(source, TableSource)
     if is_table and format is not None:
         raise ParameterError("{format?} is about files; a table has none.", code="format-of-table")
-    kind = "arrow" if is_table else detect_format(source, format, recipe.rows)
+    is_book = isinstance(source, WorkbookSource)
+    kind = "arrow" if is_table else "csv" if is_book else detect_format(source, format, recipe.rows)
+    if is_book and asked.encoding is not None:
+        raise ParameterError(
+            "{encoding?} is about files of text; a workbook states its own.",
+            code="encoding-of-format",
+        )
     refuse_options_of_others(kind, asked, options)
     parser = make_parser(source, kind, recipe, options)
     if asked.bits is not None and not parser.hashed:
         parser.add_notice("bits")
+    if isinstance(source, WorkbookSource) and len(source.sheets) > 1:
+        parser.add_notice("sheets", name=source.sheets[0], others=list_words(source.sheets[1:]))
     return Reader(source, kind, parser)
 
 
@@ -233,6 +251,7 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
         )
     if kind in ("svmlight", "vw"):
         refuse_options_of_text(recipe)
+        refuse_group(kind, recipe)
         if recipe.labels_separator not in (None, ","):
             raise ParameterError(
                 f"Commas divide the labels of a line of {kind}; use {{labels_separator}}.",
@@ -242,6 +261,17 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
     for name, (formats, why) in FORMATS_OF_OPTIONS.items():
         if getattr(recipe, name) is not None and kind not in formats:
             raise ParameterError(f"{{{name}?}} is about {why}.", code=f"{name}-of-format")
+
+
+def refuse_group(kind: str, recipe: FeatureRecipe) -> None:
+    """Raise ParameterError for a column of groups where there are no columns, only ``qid:``."""
+    if recipe.has_groups and (kind != "svmlight" or recipe.group != QUERIES):
+        raise ParameterError(
+            f"A line of {kind} has no columns to name; {{group}} is for tables, or {QUERIES} for "
+            "svmlight.",
+            code="columns-of-format",
+            group=recipe.group,
+        )
 
 
 class Reader:
@@ -354,7 +384,7 @@ class Reader:
         self.complete_recipe()
         total, count, row = 0.0, 0, 0
         for batch in self.parser.first_rows(self.parser.recipe):
-            rows = select_learnt_rows(batch.rows, self.split, row)
+            rows = select_learnt_rows(batch, self.split, row)
             values = rows.values.astype(np.float64)
             total, count = total + float(values @ values), count + n_rows(rows)
             row += n_rows(batch.rows)
@@ -411,6 +441,16 @@ class Reader:
         return bool(self.parser.recipe.numbers)
 
     @property
+    def has_classes(self) -> bool:
+        """Whether each row has one label, which is a class."""
+        return not (self.multilabel or self.has_numbers or self.has_groups)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether labels are the relevance of rows within groups."""
+        return self.parser.recipe.has_groups
+
+    @property
     def multilabel(self) -> bool:
         """Whether a row may have any number of labels."""
         return self.parser.recipe.labels_separator is not None
@@ -441,7 +481,8 @@ class Reader:
     def notices(self) -> list[Notice]:
         """What a person might not expect, and how many rows had no label in the last pass."""
         rows = self.location.unlabelled
-        return [*self.parser.notices, *([make_notice("label-missing", rows=rows)] if rows else [])]
+        missing = [make_notice("label-missing", rows=count_rows(rows))] if rows else []
+        return [*self.parser.notices, *missing]
 
     @property
     def names(self) -> Mapping[int, str]:
@@ -519,7 +560,7 @@ def read_matrix(reader: Reader) -> tuple[Any, Any]:
 def no_rows_error(reader: Reader) -> InputError:
     """Return the error of a file without rows."""
     name, unlabelled = reader.source.name, reader.location.unlabelled
-    why = f": none of its {unlabelled:,} rows has a label" if unlabelled else ""
+    why = f": none of its {count_rows(unlabelled)} has a label" if unlabelled else ""
     return InputError(f"There are no rows to learn from in {name}{why}.", code="no-rows", file=name)
 
 

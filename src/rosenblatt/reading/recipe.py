@@ -36,6 +36,7 @@ MOST_COLUMNS = 16  # of a file, for each that the model has weights for
 DIGITS = re.compile(r"-?\d+")
 
 
+QUERIES = "qid"  # the groups of svmlight
 KINDS = ("number", "category", "date", "text")
 
 
@@ -103,6 +104,12 @@ class FeatureRecipe:
     bins: Annotated[int, is_number_of_bins] = 0
     edges: Mapping[str, Annotated[Sequence[float], is_rising]] | None = None
     numbers: bool | None = False  # whether labels are numbers to predict; None: if they look so
+    group: str | int | bool | None = None  # the column of groups, or "qid"; labels are relevance
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether labels are the relevance of rows within groups."""
+        return self.group is not None and self.group is not False
 
     @property
     def is_complete(self) -> bool:
@@ -149,7 +156,7 @@ class FeatureRecipe:
     def numbered_columns(self, source: str) -> list[str]:
         """Return the feature columns of a table without a header, whose names are numbers."""
         named = {*(name for name, _ in self.columns or ()), *self.ignore}
-        named |= {str(self.id)} if self.id is not None else set()
+        named |= {str(column) for column in (self.id, self.group) if column is not None}
         words = [name for name in named if not DIGITS.fullmatch(name)]
         if words:
             raise ParameterError(
@@ -181,16 +188,6 @@ class ReaderOptions(NamedTuple):
     skip_bad: int
     threads: int
     fold: Fold | None = None  # which rows are kept, if not all
-
-    def word_error(self, what: str, name: str, cell: str) -> InputError:
-        """Return the error of a word among numbers or dates."""
-        remedy = "; if the column holds words, state {category}" if self.new else ""
-        return InputError(
-            f"{cell[:40]!r} is not a {what}{remedy}",
-            code=f"not-a-{what}",
-            column=name,
-            category=[name],
-        )
 
 
 class RestartError(InputError):
@@ -297,8 +294,19 @@ def check_options(recipe: FeatureRecipe, options: ReaderOptions) -> None:
             label=True,
         )
     check_ranges(vars(recipe) | options._asdict(), RANGES)
+    refuse_sets_of_numbers(recipe)
     for least, most, *_ in recipe.grams.values():
         check_grams(least, most)
+
+
+def refuse_sets_of_numbers(recipe: FeatureRecipe) -> None:
+    """Refuse several labels in a row where these are to be numbers."""
+    if recipe.numbers and recipe.labels_separator is not None:
+        raise ParameterError(
+            "{numbers?} is for rows of one number each, and {labels_separator?} for several "
+            "labels; leave one out.",
+            code="conflict",
+        )
 
 
 def check_grams(shortest: int, longest: int) -> None:
@@ -426,7 +434,10 @@ def with_new_columns(
     text, grams = text_columns(recipe.text, names)
     ignore = names.find_names(recipe.ignore)
     row_name = None if recipe.id is None else names.find_names([recipe.id])[0]
+    found = [] if recipe.group is None or recipe.group is False else [recipe.group]
+    group = next(iter(names.find_names(found)), None)
     named: dict[str, list[Any]] = {"text": text, "ignore": ignore, "id": [row_name]}
+    named["group"] = [group]
     for option, chosen in named.items():
         if label is not None and label in chosen:
             raise ParameterError(
@@ -434,11 +445,11 @@ def with_new_columns(
                 code="label-is-feature",
             )
     for name in text:
-        if name in (*ignore, row_name):
+        if name in (*ignore, row_name, group):
             raise ParameterError(
                 f"The column {name!r} cannot be text and be left out.", code="text-ignored"
             )
-    unused = {label, row_name, *ignore}
+    unused = {label, row_name, group, *ignore}
     columns = [
         (name, "text" if name in text else "number" if each.kind == "boolean" else each.kind)
         for name, each in zip(names.names, kinds, strict=True)
@@ -459,6 +470,7 @@ def with_new_columns(
         spellings={name: found for name, found in spelled if kept.get(name) == "number"},
         ignore=ignore,
         id=row_name,
+        group=group,
     )
 
 
@@ -466,7 +478,7 @@ def label_kind(found: ColumnKind, recipe: FeatureRecipe = ASKED) -> str:
     """Return how labels of a kind are read; empty if they cannot be."""
     if recipe.labels_separator is not None or found.spelling is not None:
         return "category"
-    kind = found.kind
+    kind = "number" if recipe.numbers and found.kind == "category" else found.kind
     return kind if kind in ("number", "boolean", "") else "category"
 
 

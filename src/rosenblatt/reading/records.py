@@ -6,8 +6,10 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import compress
 from typing import Any
 
+from ..kernels.lines import MISSING
 from ..parameters import InputError
 from .columnar import BATCH_ROWS, ColumnarParser
 from .delimited import DelimitedParser
@@ -33,10 +35,11 @@ def list_record_columns(reader: Reader) -> list[str]:
     )
 
 
-def read_records(reader: Reader) -> Iterator[Record]:
+def read_records(reader: Reader, typed: bool = False) -> Iterator[Record]:
     """Yield all rows of a table with all their columns, in order.
 
-    Cells of CSV and TSV files stay text. The source is opened again, so it must not be a pipe.
+    Cells of CSV and TSV files stay text, unless ``typed`` asks for numbers in columns of numbers.
+    The source is opened again, so it must not be a pipe.
     """
     names, source = list_record_columns(reader), reader.source
     if not reader.rereadable:
@@ -53,9 +56,30 @@ def read_records(reader: Reader) -> Iterator[Record]:
                 io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "replace", "")
             ) as text:
                 if isinstance(reader.parser, DelimitedParser):
-                    yield from read_cells(text, reader.parser.layout.delimiter, names)
+                    layout = reader.parser.layout
+                    plain = [one.kind == "number" and not one.spelling for one in layout.kinds]
+                    numbers = set(compress(names, plain)) if typed else set[str]()
+                    for record in read_cells(text, layout.delimiter, names):
+                        yield record | {
+                            name: to_value(record[name]) for name in numbers & record.keys()
+                        }
                 else:
                     yield from (json.loads(line) for line in text if line.strip())
+
+
+def to_value(cell: str) -> int | float | str | None:
+    """Return the number in a cell, None if it is missing, or the cell if it is no number.
+
+    >>> to_value("12"), to_value(" 1.50"), to_value("NA"), to_value("n/a?")
+    (12, 1.5, None, 'n/a?')
+    """
+    text = cell.strip()
+    if text in MISSING:
+        return None
+    try:
+        return int(text) if text.lstrip("+-").isdecimal() else float(text)
+    except ValueError:
+        return cell
 
 
 def read_cells(text: Any, delimiter: str, names: list[str]) -> Iterator[Record]:

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.lines import MISSING
+
 
 def to_scalar(value: str | float) -> Any:
     """Convert a string or number to an Arrow scalar."""
@@ -42,3 +44,21 @@ def to_numbers(column: Any) -> np.ndarray:
         column = column.cast(pyarrow.float64(), safe=False) if whole else column
         column = column.fill_null(to_scalar(np.nan).cast(column.type))
     return np.from_dlpack(column)
+
+
+def exact_numbers(column: Any) -> np.ndarray:
+    """Convert a column to numbers: integers stay exact, others and missing ones become floats."""
+    import pyarrow
+
+    whole = pyarrow.types.is_integer(column.type) and not column.null_count
+    return to_numbers(column if whole else column.cast(pyarrow.float64(), safe=False))
+
+
+def trim_cells(column: Any) -> Any:
+    """Return a column of strings without blanks around them; what means "missing" is null."""
+    import pyarrow
+    from pyarrow import compute
+
+    words = compute.utf8_trim_whitespace(column.cast(pyarrow.string()))
+    gaps = compute.is_in(words, to_strings(MISSING))
+    return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)

@@ -9,6 +9,7 @@ import numpy as np
 import orjson
 
 from ..learners.asking import Asker, find_margins
+from ..parameters import ParameterError
 from .http import Request, RequestError, Response, Route, to_json
 from .learning import Job
 from .log import hash_bytes
@@ -128,9 +129,10 @@ def can_ask(served: ServedModel) -> bool:
 def check_asking(served: ServedModel) -> None:
     """Refuse a model of lines, sentences or numbers."""
     if not can_ask(served):
-        raise ValueError(
-            f"{served.name}: labels are asked for rows with columns and classes, not for lines, "
-            "sentences or numbers."
+        raise ParameterError(
+            f"{served.name}: {{ask?}} is for rows with columns and classes, not for lines, "
+            "sentences or numbers; leave it out.",
+            code="ask-kind",
         )
 
 

@@ -142,7 +142,7 @@ class TableMaker:
                 columns.append(to_times(values, name, parser))
             else:
                 columns.append(encode_words(values, name))
-        decoded = DecodedColumns(None, None, columns, len(objects))
+        decoded = DecodedColumns(None, None, None, columns, len(objects))
         parts = list(parser.make_batches(decoded, 0, 0))
         return parts[0] if len(parts) == 1 else join_batches(parts)
 
@@ -207,9 +207,13 @@ class TableMaker:
         if self.label_kind == "b" and isinstance(value, str):
             value = TRUTHS.get(value.strip().lower(), value)
         if self.label_kind in "biuf":
+            if isinstance(value, bool) and self.label_kind != "b":
+                raise BadExampleError("expected a number, got true or false", row, self.label)
             number = find_number(value, row, self.label)
-            if not abs(number) < LARGEST_LABEL:
-                raise BadExampleError("the label is missing or too large", row, self.label)
+            most = float(np.finfo(np.float32).max) if self.recipe.numbers else LARGEST_LABEL
+            if not abs(number) < most:
+                what = "missing" if np.isnan(number) else "too large a number"
+                raise BadExampleError(f"the label is {what}", row, self.label)
             return to_whole(number)
         word = to_word(value, row, self.label)
         word = word.strip() if self.recipe.trim else word

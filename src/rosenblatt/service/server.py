@@ -18,6 +18,7 @@ import uvicorn
 
 from ..access import Tokens
 from ..learners import load_model
+from ..reading.notices import count_rows
 from ..storage.file import save_model
 from ..storage.model import Model
 from .app import Limits, Service
@@ -109,7 +110,7 @@ def serve(path: Path, options: ServerOptions) -> int:
             has_failed = not learning.is_alive()
             learning.stop()
     if learning is not None:
-        say(f"{path} has learnt {learning.served.sequence:,} examples.")
+        say(f"{path} has learnt {count_rows(learning.served.sequence, 'example')}.")
     return int(has_failed)
 
 

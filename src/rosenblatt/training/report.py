@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.rows import Array
+from ..parameters import in_python, spell_parameters
 from .history import Epoch
 
 COLUMNS = "rows", "error", "window_error"  # of a log of windows
@@ -26,14 +27,18 @@ class Tally(NamedTuple):
 
 
 class Note(str):
-    """A sentence about something that might surprise the user, with a short stable ``code``."""
+    """A sentence about something that might surprise the user, with a short stable ``code``.
+
+    As a string it names parameters as Python does; ``template`` has them in braces.
+    """
 
     code: str
+    template: str
 
-    def __new__(cls, sentence: object, code: str) -> "Note":
+    def __new__(cls, template: str, code: str) -> "Note":
         """Make the sentence, and keep the code with it."""
-        made = super().__new__(cls, sentence)
-        made.code = code
+        made = super().__new__(cls, spell_parameters(template, in_python))
+        made.template, made.code = template, code
         return made
 
 

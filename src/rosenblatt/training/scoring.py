@@ -111,22 +111,22 @@ and of numbers."""
 def score_for_stopping(metric: str, held: Held) -> float:
     """Return a score for early stopping, where more is better: accuracy for the error.
 
-    Minus a loss, as in scikit-learn; 0 where the rows do not define the metric.
+    Minus a loss, as in scikit-learn; NaN where the rows do not define the metric.
     """
-    value = held.measure(metric)
     if metric == "error":
         return metrics.average(held.chosen == held.codes, held.weights)
-    return 0.0 if np.isnan(value) else value if METRICS[metric].more_is_better else -value
+    value = held.measure(metric)
+    return value if METRICS[metric].more_is_better else -value
 
 
 def format_score(metric: str, score: float) -> str:
     """Return a score of early stopping in words, as the metric is usually given.
 
     >>> format_score("error", 0.9), format_score("log-loss", -0.6465)
-    ('  10.00% of the held-out rows wrong', 'held-out log loss 0.6465')
+    ('held-out error 10.00%', 'held-out log loss 0.6465')
     """
     if metric == "error":
-        return f"{1 - score:7.2%} of the held-out rows wrong"
+        return f"held-out error {1 - score:.2%}"
     one = METRICS[metric]
     return f"held-out {one.title} {score if one.more_is_better else -score:.4f}"
 
@@ -143,3 +143,16 @@ def is_defined(metric: str, counts: Array, rows: int) -> bool:
 def explain_undefined(metric: str) -> str:
     """Return why rows of one class do not define a metric, as the end of a sentence."""
     return f"have one class only, and {METRICS[metric].title} compares rows of different classes"
+
+
+def describe_unranked(metric: str, counts: Array, rows: int, classes: Array) -> str | None:
+    """Return what held-out rows cannot decide as they lack classes; None if they have all."""
+    missing = classes[: len(counts)][counts == 0].tolist()
+    if metric not in RANKING or not rows or not missing:
+        return None
+    remedy = "hold out a larger share, or use another {metric?}"
+    if not is_defined(metric, counts, rows):
+        why = explain_undefined(metric)
+        return f"The held-out rows {why}, so it cannot choose the best epoch; {remedy}."
+    named = ", ".join(map(str, missing[:3])) + ", …" * (len(missing) > 3)
+    return f"No held-out row is of {named}, so {METRICS[metric].title} leaves that out; {remedy}."

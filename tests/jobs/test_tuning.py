@@ -135,7 +135,12 @@ def test_bins_and_pairs_are_tried_for_numbers(tmp_path):
 
 
 def test_the_figure_of_the_best_is_not_far_from_the_truth():
-    """Coins: no setting predicts them, so the lowest of many figures is chance."""
+    """Coins: no setting predicts them, so the lowest of many figures is chance.
+
+    The seed makes the coins, so each run of this test is the same. Which setting is chosen is not
+    tested: the best of thirty is more than a standard error below the default in about a third of
+    such data (7 of 20 runs, docs/choosing.md), and is as good as the default there.
+    """
     random = np.random.default_rng(0)
     found = []
     for _ in range(3):

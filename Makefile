@@ -1,7 +1,7 @@
 ARGS ?= --quick
 BENCHMARKS = $(filter-out benchmarks/measure.py benchmarks/sets.py,$(wildcard benchmarks/*.py))
 
-.PHONY: help test quick slow lint types wasm docs notebooks oldest bench pictures package check $(BENCHMARKS)
+.PHONY: help test quick slow lint types wasm docs notebooks oldest bench pictures constraints package check $(BENCHMARKS)
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -54,6 +54,10 @@ pictures: ## Draw the pictures of the pages
 	python examples/networks.py docs
 	python examples/history.py docs
 	python examples/lattice.py docs
+
+constraints: ## Write the versions of all that is installed to build/constraints.txt, for pip
+	mkdir -p build
+	pip list --format=freeze --exclude rosenblatt > build/constraints.txt
 
 package: ## Build the sdist and the wheel in dist, and check what an index will show
 	rm -rf dist

@@ -876,6 +876,80 @@ class PRank:
         return self
 
 
+# Ranking: rows of one group in the order of their relevance.
+
+
+def pairs_in_order(scores, relevance):
+    """The share of the pairs of different relevance whose scores are in order; ties count half."""
+    found = [
+        1.0 if scores[i] > scores[j] else 0.5 if scores[i] == scores[j] else 0.0
+        for i in range(len(scores))
+        for j in range(len(scores))
+        if relevance[i] > relevance[j]
+    ]
+    return np.mean(found)
+
+
+def smallest_pair_margins(scores, relevance, groups):
+    """The smallest margin of the pairs of each row; infinite without pairs."""
+    found = np.full(len(scores), np.inf)
+    for i in range(len(scores)):
+        for j in range(len(scores)):
+            if groups[i] == groups[j] and relevance[i] != relevance[j]:
+                sign = 1 if relevance[i] > relevance[j] else -1
+                found[i] = min(found[i], sign * (scores[i] - scores[j]))
+    return found
+
+
+class Ranker:
+    """A pairwise ranker; ``step`` says how far a pair moves the weights along its difference."""
+
+    def __init__(self, step, *, margin=0.0, solution="last", order=None, max_iter=10, seed=0):
+        self.step, self.margin, self.solution = step, margin, solution
+        self.order, self.max_iter, self.seed = order or fixed_rows, max_iter, seed
+
+    def fit(self, X, y, groups, weights=None):
+        weights = np.ones(len(X)) if weights is None else weights
+        w, tried, self.history_, seen = np.zeros(X.shape[1]), [], [], 0
+        counting = [i for i in np.flatnonzero(weights) if self.rivals(i, y, groups, weights)]
+        for epoch in range(1, self.max_iter + 1):
+            margins = []
+            for i in self.order(np.array(counting), self.seed, epoch):
+                rivals = self.rivals(i, y, groups, weights)
+                j = rivals[scatter_bits(seen) * len(rivals) >> 32]
+                d = X[i] - X[j] if y[i] > y[j] else X[j] - X[i]
+                margin = w @ d
+                if margin <= self.margin:
+                    margins.append(margin)
+                    w = w + self.step(1 - margin, d @ d, weights[i]) * d
+                tried.append(w)
+                seen += 1
+            self.history_.append((epoch, len(counting), len(margins)))
+        self.coef_ = np.mean(tried, axis=0) if self.solution == "average" else w
+        return self
+
+    def rivals(self, i, y, groups, weights):
+        """The rows of another relevance in the group, by relevance and number."""
+        found = np.flatnonzero((groups == groups[i]) & (y != y[i]) & (weights > 0))
+        return sorted(found.tolist(), key=lambda j: (y[j], j))
+
+
+def scatter_bits(number):
+    """The upper 32 bits of SplitMix64 of a number."""
+    z = number * 0x9E3779B97F4A7C15 % 2**64
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+    return (z ^ z >> 31) >> 32
+
+
+PAIR_STEPS = {
+    "perceptron": lambda C: lambda lack, size, weight: weight,
+    "hard": lambda C: lambda lack, size, weight: lack / size if size else 0.0,
+    "hinge": lambda C: lambda lack, size, weight: min(C * weight, lack / size) if size else 0.0,
+    "squared_hinge": lambda C: lambda lack, size, weight: lack / (size + 1 / (2 * C * weight)),
+}
+
+
 class SelectiveSampling(NamedTuple):
     """What selective sampling did: weights and bias, and a flag per row."""
 

@@ -75,6 +75,7 @@ def test_the_tuples_that_kernels_take_keep_their_names():
         linear,
         lines,
         passive_aggressive,
+        ranking,
         scaled,
         second_order_full,
         sequences,
@@ -89,6 +90,7 @@ def test_the_tuples_that_kernels_take_keep_their_names():
     assert all(
         hasattr(*pair) for pair in zip(loops, (f"{s}Settings" for s in settings), strict=True)
     )
+    assert all(hasattr(ranking, name) for name in ("PairIndex", "RankingSettings"))
     assert hasattr(dual, "KernelValues")
     assert hasattr(lines, "Cursor")
     assert all(hasattr(words, name) for name in ("CSRBuffer", "Grams", "Names", "NumberColumns"))

@@ -134,6 +134,15 @@ def test_the_release_is_published_by_trust_and_after_the_tests():
     assert "secrets" not in read(".github/workflows/release.yml")
 
 
+def test_the_release_is_built_with_versions_that_are_kept():
+    steps = load(ROOT / ".github/workflows/release.yml")["jobs"]["build"]["steps"]
+    (build,) = [step for step in steps if step.get("run") == "make constraints package"]
+    kept = [step["with"]["path"] for step in steps if "with" in step and "path" in step["with"]]
+    path = build["env"]["PIP_CONSTRAINT"].rpartition("}}/")[2]
+    assert path in kept
+    assert f"> {path}" in read("Makefile")
+
+
 def test_links_of_the_readme_lead_to_files():
     for target in re.findall(r"\]\((?!https?:|#)([^)]+)\)|src=\"([^\"]+)\"", read("README.md")):
         assert (ROOT / "".join(target).partition("#")[0]).exists(), target

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .parameters import CLASS_RULES, FEEDBACK_RULES, NUMBER_RULES, RANK_RULES
+from .parameters import CLASS_RULES, FEEDBACK_RULES, NUMBER_RULES, RANK_RULES, RANKING_RULES
 
 if TYPE_CHECKING:
     from .estimators.evaluation import (
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
         train as train,
     )
     from .estimators.progressive import Progressive as Progressive, progressive as progressive
+    from .estimators.rankers import (
+        PassiveAggressiveRanker as PassiveAggressiveRanker,
+        PerceptronRanker as PerceptronRanker,
+    )
     from .estimators.ranks import PRank as PRank
     from .estimators.regressors import (
         Adaline as Adaline,
@@ -73,6 +77,7 @@ _ROOMS = {
     "estimators.perceptron": "Perceptron",
     "estimators.pipeline": "Pipeline load save train",
     "estimators.progressive": "Progressive progressive",
+    "estimators.rankers": " ".join(entry.estimator for entry in RANKING_RULES.values()),
     "estimators.ranks": " ".join(entry.estimator for entry in RANK_RULES.values()),
     "estimators.regressors": " ".join(entry.estimator for entry in NUMBER_RULES.values()),
     "estimators.sequence": "SequencePerceptron",

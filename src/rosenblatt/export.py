@@ -482,6 +482,8 @@ def refuse_other_models(model: Model) -> None:
     """Raise ValueError for a model that is not a product of rows of numbers with weights."""
     if not model.is_linear:
         raise ValueError(f"A {model.estimator} has no weights of columns and cannot be exported.")
+    if model.target == "ranking":
+        raise ValueError("A model that ranks rows cannot be exported; predict with rosenblatt.")
     if model.is_multilabel:
         raise ValueError(
             "A model of label sets cannot be exported; predict with rosenblatt, or train one model "
@@ -555,7 +557,5 @@ def import_onnx() -> Any:
     try:
         import onnx
     except ImportError:
-        raise ImportError(
-            "Export needs the package onnx; install it with: pip install 'rosenblatt[onnx]'"
-        ) from None
+        raise ImportError("Export needs onnx: pip install 'rosenblatt[onnx]'.") from None
     return onnx

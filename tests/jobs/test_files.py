@@ -151,7 +151,7 @@ def matrix(path, **options):
         for field in (1, 2)
     )
     if labels is not None:
-        labels = labels.astype(str if labels.dtype == object else np.int64)
+        labels = labels.astype(str if labels.dtype.kind in "OU" else np.int64)
     return X, labels, weights
 
 

@@ -184,12 +184,16 @@ def test_an_index_of_zero_far_down_begins_the_run_again(tmp_path):
     assert model.features["recipe"]["first"] == 0
 
 
-def test_rows_are_held_out_and_probabilities_are_calibrated(tmp_path):
+@pytest.mark.parametrize("calibrate", [True, "conformal"])
+def test_rows_are_held_out_and_probabilities_are_calibrated(tmp_path, calibrate):
     path = runs_of_labels(tmp_path / "runs.csv", 1)
-    model, facts, _ = online(path, holdout=0.2, calibrate=True)
+    model, facts, _ = online(path, holdout=0.2, calibrate=calibrate)
     assert facts["rows"] < 2600
     assert 0 < model.facts["held_out"]["rows"] == 3000 - facts["rows"]
     assert "calibration" in model.facts
+    if calibrate == "conformal":
+        assert len(model.facts["conformal"]["scores"]) == model.facts["held_out"]["rows"]
+        assert model.facts["conformal"]["rows"] == 0  # those learnt are not scored one by one
 
 
 @pytest.mark.parametrize(

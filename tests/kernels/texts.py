@@ -55,6 +55,7 @@ def entries(block, rows):
 
 
 ONE = np.zeros(0, np.int64)  # label per row
+NO_QUERIES = np.zeros(0, np.uint64)
 
 
 def several(text, room=None, values=None, labels=None):
@@ -63,7 +64,7 @@ def several(text, room=None, values=None, labels=None):
     found, starts = np.zeros(labels or size), np.zeros((room or size) + 1, np.int64)
     out = block(room or size, values or size)
     end = lines.svmlight(
-        as_array(text), len(text), Cursor(), found, starts, out, 0, 99, False, True
+        as_array(text), len(text), Cursor(), found, starts, NO_QUERIES, out, 0, 99, False, True
     )
     sets = [found[i:j].tolist() for i, j in pairwise(starts[: end.rows + 1])]
     return sets, entries(out, end.rows), end
@@ -74,7 +75,17 @@ def svmlight(text, dtype=np.float64, first=0, limit=2**32, lenient=False, around
     labels, out = np.zeros(len(text)), block(len(text), len(text), dtype)
     buffer, start = as_array(around + text + around), len(around)
     end = lines.svmlight(
-        buffer, start + len(text), Cursor(start), labels, ONE, out, first, limit, lenient, True
+        buffer,
+        start + len(text),
+        Cursor(start),
+        labels,
+        ONE,
+        NO_QUERIES,
+        out,
+        first,
+        limit,
+        lenient,
+        True,
     )
     return labels[: end.rows].tolist(), entries(out, end.rows), end
 

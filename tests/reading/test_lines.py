@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_svmlight_file
 
+from rosenblatt.data.ranking import make_keys
 from rosenblatt.reading.batches import join_batches
 
 from ..reference import hash_bytes
@@ -22,7 +23,10 @@ def test_svmlight_is_read_as_by_scikit_learn(write, how):
     assert weights == []
     pairs = list(zip(X.indices.tolist(), X.data.tolist(), strict=True))
     assert rows == [pairs[i:j] for i, j in itertools.pairwise(X.indptr)]
-    assert notices(reader) == ["queries"]
+    assert notices(reader) == ["queries-groups"]
+    groups = np.concatenate([batch.groups for batch in reader])
+    _, _, queries = load_svmlight_file(io.BytesIO(SVMLIGHT), query_id=True)
+    assert groups.tolist() == make_keys(queries).tolist()
     assert (reader.format, reader.hashed, reader.bits, reader.bad) == ("svmlight", False, None, 0)
     assert whole(reader) == (labels, weights, rows)
 

@@ -201,7 +201,34 @@ def test_numbers_are_predicted_and_learnt_however_they_come(tmp_path, rule):
     assert sums == pytest.approx(answer["labels"], rel=1e-3)
 
 
+def test_intervals_do_not_depend_on_how_examples_come(tmp_path):
+    rows = number_rows(90)
+    path = trained(tmp_path / "m", rows[:60], label="price", calibrate="conformal")
+    one, other = served(path), served(path)
+    for row in rows[60:]:
+        one.learn(one.maker.make([row], labelled=True))
+    other.learn(other.maker.make(rows[60:], labelled=True))
+    assert content(one, tmp_path) == content(other, tmp_path)
+    low, high = one.make_predictor().answer(rows[:1], coverage=0.9)["intervals"][0]
+    assert low < one.make_predictor().answer(rows[:1])["labels"][0] < high
+    assert one.learner.conformal.rows == 30
+
+
 def test_a_model_of_numbers_learns_no_new_labels(tmp_path):
     model = served(trained(tmp_path / "m", number_rows(30), label="price"))
     with pytest.raises(ValueError, match="it predicts numbers"):
         model.check_growing()
+
+
+def test_a_ranker_predicts_scores_and_does_not_learn(tmp_path):
+    rows = [{"a": k % 5, "b": k % 3, "grade": k % 5 // 2, "q": k // 6} for k in range(60)]
+    ranker = rosenblatt.train(rows, label="grade", group="q")
+    rosenblatt.save(ranker, tmp_path / "m")
+    model = served(tmp_path / "m")
+    model.warm_up()
+    given = [{"a": 4, "b": 1}, {"a": 0, "b": 1}]
+    answer = model.make_predictor().answer(given, 2)
+    assert answer["scores"] == pytest.approx(ranker.predict(given).tolist(), rel=1e-6)
+    assert "labels" not in answer
+    with pytest.raises(ValueError, match="ranks rows within groups"):
+        model.check_learning()

@@ -51,6 +51,7 @@ def test_the_answers_of_the_page(serve, tmp_path, monkeypatch):
     service = serve(tmp_path / "model.safetensors", "--learn")
     page = (ROOT / "docs/service.md").read_text("utf-8")
     shown = re.findall(r"localhost:8080(/\w+) .* -d '(.*)'\n(\{.*\})", page)
+    shown = [each for each in shown if "cap" in each[1]]  # others are about another file
     assert len(shown) == 2
     for path, body, answer in shown:
         answered = service.ask("POST", path, body.encode())[1]

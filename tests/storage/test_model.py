@@ -11,6 +11,7 @@ from rosenblatt.data.rows import view_rows
 from rosenblatt.estimators.pipeline import load
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.training.conformal import Conformal
 from rosenblatt.training.history import Checkpoint
 from rosenblatt.training.solutions import SOLUTIONS
 
@@ -47,6 +48,7 @@ def test_thresholds_of_ranks_are_in_order_and_labels_in_any(path):
 # Forged files
 
 
+KEPT = Conformal([1.0, 2.0]).as_dict()
 FORGERIES = {
     "labels missing": ("last", put(["classes", "values"], [0])),
     "labels twice": ("last", put(["classes", "values"], [1, 1])),
@@ -97,6 +99,10 @@ FORGERIES = {
     "supports outside": ("vote", put("0.supports.0.indices", np.full(1, 3, np.int32))),
     "supports before": ("vote", put("0.supports.0.indices", np.full(1, -1, np.int32))),
     "supports at fractions": ("vote", put("0.supports.0.indices", np.zeros(1))),
+    "sets without levels": ("last", put(["facts", "conformal"], {"scores": [], "rows": 0})),
+    "sets of few levels": ("last", put(["facts", "conformal"], {**KEPT, "levels": [0.5]})),
+    "sets of words": ("last", put(["facts", "conformal"], {**KEPT, "scores": ["a"]})),
+    "sets of fewer than no rows": ("last", put(["facts", "conformal"], {**KEPT, "rows": -1})),
     "supports back and forth": ("vote", put("0.supports.0.indptr", np.array([0, 9, 1], np.int32))),
     "supports beyond": ("vote", put("0.supports.0.indptr", np.array([0, 9**9], np.int32))),
     "supports without start": ("vote", put("0.supports.0.indptr", np.empty(0, np.int32))),

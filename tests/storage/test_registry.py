@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 import rosenblatt
 from rosenblatt import load
 from rosenblatt.estimators.pipeline import make_estimator
+from rosenblatt.estimators.rankers import LinearRanker
 from rosenblatt.learners import load_model
 from rosenblatt.storage.file import save_model
 from rosenblatt.storage.registry import STATES, state_class
@@ -19,7 +20,7 @@ KINDS = {
     name: kind
     for name in rosenblatt.__all__
     if isinstance(kind := getattr(rosenblatt, name), type)
-    and issubclass(kind, ClassifierMixin | RegressorMixin)
+    and issubclass(kind, ClassifierMixin | RegressorMixin | LinearRanker)
 }
 
 

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .format import held_out_line
+
 if TYPE_CHECKING:
     from ..storage.model import Model
 
@@ -72,11 +74,15 @@ def write_card(text: str, path: Path) -> None:
         temporary.write_text(text, "utf-8")
 
 
+TASKS = {"numbers": "regression", "ranking": "ranking"}
+"""What model hubs call the task, if it is not classification."""
+
+
 def make_head(model: "Model") -> dict[str, Any]:
     """The lines that model hubs read."""
     recipe = model.features.get("recipe") or {}
     kind = "text" if recipe.get("text") else "tabular"
-    task = f"{kind}-{'regression' if model.target == 'numbers' else 'classification'}"
+    task = f"{kind}-{TASKS.get(model.target, 'classification')}"
     if not recipe and model.estimator.startswith("Sequence"):
         task = "token-classification"
     tags = ["rosenblatt", "perceptron", "online-learning", model.estimator]
@@ -101,5 +107,7 @@ def describe_results(model: "Model") -> str:
             "No rows were held out. Measure it on rows that it has not seen: "
             "`rosenblatt score MODEL unseen.csv`."
         )
+    if "errors" not in held:
+        return f"On held-out rows: {held_out_line(model.facts)}."
     share = held["errors"] / held["rows"]
     return f"Error on {held['rows']:,} held-out rows: {share:.2%}."

@@ -40,7 +40,7 @@ class FileOptions:
     )
     format: str | None = input_option(help=FORMAT_HELP, shown="by the name of the file")
     header: bool | None = input_option(
-        "--header/--no-header", help="Whether the first row has names.", shown="detected"
+        "--header/--no-header", help="Whether row 1 has names.", shown="detected"
     )
     first: int | None = input_option(
         help="Number of the first column in svmlight: 0 or 1.", shown="detected"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ..parameters import RULE_TABLE
 from .numbers import about_numbers, summarize_numbers
+from .ranking import about_ranking, summarize_ranking
 
 if TYPE_CHECKING:
     from ..data.targets import Score
@@ -62,8 +63,8 @@ def errors(score: "Score") -> str:
 
 def summarize_evaluation(found: Any) -> str:
     """The errors of a model on a file in a line; of tags also unknown words and chunks."""
-    if hasattr(found, "of_median"):
-        return summarize_numbers(found.as_dict())
+    if hasattr(found, "begin_sum"):
+        return summarize_other(found.as_dict())
     if not hasattr(found, "tokens"):
         return errors(found.score)
     wrong = found.tokens - found.right
@@ -74,6 +75,11 @@ def summarize_evaluation(found: Any) -> str:
     if found.chunks is not None:
         text += f"; chunk F1 {100 * found.chunks[''].f1:.2f}"
     return text
+
+
+def summarize_other(score: Mapping[str, Any]) -> str:
+    """The figures of a model that does not predict classes."""
+    return summarize_numbers(score) if "mae" in score else summarize_ranking(score)
 
 
 def summarize_run(
@@ -105,6 +111,7 @@ def summarize_run(
         "no_improvement": f" The held-out {stopped_by}; kept the best weights.",
         "max_iter": "",
         "within_epsilon": " Every number is within epsilon.",
+        "ordered": " All pairs are in order.",
     }
     in_last = "" if last is None or epochs == 1 else f", {last:,} in the last epoch"
     done = f"Trained {passes} in {seconds:.3f} s: {count(updates, made)}{in_last}."
@@ -115,7 +122,8 @@ def about_folds(found: "CrossValidation", spread: bool) -> list[str]:
     """The errors of a cross-validation, and the spread of all figures if it is wanted."""
     score: Any = found.score
     numbers = hasattr(score, "of_median")
-    summary = summarize_numbers(score.as_dict()) if numbers else errors(score)
+    other = hasattr(score, "begin_sum")
+    summary = summarize_other(score.as_dict()) if other else errors(score)
     lines = [f"Cross-validation with {len(found.folds)} folds: {summary}."]
     if not spread:
         return lines
@@ -133,7 +141,7 @@ def about_folds(found: "CrossValidation", spread: bool) -> list[str]:
 
 def tabulate(found: Any, most: int = 20) -> list[str]:
     """Precision, recall and F1 of each class, label, tag or chunk; figures; confused classes."""
-    if hasattr(found, "of_median"):
+    if hasattr(found, "begin_sum"):
         return []
     if hasattr(found, "tokens"):
         lines = tabulate_classes(found.by_tag, "tag", "tokens")
@@ -313,8 +321,8 @@ def about_metric(model: "Model") -> str:
     """The metric of early stopping, and that it no longer became better."""
     from ..training.scoring import METRICS
 
-    if model.target == "numbers":
-        return "R² no longer rose"
+    if model.target in ("numbers", "ranking"):
+        return f"{'R²' if model.target == 'numbers' else 'NDCG'} no longer rose"
     metric = METRICS[model.parameters.get("metric", "error")]
     return f"{metric.title} no longer {'rose' if metric.more_is_better else 'fell'}"
 
@@ -335,7 +343,7 @@ def about_result(name: str, model: "Model", seconds: float) -> list[str]:
     classes = about_target(model)
     lines.append(f"{name}: {count(facts['rows'], 'row')}, {features}, {classes}")
     if "training_score" in facts:
-        lines.append(f"On the training rows: {summarize_numbers(facts['training_score'])}.")
+        lines.append(f"On the training rows: {summarize_other(facts['training_score'])}.")
     if model.estimator != "Perceptron":
         lines.append(f"Rule {model.estimator}, solution {model.parameters['solution']}.")
     return lines
@@ -419,6 +427,8 @@ def list_columns(recipe: "FeatureRecipe") -> dict[str, list[str]]:
     for name, kind in recipe.columns or ():
         kinds.setdefault(kind, []).append(name)
     left_out = [*recipe.ignore, *([str(recipe.id)] if recipe.id is not None else [])]
+    if recipe.has_groups:
+        kinds = {"group": [str(recipe.group)], **kinds}
     return kinds | ({"ignored": left_out} if left_out else {})
 
 
@@ -430,13 +440,15 @@ def about_columns(recipe: "FeatureRecipe", most: int | None = LISTED) -> list[st
         "text": f"Text ({about_text(recipe)})",
         "date": "Dates (their parts, and the time as a number)",
         "ignored": "Not used",
+        "group": "Groups",
     }
     found = list_columns(recipe)
     lines = [f"{words[kind]}: {join_names(found[kind], most)}" for kind in words if kind in found]
     if not isinstance(recipe.label, str):
         return lines
     if recipe.labels_separator is None:
-        return [f"Label: {recipe.label}{' (numbers)' if recipe.numbers else ''}", *lines]
+        what = " (numbers)" if recipe.numbers else " (relevance)" if recipe.has_groups else ""
+        return [f"Label: {recipe.label}{what}", *lines]
     return [
         f"Labels: {recipe.label} (any number, with {recipe.labels_separator!r} between)",
         *lines,
@@ -447,7 +459,7 @@ def about_margin(parameters: Mapping[str, Any]) -> list[str]:
     """The margin and the class weights that texts get by default, if there are texts."""
     if not parameters["margin"]:
         return []
-    weights = ", classes of equal weight" * (parameters["class_weight"] == "balanced")
+    weights = ", classes of equal weight" * (parameters.get("class_weight") == "balanced")
     return [f"Texts: margin {parameters['margin']:g}{weights} (turn off with --margin 0)."]
 
 
@@ -542,6 +554,8 @@ def about_target(model: "Model", most: int | None = LISTED) -> str:
     """The classes or the numbers that a model predicts."""
     if model.target == "numbers":
         return about_numbers(model)
+    if model.target == "ranking":
+        return about_ranking(model)
     return f"{len(model.classes)} {list_kinds(model)}: {about_classes(model, most)}"
 
 
@@ -550,8 +564,9 @@ def held_out_line(facts: Mapping[str, Any]) -> str:
     from ..data.targets import RankScore, Score
 
     score = facts["held_out"]
-    kind = RankScore if "distance" in score else Score
-    return summarize_numbers(score) if "mae" in score else errors(kind(**score))
+    if "errors" not in score:
+        return summarize_other(score)
+    return errors((RankScore if "distance" in score else Score)(**score))
 
 
 def list_kinds(model: "Model") -> str:

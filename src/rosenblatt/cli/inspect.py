@@ -117,7 +117,7 @@ def inspect_linear(saved: "Model", learner: Any, given: InspectOptions, model: P
         print(fold(f"{text}: {format_weights(raw[:, column], coef[:, column])}"))
     if saved.target == "ranks":
         print(fold(f"  thresholds: {format_weights(-raw_bias, -bias)}"))
-    else:
+    elif saved.target != "ranking":
         print(fold(f"  bias: {format_weights(raw_bias, bias)}"))
     if given.plot is not None:
         print(f"Wrote the figure to {given.plot}.")
@@ -233,20 +233,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
         f"{count(updates, made)} in {count(seen, 'row')} seen; stopped: {facts.get('stop_reason')}",
     ]
-    if model.history:
-        first, last = model.history[0], model.history[-1]
-        if model.target == "numbers":
-            losses = [f"{epoch.loss / max(epoch.rows, 1):.4g}" for epoch in (first, last)]
-            lines.append(
-                f"{count(last.epoch, 'epoch')}; mean loss in the first {losses[0]}, in the last "
-                f"{losses[1]}, in deviations"
-            )
-    if model.history and model.target != "numbers":
-        shares = [f"{epoch.errors / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
-        lines.append(
-            f"{count(last.epoch, 'epoch')}; mistakes in the first {shares[0]}, in the last "
-            f"{shares[1]} of the rows"
-        )
+    lines += about_epochs(model)
     if "calibration" in facts:
         lines.append("Gives probabilities (predict --probabilities)")
     if "conformal" in facts:
@@ -266,6 +253,21 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
     return lines
 
 
+def about_epochs(model: "Model") -> list[str]:
+    """The number of epochs, and the errors in the first and the last."""
+    if not model.history:
+        return []
+    first, last = model.history[0], model.history[-1]
+    epochs = count(last.epoch, "epoch")
+    if model.target == "numbers":
+        losses = [f"{epoch.loss / max(epoch.rows, 1):.4g}" for epoch in (first, last)]
+        between = f"mean loss in the first {losses[0]}, in the last {losses[1]}, in deviations"
+        return [f"{epochs}; {between}"]
+    shares = [f"{epoch.errors / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
+    of = "pairs drawn" if model.target == "ranking" else "rows"
+    return [f"{epochs}; mistakes in the first {shares[0]}, in the last {shares[1]} of the {of}"]
+
+
 def about_scores(model: "Model") -> list[str]:
     """How a score comes about and what it says."""
     if model.parameters["solution"] == "vote":
@@ -274,6 +276,12 @@ def about_scores(model: "Model") -> list[str]:
         return [
             "A prediction is the bias and the sum of weight × feature, in the units of the file.",
             "The largest weights (scaled: as train learnt them, for numbers of deviation 1):",
+        ]
+    if model.target == "ranking":
+        return [
+            "A score is the sum of weight × feature, and compares rows of the same group only.",
+            "The weights of the most important columns, in the units of the file (scaled: as train "
+            "learnt them):",
         ]
     if model.target == "ranks":
         return [

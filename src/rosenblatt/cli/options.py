@@ -45,7 +45,7 @@ tagging_option = partial(option, panel=TAGGING_PANEL)
 MOST_RANKS = 999  # more look like measurements
 FOR_FILES_SHOWN = {
     "margin": "0; text and tags: 1; ranks: 0",
-    "C": "1; without --rule and for numbers, by the size of rows; tags: 0.01",
+    "C": "1; without --rule, for numbers and with groups, by the size of rows; tags: 0.01",
     "loss": "PA-I; without --rule PA-II for classes",
     "epsilon": "0",
 }
@@ -340,9 +340,10 @@ class ReadingOptions(FileOptions):
         help="Whether labels are numbers to predict.",
         shown="detected; not with --classes",
     )
-    encoding: str | None = input_option(
-        help="Encoding of the text, such as latin-1.", shown="utf-8"
+    group: str | None = input_option(
+        help="Column of groups to rank.", metavar="COLUMN", shown="none or qid"
     )
+    encoding: str | None = input_option(help="Encoding, such as latin-1.", shown="utf-8")
     threads: int | None = stream_option(help="Number of threads that read.", shown="all cores")
     skip_bad: int = stream_option(help="Skip up to N malformed rows.", default=0)
     cache: bool = stream_option(help="Keep the parsed rows beside the file.", default=False)

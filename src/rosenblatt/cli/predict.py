@@ -36,7 +36,7 @@ class ScoreOptions:
 
     format: str | None = input_option(help=FORMAT_HELP, shown="that of the training file")
     header: bool | None = input_option(
-        "--header/--no-header", help="Whether the first row has names.", shown="detected"
+        "--header/--no-header", help="Whether row 1 has names.", shown="detected"
     )
     threads: int | None = input_option(help="Number of threads that read.", shown="all cores")
 

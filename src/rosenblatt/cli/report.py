@@ -16,6 +16,7 @@ from ..training.scoring import format_score
 from .data import print_note, spell_note
 from .format import fold
 from .numbers import HEADING as NUMBER_HEADING, format_number_epoch
+from .ranking import format_ranking_epoch
 
 LONGEST_SILENCE = 60.0  # seconds between two lines of a pass
 EPOCH_SILENCE = 10.0  # seconds between two lines of epochs without lines of their own
@@ -141,8 +142,8 @@ class Printed(Quiet):
     def print_epoch(self) -> None:
         """Print the last epoch, unless it is printed."""
         if self.pending is not None:
-            numbers = self.target == "numbers"
-            line = format_number_epoch if numbers else partial(format_epoch, metric=self.metric)
+            lines = {"numbers": format_number_epoch, "ranking": format_ranking_epoch}
+            line = lines.get(self.target, partial(format_epoch, metric=self.metric))
             print_line(line(self.pending))
         self.pending, self.epoch_printed = None, self.begun
 

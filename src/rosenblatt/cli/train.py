@@ -211,7 +211,7 @@ def train_on_file(
         options = {"features": initial.features["recipe"], **same}
     opened: Any = open_file(open_source(data), **options, names=NAMES)
     sentences = isinstance(opened, SentenceFile)
-    if result.plot is not None and (sentences or opened.multilabel or opened.has_numbers):
+    if result.plot is not None and (sentences or not opened.has_classes):
         raise CommandError(
             f"--plot draws rows of one label each, and those of {data} are others; leave it out.",
             "plot-labels",

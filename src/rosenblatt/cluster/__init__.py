@@ -8,9 +8,7 @@ try:
     import dask.array  # noqa: F401
     import distributed  # noqa: F401
 except ImportError as missing:
-    raise ImportError(
-        "rosenblatt.cluster needs Dask; install it with: pip install 'rosenblatt[dask]'"
-    ) from missing
+    raise ImportError("rosenblatt.cluster needs Dask: pip install 'rosenblatt[dask]'.") from missing
 
 from .client import WorkersLostError
 from .fitting import fit

@@ -12,6 +12,7 @@ from ..learners.sequence.file_formats import detect_format
 from ..learners.sequence.training import make_sequence_plan
 from ..parameters import FILES, NUMBER_RULES, RANK_RULES, RULE_TABLE, SEQUENCE, ParameterError
 from ..reading.reader import read
+from ..reading.recipe import FeatureRecipe
 from ..storage.model import Model
 from ..training.plan import IN_MEMORY_ROWS, Plan, Request, make_plan
 from ..training.rules import PERCEPTRON, RULES
@@ -65,6 +66,8 @@ def plan_rows(
     data: str, reading: dict[str, Any], request: Request
 ) -> tuple[RowSource, dict[str, Any], str]:
     """The partitions, the parameters and the mixing of a linear model, checked."""
+    if request.rule is not None and RULE_TABLE[request.rule].target == "ranking":
+        raise groups_error()
     if request.ordinal is not None or request.rule in RANK_RULES:
         raise ParameterError(
             "{cluster?} trains models of classes and numbers, and taggers, and the labels are "
@@ -75,8 +78,10 @@ def plan_rows(
     stated = request.rule in NUMBER_RULES or bool(reading.get("numbers"))
     check_plan(make_plan(alone, replace(IN_MEMORY_ROWS, mean_square=1.0, numbers=stated)), request)
     files = partition_files(data, reading)
-    recipe = files.features["recipe"]
-    found = replace(IN_MEMORY_ROWS, texts=len(recipe["text"]), numbers=bool(recipe["numbers"]))
+    recipe = FeatureRecipe(**files.features["recipe"])
+    if recipe.has_groups:
+        raise groups_error()
+    found = replace(IN_MEMORY_ROWS, texts=len(recipe.text), numbers=bool(recipe.numbers))
     if make_plan(alone, found).unresolved:
         (first, *_), alike, *_ = files.parts[0]
         found = replace(found, mean_square=read(first, **alike).mean_square())
@@ -84,6 +89,15 @@ def plan_rows(
     check_plan(plan, request)
     rule = RULES[plan.rule]
     return RowSource(files, rule, request.classes), dict(plan.parameters), default_mix(rule)
+
+
+def groups_error() -> ParameterError:
+    """Return the error for rows in groups."""
+    return ParameterError(
+        "{cluster?} does not rank rows within groups; leave it out: a single machine learns a file "
+        "of any size as a stream.",
+        code="cluster-groups",
+    )
 
 
 def check_plan(plan: Plan, request: Request) -> None:

@@ -373,6 +373,10 @@ class NumberScore:
         self.of_mean += float(np.square(offsets).sum())
         self.of_median += float(np.abs(numbers - target.median).sum())
 
+    def begin_sum(self) -> "NumberScore":
+        """A score without rows, to add those of several models."""
+        return NumberScore(self.target)
+
     def keep_worst(self, predicted: Array, numbers: Array, row: int, ids: Array | None) -> None:
         """Keep the rows with the largest errors; ``row`` rows came before these."""
         errors = np.abs(predicted - numbers)

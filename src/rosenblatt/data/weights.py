@@ -104,7 +104,7 @@ def refuse_one_class(codes: Array, counting: Array) -> None:
         raise InputError(
             "All sample weights are zero, so there is no row to learn from.", code="no-rows"
         )
-    classes = codes.ndim == 1 and codes.dtype.kind != "f"
+    classes = codes.ndim == 1 and codes.dtype.kind not in "fV"
     if classes and np.all(codes[counting] == codes[counting[0]]):
         raise InputError(
             "Only one class has rows of a weight above 0; at least two must.", code="one-class"

@@ -21,6 +21,7 @@ from ..data.labels import check_classes, count_classes, encode, number_labels, r
 from ..data.rows import Array, check_structure, view_rows
 from ..data.weights import balance_running, class_weights, row_weights, rows_that_count
 from ..learners.asking import ask_probabilities, find_margins
+from ..learners.base import WITHOUT_CLASSES
 from ..parameters import Parameter, check_parameters
 from ..storage.file import save_model
 from ..storage.model import Model
@@ -501,8 +502,9 @@ def print_epoch(run: Run, measured: int, metric: str, epoch: Epoch) -> None:
 
     ``metric`` is that of the held-out rows.
     """
-    if run.problems[0].state.rule.target == "numbers":
-        print_number_epoch(epoch, measured)
+    target = run.problems[0].state.rule.target
+    if target in WITHOUT_CLASSES:
+        print_other_epoch(epoch, measured, target)
         return
     measured *= sum(len(one.history.epochs) == epoch.epoch for one in run.problems)
     share, score = epoch.errors / (measured or epoch.rows), epoch.validation_score
@@ -513,12 +515,13 @@ def print_epoch(run: Run, measured: int, metric: str, epoch: Epoch) -> None:
     )
 
 
-def print_number_epoch(epoch: Epoch, measured: int) -> None:
-    """Print updates and mean loss of an epoch of numbers."""
+def print_other_epoch(epoch: Epoch, measured: int, target: str) -> None:
+    """Print updates and mean loss of an epoch where labels are not classes."""
     loss, score = epoch.loss / (measured or epoch.rows), epoch.validation_score
+    metric = "R²" if target == "numbers" else "NDCG"
     print(
         f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} updates  {loss:.6g} mean loss",
-        "" if score is None else f" {score:.4f} held-out R²",
+        "" if score is None else f" {score:.4f} held-out {metric}",
         flush=True,
     )
 

@@ -74,14 +74,14 @@ class Banditron(LinearClassifier):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = Banditron(solution="average", random_state=0)
-    >>> for x, label in zip(X[::-1], y[::-1]):
+    >>> import numpy as np
+    >>> X, y = np.tile(np.eye(3), (40, 1)), np.tile([0, 1, 2], 40)
+    >>> model = Banditron(random_state=0)
+    >>> for x, label in zip(X, y):
     ...     predicted, probability = model.act([x], classes=[0, 1, 2])
     ...     _ = model.feedback([x], predicted, predicted == label, probability)
-    >>> model.predict(X[:3]).tolist()
-    [0, 0, 0]
+    >>> model.predict(np.eye(3)).tolist()
+    [0, 1, 2]
     """
 
     exploration: float = positional(0.1)

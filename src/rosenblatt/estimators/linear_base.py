@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
+from ..data.ranking import refuse_no_pairs
 from ..data.rows import (
     Array,
     number_columns,
@@ -83,6 +84,36 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         """The biases: one per class, or one for two classes or numbers."""
         return np.asarray(self._current().coefficients()[1])
 
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, start: tuple[Any, Any], eval_set: Any
+    ) -> Self:
+        """Fit a model of one problem, and return it."""
+        self._check_parameters()
+        continues = self.warm_start and self.__sklearn_is_fitted__()
+        with self._unchanged_by_errors():
+            given = self._prepare(X, y, sample_weight, not continues, eval_set)
+            begin = self._choose_start(given, start, continues)
+            learner, run = self._train(given, begin)
+            if self.calibrate and given.held_out is not None:
+                self._calibrate_on(given.held_out, learner)
+            self.take_over(learner, run.epochs, run.stop_reason, {})
+            self._batches = False
+        return self
+
+    def _fit_batch(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Learn from a batch of rows once, with a model of one problem."""
+        first = not self.__sklearn_is_fitted__()
+        as_before = self._batches and self._values() == self._learner.parameters
+        if not as_before:
+            self._check_parameters("batch")
+        with self._unchanged_by_errors():
+            X, y = self._check_rows(X, y, first, None if first else self._learner.dtype)
+            refuse_not_finite(X)
+            classes, codes = self._encode(y)
+            weights = self._weigh(classes, codes, sample_weight)
+            self._learn_batch(self._ready_learner(X, classes, codes, weights, as_before))
+        return self
+
     def _encode(self, y: Array) -> tuple[Array, Array]:
         """Return the distinct labels, and each row's number among them."""
         raise NotImplementedError
@@ -103,7 +134,8 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         """Check rows, labels and weights, and hold rows out."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
         holds_out = self.early_stopping or self.calibrate == "conformal"
-        if self.order in ("first", "replacement") or holds_out:
+        ranks = self._rule.target == "ranking"
+        if self.order in ("first", "replacement") or holds_out or ranks:
             refuse_not_finite(X)  # these may never look at some rows
         if self.intercept_step == "radius":
             X = to_canonical(X)
@@ -117,7 +149,9 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:
             rows = rows._replace(row_order=np.intersect1d(rows.row_order, learnt))
-        if weights is not None:
+        if ranks:
+            refuse_no_pairs(len(rows.row_order))
+        elif weights is not None:
             refuse_one_class(codes, rows.row_order)
         return Prepared(X, classes, rows, held, seed)
 

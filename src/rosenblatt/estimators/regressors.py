@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.rows import Array, refuse_not_finite
+from ..data.rows import Array
 from ..data.targets import NumberTarget
 from ..learners.linear import LinearLearner
 from ..parameters import ANY_NUMBER_RULE, InputError
@@ -79,16 +79,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         self
             The fitted regressor.
         """
-        self._check_parameters()
-        continues = self.warm_start and self.__sklearn_is_fitted__()
-        with self._unchanged_by_errors():
-            given = self._prepare(X, y, sample_weight, not continues, eval_set)
-            begin = self._choose_start(given, (coef_init, intercept_init), continues)
-            learner, run = self._train(given, begin)
-            if self.calibrate and given.held_out is not None:
-                self._calibrate_on(given.held_out, learner)
-            self.take_over(learner, run.epochs, run.stop_reason, {})
-        return self
+        return self._fit(X, y, sample_weight, (coef_init, intercept_init), eval_set)
 
     def partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from a batch of rows once, in their order.
@@ -110,17 +101,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         self
             The fitted regressor.
         """
-        first = not self.__sklearn_is_fitted__()
-        as_before = self._batches and self._values() == self._learner.parameters
-        if not as_before:
-            self._check_parameters("batch")
-        with self._unchanged_by_errors():
-            X, y = self._check_rows(X, y, first, None if first else self._learner.dtype)
-            refuse_not_finite(X)
-            classes, codes = self._encode(y)
-            weights = self._weigh(classes, codes, sample_weight)
-            self._learn_batch(self._ready_learner(X, classes, codes, weights, as_before))
-        return self
+        return self._fit_batch(X, y, sample_weight)
 
     def learn_one(self, x: Any, y: float) -> Self:
         """Learn from one row, as ``partial_fit`` does but without the cost of a batch.

@@ -49,8 +49,8 @@ class Step(NamedTuple):
     Examples
     --------
     >>> step = next(steps([[2.0, 1.0], [-1.0, 1.0]], [1, -1], order="fixed"))
-    >>> step.row, step.label, step.activation, step.new_bias.tolist()
-    (0, np.int64(1), 0.0, [1.0])
+    >>> step.row, int(step.label), step.activation, step.new_bias.tolist()
+    (0, 1, 0.0, [1.0])
     """
 
     epoch: int

@@ -153,8 +153,9 @@ def write_arrays(folder: Path, reader: Reader, report: Callable[[Batch], None]) 
                 labels += len(batch.labels.values)
             elif batch.labels is not None:
                 arrays.append("labels", number_values(batch.labels, words))
-            if batch.weights is not None:
-                arrays.append("weights", batch.weights)
+            for name in ("weights", "groups"):
+                if getattr(batch, name) is not None:
+                    arrays.append(name, getattr(batch, name))
             width, read, lines = max(width, batch.width), batch.bytes_read, batch.lines
     if not arrays.files:
         raise no_rows_error(reader)
@@ -231,12 +232,12 @@ def open_cache(path: Path) -> WholeFile:
         labels = np.array(about["words"], object)[labels]
     if labels is not None and "label_ends" in arrays:
         labels = read_label_sets(labels, arrays["label_ends"])
-    for column in labels, arrays.get("weights"):
+    for column in labels, arrays.get("weights"), arrays.get("groups"):
         if column is not None and len(column) != count:
             raise ValueError("The columns of the cache differ in length.")
     batch = Batch(
         rows, labels, arrays.get("weights"), width, int(about["bytes_read"]), int(about["lines"])
-    )
+    )._replace(groups=arrays.get("groups"))
     names = {int(column): str(name) for column, name in about["names"]}
     notices = [Notice(str(code), str(sentence)) for code, sentence in about["notices"]]
     return WholeFile(batch, names, notices, int(about["bad"]))

@@ -176,7 +176,14 @@ def compare(
     numbers = [learner.target_kind == "numbers" for learner in learners]
     if numbers[0] != numbers[1]:
         raise InputError(
-            "A model of classes and one of numbers cannot be compared; choose two of one kind.",
+            "Models of different targets, such as classes and numbers, cannot be compared; choose "
+            "two of one kind.",
+            code="model-kinds",
+        )
+    if learners[0].target_kind == "ranking":
+        raise InputError(
+            "Models are compared row by row, and a ranker orders groups; compare the figures of "
+            "score.",
             code="model-kinds",
         )
     result = Comparison()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..data.rows import Array
+from ..learners.base import WITHOUT_CLASSES
 from ..parameters import ParameterError
 
 
@@ -18,9 +19,10 @@ def make_decision(learner: Any, threshold: float | None = None) -> Callable[[Arr
     if threshold is None:
         choose: Callable[[Array], Array] = learner.choose
         return choose
-    if learner.target_kind == "numbers":
+    if learner.target_kind in WITHOUT_CLASSES:
         raise ParameterError(
-            "{threshold?} decides between classes, and the model predicts numbers; leave it out.",
+            "{threshold?} decides between classes, and the model "
+            f"{WITHOUT_CLASSES[learner.target_kind]}; leave it out.",
             code="threshold-classes",
         )
     if not learner.multilabel and len(learner.classes) != 2:
@@ -54,9 +56,10 @@ def find_probabilities(learner: Any) -> Callable[[Array], Array] | None:
 def require_probabilities(learner: Any) -> Callable[[Array], Array]:
     """Return the function from scores to probabilities; refuse a model without them."""
     found = find_probabilities(learner)
-    if learner.target_kind == "numbers":
+    if learner.target_kind in WITHOUT_CLASSES:
         raise ParameterError(
-            "The model predicts numbers, and has no probabilities of classes.",
+            f"The model {WITHOUT_CLASSES[learner.target_kind]}, and has no probabilities of "
+            "classes.",
             code="no-probabilities",
         )
     if found is None:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets, as_words
+from ..data.ranking import AnyTarget, RankingScore, RankingTarget
 from ..data.rows import Array, n_rows
 from ..data.splits import EVERY_ROW, Split
-from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score, as_numbers
+from ..data.targets import ClassTarget, NumberScore, Score, as_numbers
+from ..learners.base import WITHOUT_CLASSES
 from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner
 from ..parameters import InputError, ParameterError
@@ -38,14 +40,14 @@ class HeldOut(NamedTuple):
     """The rows of a file that were not learnt from, to test a learner on."""
 
     batches: Iterable[Batch]
-    target: ClassTarget | NumberTarget
+    target: AnyTarget
     split: Split = EVERY_ROW
 
     def scores(self, learner: LinearLearner) -> Iterator[tuple[Array, Array]]:
         """Yield the scores of the rows and the codes of their labels, batch by batch."""
         row, count = 0, 0
         for batch in self.batches:
-            held = self.split.held_out(row, n_rows(batch.rows))
+            held = self.split.held_out(row, n_rows(batch.rows), batch.groups)
             codes = self.target.encode(known_labels(batch, row), row, held)
             yield learner.scores(batch.rows, batch.width)[held], codes[held]
             row, count = row + len(codes), count + int(np.count_nonzero(held))
@@ -63,7 +65,7 @@ class HeldOut(NamedTuple):
         """
         counts, rows, unknown, row = np.zeros(len(self.target.classes), np.intp), 0, 0, 0
         for batch in self.batches:
-            held = self.split.held_out(row, n_rows(batch.rows))
+            held = self.split.held_out(row, n_rows(batch.rows), batch.groups)
             codes = self.target.encode(known_labels(batch, row), row, held)[held]
             if codes.ndim == 1:
                 others = codes < 0
@@ -79,9 +81,9 @@ class HeldOut(NamedTuple):
     def check_labels(self, name: str, metric: str) -> Note | None:
         """Refuse rows to validate with that cannot decide; return a note on unknown labels.
 
-        Rows of numbers have no classes, so they pass.
+        Rows of numbers and of groups have no classes, so they pass.
         """
-        if isinstance(self.target, NumberTarget):
+        if not isinstance(self.target, ClassTarget):
             return None
         counts, rows, unknown = self.count_labels()
         if not counts.any():
@@ -113,8 +115,9 @@ class HeldOut(NamedTuple):
 
         A label that is not a class counts as an error, and not at all in other metrics.
         """
-        if isinstance(self.target, NumberTarget):
-            return dict.fromkeys(problems, float(self.score(learner).as_dict()["r2"]))
+        if not isinstance(self.target, ClassTarget):
+            figures = self.score(learner).as_dict()
+            return dict.fromkeys(problems, float(figures.get("r2", figures.get("ndcg", np.nan))))
         if learner.parameters["metric"] != "error":
             return self.measure(learner, problems)
         right, count = np.zeros(len(learner.states)), 0
@@ -135,7 +138,7 @@ class HeldOut(NamedTuple):
             for k in problems
         }
 
-    def score(self, learner: LinearLearner) -> Score | NumberScore:
+    def score(self, learner: LinearLearner) -> Score | NumberScore | RankingScore:
         """Count the rows that a learner gets wrong, or add up its errors."""
         result = self.target.new_score()
         for scores, codes in self.scores(learner):
@@ -171,7 +174,8 @@ def evaluate(
     """Compare the predictions of a model with the labels of a file, in bounded memory.
 
     The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of ranks a
-    ``RankEvaluation``, of numbers a ``NumberScore``, of sentences a ``SequenceEvaluation``.
+    ``RankEvaluation``, of numbers a ``NumberScore``, of groups a ``RankingScore``, of sentences a
+    ``SequenceEvaluation``.
 
     Parameters
     ----------
@@ -201,7 +205,7 @@ def evaluate(
     for batch, scores in scored(learner, data):
         count = n_rows(batch.rows)
         if split is not None:
-            held = split.held_out(row, count)
+            held = split.held_out(row, count, batch.groups)
             batch, scores = select_rows(batch, held), scores[held]
         add_batch(result, batch, scores, decide(scores), row)
         row += count
@@ -212,8 +216,8 @@ def evaluate(
 
 def new_evaluation(learner: Any) -> Any:
     """Return counts without rows for the target of a model."""
-    if learner.target_kind == "numbers":
-        return learner.numbers.new_score()
+    if learner.target_kind in WITHOUT_CLASSES:
+        return learner.target.new_score()
     if learner.multilabel:
         return LabelSetEvaluation(learner.classes)
     kind = RankEvaluation if learner.target_kind == "ranks" else Evaluation
@@ -228,6 +232,9 @@ def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: i
         result.keep_worst(predicted, numbers, row, batch.ids)
         if result.coverage is not None:
             result.coverage.add_intervals(scores, numbers)
+        return
+    if isinstance(result, RankingScore):
+        result.compare(scores, RankingTarget().encode(known_labels(batch, row), row))
         return
     classes = result.classes
     if isinstance(result, LabelSetEvaluation):

@@ -8,14 +8,16 @@ from typing import Any, cast
 import numpy as np
 
 from ..data.labels import UnknownLabelError
+from ..data.ranking import AnyTarget, RankingTarget, refuse_no_pairs
 from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.splits import EVERY_ROW
-from ..data.targets import ClassTarget, LabelCounts, NumberTarget, make_target
+from ..data.targets import LabelCounts, NumberTarget, make_target
 from ..learners.asking import choose_labels
+from ..learners.base import WITHOUT_CLASSES
 from ..learners.feedback import FullInformation
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import FOR_ONE_PASS, InputError, ParameterError
-from ..reading.batches import Batch, cut_windows, known_labels
+from ..reading.batches import Batch, cut_groups, cut_windows, known_labels
 from ..reading.notices import left_out
 from ..reading.reader import (
     Peeked,
@@ -72,6 +74,7 @@ def look(reader: Reader, request: Request) -> Found:
         label_sets=recipe.labels_separator is not None,
         one_pass_statistics=reader.one_pass_statistics,
         numbers=reader.has_numbers,
+        groups=reader.has_groups,
         positive=() if isinstance(columns, bool) else find_numbers(recipe, columns),
     )
 
@@ -231,13 +234,13 @@ def complete(
 ) -> Model:
     """Test and calibrate a trained learner, and return its model."""
     plan = rows.plan
-    refuse_no_rows(learner.states[0].seen)
+    refuse_no_rows(learner.states[0].seen, plan.target)
     refuse_lost(learner.coefficients()[0], learner.mistakes, (one.rows for one in rows.batches))
     if plan.split:
         facts["held_out"] = rows.held_out.score(learner).as_dict()
         if job.before is None:
             suggest_pairs(rows, job)
-    elif plan.target == "numbers" and rows.in_memory:
+    elif plan.target in WITHOUT_CLASSES and rows.in_memory:
         facts["training_score"] = rows.score_all(learner).as_dict()
     if plan.parameters.get("calibrate") and plan.split:
         rows.held_out.calibrate(learner)
@@ -290,7 +293,7 @@ def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
     if isinstance(rows.target, NumberTarget):
         learner.numbers = rows.target
     learner.parameters = {**plan.parameters, **rows.target.as_parameters()}
-    learner.conformal = Conformal() if plan.parameters.get("calibrate") == "conformal" else None
+    learner.conformal = Conformal() if rows.adapts else None
     if len(learner.states) > 1:
         plan.check("problems")
     return learner
@@ -315,8 +318,10 @@ def start_from(initial: Model, plan: Plan) -> LinearLearner:
     return replace(learner, states=states, calibration=None)
 
 
-def refuse_no_rows(count: int) -> None:
+def refuse_no_rows(count: int, target: str = "classes") -> None:
     """Refuse to learn from no rows."""
+    if target == "ranking":
+        refuse_no_pairs(count)
     if not count:
         raise InputError(
             "There are no rows to learn from: all have the weight 0 or are held out.",
@@ -366,15 +371,17 @@ class FileRows:
         self.windows = Windows(plan.progress_every or 1, self.report_window)
         self.adapts = plan.parameters.get("calibrate") == "conformal" and not plan.split
 
-    target: ClassTarget | NumberTarget | None
+    target: Any
 
     # Labels
 
-    def find_target(self, job: FileJob) -> ClassTarget | NumberTarget:
+    def find_target(self, job: FileJob) -> AnyTarget:
         """Find the classes: in all rows if they are to be balanced, else in the first ones.
 
         Of numbers, find the scale in the first rows, unless a model to start from has one.
         """
+        if self.plan.target == "ranking":
+            return RankingTarget()
         if self.plan.target == "numbers":
             if job.before is not None:
                 return LinearLearner.from_model(job.before).numbers
@@ -392,7 +399,7 @@ class FileRows:
         """Count the labels of some batches, or of the first one."""
         counts, row = LabelCounts(), 0
         for batch in batches or [self.first]:
-            learnt = ~self.plan.split.held_out(row, n_rows(batch.rows))
+            learnt = ~self.plan.split.held_out(row, n_rows(batch.rows), batch.groups)
             counts.add(known_labels(batch, row), learnt)
             row += n_rows(batch.rows)
         return counts
@@ -468,7 +475,8 @@ class FileRows:
     def encode_blocks(self, size: int, n_classes: int) -> Iterator[TrainingRows]:
         """Yield all rows, ``size`` at a time or in batches if it is 0, and count them."""
         self.row, self.class_rows = 0, [0] * n_classes
-        for batch in cut_windows(self.batches, size):
+        cut = cut_groups if self.plan.target == "ranking" and not self.in_memory else cut_windows
+        for batch in cut(self.batches, size):
             self.bytes_read = batch.bytes_read
             rows = self.encode(batch, self.row)
             self.count(rows.codes if self.asked is None else rows.codes[rows.row_order])
@@ -480,7 +488,7 @@ class FileRows:
         """Keep a part in memory for the next epoch; refuse to resume a run over fewer rows."""
         if not self.in_memory:
             return part
-        refuse_no_rows(len(rows.row_order))
+        refuse_no_rows(len(rows.row_order), self.plan.target)
         flags = [len(problem.mistaken) for problem in run.problems if len(problem.mistaken)]
         if flags and min(flags) <= int(rows.row_order.max()):
             raise ParameterError(

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ..data.labels import UnknownLabelError
+from ..data.ranking import RankingScore
 from ..data.splits import Fold
 from ..data.targets import NumberScore, Score, describe
 from ..learners.kinds import make_learner
@@ -42,13 +43,14 @@ class CrossValidation:
     folds: list[Any] = field(default_factory=list)
 
     @property
-    def score(self) -> Score | NumberScore:
-        """The number of rows and of errors over all folds, or the errors of numbers."""
-        if isinstance(self.folds[0], NumberScore):
-            sums = NumberScore(self.folds[0].target)
+    def score(self) -> Score | NumberScore | RankingScore:
+        """The number of rows and of errors over all folds, or the figures of other targets."""
+        first = self.folds[0]
+        if isinstance(first, NumberScore | RankingScore):
+            sums: Any = first.begin_sum()
             for one in self.folds:
                 sums.add(one)
-            return sums
+            return cast(NumberScore | RankingScore, sums)
         total: Score = type(self.folds[0].score)()
         for one in self.folds:
             total.add(**asdict(one.score))

@@ -49,6 +49,8 @@ class Contents(NamedTuple):
 def list_outputs(learner: Any, contents: Contents) -> list[str]:
     """Return the names of the predicted columns."""
     names = list(map(str, learner.classes.tolist()))
+    if learner.target_kind == "ranking":
+        return ["score"]
     found = ["predicted"]
     if learner.target_kind == "numbers":
         return found if contents.coverage is None else [*found, "low", "high"]
@@ -73,7 +75,7 @@ def predict_rows(
     names, labels = learner.classes.tolist(), list[Any]()
     for batch, scores in scored(learner, reader):
         chosen = decide(scores)
-        if learner.target_kind == "numbers":
+        if learner.target_kind in ("numbers", "ranking"):
             labels = shorten(chosen[:, None], 15)[0]
         elif learner.multilabel:
             labels = join_labels(names, chosen, separator)

@@ -41,6 +41,9 @@ TITLES = {
     "r2": "R²",
     "median_mae": "MAE of the training median",
     "mean_rmse": "RMSE of the training mean",
+    "ndcg_at_10": "NDCG@10",
+    "ndcg": "NDCG",
+    "auc": "AUC",
 }
 MOST_CURVES = 8  # classes in one chart
 MOST_CLASSES = 20  # in a table of confusion

@@ -111,18 +111,21 @@ def ends_item(c):
 
 
 @compiled
-def svmlight(buffer, stop, cursor, labels, label_starts, rows, first, limit, lenient, labelled):
+def svmlight(
+    buffer, stop, cursor, labels, label_starts, queries, rows, first, limit, lenient, labelled
+):
     """Parse lines ``label qid:number index:value … # comment``.
 
     The columns are index - first, below limit, in increasing order; ``lenient`` leaves out those
     beyond the limit. Unless ``labelled``, a label may be absent, and is then NaN. Unless
     ``label_starts`` is empty, a row has any number of labels, ``1,4,7``: row r those from
-    ``label_starts[r]`` to ``label_starts[r + 1]``.
+    ``label_starts[r]`` to ``label_starts[r + 1]``. Unless ``queries`` is empty, each row has one.
     """
     values, indices, starts = rows
     at, row, k, lines, ignored, error, _ = cursor
     several = len(label_starts) > 0
     room = min(len(label_starts) - 1 if several else len(labels), len(starts) - 1)
+    room = min(room, len(queries)) if len(queries) > 0 else room
     base, last = address(buffer), 0
     line, stop = base + at, last_line_end(base + at, base + stop)
     i, error = line, 0
@@ -137,12 +140,14 @@ def svmlight(buffer, stop, cursor, labels, label_starts, rows, first, limit, len
             else:
                 labels[row], i, error = svmlight_label(i, labelled)
             if error == 0:
-                i, queries, error = svmlight_query(i)
+                i, query, found, error = svmlight_query(i)
+                if len(queries) > 0 and error == 0:
+                    queries[row], error = query, 0 if found else QUERY
             if error == 0:
                 i, end, error = svmlight_features(i, k, values, indices, first, limit, lenient)
             if error != 0:
                 break
-            row, k, ignored = row + 1, end, ignored + queries
+            row, k, ignored = row + 1, end, ignored + found
             starts[row] = k
             if several:
                 label_starts[row] = last
@@ -191,15 +196,15 @@ def label_list(i, labels, k):
 
 @inlined
 def svmlight_query(i):
-    """Skip a query after the label; return where the features begin, the queries, and an error."""
+    """Parse a query after the label: where it ends, its number, how many there are, an error."""
     i = after_blanks(i)
     if byte(i) != LETTER_Q:
-        return i, 0, 0
+        return i, np.uint64(0), 0, 0
     if byte(i + 1) == LETTER_I and byte(i + 2) == LETTER_D and byte(i + 3) == COLON:
-        _, end = digits(i + 4, NOTHING)
+        query, end = digits(i + 4, NOTHING)
         if end > i + 4 and ends_item(byte(end)):
-            return end, 1, 0
-    return i, 0, QUERY
+            return end, np.uint64(query), 1, 0
+    return i, np.uint64(0), 0, QUERY
 
 
 @inlined

@@ -21,6 +21,10 @@ pass the state from partition to partition; ``serve`` predictions; ``step`` from
 """
 
 
+WITHOUT_CLASSES = {"numbers": "predicts numbers", "ranking": "ranks rows within groups"}
+"""What the models of targets without classes do."""
+
+
 class Learner:
     """One kind of model: linear, dual, sequence or network.
 

@@ -89,12 +89,13 @@ def learn_in_turn(
                 weights=None if given.weights is None else given.weights[some],
                 row_order=given.row_order[:1] * 0,
             )
-            found.append(learner.target.nonconformity(learner.score_one(one.rows), one.codes))
+            found.append(learner.score_one(one.rows))
             count.add(learner.learn_at_once(one, None if wrong is None else wrong[some]))
     except BaseException:
         for restore in undo:
             restore()
         raise
     if found and learner.conformal is not None:
-        learner.conformal.add(np.concatenate(found))
+        codes = given.codes[given.row_order]
+        learner.conformal.add(learner.target.nonconformity(np.concatenate(found), codes))
     return count

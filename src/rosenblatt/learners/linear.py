@@ -10,11 +10,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..data import ranking
 from ..data.labels import has_class
 from ..data.rows import Array, known_columns, n_rows, read_only, sum_by_row, to_matrix
 from ..data.splits import Split
 from ..data.targets import (
-    ClassTarget,
     NumberTarget,
     choose_class,
     compute_r2,
@@ -45,7 +45,7 @@ from ..training.solutions import Last, Vote, new_state, zeros
 from ..training.tasks import LinearTask, Part, compute_steps, scores
 from ..training.tolerant import find_tolerance
 from . import add_class
-from .base import Learner, Use
+from .base import WITHOUT_CLASSES, Learner, Use
 from .conformal import learn_in_turn
 from .initial_weights import make_initial_weights, refuse_too_many
 
@@ -76,22 +76,21 @@ class TrainingRows(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows, codes: Array, weights: Array | None, width: int) -> "TrainingRows":
-        """Make an object of rows; those without a weight are not learnt."""
-        return cls(rows, codes, weights, width, rows_that_count(codes, weights))
+        """Make an object of rows; those without a weight, or without a pair, are not learnt."""
+        row_order = rows_that_count(codes, weights)
+        if codes.dtype.names:
+            row_order = ranking.rows_with_pairs(codes, row_order)
+        return cls(rows, codes, weights, width, row_order)
 
     @classmethod
     def encode(
-        cls,
-        batch: Batch,
-        target: ClassTarget | NumberTarget,
-        split: Split = NO_SPLIT,
-        first_row: int = 0,
+        cls, batch: Batch, target: Any, split: Split = NO_SPLIT, first_row: int = 0
     ) -> "TrainingRows":
         """Encode the labels of a batch; rows that are held out are not learnt.
 
         ``first_row`` is the number of the batch's first row in its file.
         """
-        held = split.held_out(first_row, n_rows(batch.rows)) if split else None
+        held = split.held_out(first_row, n_rows(batch.rows), batch.groups) if split else None
         codes = target.encode(known_labels(batch, first_row), first_row, held)
         if target.label_sets:
             codes = codes[:, : len(target.classes)]
@@ -207,7 +206,9 @@ class LinearLearner(Learner):
                 state.constrain(columns)
             state.refuse_negative()
         if intercept_step is None:
-            intercept_step = parameters["intercept_step"] if parameters["fit_intercept"] else 0.0
+            intercept_step = (
+                parameters["intercept_step"] if parameters.get("fit_intercept") else 0.0
+            )
         learner = cls(parameters, classes, states, float(intercept_step), multilabel=multilabel)
         if parameters.get("calibrate") == "conformal":
             learner.conformal = Conformal()
@@ -229,15 +230,17 @@ class LinearLearner(Learner):
         return learner
 
     @property
-    def target(self) -> ClassTarget | NumberTarget:
+    def target(self) -> Any:
         """The encoding of labels."""
         if self.target_kind == "numbers":
             return self.numbers
+        if self.target_kind == "ranking":
+            return ranking.RankingTarget()
         return make_target(self.classes, self.multilabel, ranks=self.target_kind == "ranks")
 
     @property
     def target_kind(self) -> Any:
-        """What labels are: "classes", "numbers" or "ranks"."""
+        """What labels are: "classes", "numbers", "ranks" or "ranking"."""
         return self.rule.target
 
     @property
@@ -291,7 +294,11 @@ class LinearLearner(Learner):
         positive = self.problems[problem]
         eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
         steps = compute_steps(given.codes, positive, eta0, given.weights, dtype)
-        labels = given.codes.astype(self.code_type) if positive is None else None
+        labels: Any = None
+        if self.rule.target == "ranking":
+            labels = ranking.index_pairs(given.codes, given.row_order)
+        elif positive is None:
+            labels = given.codes.astype(self.code_type)
         settings = self.rule.settings(self.parameters, self.intercept_step)
         examples, tolerance = Examples(given.rows, steps, labels), find_tolerance(self.parameters)
         return LinearTask(examples, given.row_order, self.rule, settings, given.width, tolerance)
@@ -468,18 +475,18 @@ class LinearLearner(Learner):
 
     def choose(self, activations: Array) -> Array:
         """Return the class numbers that scores decide for, or an indicator of label sets."""
-        return self.target.decide(activations, self.ties)
+        return np.asarray(self.target.decide(activations, self.ties))
 
     def calibrate(self, scores: Array, codes: Array) -> None:
         """Fit probabilities, sets and intervals to the scores of rows that were not learnt from."""
         if self.target_kind != "numbers":
             self.calibration = fit_calibration(scores, codes, len(self.classes))
-        if self.conformal is not None:
+        if self.parameters.get("calibrate") == "conformal":
             self.conformal = Conformal.from_held_out(self.target.nonconformity(scores, codes))
 
     def row_errors(self, activations: Array, codes: Array) -> Array:
         """Return whether each row is wrong, or the absolute error of its number."""
-        return self.target.row_errors(activations, codes, self.ties)
+        return np.asarray(self.target.row_errors(activations, codes, self.ties))
 
     def right(self, activations: Array, codes: Array) -> Array:
         """Flag the problems, one column each, that the scores of rows decide as their labels do."""
@@ -509,6 +516,8 @@ class LinearLearner(Learner):
                 activations = activations + bias
         if self.rule.target == "numbers":
             return compute_r2(codes - activations, codes)
+        if self.rule.target == "ranking":
+            return ranking.mean(ranking.measure_groups(activations, codes).ndcg)
         return self.validation_score(problem, activations, codes)
 
     def validation_score(self, problem: int, activations: Array, codes: Array) -> float:
@@ -546,6 +555,7 @@ class LinearLearner(Learner):
 
     def refusal(self, use: Use) -> str:
         """Return why the learner cannot be used so, as a sentence; "" if it can."""
+        what = WITHOUT_CLASSES.get(self.target_kind, f"predicts {self.target_kind}")
         if use == "stream" and self.parameters["solution"] not in ("last", "average"):
             return (
                 f"The solution {self.parameters['solution']} needs all rows in memory; learn from "
@@ -554,10 +564,9 @@ class LinearLearner(Learner):
         if use == "mix" and not self.rule.can_mix:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
         if use == "step" and self.target_kind != "classes":
-            kind = self.target_kind
-            return f"steps follows the updates of a classifier, and this model predicts {kind}."
+            return f"steps follows the updates of a classifier, and this model {what}."
         if use == "add_class" and self.target_kind != "classes":
-            return f"it predicts {self.target_kind}, not classes"
+            return f"it {what}, not classes"
         if use == "step" and self.rule.draws:
             return "steps follows updates that labels decide, and those of this rule are drawn."
         if use == "step" and len(self.states) > 1:

@@ -20,6 +20,7 @@ from .rules import (
     LINEAR,
     NUMBER_RULES,
     RANK_RULES,
+    RANKING_RULES,
     RULE_NAMES,
     RULE_TABLE,
     RuleEntry,
@@ -28,6 +29,7 @@ from .rules import (
 )
 from .tables import (
     ANY_NUMBER_RULE,
+    ANY_RANKING_RULE,
     ANY_RULE,
     CLUSTER,
     FILES,
@@ -35,6 +37,7 @@ from .tables import (
     FOR_LABEL_SETS,
     FOR_NUMBERS,
     FOR_ONE_PASS,
+    FOR_RANKING,
     FOR_RANKS,
     FOR_TABLES,
     FOR_TEXTS,
@@ -59,6 +62,7 @@ from .tables import (
 
 __all__ = [
     "ANY_NUMBER_RULE",
+    "ANY_RANKING_RULE",
     "ANY_RULE",
     "CLASS_RULES",
     "CLUSTER",
@@ -69,6 +73,7 @@ __all__ = [
     "FOR_LABEL_SETS",
     "FOR_NUMBERS",
     "FOR_ONE_PASS",
+    "FOR_RANKING",
     "FOR_RANKS",
     "FOR_TABLES",
     "FOR_TEXTS",
@@ -80,6 +85,7 @@ __all__ = [
     "ONLINE_NUMBER_SETTINGS",
     "ONLINE_SETTINGS",
     "ORDERS",
+    "RANKING_RULES",
     "RANK_RULES",
     "RULE_NAMES",
     "RULE_TABLE",

@@ -93,7 +93,7 @@ CONFLICTS: tuple[Conflict, ...] = (
         '{order="fixed"} (partial_fit always takes the rows as they come)',
     ),
     needs_all_rows(
-        "intercept_step", lambda p: p["intercept_step"] == "radius", "the number R² itself"
+        "intercept_step", lambda p: p.get("intercept_step") == "radius", "the number R² itself"
     ),
     needs_all_rows("early_stopping", lambda p: bool(p.get("early_stopping")), "fit"),
     needs_all_rows("kernel", lambda p: p.get("kernel") == "precomputed", "the kernel itself"),

@@ -59,7 +59,9 @@ class RuleEntry:
     one_vs_rest
         Whether several classes are one two-class problem each, whatever ``multi_class`` says.
     target
-        What its labels are: "classes", "numbers" or "ranks".
+        What its labels are: "classes", "numbers", "ranks", or "ranking" for relevance in groups.
+    form_of
+        The rule for classes that it is the form of; its name stands for this one.
     feedback
         Whether it learns from predictions that are drawn by chance and judged right or wrong.
     """
@@ -74,6 +76,7 @@ class RuleEntry:
     keeps: tuple[str, ...] = ()
     one_vs_rest: bool = False
     target: str = "classes"
+    form_of: str = ""
     feedback: bool = False
 
     @property
@@ -264,6 +267,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         "PassiveAggressiveRegressor",
         loop="regression",
         target="numbers",
+        form_of="pa",
         python_only={"positive": POSITIVE},
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.001, 0.01, 0.1)),
@@ -287,6 +291,36 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         own={
             "eta0": positive(0.1, "Learning rate eta0 > 0", (0.01, 0.1)),
             "normalized": flag(True, "Divide each step by the squared length of its row"),
+        },
+    ),
+    "perceptron-ranking": RuleEntry(
+        "PerceptronRanker",
+        loop="ranking",
+        step="UNIT_STEP",
+        target="ranking",
+        form_of="perceptron",
+        own={
+            "margin": non_negative(
+                0.0,
+                "Margin ≥ 0 that a pair must exceed, else it causes an update",
+                (0.0, 0.25, 1.0),
+            )
+        },
+    ),
+    "pa-ranking": RuleEntry(
+        "PassiveAggressiveRanker",
+        loop="ranking",
+        target="ranking",
+        form_of="pa",
+        own={
+            "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.01, 0.1, 1.0)),
+            "loss": choice(
+                "hinge",
+                "hinge",
+                "squared_hinge",
+                "hard",
+                help="Loss: hinge (PA-I), squared_hinge (PA-II), hard (no limit to the step)",
+            ),
         },
     ),
     "prank": RuleEntry(
@@ -324,6 +358,7 @@ CLASS_RULES = {
     if entry.target == "classes" and rule not in FEEDBACK_RULES
 }
 NUMBER_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "numbers"}
+RANKING_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "ranking"}
 RANK_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "ranks"}
 
 RULE_NAMES: Mapping[str, str] = {entry.estimator: rule for rule, entry in RULE_TABLE.items()}
@@ -352,6 +387,6 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
     step of the bias (by the size of the rows) and the margin (by the kind of columns).
     """
     entry = RULE_TABLE[rule]
-    unsettled = {name: None for name in ("order", "margin") if name in entry.parameters}
-    usual = FOR_FILES | (FOR_FEEDBACK if entry.feedback else {})
-    return collect_parameters(rule, **(usual | unsettled | given))
+    usual = FOR_FILES | (FOR_FEEDBACK if entry.feedback else {}) | {"order": None, "margin": None}
+    known = {name: usual[name] for name in usual if name in entry.parameters}
+    return collect_parameters(rule, **(known | given))

@@ -298,7 +298,18 @@ ANY_NUMBER_RULE = {
     )
 }
 """What the estimators of all rules for numbers have."""
-SHARED_BY_TARGET = {"classes": ANY_RULE, "numbers": ANY_NUMBER_RULE, "ranks": ANY_RANK_RULE}
+ANY_RANKING_RULE = {
+    name: parameter
+    for name, parameter in ANY_NUMBER_RULE.items()
+    if name not in ("fit_intercept", "intercept_step", "calibrate", "positive")
+} | {"solution": replace(ANY_NUMBER_RULE["solution"], default="average")}
+"""What the estimators of all rules that rank rows have: a bias would cancel."""
+SHARED_BY_TARGET = {
+    "classes": ANY_RULE,
+    "numbers": ANY_NUMBER_RULE,
+    "ranks": ANY_RANK_RULE,
+    "ranking": ANY_RANKING_RULE,
+}
 """What the estimators of all rules have, by what their labels are."""
 
 ANY_FEEDBACK_RULE = ANY_RULE | {
@@ -472,6 +483,9 @@ FOR_NUMBERS: dict[str, Any] = {
     "epsilon": 0.0,
 }
 """Defaults for numbers, scaled to deviation 1; C depends on the size of the rows."""
+
+FOR_RANKING: dict[str, Any] = {"rule": "pa-ranking", "loss": "hinge", "C": None}
+"""Defaults for ranking within groups (benchmarks/ranking.py); C depends on the size of the rows."""
 
 FOR_RANKS: dict[str, Any] = {"rule": "prank", "margin": 0.0}
 """Defaults for labels in a stated order (docs/ranks.md gives the reasons)."""

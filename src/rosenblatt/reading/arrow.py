@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets
+from ..data.ranking import make_keys
 from ..data.rows import join_rows, read_only, view_rows
 from ..kernels import words
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
 from ..kernels.cells import count_bytes
-from ..kernels.lines import MISSING, VALUE_TOO_LARGE
+from ..kernels.lines import VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams, NumberColumns, salt
 from ..parameters import InputError
 from .batches import Batch
@@ -36,7 +37,7 @@ from .scaling import DenseScaling, get_scale, recipe_error, unpack_array
 from .sources import Source
 from .spellings import LEADING_ZEROS, Spelling, write_plainly
 from .threads import Broken, Piece
-from .values import exact_numbers, to_numbers, to_scalar, to_strings, too_large
+from .values import exact_numbers, to_numbers, to_scalar, too_large, trim_cells
 from .vocabulary import Cells
 
 MOST_LETTERS = 32  # of labels that NumPy keeps in place; threads and comparisons are faster then
@@ -59,6 +60,7 @@ class DecodedColumns(NamedTuple):
 
     labels: Any
     ids: np.ndarray | None
+    groups: np.ndarray | None
     columns: list[Any]
     rows: int
     matrix: np.ndarray | None = None
@@ -85,7 +87,11 @@ class TableParser(Parser):
         self.label = names.label(recipe, options.label_needed)
         self.id = names.numbers.get(str(recipe.id)) if recipe.id is not None else None
         self.wanted = [names.named(name) for name in features.names]
-        self.wanted += [place for place in (self.label, self.id) if place is not None]
+        groups = recipe.has_groups and recipe.label is not False  # predictions need none
+        self.group = names.numbers.get(str(recipe.group)) if groups else None
+        further = (self.label, self.id, self.group)
+        self.further = [place for place in further if place is not None]
+        self.wanted += self.further
         for number, (name, kind) in enumerate(self.columns):
             if not self.hashed:
                 self.vocabulary.known[number] = (str, name)
@@ -236,11 +242,21 @@ class TableParser(Parser):
             else encode_strings(column)
             for column, (name, kind) in zip(columns, self.columns, strict=False)
         ]
-        further = columns[len(self.columns) :]
+        further = dict(zip(self.further, columns[len(self.columns) :], strict=False))
         find = self.labels if self.recipe.labels_separator is None else self.label_sets
-        labels = None if self.label is None else find(further[0])
-        ids = None if self.id is None else np.array(to_words(further[-1]).to_pylist(), object)
-        return DecodedColumns(labels, ids, decoded, rows, matrix)
+        labels = None if self.label is None else find(further[self.label])
+        ids = None if self.id is None else np.array(to_words(further[self.id]).to_pylist(), object)
+        groups = None if self.group is None else self.group_keys(further[self.group])
+        return DecodedColumns(labels, ids, groups, decoded, rows, matrix)
+
+    def group_keys(self, column: Any) -> np.ndarray:
+        """Return a key of the group of each row; a missing group is refused."""
+        coded = to_words(column).fill_null("").dictionary_encode()
+        names = [name.strip() for name in coded.dictionary.to_pylist()]
+        if "" in names:
+            name = str(self.recipe.group)
+            raise InputError("the row has no group", code="no-group", column=name)
+        return np.asarray(make_keys(names)[to_numbers(coded.indices)])
 
     def numbers(self, column: Any, name: str) -> np.ndarray:
         """Decode a column of numbers; a missing one is NaN."""
@@ -335,12 +351,13 @@ class TableParser(Parser):
         """Make rows of decoded columns."""
         if not decoded.rows:
             return
-        labels, ids = decoded.labels, decoded.ids
+        labels, ids, groups = decoded.labels, decoded.ids, decoded.groups
         rows = self.hashed_rows(decoded) if self.hashed else self.dense_rows(decoded)
         for some, part in rows:
             some_labels = None if labels is None else labels[some]
             some_ids = None if ids is None else ids[some]
-            batch = Batch(part, some_labels, None, self.width, taken, lines, some_ids)
+            some_groups = None if groups is None else groups[some]
+            batch = Batch(part, some_labels, None, self.width, taken, lines, some_ids, some_groups)
             if isinstance(some_labels, np.ndarray):
                 yield from self.leave_out_unlabelled(batch)
             else:
@@ -534,16 +551,6 @@ def to_arrow_type(dtype: np.dtype | None) -> Any:
     import pyarrow
 
     return pyarrow.string() if dtype is None else pyarrow.from_numpy_dtype(dtype)
-
-
-def trim_cells(column: Any) -> Any:
-    """Return a column of strings without blanks around them; what means "missing" is null."""
-    import pyarrow
-    from pyarrow import compute
-
-    words = compute.utf8_trim_whitespace(column.cast(to_arrow_type(None)))
-    gaps = compute.is_in(words, to_strings(MISSING))
-    return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)
 
 
 def truth_to_digits(column: Any, spelling: Spelling | None = None) -> Any:

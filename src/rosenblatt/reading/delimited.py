@@ -96,7 +96,7 @@ def make_table_parser(
     """Make the parser of a table: by the kernel if all its cells are plain numbers."""
     kinds = {*(each.kind for each in layout.kinds), recipe.label_kind}
     plain = not recipe.spellings and not any(each.spelling for each in layout.kinds)
-    dense = plain and recipe.bits is None and recipe.id is None
+    dense = plain and recipe.bits is None and recipe.id is None and not recipe.has_groups
     numbers = dense and kinds <= {"number", None} and not layout.gaps
     return (NumberParser if numbers else CellParser)(source, recipe, options, layout)
 

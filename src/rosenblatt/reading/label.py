@@ -38,6 +38,8 @@ def with_label(
     stated = recipe.label is not None
     usual = find_usual_labels(names.names) if recipe.label is None else [names.number(recipe.label)]
     places = usual if stated else list(dict.fromkeys([*usual, len(names) - 1]))
+    if recipe.has_groups:
+        return replace(recipe, label=names.names[places[0]], numbers=False), {}
     if recipe.labels_separator is not None:
         return replace(recipe, label=names.names[places[0]], numbers=False), {}
     good = [place for place in places if recipe.numbers or holds_classes(cells(place))]

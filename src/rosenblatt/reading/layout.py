@@ -168,7 +168,7 @@ class FirstRows:
 
     def is_header(self, recipe: FeatureRecipe) -> bool:
         """Guess whether the first row holds names."""
-        stated = {recipe.label, recipe.id, *recipe.text, *recipe.ignore}
+        stated = {recipe.label, recipe.id, recipe.group, *recipe.text, *recipe.ignore}
         stated |= {name for name, _ in recipe.columns or ()}
         names = [cell.strip() for cell in self.cells]
         if any(isinstance(name, str) and not DIGITS.fullmatch(name) for name in stated & {*names}):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets
+from ..data.ranking import make_keys
 from ..kernels import lines
 from ..kernels.addresses import MINUS, line_end
 from ..kernels.algebra import Rows
@@ -45,6 +46,7 @@ from .parser import (
 )
 from .recipe import (
     OTHER_BITS,
+    QUERIES,
     FeatureRecipe,
     ReaderOptions,
     RestartError,
@@ -55,7 +57,7 @@ from .scaling import sparse_scaling
 from .sources import Source
 from .threads import Broken, Piece
 
-NO_STARTS = np.zeros(0, np.int64)
+NO_STARTS, NO_QUERIES = np.zeros(0, np.int64), np.zeros(0, np.uint64)
 CODES = {
     LABEL: "label",
     LABELS: "several-labels",
@@ -75,13 +77,17 @@ CODES = {
 
 
 class LineBuffers(NamedTuple):
-    """Arrays that a kernel fills; ``label_starts`` is empty where each row has one label."""
+    """Arrays that a kernel fills.
+
+    ``label_starts`` is empty where each row has one label, ``queries`` where these are not used.
+    """
 
     labels: np.ndarray
     weights: np.ndarray | None
     rows: CSRBuffer
     groups: np.ndarray | None
     label_starts: np.ndarray = NO_STARTS
+    queries: np.ndarray = NO_QUERIES
 
     def view_labels(self, rows: int) -> Any:
         """Return the labels of the first rows."""
@@ -111,13 +117,15 @@ class LineParser(Parser):
                 shorter = out._replace(labels=out.labels[: long.argmax()])
                 yield self.long_label(data, before, shorter)
                 return
-            if cursor.ignored:
+            if cursor.ignored and not len(out.queries):
                 self.add_notice(self.ignored)
             weights = out.weights
+            keys = make_keys(out.queries[: cursor.rows]) if len(out.queries) else None
             for some, rows in self.make_rows(data, cursor, out):
                 own = labels[some] if self.labelled else None
                 own_weights = None if weights is None else weights[some]
                 batch = Batch(rows, own, own_weights, self.width, piece.taken, cursor.lines)
+                batch = batch._replace(groups=None if keys is None else keys[some])
                 if self.options.label_needed and isinstance(own, np.ndarray):
                     yield from self.leave_out_unlabelled(batch)
                 else:
@@ -215,14 +223,22 @@ class SvmlightParser(LineParser):
         recipe = make_recipe(recipe, "svmlight", source.name, first=first, bits=None)
         if self.hashed:
             recipe = replace(recipe, bits=recipe.bits or OTHER_BITS)
+        asked, recipe = recipe, with_queries(recipe, head, options)
         made, notices = with_line_numbers(with_label_sets(recipe, head, options), head, options)
         super().__init__(source, made, options)
         self.notices.update(notices)
         self.scaling = sparse_scaling(recipe.scales)
+        if recipe is not asked:
+            self.add_notice("queries-groups")
         self.bins = SparseBins(recipe.edges or {}, self.mask)
         self.add_names()
         if self.recipe.labels_separator != recipe.labels_separator:
             self.add_notice("labels")
+
+    @property
+    def reads_queries(self) -> bool:
+        """Whether each row has a query, which predictions do not need."""
+        return self.recipe.has_groups and self.labelled
 
     def over(self, source: Source, recipe: FeatureRecipe) -> "SvmlightParser":
         """Make a parser for other bytes, or by another recipe."""
@@ -235,13 +251,14 @@ class SvmlightParser(LineParser):
         n = size // 8 + 1
         rows = allocate_rows(n, size // 4 + 1, self.options.dtype)
         labels, starts = self.allocate_labels(n, size)
-        return LineBuffers(labels, None, rows, None, starts)
+        queries = np.empty(n, np.uint64) if self.reads_queries else NO_QUERIES
+        return LineBuffers(labels, None, rows, None, starts, queries)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
         """Call the kernel."""
         lenient = not self.options.new  # a model passes over columns that it has not met
         rules = self.recipe.first, 1 << 32, lenient, self.labelled
-        labels = out.labels, out.label_starts
+        labels = out.labels, out.label_starts, out.queries
         cursor = lines.svmlight(data, len(data), cursor, *labels, out.rows, *rules)
         used = out.rows.indices[: cursor.values]
         self.width = int(used.max()) + 1 if cursor.values else 0
@@ -301,6 +318,20 @@ def with_label_sets(recipe: FeatureRecipe, head: bytes, options: ReaderOptions) 
     return replace(recipe, labels_separator=",") if several else recipe
 
 
+FIRST_QUERY = re.compile(rb"(?:\s*(?:#.*)?\n)*[ \t]*[-+.\deE]+[ \t]+qid:\d")
+
+
+def with_queries(recipe: FeatureRecipe, head: bytes, options: ReaderOptions) -> FeatureRecipe:
+    """Return a recipe whose groups are the queries of lines, if the first row has one.
+
+    Labels that are stated to be classes or numbers are not relevance.
+    """
+    other = recipe.numbers is not None or recipe.labels_separator is not None
+    if recipe.group is not None or not options.new or recipe.label is False or other:
+        return recipe
+    return replace(recipe, group=QUERIES) if FIRST_QUERY.match(head) else recipe
+
+
 FIRST_LABEL = re.compile(rb"^[ \t]*([-+.\deE]+)(?=[ \t|])", re.MULTILINE)
 
 
@@ -308,7 +339,7 @@ def with_line_numbers(
     recipe: FeatureRecipe, head: bytes, options: ReaderOptions
 ) -> tuple[FeatureRecipe, dict[Notice, None]]:
     """Return a recipe that says whether the labels of lines are numbers, and a note."""
-    several = recipe.labels_separator is not None
+    several = recipe.labels_separator is not None or recipe.has_groups
     if several or not options.new or recipe.label is False:
         return (replace(recipe, numbers=False) if several else recipe), {}
     cells = [label.decode() for label in FIRST_LABEL.findall(head)]

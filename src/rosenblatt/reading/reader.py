@@ -24,6 +24,7 @@ from .notices import Notice, count_rows, list_words, make_notice
 from .parser import Parser
 from .recipe import (
     ASKED,
+    QUERIES,
     FeatureRecipe,
     ReaderOptions,
     RestartError,
@@ -55,6 +56,7 @@ def read(
     label: str | int | bool | None = None,
     labels_separator: str | None = None,
     numbers: bool | None = None,
+    group: str | int | bool | None = None,
     category: Sequence[str] = (),
     text: Sequence[str] = (),
     ngrams: tuple[int, int] | None = None,
@@ -99,6 +101,10 @@ def read(
     numbers : bool or None, default=None
         Whether the labels are numbers to predict, and not classes. None: if nearly all are
         different numbers, or many have decimals.
+    group : str, int, False or None, default=None
+        A column of groups, such as queries, by name or number: labels are the relevance of rows
+        within their group, for ``Batch.groups``. Of svmlight it is ``qid``, and need not be stated
+        where the first row has one; False learns classes or numbers.
     category : str or sequence of str, default=()
         Columns of words, the label's too, where the first rows look like numbers.
     text : str or sequence of str, default=()
@@ -248,6 +254,7 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
         )
     if kind in ("svmlight", "vw"):
         refuse_options_of_text(recipe)
+        refuse_group(kind, recipe)
         if recipe.labels_separator not in (None, ","):
             raise ParameterError(
                 f"Commas divide the labels of a line of {kind}; use {{labels_separator}}.",
@@ -257,6 +264,17 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
     for name, (formats, why) in FORMATS_OF_OPTIONS.items():
         if getattr(recipe, name) is not None and kind not in formats:
             raise ParameterError(f"{{{name}?}} is about {why}.", code=f"{name}-of-format")
+
+
+def refuse_group(kind: str, recipe: FeatureRecipe) -> None:
+    """Raise ParameterError for a column of groups where there are no columns, only ``qid:``."""
+    if recipe.has_groups and (kind != "svmlight" or recipe.group != QUERIES):
+        raise ParameterError(
+            f"A line of {kind} has no columns to name; {{group}} is for tables, or {QUERIES} for "
+            "svmlight.",
+            code="columns-of-format",
+            group=recipe.group,
+        )
 
 
 class Reader:
@@ -370,7 +388,7 @@ class Reader:
         self.complete_recipe()
         total, count, row = 0.0, 0, 0
         for batch in self.parser.first_rows(self.parser.recipe):
-            rows = select_learnt_rows(batch.rows, self.split, row)
+            rows = select_learnt_rows(batch, self.split, row)
             values = rows.values.astype(np.float64)
             total, count = total + float(values @ values), count + n_rows(rows)
             row += n_rows(batch.rows)
@@ -435,6 +453,16 @@ class Reader:
     def has_numbers(self) -> bool:
         """Whether labels are numbers to predict."""
         return bool(self.parser.recipe.numbers)
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether each row has one label, which is a class."""
+        return not (self.multilabel or self.has_numbers or self.has_groups)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether labels are the relevance of rows within groups."""
+        return self.parser.recipe.has_groups
 
     @property
     def multilabel(self) -> bool:

@@ -36,6 +36,7 @@ MOST_COLUMNS = 16  # of a file, for each that the model has weights for
 DIGITS = re.compile(r"-?\d+")
 
 
+QUERIES = "qid"  # the groups of svmlight
 KINDS = ("number", "category", "date", "text")
 
 
@@ -103,6 +104,12 @@ class FeatureRecipe:
     bins: Annotated[int, is_number_of_bins] = 0
     edges: Mapping[str, Annotated[Sequence[float], is_rising]] | None = None
     numbers: bool | None = False  # whether labels are numbers to predict; None: if they look so
+    group: str | int | bool | None = None  # the column of groups, or "qid"; labels are relevance
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether labels are the relevance of rows within groups."""
+        return self.group is not None and self.group is not False
 
     @property
     def is_complete(self) -> bool:
@@ -149,7 +156,7 @@ class FeatureRecipe:
     def numbered_columns(self, source: str) -> list[str]:
         """Return the feature columns of a table without a header, whose names are numbers."""
         named = {*(name for name, _ in self.columns or ()), *self.ignore}
-        named |= {str(self.id)} if self.id is not None else set()
+        named |= {str(column) for column in (self.id, self.group) if column is not None}
         words = [name for name in named if not DIGITS.fullmatch(name)]
         if words:
             raise ParameterError(
@@ -427,7 +434,10 @@ def with_new_columns(
     text, grams = text_columns(recipe.text, names)
     ignore = names.find_names(recipe.ignore)
     row_name = None if recipe.id is None else names.find_names([recipe.id])[0]
+    found = [] if recipe.group is None or recipe.group is False else [recipe.group]
+    group = next(iter(names.find_names(found)), None)
     named: dict[str, list[Any]] = {"text": text, "ignore": ignore, "id": [row_name]}
+    named["group"] = [group]
     for option, chosen in named.items():
         if label is not None and label in chosen:
             raise ParameterError(
@@ -435,11 +445,11 @@ def with_new_columns(
                 code="label-is-feature",
             )
     for name in text:
-        if name in (*ignore, row_name):
+        if name in (*ignore, row_name, group):
             raise ParameterError(
                 f"The column {name!r} cannot be text and be left out.", code="text-ignored"
             )
-    unused = {label, row_name, *ignore}
+    unused = {label, row_name, group, *ignore}
     columns = [
         (name, "text" if name in text else "number" if each.kind == "boolean" else each.kind)
         for name, each in zip(names.names, kinds, strict=True)
@@ -460,6 +470,7 @@ def with_new_columns(
         spellings={name: found for name, found in spelled if kept.get(name) == "number"},
         ignore=ignore,
         id=row_name,
+        group=group,
     )
 
 

@@ -29,9 +29,12 @@ def next_statistics(parser: Parser, split: Split = NONE) -> "SizeSurvey | TextSu
     return (TextSurvey if parser.recipe.lacks_frequencies else SizeSurvey)(parser, split)
 
 
-def select_learnt_rows(rows: Rows, split: Split, first_row: int) -> Rows:
+def select_learnt_rows(batch: Batch, split: Split, first_row: int) -> Rows:
     """Select the rows of a batch that are not held out, by the number of its first row."""
-    return rows_where(rows, ~split.held_out(first_row, n_rows(rows))) if split else rows
+    rows = batch.rows
+    if not split:
+        return rows
+    return rows_where(rows, ~split.held_out(first_row, n_rows(rows), batch.groups))
 
 
 class SizeSurvey:
@@ -60,7 +63,7 @@ class SizeSurvey:
         if self.recipe.scale == "auto":
             parts, row = [], 0
             for batch in self.parser.first_rows(self.plain):
-                parts.append(select_learnt_rows(batch.rows, self.split, row))
+                parts.append(select_learnt_rows(batch, self.split, row))
                 row += n_rows(batch.rows)
             first = SparseSurvey()
             for rows in number_columns(parts):
@@ -100,7 +103,7 @@ class SizeSurvey:
     def add(self, batch: Batch) -> None:
         """Measure some rows."""
         assert self.seen is not None
-        self.seen.add(select_learnt_rows(batch.rows, self.split, self.rows))
+        self.seen.add(select_learnt_rows(batch, self.split, self.rows))
         self.rows += n_rows(batch.rows)
 
     def join(self, parser: Parser, parts: list[Rows]) -> Rows:
@@ -206,7 +209,7 @@ class TextSurvey:
     def add(self, batch: Batch) -> None:
         """Count the n-grams of some rows."""
         assert self.seen is not None
-        rows = select_learnt_rows(batch.rows, self.split, self.rows)
+        rows = select_learnt_rows(batch, self.split, self.rows)
         self.rows += n_rows(batch.rows)
         self.texts += n_rows(rows)
         indices: Any = rows.indices

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.lines import MISSING
+
 
 def to_scalar(value: str | float) -> Any:
     """Convert a string or number to an Arrow scalar."""
@@ -50,3 +52,13 @@ def exact_numbers(column: Any) -> np.ndarray:
 
     whole = pyarrow.types.is_integer(column.type) and not column.null_count
     return to_numbers(column if whole else column.cast(pyarrow.float64(), safe=False))
+
+
+def trim_cells(column: Any) -> Any:
+    """Return a column of strings without blanks around them; what means "missing" is null."""
+    import pyarrow
+    from pyarrow import compute
+
+    words = compute.utf8_trim_whitespace(column.cast(pyarrow.string()))
+    gaps = compute.is_in(words, to_strings(MISSING))
+    return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)

@@ -96,7 +96,8 @@ class InferenceEndpoints:
         width = [] if len(classes) <= 2 else [len(classes)]
         scores = {"name": "scores", "datatype": "FP64", "shape": [-1, *width]}
         about = {"name": name, "versions": [VERSION], "platform": "rosenblatt"}
-        outputs = [labels] if numbers else [labels, scores]
+        ranks = served.learner.target_kind == "ranking"
+        outputs = [labels] if numbers else [scores] if ranks else [labels, scores]
         return to_json(about | {"inputs": inputs, "outputs": outputs})
 
     async def model_ready(self, request: Request) -> Response:

@@ -157,6 +157,11 @@ class ServedModel:
     def check_learning(self) -> None:
         """Refuse a model that cannot learn from a stream."""
         reason = self.learner.refusal("stream")
+        if self.learner.target_kind == "ranking":
+            reason = (
+                "It ranks rows within groups, and the service learns row by row; serve it without "
+                "a log, and train it again on more groups."
+            )
         if reason:
             raise ValueError(f"{self.name}: {reason}")
 
@@ -176,6 +181,8 @@ class ServedModel:
             values = [dict.fromkeys(self.maker.names, self.maker.sample)]
         given = self.maker.make(values, labelled=False)
         self.learner.predictor().scores(given.rows, given.width)
+        if self.learner.target_kind == "ranking":
+            return  # it does not learn here
         other = copy.deepcopy(self.learner)
         label = 0.0 if self.has_numbers else self.learner.classes.tolist()[0]
         codes = self.encode([[label] if self.learner.multilabel else label])
@@ -480,6 +487,8 @@ def predict(
             sets["sets"] = [learner.classes[flags].tolist() for flags in found]
     if learner.target_kind == "numbers":
         return {"labels": round_numbers(chosen), **sets}
+    if learner.target_kind == "ranking":
+        return {"scores": round_numbers(chosen)}
     if learner.multilabel:
         labels = [learner.classes[flags].tolist() for flags in chosen]
     else:

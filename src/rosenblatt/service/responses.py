@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..learners.base import WITHOUT_CLASSES
 from .http import JSON, Route
 from .learning import Learning
 from .model import WINDOWS, Predictor, ServedModel
@@ -189,7 +190,7 @@ def describe_responses(service: "Service", route: Route) -> dict[str, Any]:
 def schemas(served: ServedModel) -> Any:
     """The schema of a row, and of one with its label."""
     maker, label = served.maker, dict[str, Any](enum=served.learner.classes.tolist())
-    if served.has_numbers:
+    if served.learner.target_kind in WITHOUT_CLASSES:
         label = {"type": "number"}
     if maker.of_lines:
         line = {"type": "string", "description": f"A line of {maker.recipe.rows}."}

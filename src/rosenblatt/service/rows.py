@@ -142,7 +142,7 @@ class TableMaker:
                 columns.append(to_times(values, name, parser))
             else:
                 columns.append(encode_words(values, name))
-        decoded = DecodedColumns(None, None, columns, len(objects))
+        decoded = DecodedColumns(None, None, None, columns, len(objects))
         parts = list(parser.make_batches(decoded, 0, 0))
         return parts[0] if len(parts) == 1 else join_batches(parts)
 

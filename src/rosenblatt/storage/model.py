@@ -58,7 +58,7 @@ class Model(NamedTuple):
 
     @property
     def target(self) -> str:
-        """What its labels are: "classes", "numbers" or "ranks"."""
+        """What its labels are: "classes", "numbers", "ranks" or "ranking"."""
         rule = RULE_NAMES.get(self.estimator)
         return "classes" if rule is None else RULE_TABLE[rule].target
 
@@ -75,8 +75,8 @@ def check_model(model: Model) -> None:
     kind = state_class(model.estimator, model.parameters.get("solution", ""))
     check_entries("facts", model.facts, Facts, *getattr(kind, "facts", ()))
     check_entries("features", model.features, Features, *getattr(kind, "features", ()))
-    if model.target == "numbers":
-        require(not len(model.classes), "it predicts numbers, and has labels")
+    if model.target in ("numbers", "ranking"):
+        require(not len(model.classes), "it predicts no classes, and has labels")
     else:
         check_labels(model.classes, 1 if model.is_multilabel else 2, model.target == "ranks")
     check_held_out(model.facts.get("held_out", {}))
@@ -147,7 +147,7 @@ def check_checkpoint(checkpoint: Checkpoint) -> None:
 
 def check_held_out(score: Any) -> None:
     """Refuse counts of held-out rows that are out of range."""
-    if isinstance(score, dict) and "mae" in score:  # of numbers
+    if isinstance(score, dict) and ("mae" in score or "ndcg" in score):  # not of classes
         require(fits(score, dict[str, Finite]), "its held-out rows are out of range")
         return
     counts = set(score) if isinstance(score, dict) else {""}

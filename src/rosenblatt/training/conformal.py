@@ -98,8 +98,8 @@ class Conformal:
 def find_ranks(levels: Any, count: int) -> Any:
     """The rank, from 1, of the threshold among ``count`` scores: ⌈(count + 1) · level⌉.
 
-    >>> find_ranks(0.9, 9), find_ranks(0.9, 19), find_ranks(0.95, 9)
-    (9.0, 18.0, 10.0)
+    >>> [int(find_ranks(level, count)) for level, count in ((0.9, 9), (0.9, 19), (0.95, 9))]
+    [9, 18, 10]
     """
     return np.ceil((count + 1) * levels - SLIP)
 

@@ -201,6 +201,7 @@ REASONS = (
     "no_updates",
     "separated",
     "within_epsilon",
+    "ordered",
 )
 
 

@@ -15,6 +15,7 @@ from ..parameters import (
     FOR_LABEL_SETS,
     FOR_NUMBERS,
     FOR_ONE_PASS,
+    FOR_RANKING,
     FOR_RANKS,
     FOR_TABLES,
     FOR_TEXTS,
@@ -31,9 +32,14 @@ HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a st
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
 NUMBER_STEP_SHARE = 1.0  # the same for numbers of deviation 1; benchmarks/regression.py --defaults
-C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE}
+PAIR_STEP_SHARE = 1.0  # the same for pairs of rows in a group; benchmarks/ranking.py --defaults
+C_BY_SIZE = {
+    FOR_TABLES["rule"]: STEP_SHARE,
+    FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE,
+    FOR_RANKING["rule"]: PAIR_STEP_SHARE,
+}
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
-FOR_TARGETS = {"numbers": FOR_NUMBERS, "ranks": FOR_RANKS}
+FOR_TARGETS = {"numbers": FOR_NUMBERS, "ranks": FOR_RANKS, "ranking": FOR_RANKING}
 """The defaults for labels that are not classes."""
 
 
@@ -131,6 +137,8 @@ class Found:
         The mean squared length of the rows to learn from; None before they are read.
     numbers
         Whether labels are numbers to predict.
+    groups
+        Whether labels are the relevance of rows within groups.
     positive
         The numbers of the columns that the request wants to have weights ≥ 0.
     """
@@ -142,6 +150,7 @@ class Found:
     one_pass_statistics: bool = False
     mean_square: float | None = None
     numbers: bool = False
+    groups: bool = False
     positive: tuple[int, ...] = ()
 
 
@@ -193,7 +202,7 @@ class Plan:
 
     @property
     def target(self) -> str:
-        """What labels are: "classes", "numbers" or "ranks"."""
+        """What labels are: "classes", "numbers", "ranks" or "ranking"."""
         return RULE_TABLE[self.rule].target
 
     @property
@@ -217,7 +226,8 @@ class Plan:
         values = {name: getattr(self, name) for name in names} | {"holdout": self.split.share}
         table = {**self.table, **FILES}
         usual = {name: table[name].default for name in self.unresolved}
-        check_parameters({**self.parameters, **values, **usual}, table, *where)
+        given = {**self.parameters, **values, **usual}
+        check_parameters(given, {name: table[name] for name in table if name in given}, *where)
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as JSON values; a run to resume must have the same."""
@@ -329,7 +339,8 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     (docs/how-defaults-were-chosen.md).
     """
     rule, stated = request.rule, dict(request.parameters)
-    target = "ranks" if request.ordinal is not None else "numbers" if found.numbers else "classes"
+    target = "ranking" if found.groups else "numbers" if found.numbers else "classes"
+    target = "ranks" if request.ordinal is not None else target
     refuse_other_target(request, target)
     if target != "classes":
         return resolve_for_target(request, target)
@@ -348,31 +359,65 @@ def refuse_other_target(request: Request, target: str) -> None:
     of_classes = {
         "numbers": {"labels_budget": request.labels_budget, "calibrate": probabilities},
         "ranks": {"labels_budget": request.labels_budget, "online": request.online},
+        "ranking": {
+            "labels_budget": request.labels_budget,
+            "online": request.online,
+            "progress_every": request.progress_every,
+            "tune": request.tune,
+        },
     }
     for name, wanted in of_classes.get(target, {}).items():
         if wanted:
             raise ParameterError(
-                f"{{{name}?}} is for classes, and the labels are {target}; leave it out.",
+                f"{{{name}?}} is for {'rows without groups' if target == 'ranking' else 'classes'},"
+                f" and the labels are {LABELS.get(target, target)}; leave it out.",
                 code=f"{target}-option",
             )
     rule = request.rule
     learns = target if rule is None else RULE_TABLE[rule].target
-    if learns != target and not (target == "numbers" and rule == FOR_TABLES["rule"]):
-        state = {"numbers": "state {numbers?}", "ranks": "state all labels in order by {ordinal?}"}
-        leave = {"numbers": "state {classes?} to learn classes", "ranks": "leave {ordinal?} out"}
+    if learns != target and rule not in forms_for(target):
+        state = {
+            "numbers": "state {numbers?}",
+            "ranks": "state all labels in order by {ordinal?}",
+            "ranking": "state {group?}",
+        }
+        leave = {
+            "numbers": "state {classes?} to learn classes",
+            "ranks": "leave {ordinal?} out",
+            "ranking": "leave {group?} out",
+        }
         own = " or ".join(rules_with({}, target))
         use = leave[target] if target in leave else state[learns]
         instead = f"use {own}" if target in leave else "choose another rule"
         raise ParameterError(
-            f"{{rule?}} {rule} learns {learns}, and the labels are {target}; {use}, or {instead}.",
+            f"{{rule?}} {rule} learns {LABELS.get(learns, learns)}, and the labels are "
+            f"{LABELS.get(target, target)}; {use}, or {instead}.",
             code="rule-of-target",
         )
 
 
+LABELS = {"ranking": "relevance in groups"}
+"""What labels are in a sentence, where that is not the name of the target."""
+
+
+def forms_for(target: str) -> dict[str | None, str]:
+    """The rules for a target by the rules for classes whose forms they are."""
+    table = RULE_TABLE.items()
+    return {one.form_of: rule for rule, one in table if one.target == target and one.form_of}
+
+
 def resolve_for_target(request: Request, target: str) -> tuple[str, dict[str, Any]]:
-    """Choose the rule for numbers or ranks and its parameters; ``pa`` has a form for numbers."""
+    """Choose the rule for other labels than classes, and its parameters.
+
+    The name of a rule for classes stands for its form for the target.
+    """
     rule, stated, usual = request.rule, dict(request.parameters), FOR_TARGETS[target]
-    rule = usual["rule"] if rule in (None, FOR_TABLES["rule"]) else rule
+    rule = forms_for(target).get(rule, rule)
+    if rule is None:
+        having = [usual["rule"], *rules_with(stated, target)]
+        table = RULE_TABLE
+        known = (each for each in having if stated.keys() <= table[each].parameters.keys())
+        rule = next(known, usual["rule"])
     if rule == usual["rule"]:
         stated = {name: one for name, one in usual.items() if name != "rule"} | stated
     if request.ordinal is not None:
@@ -427,7 +472,7 @@ def resolve_margin(parameters: Mapping[str, Any], request: Request, found: Found
     if parameters.get("margin", 0.0) is not None:
         return dict(parameters)
     texts = found.texts if has_text_margin(request, found) else 0
-    weighs = texts and parameters["class_weight"] is None
+    weighs = texts and parameters.get("class_weight", "none") is None
     return {**parameters, "margin": float(texts)} | ({"class_weight": "balanced"} if weighs else {})
 
 
@@ -439,14 +484,15 @@ def has_text_margin(request: Request, found: Found) -> bool:
 
 def resolve_steps(rule: str, parameters: Mapping[str, Any], found: Found) -> dict[str, Any]:
     """Set the step of the bias and, for PA, the limit C, by the size of the rows."""
-    step, resolved = parameters["intercept_step"], {}
-    if step is None and not parameters["fit_intercept"]:
-        step = 1.0
+    resolved = dict(parameters)
+    if resolved.get("intercept_step", 0.0) is None and not parameters["fit_intercept"]:
+        resolved["intercept_step"] = 1.0
     if found.mean_square is not None:
-        step = usual_bias_step(found.mean_square) if step is None else step
+        if resolved.get("intercept_step", 0.0) is None:
+            resolved["intercept_step"] = usual_bias_step(found.mean_square)
         if rule in C_BY_SIZE and parameters["C"] is None:
             resolved["C"] = usual_aggressiveness(found.mean_square, C_BY_SIZE[rule])
-    return {**parameters, "intercept_step": step, **resolved}
+    return resolved
 
 
 def resolve_order(

@@ -23,6 +23,7 @@ from ..kernels import (
     ordinal,
     passive_aggressive,
     positive,
+    ranking,
     regression,
     scaled,
     second_order_full,
@@ -152,8 +153,9 @@ class UpdateRule:
     from_anywhere : bool
         Whether weights are all that it needs to begin with.
     target : str
-        What its labels are: "classes", "numbers" or "ranks". Kernels of the last two take all
-        labels, and have one column of weights; of ranks with a bias for each but the first.
+        What its labels are: "classes", "numbers", "ranks", or "ranking" for relevance in groups.
+        Kernels of the last three take all labels, and have one column of weights; of ranks with a
+        bias for each but the first.
     form_of : str
         The name in the table of rules of the rule that it is a form of.
     judged : callable or None
@@ -309,6 +311,13 @@ def regression_settings(parameters: Mapping[str, Any], intercept_step: float, st
     )
 
 
+def ranking_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """The margin of the perceptron, or 1 with C and one of three losses."""
+    margin = float(parameters.get("margin", JUST_1))
+    loss = getattr(ranking, (parameters.get("loss") or step).upper())
+    return ranking.RankingSettings(margin, -margin, 0.0, float(parameters.get("C", 1.0)), loss)
+
+
 def ordinal_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
     """The margin."""
     margin = float(parameters["margin"])
@@ -395,6 +404,15 @@ LOOPS: Mapping[str, UpdateRule] = {
         ),
         UpdateRule(
             "regression", regression.regression, None, regression_settings, target="numbers"
+        ),
+        UpdateRule(
+            "ranking",
+            ranking.ranking,
+            None,
+            ranking_settings,
+            additive=False,
+            sums=True,
+            target="ranking",
         ),
         UpdateRule(
             "ordinal",

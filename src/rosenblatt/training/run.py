@@ -245,9 +245,10 @@ class Run:
             scores = self.validate(active)
         for number in active:
             problem = self.problems[number]
-            separated, draws = problem.count.mistakes == 0, self.order == "replacement"
-            settled = separated and not draws  # which may have missed rows
+            separated, draws = problem.count.mistakes == 0, self.draws(problem)
+            settled = separated and not draws
             proved = settled and not problem.counts_updates
+            separated &= proved or self.number == 0  # the rows of one part can be measured
             if self.measure or (separated and not proved):
                 errors, loss, separated = self.measure_losses(number)
             if self.measure:
@@ -259,6 +260,11 @@ class Run:
         self.done = 0
         if self.after_epoch is not None:
             self.after_epoch(sum_epochs([self.problems[k].history.epochs[-1] for k in active]))
+
+    def draws(self, problem: Problem) -> bool:
+        """Whether an epoch draws rows or pairs, so that it may have missed some."""
+        rule = getattr(problem.state, "rule", None)
+        return self.order == "replacement" or (rule is not None and rule.target == "ranking")
 
     def measure_losses(self, number: int) -> tuple[int, float, bool]:
         """The errors and the loss of a problem, and whether every row is right."""
@@ -282,7 +288,7 @@ class Run:
             problem.resume(standing)
             history = problem.history
             if history.epochs and not left.parts and not history.stop_reason:
-                clean = history.epochs[-1].mistakes == 0 and self.order != "replacement"
+                clean = history.epochs[-1].mistakes == 0 and not self.draws(problem)
                 history.decide(problem.state, clean)
 
 

@@ -135,8 +135,8 @@ class Last:
 
     def stop_reason(self, clean: bool) -> str:
         """The reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
-        if clean and self.rule.target == "numbers":
-            return "within_epsilon"
+        if clean and self.rule.target in ("numbers", "ranking"):
+            return "within_epsilon" if self.rule.target == "numbers" else "ordered"
         return clean_reason(self.weights) if clean else ""
 
     def present(self) -> tuple[Array, Array]:

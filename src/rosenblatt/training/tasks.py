@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..data.labels import has_class
+from ..data.ranking import find_smallest_margins
 from ..data.rows import Array, not_finite, rows_between
 from ..data.targets import score_ranks
 from ..kernels import linear
@@ -157,17 +158,21 @@ class LinearTask:
         """Every row's label times activation, or the lead of its class over the best rival.
 
         Of numbers, by how much each error is below the largest one without an update; of ranks, the
-        distance from the nearest threshold, negative on its wrong side.
+        distance from the nearest threshold, negative on its wrong side; of ranking, the smallest
+        margin of a row's pairs.
         """
         out: Array
         if self.rule.target != "classes":
             labels: Any = self.examples.labels
             weights, bias = state.present()
-            found = score_column(self.examples.rows, len(labels), weights).astype(np.float64)
+            count = len(self.examples.steps)
+            found = score_column(self.examples.rows, count, weights).astype(np.float64)
             if self.rule.target == "numbers":
                 out = self.settings.epsilon - np.abs(labels - (found + bias[0]))
-            else:
+            elif self.rule.target == "ranks":
                 out = measure_rank_margins(found, bias, labels)
+            else:
+                out = find_smallest_margins(found, labels)
             out = np.asarray(out[self.row_order])
         else:
             out = np.empty(len(self.row_order))

@@ -85,7 +85,7 @@ COLLINS = {  # error on tags and F of noun phrases on the paper's development se
 
 def tagging(folder: Path, quick: bool) -> None:
     """Errors on held-out tags and F of noun phrases, with averages and cut-offs or without."""
-    tree, chunks, most = folder / "ud_en_ewt", folder / "conll2000", 150 if quick else None
+    tree, chunks, most = folder / "ud_en_ewt", folder / "conll2000", 40 if quick else None
     trees = [read(tree / f"en_ewt-ud-{part}.conllu", 1, 3) for part in ("train", "dev")]
     phrases = [read(chunks / f"{part}.txt", 0, 2, (1,)) for part in ("train", "test")]
     features = {"tags": list_word_features, "phrases": list_chunk_features}
@@ -168,7 +168,7 @@ def mixing(folder: Path, quick: bool) -> None:
     """F of all chunks: one machine, one shard, and two ways to mix ten shards."""
     from distributed import Client
 
-    chunks, most = folder / "conll2000", 200 if quick else None
+    chunks, most = folder / "conll2000", 60 if quick else None
     (X, y), (X_test, y_test) = (
         tuple(each[:most] for each in read(chunks / f"{part}.txt", 0, 2, (1,)))
         for part in ("train", "test")

@@ -1,5 +1,6 @@
 """Whatever happens to the workers: the result is the same, or there is a sentence."""
 
+import asyncio
 import json
 import os
 import signal
@@ -39,10 +40,10 @@ class Killer:
 
 @pytest.mark.parametrize("mode", ["mixing", "sequential"])
 def test_a_killed_worker_changes_nothing(client, mode):
-    X, y = blobs(8_000, 20)
+    X, y = blobs(40_000, 20)
     order = "fixed" if mode == "sequential" else "each"
     settings = {"solution": "average", "order": order, "max_iter": 6, "random_state": 2}
-    parts = cut(X, y, [1000] * 8)
+    parts = cut(X, y, [5000] * 8)
     undisturbed = fit(Perceptron(**settings), *parts, mode=mode, client=client)
     killer = Killer(client, epoch=2)
     model = fit(Perceptron(**settings), *parts, mode=mode, client=client, report=killer)
@@ -96,6 +97,25 @@ def test_results_whose_workers_are_gone_are_not_waited_for_for_ever():
         found.wait = lose_workers  # after the task is done, before its result is fetched
         with pytest.raises(WorkersLostError, match="no worker came back"):
             found.get_results([task])
+
+
+def test_weights_are_not_sent_for_ever_to_a_worker_that_is_gone(monkeypatch):
+    released = []
+
+    async def send(values, **_):
+        while not values.keys() <= set(released):
+            await asyncio.sleep(0.1)
+
+    with threads(1) as client:
+        found = cluster.Cluster(client)
+        assert found.share({"a": 1}).result() == {"a": 1}
+        seen = iter([{"one", "two"}, {"one", "two", "three"}])
+        monkeypatch.setattr(client, "scatter", send)
+        monkeypatch.setattr(client, "nthreads", lambda: next(seen, {"two", "three"}))
+        monkeypatch.setattr(client, "_release_key", released.append)
+        with pytest.raises(TimeoutError):
+            found.share({"a": 1})
+        monkeypatch.undo()
 
 
 def test_there_must_be_a_client(monkeypatch):

@@ -6,9 +6,9 @@ import re
 import time
 from asyncio import run_coroutine_threadsafe
 from collections.abc import Callable
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, wait as wait_for
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from dask import config
 from distributed import Client, Future, KilledWorker, get_client, wait
@@ -147,9 +147,25 @@ class Cluster:
         return [list(found.get(part.key, ())) for part in parts]
 
     def share(self, value: Any, everywhere: bool = True) -> Any:
-        """Send a value to one worker, or to all."""
-        sent = self.client.scatter([value], broadcast=everywhere, hash=False, timeout=self.patience)
-        return sent[0]
+        """Send a value to one worker, or to all; raise TimeoutError if one is lost meanwhile.
+
+        Dask's scheduler would try for ever to send it to a worker that is gone, and send nothing
+        else before. It gives up when the value is released.
+        """
+        known, lost, loop = set(self.client.nthreads()), False, cast(Any, self.client.loop)
+        self.count += 1
+        key = f"perceptron-weights-{self.count}-{self.token}"
+        options = {"broadcast": everywhere, "timeout": self.patience, "asynchronous": True}
+        scattered = self.client.scatter({key: value}, **options)
+        sending = run_coroutine_threadsafe(scattered, loop.asyncio_loop)
+        while not wait_for([sending], 1.0).done:
+            there = set(self.client.nthreads())
+            lost, known = lost or bool(known - there), known | there
+            if lost:
+                Future(key, self.client).release()
+        if lost:
+            raise TimeoutError
+        return sending.result()[key]
 
     def count_workers(self) -> int:
         """Return the number of workers."""

@@ -209,3 +209,10 @@ def test_parameters_may_change_between_batches():
     model.set_params(calibrate="conformal", warm_start=True).fit(X, Y3)
     assert kept(model)["rows"] == 0
     assert len(kept(model)["scores"]) == 120
+
+
+def test_an_unfinished_model_starts_to_keep_scores_when_it_learns():
+    model = AROW(calibrate="conformal").partial_fit(X[:20], Y3[:20], classes=[0, 1, 2]).to_model()
+    facts = {name: fact for name, fact in model.facts.items() if name != "conformal"}
+    learner = LinearLearner.from_model(model._replace(facts=facts))
+    assert learner.conformal.ordered == []

@@ -225,8 +225,9 @@ class LinearLearner(Learner):
         learner.numbers = NumberTarget(**model.facts.get("numbers", {}))
         if "calibration" in model.facts:
             learner.calibration = Calibration.of(model.facts["calibration"])
-        if "conformal" in model.facts:
-            learner.conformal = Conformal.of(model.facts["conformal"])
+        if learner.parameters.get("calibrate") == "conformal":
+            kept = model.facts.get("conformal")  # a model that is unfinished has none
+            learner.conformal = Conformal() if kept is None else Conformal.of(kept)
         return learner
 
     @property

@@ -87,7 +87,7 @@ def read(
     path : str, path-like, open binary file, data frame, Arrow table, list of dicts or array
         A file is svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, Parquet or Arrow, also compressed
         (gzip, bzip2, xz, zstd, lz4, or zip of one file), or with pandas and openpyxl an Excel
-        workbook, of which the first sheet is read. A folder, a pattern and a list of
+        workbook (its first sheet). A folder, a pattern and a list of
         path-like objects are several files of one format.
     format : str or None, default=None
         Its format, where neither the name nor the content tells.

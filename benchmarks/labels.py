@@ -9,14 +9,18 @@ labels of rows drawn at random. Models learn in one pass; figures are means over
 """
 
 import numpy as np
+import pandas
 from measure import parser, table
+from rules import adult, plain
+from sets import read_texts
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, normalize
 
-from rosenblatt import AROW, Perceptron
+from rosenblatt import AROW, Features, Perceptron, SecondOrderPerceptron
 from rosenblatt.data.rows import view_rows
 from rosenblatt.estimators.base import get_learner
-from rosenblatt.learners.asking import choose_labels
+from rosenblatt.learners.asking import choose_labels, learn_asked
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -74,6 +78,76 @@ def measure(name, X, y, repeats):
         cells.append((f"{share:.0%}", *found))
     print(f"\n{name}: {len(y):,} rows, {X.shape[1]} columns")
     table(*cells)
+
+
+# Cesa-Bianchi, Gentile & Zaniboni (2006) and Cavallanti, Cesa-Bianchi & Gentile (2011): one pass
+# without a bias over rows of length 1, the error of every row before it may be learnt
+
+SAMPLED = {
+    "perceptron": Perceptron(fit_intercept=False),
+    "second order": SecondOrderPerceptron(matrix="diagonal", fit_intercept=False),
+}
+CONSTANTS = (0.01, 0.03, 0.1, 0.3, 1.0)  # b
+
+
+def sampled_sets(folder, quick):
+    """Rows of length 1 and labels: a piece of RCV1, newsgroups about computers, and Adult."""
+    if quick:
+        X, y = load_digits(return_X_y=True)
+        return {"digits": (normalize(X.astype(float)), y % 2 == 0)}
+    made = {}
+    X, y = plain(folder / "rcv1_vw_small/rcv1_small.dat")
+    made["RCV1, a piece"] = X, y > 0
+    texts, groups = read_texts(folder, "20newsgroups")
+    X = Features(text=["text"], bits=18).fit_transform(pandas.DataFrame({"text": texts}))
+    made["newsgroups, comp.*"] = X, np.char.startswith(groups.astype(str), "comp.")
+    X, y = adult(folder / "a9a")[:2]
+    made["Adult"] = X, y > 0
+    return {name: (normalize(X), y) for name, (X, y) in made.items()}
+
+
+def run_once(model, X, y, seed, ask):
+    """The share of labels asked for and the error of one pass in a random order."""
+    learner = get_learner(clone(model).partial_fit(X[:1], y[:1], classes=[False, True]))
+    learner = LinearLearner.begin(
+        learner.parameters, learner.classes, (X.shape[1], X.dtype), 0.0, rule=learner.rule
+    )
+    rows = TrainingRows.of(view_rows(X), y.astype(np.intp), None, X.shape[1])
+    order = np.random.default_rng(seed).permutation(len(y)).astype(np.uint32)
+    flags = learn_asked(learner, rows._replace(row_order=order), ask)
+    return flags.asked.mean(), flags.wrong.mean()
+
+
+def run_beside_random(model, X, y, seed, b):
+    """One pass that asks with the probability b / (b + margin), and one with as many at random."""
+    coins = np.random.default_rng([seed, 1])
+    asked = run_once(model, X, y, seed, lambda row, margin: coins.random() < b / (b + margin))
+    return asked, run_once(model, X, y, seed, lambda row, margin: coins.random() < asked[0])
+
+
+def selective(folder, quick):
+    """Errors of one pass against the share of labels that selective sampling asks for."""
+    for name, (X, y) in sampled_sets(folder, quick).items():
+        few = np.random.default_rng(0).permutation(len(y))[: 500 if quick else 5000]
+        X, y, seeds = X[few], y[few], range(2 if quick else 3)
+        X.sort_indices() if hasattr(X, "indptr") else None
+        lines = [(f"{name}, {len(y):,} rows", "labels, %", "error, %", "at random, error, %")]
+        for rule, model in SAMPLED.items():
+            runs = [run_once(model, X, y, seed, lambda row, margin: True) for seed in seeds]
+            lines.append((f"{rule}, all labels", "100", spread([error for _, error in runs]), ""))
+            for b in CONSTANTS:
+                pairs = [run_beside_random(model, X, y, seed, b) for seed in seeds]
+                asked, drawn = zip(*pairs, strict=True)
+                labels = f"{100 * np.mean([share for share, _ in asked]):.1f}"
+                errors = (spread([error for _, error in each]) for each in (asked, drawn))
+                lines.append((f"{rule}, b = {b:g}", labels, *errors))
+        table(*lines)
+        print()
+
+
+def spread(shares):
+    """Mean and half the range of shares, in per cent."""
+    return f"{100 * np.mean(shares):.1f} ±{50 * np.ptp(shares):.1f}"
 
 
 def main() -> None:

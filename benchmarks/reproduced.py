@@ -2,10 +2,10 @@
 
 python benchmarks/reproduced.py --table NAME --data FOLDER
 
-NAME is sol, libol, pa, noise, uneven, thermal, second-order or all; reproduced_sequences.py has
-those of taggers. A cell is the mean of several shuffles ± half their range, and the published
-figure in brackets; ≠ marks a miss: further apart than both spreads and a rounding.
-docs/reproduced.md says which data stand in for which.
+NAME is sol, libol, pa, noise, uneven, thermal, second-order, labels or all;
+reproduced_sequences.py has those of taggers. A cell is the mean of several shuffles ± half their
+range, and the published figure in brackets; ≠ marks a miss: further apart than both spreads and a
+rounding. docs/reproduced.md says which data stand in for which.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from labels import selective
 from measure import parser, table
 from rules import adult, digits, plain
 from scipy.stats import spearmanr
@@ -552,6 +553,7 @@ TABLES: dict[str, Callable[[Path, bool], None]] = {
     "uneven": uneven,
     "thermal": thermal,
     "second-order": second_order,
+    "labels": selective,
 }
 
 

@@ -15,7 +15,7 @@ from measure import options, table
 
 
 def commands(folder: Path) -> list[tuple[str, list[str]]]:
-    """What a new user might do, in this order."""
+    """What a new user might do, in this order; ``warm-up`` compiles what is left, and all anew."""
     numbers = "".join(f"{i % 2} 1:{i % 7} {2 + i % 5}:0.5\n" for i in range(200))
     words = "".join(f"{i % 3},word{i % 7} and word{i % 5},{i % 2}\n" for i in range(200))
     (folder / "small.svm").write_text(numbers)
@@ -25,6 +25,7 @@ def commands(folder: Path) -> list[tuple[str, list[str]]]:
         ("train iris", ["train", "iris"]),
         ("train small.svm", ["train", "small.svm"]),
         ("train words.csv", ["train", "words.csv", "--text", "text"]),
+        ("warm-up", ["warm-up"]),
     ]
 
 

@@ -44,6 +44,12 @@ def test_importing_the_package_imports_nothing_heavy():
     assert not {"numba", "numpy", "pyarrow", "scipy", "sklearn"} & set(imported)
 
 
+def test_an_estimator_imports_safetensors_when_it_is_saved():
+    imported = python("import sys; from rosenblatt import Perceptron; print(*sys.modules)").stdout
+    assert "rosenblatt.kernels.linear" in imported.split()
+    assert "safetensors" not in imported.split()
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_every_room_has_its_tests(room):
     tests = Path(__file__).parent

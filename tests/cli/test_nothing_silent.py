@@ -122,7 +122,9 @@ def test_lines_are_as_wide_as_the_terminal(capsys, folder, monkeypatch):
         ["house.csv"],
         ["long.csv"],
     ):
-        _, out, err = run(capsys, "train", *options)
+        _, out, err = run(capsys, "train", *options, "-o", "model")
+        if options == ["long.csv"]:
+            out += run(capsys, "inspect", "model")[1]
         plain = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", out + err)
         assert max(map(len, plain.splitlines())) <= 80
     option = "  15.57% ± 2.54%  --rule pa --loss squared_hinge --solution average --C 0.1 --r 2"

@@ -48,9 +48,10 @@ def svmlight(choose, text):
     dtype, rows, values = choose.dtype(), choose.number(0, 4), choose.number(0, 9)
     rules = choose.number(0, 1), choose.number(1, 40), choose.flag(), choose.flag()
     stop, several, labels = choose.number(0, len(text)), choose.flag(), choose.number(0, 9)
+    queries = choose.number(0, 4)
     yield "svmlight", lambda: (
         text, stop, Cursor(), *room_for_labels(rows, several, labels),
-        block(rows, values, dtype), *rules,
+        np.full(queries, 7, np.uint64), block(rows, values, dtype), *rules,
     )  # fmt: skip
 
 

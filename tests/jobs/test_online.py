@@ -53,7 +53,7 @@ def online(path, reading=None, **stated):
     heard, names = Heard(), {"rule", "progress_every", "holdout", "classes"}
     of_files = {name: stated.pop(name) for name in names & stated.keys()}
     job = FileJob(Request(parameters=stated, online=True, **of_files), heard)
-    model = train_online(read(path, **reading or {}), lambda **o: read(path, **o), job)
+    model = train_online(read(path, **reading or {}), job)
     return model, model.facts["online"], heard
 
 
@@ -159,7 +159,7 @@ def test_a_pipe_is_read_once_and_without_products(tmp_path):
     pipe = io.BytesIO(path.read_bytes())
     pipe.seekable = lambda: False
     job = FileJob(Request(online=True), heard)
-    facts = train_online(read(pipe), lambda **_: pytest.fail("read again"), job).facts["online"]
+    facts = train_online(read(pipe), job).facts["online"]
     assert (facts["tried"], facts["rows"]) == (len(ONLINE_SETTINGS), 3000)
 
 
@@ -170,7 +170,7 @@ def test_a_label_far_down_begins_the_run_again(tmp_path):
     path = write(tmp_path / "late.csv", X, y)
     heard, small = Heard(), {"batch_bytes": 4096}
     job = FileJob(Request(online=True), heard)
-    model = train_online(read(path, **small), lambda **o: read(path, **small, **o), job)
+    model = train_online(read(path, **small), job)
     assert model.classes.tolist() == [0, 1, 2]
     assert "late-label" in heard.codes
 

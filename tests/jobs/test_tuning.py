@@ -12,6 +12,7 @@ from rosenblatt import AROW, SCW, PassiveAggressive
 from rosenblatt.jobs import files, tuning
 from rosenblatt.jobs.job import FileJob
 from rosenblatt.parameters import ParameterError
+from rosenblatt.reading.reader import Reader
 from rosenblatt.training.plan import Found, Request, resolve_rule, rules_with
 from rosenblatt.training.report import Listener
 
@@ -134,7 +135,12 @@ def test_bins_and_pairs_are_tried_for_numbers(tmp_path):
 
 
 def test_the_figure_of_the_best_is_not_far_from_the_truth():
-    """Coins: no setting predicts them, so the lowest of many figures is chance."""
+    """Coins: no setting predicts them, so the lowest of many figures is chance.
+
+    The seed makes the coins, so each run of this test is the same. Which setting is chosen is not
+    tested: the best of many is often more than a standard error below the default by chance (in 2
+    of 10 such tables with four folds, in 5 of 10 with ten), and is as good as the default there.
+    """
     random = np.random.default_rng(0)
     found = []
     for _ in range(3):
@@ -200,19 +206,21 @@ def test_rows_that_are_held_out_are_not_tuned_on(path, monkeypatch):
     assert 300 < counting[0] < 500
 
 
-def test_texts_are_weighed_otherwise_unless_stated(capsys, tmp_path):
+def test_texts_are_weighed_otherwise_unless_stated(capsys, tmp_path, monkeypatch):
     path = tmp_path / "reviews.csv"
     path.write_text(reviews())
-    readers = []
+    readers, usual = [], Reader.open_again
 
-    def again(**others):
+    def open_again(reader, **others):
         readers.append(others)
-        return rosenblatt.read(path, text=["review"], **others)
+        return usual(reader, **others)
 
+    monkeypatch.setattr(Reader, "open_again", open_again)
     for stated, count in ((frozenset(), 5), (frozenset({"counts"}), 1)):
         readers.clear()
-        tuning.tune(again(), again, FileJob(Request("arow", tune=True)), stated)
-        assert len(readers) == 1 + count
+        reader = rosenblatt.read(path, text=["review"])
+        tuning.tune(reader, FileJob(Request("arow", tune=True)), stated)
+        assert len(readers) == count
         assert all("counts" not in each for each in readers) == bool(stated)
     status, out, _ = run(capsys, "train", path, "--text", "review", "--tune", "--rule", "arow")
     assert status == 0

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from numba.core.caching import CompileResultCacheImpl
 
 from rosenblatt.kernels import compiling
 from rosenblatt.kernels.algebra import dot
@@ -59,7 +60,18 @@ def test_without_numbas_private_names_its_own_stamp_remains():
         """Nothing that could be stamped."""
 
     assert compiling.stamp_cache(function) is function
-    assert dot._cache._cache_file._source_stamp[1] == compiling.hash_module("algebra")
+
+
+def test_the_text_of_files_counts_and_not_their_times():
+    """A package in an image or another folder of the same path uses the code compiled before."""
+    assert dot._cache._cache_file._source_stamp == compiling.hash_module("algebra")
+
+
+def test_kernels_compile_where_no_folder_is_writable(monkeypatch):
+    monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
+    kernel = compiling.compiled(lambda number: number + 1)
+    assert kernel(1) == 2
+    assert not compiling.is_first_offer(kernel)
 
 
 def test_a_second_process_compiles_nothing_and_tells_nothing(tmp_path):

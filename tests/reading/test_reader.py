@@ -127,10 +127,11 @@ def test_standard_input_needs_neither_pyarrow_nor_scikit_learn():
 @pytest.mark.parametrize(
     ("name", "line", "where", "why"),
     [
-        ("data.svm", b"1 1:x", "column 5", "a value is not a finite number"),
-        ("data.svm", b"1 1099511627776:1", "column 3", "an index is above 4,294,967,295"),
-        ("data.svm", b"1 -1:1", "column 3", "below the first column"),
-        ("data.svm", b"1 1:1\0", "column 6", "there is a NUL byte"),
+        ("data.svm", b"1 qid:1 1:x", "column 11", "a value is not a finite number"),
+        ("data.svm", b"1 qid:1 1099511627776:1", "column 9", "an index is above 4,294,967,295"),
+        ("data.svm", b"1 qid:1 -1:1", "column 9", "below the first column"),
+        ("data.svm", b"1 qid:1 1:1\0", "column 12", "there is a NUL byte"),
+        ("data.svm", b"1 1:1", "column 3", "the query is not written as qid:number"),
         ("data.vw", b"x |a b", "column 1", "the label is not a finite number"),
         ("data.vw", b"1 |a \0", "column 6", "there is a NUL byte"),
         ("data.csv", b"1,2,x,4", "column 'label'", r"'x' is not a number; .*category=\['label'\]"),
@@ -205,7 +206,7 @@ def test_bits_without_a_hash_are_noticed(write):
 @pytest.mark.parametrize("skip_bad", [0, 9])
 def test_an_index_0_far_down_is_no_broken_row(write, monkeypatch, skip_bad):
     monkeypatch.setattr("rosenblatt.reading.lines.SAMPLE", 300)
-    path = write("data.svm", SVMLIGHT + b"1 0:1\n")
-    with pytest.raises(ValueError, match=r"line 202, column 3: .* \(1; state first=0 if it is 0"):
+    path = write("data.svm", SVMLIGHT + b"1 qid:1 0:1\n")
+    with pytest.raises(ValueError, match=r"line 202, column 9: .* \(1; state first=0 if it is 0"):
         list(read(path, skip_bad=skip_bad))
     assert len(whole(read(path, first=0))[0]) == 201

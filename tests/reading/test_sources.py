@@ -44,7 +44,7 @@ def test_files_that_cannot_be_read_are_told_in_a_sentence(write, tmp_path):
     with refused("unknown-format"):
         read(write("data.txt", "some words\n"))
     with refused("out-of-range"):
-        read(write("data.svm", SVMLIGHT), format="xls")
+        read(write("data.svm", SVMLIGHT), format="yaml")
     with refused("folder"):
         read(write("empty/data.txt", SVMLIGHT).parent)
     with pytest.raises(ValueError, match="no column 'z'; there are: a, b, label, c"):

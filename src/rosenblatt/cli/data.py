@@ -23,8 +23,8 @@ FORMAT_HELP = (
 DATA = DescribedArgument(
     "data",
     "A file, a folder or a quoted pattern (svmlight, VW, CSV, TSV, JSON lines, Parquet, Arrow, "
-    "Excel, CoNLL; also .gz, .zst, .zip), - for standard input, or a built-in set: iris, xor, "
-    "digits, breast-cancer, wine.",
+    "Excel, CoNLL; also .gz, .zst, .zip), - for standard input, or built-in: iris, xor, digits, "
+    "breast-cancer, wine.",
 )
 input_option = partial(option, panel="Input")
 

@@ -14,6 +14,7 @@ from .format import (
     about_choice,
     about_columns,
     about_target,
+    clip,
     count,
     count_features,
     count_updates,
@@ -289,7 +290,7 @@ def about_scores(model: "Model") -> list[str]:
             f"rank is {model.classes[1]}.",
             "The weights of the most important columns:",
         ]
-    first, second = (str(label) for label in (*model.classes[:2], "")[:2])
+    first, second = (clip(str(label)) for label in (*model.classes[:2], "")[:2])
     if model.is_multilabel:
         says = f"one for each label ({first}, …), and above 0 a row has it"
     elif len(model.classes) == 2:

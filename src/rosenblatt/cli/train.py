@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -201,7 +200,7 @@ def train_on_file(
     data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Model":
     """Train on a file and save the model."""
-    from ..jobs.data import SentenceFile
+    from ..jobs.data import SentenceFile, open_file
     from ..jobs.files import train as train_file
     from ..jobs.online import train_online
 
@@ -210,8 +209,7 @@ def train_on_file(
     if initial is not None and "recipe" in initial.features:
         same = {name: options[name] for name in ("skip_bad", "threads")}
         options = {"features": initial.features["recipe"], **same}
-    source = open_source(data)
-    opened = open_again(source, options)
+    opened: Any = open_file(open_source(data), **options, names=NAMES)
     sentences = isinstance(opened, SentenceFile)
     if result.plot is not None and (sentences or not opened.has_classes):
         raise CommandError(
@@ -224,9 +222,9 @@ def train_on_file(
     job = replace(job, initial=initial, begun=begun)
     try:
         if not sentences:
-            opened, job = tune_and_open(source, opened, job, result, reading)
+            opened, job = tune_and_open(opened, job, result, reading)
         if job.request.online and not sentences:
-            model = train_online(opened, partial(open_again, source, options), job)
+            model = train_online(opened, job)
         else:
             model = train_file(opened, job)
     finally:
@@ -238,7 +236,7 @@ def train_on_file(
 
 
 def tune_and_open(
-    source: Any, reader: "Reader", job: "FileJob", result: OutputOptions, reading: ReadingOptions
+    reader: "Reader", job: "FileJob", result: OutputOptions, reading: ReadingOptions
 ) -> "tuple[Reader, FileJob]":
     """Choose settings if asked to, and have the reporter begin with what is done to the columns."""
     from ..jobs.files import look
@@ -246,9 +244,7 @@ def tune_and_open(
     if job.request.tune:
         from ..jobs.tuning import tune
 
-        named = job.request.classes or job.request.ordinal
-        again = partial(open_again, source, reading.options(named))
-        reader, job = tune(reader, again, job, reading.list_given_features())
+        reader, job = tune(reader, job, reading.list_given_features())
         print_facts("tuned", job.facts["tuning"], result, about_tuning)
     if not result.json:
         lines = about_columns(reader.parser.recipe)
@@ -258,13 +254,6 @@ def tune_and_open(
             lines += about_margin(parameters) if "margin" in parameters else []
         job.reporter.opening = lines
     return reader, job
-
-
-def open_again(data: Any, options: dict[str, Any], **others: Any) -> Any:
-    """Open data to learn from with some other options."""
-    from ..jobs.data import open_file
-
-    return open_file(data, **options | others, names=NAMES)
 
 
 def print_facts(

@@ -23,7 +23,6 @@ from ..data.weights import balance_running, class_weights, row_weights, rows_tha
 from ..learners.asking import ask_probabilities, find_margins
 from ..learners.base import WITHOUT_CLASSES
 from ..parameters import Parameter, check_parameters
-from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import Epoch
 from ..training.run import Run
@@ -81,6 +80,8 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
             The file to write, usually with the suffix ``.safetensors``.
         """
         check_is_fitted(self)
+        from ..storage.file import save_model
+
         save_model(path, self.to_model())
 
     def to_model(self) -> Model:

@@ -27,7 +27,7 @@ from ..jobs.tuning import tune
 from ..learners import load_model
 from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES
 from ..reading.batches import known_labels
-from ..reading.reader import Reader, read, read_whole
+from ..reading.reader import read, read_whole
 from ..reading.tables import to_table
 from ..storage.file import save_model
 from ..storage.model import Model
@@ -228,12 +228,9 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     stated = {**once, **job.request.parameters}
     job = replace(job, request=replace(job.request, parameters=stated), reporter=listener or notes)
 
-    def again(**others: Any) -> Reader:
-        return read(data, **reading | others, names=NAMES)
-
     if job.request.tune:
-        reader, job = tune(reader, again, job, frozenset(reading))
-    model = train_online(reader, again, job) if job.request.online else train_model(reader, job)
+        reader, job = tune(reader, job, frozenset(reading))
+    model = train_online(reader, job) if job.request.online else train_model(reader, job)
     notes.warn(3)
     return to_pipeline(model, str(reader.source.name))
 

@@ -20,7 +20,6 @@ from ..learners.sequence.tagset import check_classes, encode_tags, find_tag_set
 from ..learners.sequence.templates import resolve_templates
 from ..learners.sequence.training import SentenceSource, make_sequence_plan
 from ..parameters import SEQUENCE
-from ..storage.file import save_model
 from ..training.bars import show_epochs
 from ..training.fit import start
 from ..training.history import History
@@ -218,6 +217,8 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
             tagger then cannot continue to learn.
         """
         learner = self._current()
+        from ..storage.file import save_model
+
         save_model(path, learner.to_model(self._facts(), self.history_, compact=compact))
 
     def predict(self, X: Any) -> list[list[Any]]:

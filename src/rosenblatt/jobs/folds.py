@@ -133,17 +133,12 @@ def train_without(
     fold: Fold, data: Any, options: Mapping[str, Any], job: FileJob, reading: frozenset[str]
 ) -> Model:
     """Train on the rows outside of a fold, tuned on these if that was asked for."""
-
-    def again(**others: Any) -> Reader:
-        reader = read(data, **{**options, **others})
-        reader.keep_fold(fold)
-        return reader
-
-    reader = again()
+    reader = read(data, **options)
+    reader.keep_fold(fold)
     refuse_folds(reader, job)
     quiet = replace(job, reporter=Listener(), checkpointer=None)
     if job.request.tune:
-        reader, quiet = tune(reader, again, quiet, reading)
+        reader, quiet = tune(reader, quiet, reading)
     try:
         return train(reader, quiet)
     except UnknownLabelError as error:

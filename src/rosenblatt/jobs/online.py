@@ -5,7 +5,7 @@ numbers, among the last rows predicts the next ones. How far back these go is fo
 alarm.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -88,21 +88,19 @@ class Candidate:
         return {"error": self.wrong / max(self.run.problems[0].count.rows, 1), **self.chosen}
 
 
-def train_online(reader: Reader, again: Callable[..., Reader], job: FileJob) -> Model:
+def train_online(reader: Reader, job: FileJob) -> Model:
     """Train on a stream; each next row is predicted by the setting that is best at that time.
 
     Parameters
     ----------
     reader
         The reader of the file.
-    again
-        Returns another reader of the file, with other options.
     job
         The training; what its request states is not changed.
     """
     readers = [reader]
     if tries_pairs(reader):
-        readers.append(again(pairs=True))
+        readers.append(reader.open_again(pairs=True))
     try:
         return train_with_labels(readers, job)
     except RestartError as late:

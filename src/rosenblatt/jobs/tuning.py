@@ -453,10 +453,8 @@ def remove_repeated(candidates: list[Candidate]) -> list[Candidate]:
 class Materials:
     """Reads the rows of a file with several options; the same rows each time."""
 
-    def __init__(
-        self, reader: Reader, again: Callable[..., Reader], job: FileJob, plan: Plan
-    ) -> None:
-        self.reader, self.again, self.job = reader, again, job
+    def __init__(self, reader: Reader, job: FileJob, plan: Plan) -> None:
+        self.reader, self.job = reader, job
         self.readers, self.kept = {"{}": reader}, dict[str, Material]()
         weights = {"class_weight": job.request.parameters.get("class_weight")}  # those of errors
         given = weights if "class_weight" in plan.parameters else {}
@@ -472,7 +470,7 @@ class Materials:
             if start is not None:  # another reader begins where this one did
                 self.reader.source.file.seek(start)
             if key not in self.readers:
-                self.readers[key] = self.again(**options)
+                self.readers[key] = self.reader.open_again(**options)
             reader = self.readers[key]
             reader.hold_out(self.plan.split)
             try:
@@ -516,17 +514,13 @@ class Materials:
         return Material(given, target, found, len(reader.parser.recipe.edges or ()))
 
 
-def tune(
-    reader: Reader, again: Callable[..., Reader], job: FileJob, reading: frozenset[str]
-) -> tuple[Reader, FileJob]:
+def tune(reader: Reader, job: FileJob, reading: frozenset[str]) -> tuple[Reader, FileJob]:
     """Choose how to learn from a file.
 
     Parameters
     ----------
     reader
         The reader of the file.
-    again
-        Returns another reader of the file, with other options.
     job
         The training without tuning.
     reading
@@ -541,7 +535,7 @@ def tune(
     request = job.request
     found = replace(look(reader, request), fits=True, one_pass_statistics=True)
     plan = make_plan(request, found)
-    materials = Materials(reader, again, job, plan)
+    materials = Materials(reader, job, plan)
     plan = make_plan(request, replace(found, mean_square=materials({}).found.mean_square))
     tuning = Tuning(materials, request, reading, plan, job.reporter)
     best, facts = tuning.find_best(reader.parser.recipe)

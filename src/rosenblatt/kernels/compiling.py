@@ -60,9 +60,10 @@ def load_kernel(kept, signature, target):
 
 
 def stamp_cache(function):
-    """Make Numba's disk cache depend on imported kernel files, not only on the function's file.
+    """Make Numba's disk cache depend on the text of a kernel file and of those that it imports.
 
-    Otherwise a cached kernel would still contain an old helper after an update of this package.
+    Otherwise a cached kernel would still contain an old helper after an update of this package, and
+    a copy of the package, whose files have other times, would be compiled again.
     These names are private to Numba; where they are missing, Numba's own stamp remains.
     """
     if config.DISABLE_JIT:  # for debuggers: kernels are plain functions
@@ -71,7 +72,7 @@ def stamp_cache(function):
     try:
         kept = function._cache
         stamp = hash_module(function.py_func.__module__.rpartition(".")[2])
-        kept._cache_file._source_stamp = kept._cache_file._source_stamp, stamp
+        kept._cache_file._source_stamp = stamp
         if callable(kept._load_overload) and callable(kept._guard_against_spurious_io_errors):
             kept.load_overload = partial(load_kernel, kept)
     except AttributeError:
@@ -79,7 +80,7 @@ def stamp_cache(function):
     return function
 
 
-KERNEL = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
+KERNEL = {"nogil": True, "no_cfunc_wrapper": True}
 HELPER = {**KERNEL, "no_cpython_wrapper": True}  # the wrapper is half of a small compilation
 if hasattr(DefaultOptions, "_nrt"):
     HELPER["_nrt"] = False  # helpers keep no array, so they need no atomic reference counts
@@ -88,24 +89,32 @@ if config.DISABLE_JIT:  # NumPy warns where hashes wrap around, as they should
     warnings.filterwarnings("ignore", category=RuntimeWarning, module=rf"{__package__}\.")
 
 
+def compile_lazily(function, **options):
+    """Compile a function when it is first called; keep the result, unless no folder is writable."""
+    try:
+        return stamp_cache(njit(cache=True, **options)(function))
+    except RuntimeError:
+        return njit(**options)(function)
+
+
 def compiled(function):
     """Compile a function that Python calls; it releases the GIL."""
-    return stamp_cache(njit(**KERNEL)(function))
+    return compile_lazily(function, **KERNEL)
 
 
 def helper(function):
     """Compile a function that only compiled functions call."""
-    return stamp_cache(njit(**HELPER)(function))
+    return compile_lazily(function, **HELPER)
 
 
 def inlined(function):
     """Compile a function into its callers: for work on each byte, number or row."""
-    return stamp_cache(njit(**HELPER, forceinline=True)(function))
+    return compile_lazily(function, **HELPER, forceinline=True)
 
 
 def inlined_sum(function):
     """Compile a function into its callers, with sums that may be reordered for vector units."""
-    return stamp_cache(njit(**HELPER, forceinline=True, fastmath=SUM)(function))
+    return compile_lazily(function, **HELPER, forceinline=True, fastmath=SUM)
 
 
 def instruction(plain):
@@ -162,7 +171,7 @@ def is_first_offer(dispatcher):
         folder = Path(dispatcher._cache.cache_path)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "rosenblatt-warm-up-offered").touch(exist_ok=False)
-    except FileExistsError:
+    except (FileExistsError, TypeError):  # it was mentioned, or there is no folder
         return False
     except (AttributeError, OSError):  # Numba has changed, or the folder cannot be written to
         pass

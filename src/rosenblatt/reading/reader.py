@@ -176,7 +176,8 @@ def read(
     >>> model.n_mistakes_
     2
     """
-    given = {name: value for name, value in locals().items() if name in vars(ASKED)}
+    stated = dict(locals())
+    given = {name: value for name, value in stated.items() if name in vars(ASKED)}
     given |= {name: as_tuple(given[name]) for name in ("text", "cross", "ignore")}
     if label in as_tuple(category):  # stated to be words
         given["numbers"] = False
@@ -190,7 +191,9 @@ def read(
     check_options(recipe, options)
     book = is_workbook(path, format)
     source = WorkbookSource(os.fsdecode(path)) if book else open_source(path, recipe.encoding)
-    return make_reader(source, format, (recipe, asked), options)
+    reader = make_reader(source, format, (recipe, asked), options)
+    reader.reopen = partial(read, **stated)
+    return reader
 
 
 def as_tuple(names: Sequence[str] | str | int) -> tuple[Any, ...]:
@@ -322,6 +325,7 @@ class Reader:
         self.skip_bad = parser.options.skip_bad
         self.location = Location(source.name, self.skip_bad, parser.unit)
         self.asked, self.split = parser.recipe, Split()
+        self.reopen: Any = None  # ``read`` with all that was stated
 
     def __iter__(self) -> Iterator[Batch]:
         self.complete_recipe()
@@ -406,6 +410,16 @@ class Reader:
         """
         self.options = self.options._replace(fold=fold)
         self.parser.options = self.parser.options._replace(fold=fold)
+
+    def open_again(self, **options: Any) -> "Reader":
+        """Open the same rows another time, with some other options of ``read``.
+
+        :meta private:
+        """
+        other: Reader = self.reopen(**options)
+        if self.options.fold is not None:
+            other.keep_fold(self.options.fold)
+        return other
 
     def restart(self, late: RestartError) -> None:
         """Begin again with the recipe that a row far down demands, if there can be another pass.

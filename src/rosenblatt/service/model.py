@@ -160,7 +160,7 @@ class ServedModel:
         if self.learner.target_kind == "ranking":
             reason = (
                 "It ranks rows within groups, and the service learns row by row; serve it without "
-                "a log, and train it again on more groups."
+                "learning, and train it again on more groups."
             )
         if reason:
             raise ValueError(f"{self.name}: {reason}")

@@ -275,7 +275,7 @@ def test_what_cannot_be_tuned_is_refused_in_one_sentence(capsys, path, tmp_path,
     assert "leave --tune out" in refusal("--tune", "--initial", tmp_path / "model")
     with pytest.raises(ParameterError, match="can be read only once, and tune needs"):
         rosenblatt.train(Pipe(path.read_bytes()), format="svmlight", tune=True)
-    with pytest.raises(ParameterError, match="AROW has no C; its own"):
+    with pytest.raises(ParameterError, match="AROW has no C, which is for rule pa"):
         rosenblatt.train(path, rule="arow", C=1.0, tune=True)
     with pytest.raises(ParameterError, match='solution="vote" adds up updates'):
         rosenblatt.train(path, rule="arow", solution="vote", tune=True)

@@ -75,7 +75,7 @@ class FileJob:
             if before.target == "ranks":
                 request = replace(request, ordinal=self.check_ranks(before))
         plan = make_plan(request, found)
-        self.refuse_unused(plan)
+        self.refuse_unused(plan, found.rereadable)
         if plan.online and (self.checkpointer is not None or self.before is not None):
             raise ParameterError(
                 "{online?} begins with several settings; leave {checkpoint?}, {resume?} and "
@@ -89,7 +89,7 @@ class FileJob:
             )
         return plan
 
-    def refuse_unused(self, plan: Plan) -> None:
+    def refuse_unused(self, plan: Plan, rereadable: bool) -> None:
         """Refuse a metric by which nothing is chosen, and early stopping of a single epoch."""
         chooses = self.request.tune or "tuning" in self.facts or plan.parameters["early_stopping"]
         if "metric" in self.request.parameters and not chooses:
@@ -98,8 +98,9 @@ class FileJob:
                 "of them, or leave it out.",
                 code="metric-unused",
             )
-        if plan.parameters["early_stopping"] and plan.max_iter == 1:
-            name = "early_stopping" if self.request.validation is None else "validation"
+        name = "early_stopping" if self.request.validation is None else "validation"
+        stops = name == "validation" or (plan.parameters["early_stopping"] and rereadable)
+        if stops and plan.max_iter == 1:
             raise ParameterError(
                 f"{{{name}?}} chooses the best of several epochs, and there is only one; leave it "
                 "out, or state {max_iter?}.",

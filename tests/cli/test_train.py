@@ -235,8 +235,8 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
         (
             "x.csv",
             "a,y\n1,p\n2,n\n",
-            ("--format", "ods"),
-            "--format ods is unknown; there are: ",
+            ("--format", "yaml"),
+            "--format yaml is unknown; there are: ",
         ),
         (
             "x.dat",

@@ -274,8 +274,8 @@ class PassiveAggressiveRanker(LinearRanker):
     >>> X = [[3.0, 1.0], [2.0, 0.0], [1.0, 1.0], [9.0, 1.0], [8.0, 2.0], [7.0, 0.0]]
     >>> relevance, queries = [2, 1, 0, 2, 1, 0], [1, 1, 1, 2, 2, 2]
     >>> model = PassiveAggressiveRanker(random_state=0).fit(X, relevance, queries)
-    >>> model.score(X, relevance, queries), model.stop_reason_
-    (1.0, 'max_iter')
+    >>> model.score(X, relevance, queries)
+    1.0
     """
 
     C: float = positional(1.0)

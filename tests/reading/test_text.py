@@ -143,6 +143,8 @@ def test_texts_are_told_by_their_looks(write, kind):
         {
             "text": TEXTS,
             "name": [f"Person {k}" for k in range(60)],
+            "code": [f"P{k}" for k in range(60)],
+            "title": [f"minister {k % 12} party{k % 5}" for k in range(60)],
             "town": ["New York City", "Paris"] * 30,
             "sentence": ["one of a few long sentences", "another of these sentences"] * 30,
             "y": [0, 1] * 30,
@@ -151,19 +153,21 @@ def test_texts_are_told_by_their_looks(write, kind):
     data = {"csv": frame.to_csv(index=False), "parquet": frame, "dicts": frame.to_dict("records")}
     source = data[kind] if kind == "dicts" else write("t." + kind, data[kind])
     reader = read(source)
-    kinds = {"text": "text", "name": "category", "town": "category", "sentence": "category"}
-    assert dict(reader.columns) == kinds
-    assert [notice.kind for notice in reader.notices] == ["text", "codes"]
+    kinds = {"text": "text", "name": "category", "code": "category", "title": "text"}
+    assert dict(reader.columns) == kinds | {"town": "category", "sentence": "category"}
+    codes = [notice.code for notice in reader.notices]
+    assert codes == ["text", "words-few", "codes-names", "text"]
     assert str(reader.notices[0]) == (
-        "The column 'text' is taken as text, as its cells are of many words."
+        "The column 'text' is taken as text: its cells are of several words, and mostly different."
     )
-    assert "'name' is different in nearly every row" in str(reader.notices[1])
-    other = read(source, category="text", ignore="name")
+    assert "state text to learn its words, or ignore" in str(reader.notices[1])
+    other = read(source, category=["text", "title"], ignore=["name", "code"])
     assert {found for _, found in other.columns} == {"category"}
     assert not other.notices
-    assert "text" not in [notice.kind for notice in read(source, text="text").notices]
+    stated = read(source, text=["text", "title"])
+    assert "text" not in [notice.kind for notice in stated.notices]
     stated = read(source, text="town")
-    assert stated.features()["text"] == ["text", "town"]
+    assert sorted(stated.features()["text"]) == ["text", "title", "town"]
 
 
 def test_options_of_text_are_refused_without_text(write):

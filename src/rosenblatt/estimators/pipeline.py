@@ -152,8 +152,10 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
 
         Returns
         -------
-        low, high : ndarray of shape (n_samples,)
-            The ends of the intervals.
+        low : ndarray of shape (n_samples,)
+            The lower ends of the intervals.
+        high : ndarray of shape (n_samples,)
+            The upper ends.
         """
         return self[-1].predict_interval(self[:-1].transform(X), coverage)
 

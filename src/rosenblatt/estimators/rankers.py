@@ -102,8 +102,16 @@ class LinearRanker(LinearEstimator):
 
         Parameters
         ----------
-        X, y, groups, sample_weight, qid
-            As for ``fit``.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The relevance of each row.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row; None means that all rows are one group.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, as for ``fit``.
+        qid : array-like of shape (n_samples,), default=None
+            The same as ``groups``.
 
         Returns
         -------

@@ -178,8 +178,10 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
 
         Returns
         -------
-        low, high : ndarray of shape (n_samples,)
-            The ends of the intervals; infinite if too few rows were held out for the coverage.
+        low : ndarray of shape (n_samples,)
+            The lower ends of the intervals; infinite if too few rows were held out.
+        high : ndarray of shape (n_samples,)
+            The upper ends.
 
         References
         ----------

@@ -21,7 +21,8 @@ from .spellings import ANY, PLAIN, UNITS, are_numbers, find_spelling
 
 ENOUGH = 20  # numbers, among which one word is a slip; strings, to tell what they are
 STRAY = 0.01  # of the cells may be slips
-WORDS, DIFFERENT = 5.0, 0.5  # least mean words of texts, and least share of different ones
+WORDS, DIFFERENT = 3.0, 0.5  # least mean words of texts, and least share of different ones
+SEVERAL = 1.8  # least mean words of what may be names or short texts
 DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|[A-Za-z, ]*\d{1,2}[A-Za-z, ]+\d{4}"
 WHOLE_DATE = rf"^\s*({DAY})([ T][\d:.,Z+-]+)?\s*$"
 TRUTH = r"^\s*([Tt]rue|[Ff]alse|TRUE|FALSE)\s*$"
@@ -113,6 +114,8 @@ def detect_strings(name: str, cells: Any) -> ColumnKind:
         words = compute.mean(compute.count_substring_regex(cells, r"\S+")).as_py()
         if words >= WORDS:
             return ColumnKind("text", make_notice("text", name=name))
+        if words >= SEVERAL:
+            return ColumnKind("category", make_notice("words-few", name=name))
         if different >= ONLY_ONCE * count:
             return ColumnKind("category", make_notice("codes-names", name=name))
     return ColumnKind("category")

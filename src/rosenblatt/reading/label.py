@@ -19,6 +19,9 @@ STRAY = 0.01  # of the cells of numbers may be words
 FEW_CLASSES = 30  # different numbers with decimals may be classes, and more are measurements
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|nan", re.IGNORECASE)
 FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*(e[-+]?\d+)?", re.IGNORECASE)
+ORDERED = re.compile("stars?$|rating|grade|severity|level|quality|satisfaction|priority", re.I)
+WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
+MOST_RANKS = 11  # from 0 to 10
 
 FirstCells = Callable[[int], Sequence[Any]]
 """Returns the first cells of a column by its place; None where one is missing."""
@@ -69,12 +72,25 @@ def with_numbers(
         recipe = replace(recipe, numbers=numbers and not classes)
         notes = ["label-numbers"] if recipe.numbers else notes
         notes = ["label-classes"] if classes and numbers and len(known) > FEW_CLASSES else notes
+        notes = ["label-order"] if classes and has_order(recipe.label, known) else notes
         if not classes and not numbers:
             refuse_spelled_numbers(recipe.label, cells)
     if not recipe.numbers and not classes:
         notes = ["label-values"]
     about = {"name": recipe.label or "label", "values": len(known)}
     return recipe, {make_notice(code, **about): None for code in notes}
+
+
+def has_order(name: Any, labels: set[str]) -> bool:
+    """Whether labels look like ranks: whole numbers in a row, in a column of stars or grades.
+
+    >>> has_order("Stars", {"1", "2", "3"}), has_order("digit", {"1", "2", "3"})
+    (True, False)
+    """
+    if not ORDERED.search(str(name)) or not all(WHOLE.fullmatch(label) for label in labels):
+        return False
+    ranks = {int(float(label)) for label in labels}
+    return 3 <= len(ranks) == max(ranks) - min(ranks) + 1 <= MOST_RANKS
 
 
 def refuse_spelled_numbers(label: Any, cells: Sequence[Any]) -> None:

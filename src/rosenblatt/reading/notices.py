@@ -24,6 +24,7 @@ SENTENCES = {
     "first rows. State {{numbers=False}} to learn classes.",
     "label-classes": "The label {name!r} is learnt as classes: {values:,} different numbers in the "
     "first rows. State {{numbers=True}} to learn numbers.",
+    "label-order": "The labels of {name!r} may have an order. State {{ordinal?}} to learn ranks.",
     "label-missing": "{rows} without a label left out.",
     "missing-zero": "Missing numbers count as 0.",
     "missing-mean": "Missing numbers count as the mean of their column.",
@@ -43,10 +44,13 @@ SENTENCES = {
     "write its numbers without them to have it taken as numbers.",
     "codes-numbers": "These columns look like codes rather than sizes: {names}; they are "
     "better categories, or ignored.",
+    "words-few": "The column {name!r} has mostly different cells of a few words and is taken as a "
+    "category; state {{text?}} to learn its words, or {{ignore?}}.",
     "codes-names": "The column {name!r} is different in nearly every row and says little about "
-    "other rows; it is better text, or ignored.",
+    "other rows; state {{ignore?}} to leave it out, or {{text?}} to learn its parts.",
     "dates": "The column {name!r} is taken as dates{form}: {parts}, and the time as a number.",
-    "text": "The column {name!r} is taken as text, as its cells are of many words.",
+    "text": "The column {name!r} is taken as text: its cells are of several words, and mostly "
+    "different.",
     "encoding": "The bytes look like UTF-8 and are read as {encoding}, as stated: letters with "
     "accents will be wrong. Leave {{encoding?}} out.",
     "delimiter": "The cells are divided by {delimiter}.",

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import ndcg_score
 
@@ -237,3 +238,19 @@ def test_python_evaluates_and_loads(clicks, tmp_path):
     with pytest.raises(InputError) as refused:
         rosenblatt.compare(model, model, clicks)
     assert refused.value.code == "model-kinds"
+
+
+def test_a_pipeline_of_a_ranker_takes_groups(clicks):
+    model = rosenblatt.train(clicks, label="relevance", group="query", max_iter=2)
+    frame = pd.read_csv(clicks)
+    X, y, groups = frame.drop(columns="relevance"), frame["relevance"], frame["query"]
+    ndcg = model.score(X, y, groups=groups)
+    assert ndcg == pytest.approx(rosenblatt.evaluate(model, clicks).figures()["ndcg"])
+    assert ndcg != model.score(X, y)
+    other = rosenblatt.train(clicks, label="relevance", group="query", max_iter=2)
+    model.partial_fit(X, y, groups=groups)
+    other.partial_fit(clicks)
+    assert np.array_equal(model[-1].coef_, other[-1].coef_)
+    for options in ({"group": True}, {"group": ["query"]}):
+        with pytest.raises(ParameterError):
+            rosenblatt.train(clicks, label="relevance", **options)

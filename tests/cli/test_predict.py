@@ -314,6 +314,15 @@ def test_probabilities_when_asked_for(capsys, folder, data):
     assert "has no probabilities; train it with --probabilities" in err
 
 
+def test_a_model_that_continues_says_what_its_sets_are_worth(capsys, folder):
+    model = trained(capsys, "flowers.csv", "--conformal", "--holdout", 0.3, "--epochs", 2)
+    options = "train", "flowers.csv", "--initial", model, "--epochs", 1
+    assert "the coverage holds only if" in run(capsys, *options, "--conformal")[2]
+    assert "of the initial model are dropped" in run(capsys, *options)[2]
+    plain = trained(capsys, "flowers.csv", "--epochs", 2)
+    assert "initial" not in run(capsys, *options[:3], plain)[2]
+
+
 @pytest.mark.filterwarnings("always::rosenblatt.learners.conformal.TooFewRowsWarning")
 def test_prediction_sets_when_asked_for(capsys, folder):
     model = trained(capsys, "flowers.csv", "--conformal", "--holdout", 0.3)
@@ -326,7 +335,7 @@ def test_prediction_sets_when_asked_for(capsys, folder):
     assert out.splitlines()[0].endswith("probability_virginica,set")
     out = run(capsys, "predict", model, "flowers.csv", *more, "jsonl")[1]
     rows = [json.loads(line) for line in out.splitlines()]
-    assert [row["set"].split(",") for row in rows] == sets
+    assert [row["set"] for row in rows] == sets
     assert all(row["predicted"] in row["set"] for row in rows)
     out = run(capsys, "score", model, "flowers.csv", "--coverage", 0.8)[1]
     labels = get_labels("flowers.csv")

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import ndcg_score
 
@@ -203,6 +204,25 @@ def test_rows_that_cannot_be_ranked_are_refused(clicks, tmp_path):
     assert refused.value.code == "rule-of-target"
 
 
+def test_groups_that_measure_nothing_are_named(clicks, tmp_path, capsys):
+    model, alone = tmp_path / "ranker", tmp_path / "alone.csv"
+    write_csv(alone, [(1, *row[1:]) for row in make_rows(5)])
+    assert shell(capsys, "train", clicks, *OPTIONS, "--epochs", 2, "-o", model)[0] == 0
+    assert "no group has rows of different relevance" in shell(capsys, "score", model, alone)[1]
+    told = json.loads(shell(capsys, "score", model, alone, "--json")[1])
+    assert (told["groups"], told["ndcg"]) == (0, None)
+    assert "\n" not in repr(rosenblatt.evaluate(rosenblatt.load(model), clicks))
+    status, text = shell(capsys, "train", clicks, *OPTIONS, "--validation", alone)
+    assert (status, f"No group of {alone}" in text) == (2, True)
+    few = write_csv(tmp_path / "few.csv", make_rows(6))
+    status, text = shell(capsys, "train", few, *OPTIONS, "--folds", 20, "--epochs", 1)
+    assert (status, "has no rows; state fewer folds" in text) == (2, True)
+    huge = [(row[0] * 10**30, *row[1:]) for row in make_rows(9)]
+    path = write_csv(tmp_path / "huge.csv", huge)
+    assert shell(capsys, "train", path, *OPTIONS, "--epochs", 1, "-o", model)[0] == 0
+    assert shell(capsys, "score", model, path)[0] == 0
+
+
 def test_python_evaluates_and_loads(clicks, tmp_path):
     model = rosenblatt.train(clicks, label="relevance", group="query", rule="perceptron")
     assert type(model[-1]).__name__ == "PerceptronRanker"
@@ -218,3 +238,19 @@ def test_python_evaluates_and_loads(clicks, tmp_path):
     with pytest.raises(InputError) as refused:
         rosenblatt.compare(model, model, clicks)
     assert refused.value.code == "model-kinds"
+
+
+def test_a_pipeline_of_a_ranker_takes_groups(clicks):
+    model = rosenblatt.train(clicks, label="relevance", group="query", max_iter=2)
+    frame = pd.read_csv(clicks)
+    X, y, groups = frame.drop(columns="relevance"), frame["relevance"], frame["query"]
+    ndcg = model.score(X, y, groups=groups)
+    assert ndcg == pytest.approx(rosenblatt.evaluate(model, clicks).figures()["ndcg"])
+    assert ndcg != model.score(X, y)
+    other = rosenblatt.train(clicks, label="relevance", group="query", max_iter=2)
+    model.partial_fit(X, y, groups=groups)
+    other.partial_fit(clicks)
+    assert np.array_equal(model[-1].coef_, other[-1].coef_)
+    for options in ({"group": True}, {"group": ["query"]}):
+        with pytest.raises(ParameterError):
+            rosenblatt.train(clicks, label="relevance", **options)

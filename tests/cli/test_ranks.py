@@ -12,6 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 import rosenblatt
 from rosenblatt.jobs import files
 from rosenblatt.jobs.job import FileJob
+from rosenblatt.parameters import ParameterError
 from rosenblatt.reading.reader import read
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.plan import Found, Request, make_plan
@@ -219,6 +220,11 @@ def test_python_trains_as_the_shell_does(folder):
         warnings.simplefilter("ignore")
         stars = frame.drop(columns="grade")
         model = rosenblatt.train(stars, label="stars", ordinal=range(1, 4), calibrate=True)
+        for named in (True, "1..3", {1, 2, 3}):
+            with pytest.raises(ParameterError):
+                rosenblatt.train(stars, label="stars", ordinal=named)
+        same = rosenblatt.train(stars, label="stars", ordinal=np.arange(1, 4), calibrate=True)
+    assert np.array_equal(same.predict(stars), model.predict(stars))
     assert model.classes_.tolist() == [1, 2, 3]
     found = rosenblatt.evaluate(model, stars)
     error = np.abs(model.predict(stars) - frame["stars"]).mean()

@@ -106,6 +106,7 @@ def test_options_are_told_apart(path):
         ({"seed": 7}, {"random_state": 7}),
         ({"bias_step": 0.5}, {"intercept_step": 0.5}),
         ({"probabilities": True}, {"calibrate": True}),
+        ({"conformal": True}, {"calibrate": "conformal"}),
         ({"no_bias": True}, {"fit_intercept": False}),
         ({"early_stopping": 2}, {"early_stopping": True, "n_iter_no_change": 2}),
     ],

@@ -89,3 +89,15 @@ def test_options_that_need_labels_or_epochs_are_refused(file, options, code):
     with pytest.raises(ParameterError) as error:
         rosenblatt.train(file, rule="banditron", **options)
     assert error.value.code == code
+
+
+@pytest.mark.filterwarnings("ignore:Predictions are drawn")
+def test_a_pipeline_acts_and_takes_feedback(file):
+    model = rosenblatt.train(file, rule="banditron")
+    predicted, probability = model.act(file)
+    before = model[-1].coef_.copy()
+    assert model.feedback(file, predicted, predicted == 1, probability) is model
+    assert len(predicted) == 400
+    assert not np.array_equal(model[-1].coef_, before)
+    with pytest.raises(AttributeError):
+        rosenblatt.train(file).act(file)

@@ -87,8 +87,17 @@ def test_feedback_is_learnt_once(tmp_path):
     status, answer = give(client, name, False)
     assert (status, answer["code"]) == (409, "judged-before")
     again = client_of(learning)  # as after a restart
-    assert give(again, name, True) == (202, {"sequence": 1, "examples": 0})
+    assert give(again, name, True) == (202, {"sequence": 1, "examples": 1})
+    assert give(again, name, False)[0] == 409
     assert learning.log.last == 1
+    other, more = client.post("/predict", json=ROWS[1:3]).json()["ids"]
+    for judged in ([(other, True), (other, False)], [(more, True), (name, False)]):
+        body = [{"id": one, "right": right} for one, right in judged]
+        answer = client.post("/feedback", json=body)
+        assert (answer.status_code, answer.json()["code"]) == (409, "judged-before")
+        assert learning.log.last == 1  # all or nothing
+    twice = [{"id": other, "right": True}] * 2
+    assert client.post("/feedback", json=twice).json() == {"sequence": 2, "examples": 1}
     for unknown in ("x", f"{name}0", ""):
         status, answer = give(client, unknown, True)
         assert (status, answer["code"]) == (404, "unknown-prediction")

@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 import rosenblatt
 from rosenblatt.parameters import CLASS_RULES, RULE_TABLE
 from rosenblatt.service.log import Log
+from rosenblatt.service.mlflow import to_predictions
 from rosenblatt.service.model import WINDOWS, Progress, ServedModel
 from rosenblatt.service.replay import Replay
 from rosenblatt.storage.file import load_model, save_model
@@ -230,5 +231,6 @@ def test_a_ranker_predicts_scores_and_does_not_learn(tmp_path):
     answer = model.make_predictor().answer(given, 2)
     assert answer["scores"] == pytest.approx(ranker.predict(given).tolist(), rel=1e-6)
     assert "labels" not in answer
+    assert to_predictions(dict(answer))["predictions"] == answer["scores"]
     with pytest.raises(ValueError, match="ranks rows within groups"):
         model.check_learning()

@@ -17,6 +17,8 @@ def summarize_ranking(score: Mapping[str, Any]) -> str:
     'NDCG@10 0.8000, NDCG 0.8500, AUC 0.7500 in the mean of 60 groups; 25.00% of 4,000 pairs wrong \
 (random order: NDCG@10 0.5000, NDCG 0.7000)'
     """
+    if not score["groups"]:
+        return "nothing to measure: no group has rows of different relevance"
     groups = f"{score['groups']:,} group{'' if score['groups'] == 1 else 's'}"
     wrong = score["pairs_wrong"] / max(score["pairs"], 1)
     return (

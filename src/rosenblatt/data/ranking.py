@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..kernels.ranking import PairIndex, count_ordered
 from ..parameters import InputError
 from .rows import Array
-from .targets import ClassTarget, NumberTarget
+from .targets import ClassTarget, NumberTarget, describe
 from .weights import row_weights
 
 GRADED = np.dtype([("relevance", np.float64), ("group", np.uint64)])
@@ -251,13 +251,16 @@ class RankingScore:
             return GroupMetrics(*np.empty((6, 0)))
         return measure_groups(*map(np.concatenate, zip(*self.parts, strict=True)))
 
-    def figures(self) -> dict[str, float]:
-        """The means over groups of NDCG@10, NDCG and AUC; NaN without groups that count."""
+    def __repr__(self) -> str:
+        return describe(self, self.as_dict())
+
+    def figures(self) -> dict[str, float | None]:
+        """The means over groups of NDCG@10, NDCG and AUC; None without groups that count."""
         found = self.measure()
         names = ("ndcg_at_10", "ndcg", "auc")
-        return {name: mean(getattr(found, name)) for name in names}
+        return {name: mean(getattr(found, name)) if len(found.pairs) else None for name in names}
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, float | None]:
         """All figures, counts and the NDCG of a random order as JSON values."""
         found = self.measure()
         random = ("random_ndcg_at_10", "random_ndcg")
@@ -265,7 +268,7 @@ class RankingScore:
             "rows": self.rows,
             "groups": len(found.pairs),
             **self.figures(),
-            **{name: mean(getattr(found, name)) for name in random},
+            **{name: mean(getattr(found, name)) if len(found.pairs) else None for name in random},
             "pairs": int(found.pairs.sum()),
             "pairs_wrong": float((found.pairs - found.right).sum()),
         }

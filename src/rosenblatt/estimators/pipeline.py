@@ -2,7 +2,7 @@
 
 import inspect
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from os import PathLike
@@ -25,8 +25,8 @@ from ..jobs.job import FileJob
 from ..jobs.online import train_online
 from ..jobs.tuning import tune
 from ..learners import load_model
-from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES
-from ..reading.batches import known_labels
+from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES, ParameterError
+from ..reading.batches import get_labels, known_labels
 from ..reading.reader import read, read_whole
 from ..reading.tables import to_table
 from ..storage.file import save_model
@@ -68,7 +68,14 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
     ['b']
     """
 
-    def partial_fit(self, X: Any, y: Any = None, classes: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Learn from a batch of a table once, in the order of its rows.
 
         The first call fits ``Features`` to the batch; later calls leave the features unchanged.
@@ -81,6 +88,8 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
             The labels of the rows; None if X has the column of labels that ``train`` was given.
         classes : array-like of shape (n_classes,), default=None
             The labels to come, as for ``partial_fit`` of the classifier.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, for a ranker; without y, those of the column in X.
 
         Returns
         -------
@@ -96,11 +105,88 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
             batch = read_whole(read(X, features=features.recipe_)).batch
             if batch.labels is None:
                 raise ValueError("X has no column of labels that train was given; pass y.")
-            y = known_labels(batch)
+            groups = batch.groups
+            y = known_labels(batch) if groups is None else get_labels(batch)
             if isinstance(y, LabelSets):
                 y = make_target(classifier.classes_, True).encode(y)
-        named = {} if classes is None else {"classes": classes}  # a regressor has none
+        named = {"classes": classes, "groups": groups}  # a regressor has neither
+        named = {name: value for name, value in named.items() if value is not None}
         classifier.partial_fit(features.transform(X), y, **named)
+        return self
+
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        **params: Any,
+    ) -> float:
+        """Score the predictions of a table, as ``score`` of the last step does.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The rows.
+        y : array-like of shape (n_samples,), default=None
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        groups : array-like of shape (n_samples,), default=None
+            The group of each row, for a ranker; None means that all rows are one group.
+        **params
+            As in scikit-learn.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        if groups is None:
+            return float(super().score(X, y, sample_weight, **params))
+        return float(self[-1].score(self[:-1].transform(X), y, groups=groups))
+
+    @available_if(lambda self: hasattr(self.steps[-1][1], "act"))  # type: ignore[untyped-decorator]
+    def act(self, X: Any) -> tuple[Array, Array]:
+        """Predict the class of each row by chance, as ``Banditron.act`` does.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The rows.
+
+        Returns
+        -------
+        predicted : ndarray of shape (n_samples,)
+            The class that was drawn for each row.
+        probability : ndarray of shape (n_samples,)
+            The probability with which it was drawn.
+        """
+        predicted, probability = self[-1].act(self[:-1].transform(X))
+        return predicted, probability
+
+    @available_if(lambda self: hasattr(self.steps[-1][1], "feedback"))  # type: ignore[untyped-decorator]
+    def feedback(self, X: Any, predicted: ArrayLike, right: ArrayLike, probability: Any) -> Self:
+        """Learn whether predictions were right, as ``Banditron.feedback`` does.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The rows.
+        predicted : array-like of shape (n_samples,)
+            The classes that were predicted.
+        right : array-like of bool, shape (n_samples,)
+            Whether each of them is right.
+        probability : array-like of shape (n_samples,) or float
+            The probability with which each was drawn, as ``act`` returned it.
+
+        Returns
+        -------
+        self
+            The pipeline.
+        """
+        self[-1].feedback(self[:-1].transform(X), predicted, right, probability)
         return self
 
     @available_if(lambda self: hasattr(self.steps[-1][1], "asks"))  # type: ignore[untyped-decorator]
@@ -195,7 +281,8 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
 
         The names of the shell are accepted, too: ``epochs`` for ``max_iter``, ``seed`` for
         ``random_state``, ``bias_step`` for ``intercept_step``, ``probabilities`` for ``calibrate``,
-        ``no_bias=True`` for ``fit_intercept=False``.
+        ``conformal=True`` for ``calibrate="conformal"``, ``no_bias=True`` for
+        ``fit_intercept=False``.
 
     Returns
     -------
@@ -249,10 +336,20 @@ def make_job(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any], F
     refuse_unknown_options(options, known | FOR_READING | FOR_FILES)
     for name in ("classes", "ordinal"):
         if of_files.get(name) is not None:
-            of_files[name] = tuple(of_files[name])
+            of_files[name] = list_labels(name, of_files[name])
             reading.setdefault("numbers", False)
     request = Request(parameters=options, **of_files)
     return data if table is None else table, reading, FileJob(request)
+
+
+def list_labels(option: str, labels: Any) -> tuple[Any, ...]:
+    """Return the labels that an option names as plain values."""
+    unordered = option == "ordinal" and isinstance(labels, Set)
+    if isinstance(labels, str) or not isinstance(labels, Iterable) or unordered:
+        raise ParameterError(
+            f"{{{option}?}} must be a list of labels; got {labels!r}.", code="out-of-range"
+        )
+    return tuple(one.item() if isinstance(one, np.generic) else one for one in labels)
 
 
 def translate_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -262,12 +359,14 @@ def translate_options(options: dict[str, Any]) -> dict[str, Any]:
     {'max_iter': 3, 'fit_intercept': False}
     """
     in_python = {shell: name for name, shell in SHELL_NAMES.items() if shell != "early_stopping"}
-    translated: dict[str, Any] = {}
+    translated, new = dict[str, Any](), dict[str, Any]()
     for name, value in options.items():
         if name == "early_stopping" and type(value) is int:  # epochs to wait, as in the shell
             new = {"early_stopping": True, "n_iter_no_change": value}
         elif name == "no_bias":
             new = {"fit_intercept": not value}
+        elif name == "conformal":
+            new = {"calibrate": "conformal"} if value else {}
         else:
             new = {in_python.get(name, name): value}
         twice = sorted(new.keys() & translated.keys())

@@ -83,6 +83,8 @@ class HeldOut(NamedTuple):
 
         Rows of numbers and of groups have no classes, so they pass.
         """
+        if isinstance(self.target, RankingTarget):
+            self.check_pairs(name)
         if not isinstance(self.target, ClassTarget):
             return None
         counts, rows, unknown = self.count_labels()
@@ -110,6 +112,21 @@ class HeldOut(NamedTuple):
         )
         return Note(sentence, "unknown-labels")
 
+    def check_pairs(self, name: str) -> None:
+        """Refuse rows to validate with if none of their groups has rows to order."""
+        counts, row = RankingScore(), 0
+        for batch in self.batches:
+            codes = self.target.encode(known_labels(batch, row), row)
+            counts.compare(np.zeros(len(codes)), codes)
+            row += len(codes)
+        if not counts.as_dict()["groups"]:
+            raise InputError(
+                f"No group of {name} has rows of different relevance; validate with groups that "
+                "have.",
+                code="no-pairs",
+                file=name,
+            )
+
     def validate(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
         """Return the scores of some problems by the metric: the share of the rows that are right.
 
@@ -117,7 +134,8 @@ class HeldOut(NamedTuple):
         """
         if not isinstance(self.target, ClassTarget):
             figures = self.score(learner).as_dict()
-            return dict.fromkeys(problems, float(figures.get("r2", figures.get("ndcg", np.nan))))
+            found = figures.get("r2", figures.get("ndcg"))
+            return dict.fromkeys(problems, np.nan if found is None else float(found))
         if learner.parameters["metric"] != "error":
             return self.measure(learner, problems)
         right, count = np.zeros(len(learner.states)), 0

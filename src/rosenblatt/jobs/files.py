@@ -213,6 +213,7 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     facts = dict(job.facts)
     if plan.labels_budget:
         facts["asked"] = rows.ask(job)
+    job.note_initial(plan)
     learner = begin(plan, rows, job)
     simulates = learner.rule.draws and len(learner.classes) > 2
     if simulates:

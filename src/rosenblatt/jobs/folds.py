@@ -123,7 +123,9 @@ def cross_validate(
         held = read(data, features=model.features["recipe"], **same)
         held.keep_fold(fold._replace(held_out=True))
         found = evaluate(make_learner(model, "a fold"), held)
-        refuse_too_many_folds(count, model.facts["rows"] + getattr(found, "score", found).rows)
+        held = getattr(found, "score", found).rows
+        refuse_too_many_folds(count, model.facts["rows"] + held)
+        refuse_empty_fold(fold, held)
         result.folds.append(found)
         job.reporter.tried(number + 1, count)
     return result
@@ -158,6 +160,15 @@ def refuse_too_many_folds(count: int, rows: int) -> None:
             f"{{folds}} is more than the {rows:,} rows; every fold needs one.",
             code="out-of-range",
             folds=count,
+        )
+
+
+def refuse_empty_fold(fold: Fold, rows: int) -> None:
+    """Refuse a fold without rows, such as one of too few groups."""
+    if not rows:
+        raise ParameterError(
+            f"Fold {fold.number + 1} of {{folds?}} {fold.folds} has no rows; state fewer folds.",
+            code="out-of-range",
         )
 
 

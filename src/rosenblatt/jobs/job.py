@@ -107,6 +107,22 @@ class FileJob:
                 code="validation-unused",
             )
 
+    def note_initial(self, plan: Plan) -> None:
+        """Note what the probabilities and prediction sets of a continued model are worth."""
+        kept = () if self.initial is None else self.initial.facts
+        if self.initial is not None and plan.parameters.get("calibrate") == "conformal":
+            sentence = (
+                "Rows that the initial model has learnt are no test of it: the coverage holds only "
+                "if it has not learnt the rows of this file."
+            )
+            self.reporter.note(Note(sentence, "conformal-initial"))
+        elif ("calibration" in kept or "conformal" in kept) and not plan.parameters["calibrate"]:
+            sentence = (
+                "The probabilities or prediction sets of the initial model are dropped, as its "
+                "weights change; state {calibrate?} to fit them again."
+            )
+            self.reporter.note(Note(sentence, "calibration-dropped"))
+
     def check_ranks(self, before: Model) -> tuple[Any, ...]:
         """Return the ranks of the model to start from; refuse others that are stated."""
         known, stated = tuple(before.classes.tolist()), self.request.ordinal

@@ -35,7 +35,8 @@ class Contents(NamedTuple):
     coverage
         That of prediction sets or intervals to add, or None.
     typed
-        Whether numbers among the cells of the input are written as numbers, not as text.
+        Whether cells are values of JSON: numbers of the input are not text, a set is a list, and an
+        end of an interval that is infinite is null.
     """
 
     scores: bool = False
@@ -87,7 +88,10 @@ def predict_rows(
         if chances is not None:
             columns += shorten(chances(scores))
         if sets is not None and learner.target_kind == "numbers":
-            columns += [[as_limit(end) for end in ends] for ends in shorten(sets(scores), 15)]
+            ends = shorten(sets(scores), 15)
+            columns += [[as_limit(end, contents.typed) for end in each] for each in ends]
+        elif sets is not None and contents.typed:
+            columns.append([[*compress(names, row)] for row in sets(scores).tolist()])
         elif sets is not None:
             columns.append(join_labels(names, sets(scores), separator))
         yield batch, [list(row) for row in zip(*columns, strict=True)]
@@ -98,9 +102,9 @@ def join_labels(names: list[Any], flags: Array, separator: str) -> list[str]:
     return [separator.join(map(str, compress(names, row))) for row in flags.tolist()]
 
 
-def as_limit(end: float) -> float | str:
-    """Return the end of an interval; JSON has no infinite number."""
-    return end if isfinite(end) else str(end)
+def as_limit(end: float, typed: bool) -> float | str | None:
+    """Return the end of an interval; JSON (``typed``) has no infinite number."""
+    return end if isfinite(end) else None if typed else str(end)
 
 
 def shorten(table: Array, digits: int = 9) -> list[list[float]]:

@@ -162,6 +162,8 @@ class Parser:
 
     def find_long_labels(self, numbers: np.ndarray) -> np.ndarray:
         """Flag the labels that are too large: to be numbers, or to be classes of their own."""
+        if self.recipe.has_groups:
+            return np.zeros(len(numbers), bool)  # relevance is only compared
         if self.recipe.numbers:
             return too_large(numbers, np.float32)
         return np.asarray(np.abs(numbers) >= LARGEST_LABEL)

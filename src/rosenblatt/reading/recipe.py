@@ -271,6 +271,13 @@ RANGES = {
         "one character or more",
         lambda value: value is None or (isinstance(value, str) and value != ""),
     ),
+    "group": Parameter(
+        None,
+        "the name or the number of a column, or False",
+        lambda value: (
+            value in (None, False) or (isinstance(value, str | int) and value is not True)
+        ),
+    ),
     "bins": Parameter(0, f"0, or a whole number from 2 to {MOST_BINS}", is_number_of_bins),
     "first": Parameter(None, "0 or 1", lambda value: value in (None, 0, 1)),
     "scale": choice("auto", *SCALES),

@@ -115,10 +115,10 @@ class Client:
         Returns
         -------
         list
-            A label for each row, or a list of tags for each sentence.
+            A label for each row, a list of tags for each sentence, or the scores of a ranker.
         """
         answer = self.request("POST", "/predict", to_records(rows))
-        return list(answer["tags"] if "tags" in answer else answer["labels"])
+        return list(next(answer[name] for name in ("labels", "tags", "scores") if name in answer))
 
     def act(self, rows: Any) -> list[dict[str, Any]]:
         """Predict the label of each row, to give ``feedback`` on it.

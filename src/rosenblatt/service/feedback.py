@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -99,7 +100,7 @@ class FeedbackEndpoints:
     """Feedback on the predictions of a service."""
 
     def __init__(self, service: "Service") -> None:
-        self.service = service
+        self.service, self.pending = service, Counter[tuple[str, bool]]()
 
     def routes(self) -> Iterable[Route]:
         """The endpoint, for which a token to learn is needed."""
@@ -108,38 +109,63 @@ class FeedbackEndpoints:
         )
 
     async def give(self, request: Request) -> Response:
-        """Learn feedback; answer when it is on disk."""
+        """Learn feedback, all or nothing; answer when it is on disk."""
         learning = self.service.check_learning()
         given = parse_feedback(request.body, self.service.limits.rows)
-        found = [await self.find(name, right, learning) for name, right in given]
-        jobs = [one for one in found if isinstance(one, Job)]
-        request.rows = len(jobs)
-        done = [one for one in found if isinstance(one, int)]
+        refuse_contrary(self.pending[name, not right] for name, right in given.items())
+        now = Counter(given.items())
+        self.pending += now
         try:
+            found = await self.find(given, learning)
+            jobs = [one for one in found if isinstance(one, Job)]
+            request.rows = len(jobs)
+            done = [one for one in found if isinstance(one, int)]
             done += await asyncio.gather(*(self.service.write(job, learning) for job in jobs))
-        except RequestError as error:
-            if error.code != "key-reused":
-                raise
-            sentence = "A prediction was judged otherwise before; that is not changed."
-            raise RequestError(409, "judged-before", sentence) from None
-        return to_json({"sequence": max(done), "examples": len(jobs)}, 202)
+        finally:
+            self.pending -= now
+        return to_json({"sequence": max(done), "examples": len(given)}, 202)
 
-    async def find(self, name: str, right: bool, learning: Learning) -> Job | int:
+    async def find(self, given: Mapping[str, bool], learning: Learning) -> list[Job | int]:
+        """The jobs of learning feedback, or the examples that it was learnt as before."""
+
+        def look() -> list[Any]:
+            keys = [(make_key(name, True), make_key(name, False)) for name in given]
+            return [[learning.log.find_request(key) for key in both] for both in keys]
+
+        known = await asyncio.wrap_future(learning.call(look))
+        judged = [
+            (name, right, *both) for (name, right), both in zip(given.items(), known, strict=True)
+        ]
+        refuse_contrary(no if right else yes for _, right, yes, no in judged)
+        return [self.make_job(name, right, yes or no, learning) for name, right, yes, no in judged]
+
+    def make_job(self, name: str, right: bool, known: Any, learning: Learning) -> Job | int:
         """The job of learning feedback on a prediction, or the example that it was learnt as."""
-        key = hash_bytes(f"feedback {name}".encode())
+        if known is not None:
+            return int(known.last)
         prediction = self.service.predictions.get(name)
-        if prediction is not None:
-            value = make_example(prediction, right, learning.served)
-            return Job([orjson.dumps(value).decode()], [value], lambda outcome: None, key)
-        known = await asyncio.wrap_future(learning.call(lambda: learning.log.find_request(key)))
-        if known is None:
+        if prediction is None:
             sentence = f"There is no prediction {name[:80]}; only the last ones are kept, and none "
             raise RequestError(404, "unknown-prediction", f"{sentence}over a restart.")
-        return int(known.last)
+        value = make_example(prediction, right, learning.served)
+        text = orjson.dumps(value).decode()
+        return Job([text], [value], lambda outcome: None, make_key(name, right))
 
 
-def parse_feedback(body: bytes, most: int) -> list[tuple[str, bool]]:
-    """The ids of a body, and whether the predictions were right."""
+def make_key(name: str, right: bool) -> bytes:
+    """The key under which the log keeps a judgement."""
+    return hash_bytes(f"feedback {name} {right}".encode())
+
+
+def refuse_contrary(known: Iterable[Any]) -> None:
+    """Refuse judgements of predictions that were judged otherwise."""
+    if any(known):
+        sentence = "A prediction was judged otherwise before; that is not changed."
+        raise RequestError(409, "judged-before", sentence)
+
+
+def parse_feedback(body: bytes, most: int) -> dict[str, bool]:
+    """Whether the predictions were right, by their ids."""
     value = parse_json(body)
     listed = value if isinstance(value, list) else [value]
     given = [one if isinstance(one, dict) else {} for one in listed]
@@ -149,7 +175,9 @@ def parse_feedback(body: bytes, most: int) -> list[tuple[str, bool]]:
             raise RequestError(400, "bad-body", BODY)
     if not 0 < len(given) <= most:
         raise RequestError(400 if not given else 413, "bad-body", f"{BODY} At most {most:,}.")
-    return [(one["id"], one["right"]) for one in given]
+    judged = {one["id"]: one["right"] for one in given}
+    refuse_contrary(judged[one["id"]] != one["right"] for one in given)
+    return judged
 
 
 def make_example(prediction: Prediction, right: bool, served: ServedModel) -> Any:

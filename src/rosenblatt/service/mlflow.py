@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .app import Service
 
 FORMS = ("dataframe_split", "dataframe_records", "instances", "inputs")
+PREDICTED = ("labels", "tags", "scores")
 BESIDE = {"instances", "signature_name", "parameters"}  # the keys of TensorFlow Serving
 
 
@@ -48,8 +49,8 @@ class MLflowEndpoints:
 
 
 def to_predictions(answer: dict[str, Any]) -> dict[str, Any]:
-    """An answer with the labels, or tags, under the name ``predictions``."""
-    predictions = answer.pop("labels" if "labels" in answer else "tags")
+    """An answer with the labels, the tags or the scores of a ranker as ``predictions``."""
+    predictions = answer.pop(next(name for name in PREDICTED if name in answer))
     return {"predictions": predictions, **answer}
 
 

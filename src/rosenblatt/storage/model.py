@@ -148,7 +148,7 @@ def check_checkpoint(checkpoint: Checkpoint) -> None:
 def check_held_out(score: Any) -> None:
     """Refuse counts of held-out rows that are out of range."""
     if isinstance(score, dict) and ("mae" in score or "ndcg" in score):  # not of classes
-        require(fits(score, dict[str, Finite]), "its held-out rows are out of range")
+        require(fits(score, dict[str, Finite | None]), "its held-out rows are out of range")
         return
     counts = set(score) if isinstance(score, dict) else {""}
     further = (), ("hits", "labels"), ("distance",)  # of classes, label sets and ranks

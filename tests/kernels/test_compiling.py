@@ -45,6 +45,11 @@ def test_a_change_of_a_helper_recompiles_its_callers_in_other_files(tmp_path):
     helpers.write_text(helpers.read_text("utf-8").replace("values[k] * w[", "-values[k] * w["))
     assert run() == ["-12.0", "1"]
     assert run() == ["-12.0", "0"]
+    for ending in ("nbi", "nbc"):
+        for kept in (tmp_path / "cache").rglob(f"*.{ending}"):
+            kept.write_bytes(kept.read_bytes()[:20])
+        assert run() == ["-12.0", "1"]
+        assert run() == ["-12.0", "0"]
 
 
 def test_kernels_import_each_other_in_the_one_form_that_the_stamp_follows():

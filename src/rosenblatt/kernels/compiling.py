@@ -50,13 +50,24 @@ def load_kernel(kept, signature, target):
     try:
         with kept._guard_against_spurious_io_errors():
             rtsys.initialize(target)  # kernels allocate memory with it
-            kernel = kept._load_overload(signature, target)
+            kernel = load_whole(kept, signature, target)
             if kernel is None:
                 target.refresh()
             return kernel
     finally:
         if hidden:
             del sys.modules[BLAS]
+
+
+def load_whole(kept, signature, target):
+    """Load a kernel, or return None; damaged files, as a full disk leaves them, are forgotten."""
+    try:
+        return kept._load_overload(signature, target)
+    except OSError:
+        raise  # Numba knows what to do
+    except Exception:
+        Path(kept._cache_file._index_path).unlink(missing_ok=True)
+        return None
 
 
 def stamp_cache(function):

@@ -172,10 +172,11 @@ def test_train_on_a_file_keeps_and_tests_a_model(capsys, folder, data, options):
     rows = len(get_labels(data))
     epochs = [line.split()[:2] for line in lines if line.startswith("epoch")]
     assert epochs[0] == ["epoch", "1"]
-    assert lines[-4] == f"Test error 0.00%: 0 of {rows} rows."
-    assert lines[-3].startswith("Separated the training data after ")
-    assert lines[-2].startswith(f"{data}: {rows} rows, ")
-    assert (" 2 classes: " if options else " 3 classes: ") in lines[-2]
+    assert lines[-5] == f"Test error 0.00%: 0 of {rows} rows."
+    assert lines[-4].startswith("Separated the training data after ")
+    assert lines[-3].startswith(f"{data}: {rows} rows, ")
+    assert (" 2 classes: " if options else " 3 classes: ") in lines[-3]
+    assert lines[-2] == "Rule Perceptron, solution average."
     assert lines[-1] == "Wrote the model to m.safetensors."
     assert (folder / "m.safetensors").stat().st_size > 0
 

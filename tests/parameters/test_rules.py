@@ -60,3 +60,8 @@ def test_the_room_needs_the_standard_library_only():
         command, env=environment, capture_output=True, text=True, check=True
     ).stdout.split()
     assert set(imported) - {"__main__", "rosenblatt"} <= sys.stdlib_module_names
+
+
+def test_a_rule_outside_the_table_is_refused_in_a_sentence():
+    with pytest.raises(ParameterError, match="relaxation is not a rule of the package"):
+        RULE_TABLE["relaxation"]

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 import rosenblatt
-from rosenblatt.service.server import bind_socket, handle_signal
+from rosenblatt.estimators.base import get_learner
+from rosenblatt.service.server import bind_socket, handle_signal, note_slow_average
 
 from ..cli.conftest import run
 from ..test_docs import ROOT, python_blocks
@@ -69,6 +70,18 @@ def test_without_learn_nothing_is_written(serve, model):
     assert service.ask("GET", "/model.safetensors")[1] == before
     assert service.stop() == (0, "")
     assert [path.name for path in model.parent.iterdir()] == [model.name]
+
+
+def test_a_service_says_that_a_long_average_changes_slowly():
+    said = []
+    learner = get_learner(rosenblatt.Perceptron(solution="average").fit([[0.0], [1.0]], [0, 1]))
+    note_slow_average(learner, said.append)
+    learner.states[0].seen = 20_000
+    note_slow_average(learner, said.append)
+    learner.states[0].decay = 0.01
+    note_slow_average(learner, said.append)
+    assert len(said) == 1
+    assert "an average over 20,000 rows" in said[0]
 
 
 def test_two_services_do_not_write_one_log(serve, model, capsys):

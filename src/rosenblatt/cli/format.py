@@ -344,8 +344,7 @@ def about_result(name: str, model: "Model", seconds: float) -> list[str]:
     lines.append(f"{name}: {count(facts['rows'], 'row')}, {features}, {classes}")
     if "training_score" in facts:
         lines.append(f"On the training rows: {summarize_other(facts['training_score'])}.")
-    if model.estimator != "Perceptron":
-        lines.append(f"Rule {model.estimator}, solution {model.parameters['solution']}.")
+    lines.append(f"Rule {model.estimator}, solution {model.parameters['solution']}.")
     return lines
 
 

@@ -107,7 +107,7 @@ CONFIDENCE = Parameter(
     lambda value: positive_number(value) and 0.5 < value < 1,
     help="Probability in (0.5, 1) with which a row must be right",
 )
-RULE_TABLE: Mapping[str, RuleEntry] = {
+ENTRIES = {
     "perceptron": RuleEntry(
         "Perceptron",
         own={
@@ -350,6 +350,20 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         feedback=True,
     ),
 }
+
+
+class RuleTable(dict[str, RuleEntry]):
+    """Entries by the names of update rules."""
+
+    def __missing__(self, rule: str) -> RuleEntry:
+        raise ParameterError(
+            f"{rule} is not a rule of the package. Its class fits, learns streams and can be "
+            "pickled; files, reports and {rule?} need an entry in the package's table of rules.",
+            code="unknown-rule",
+        )
+
+
+RULE_TABLE: Mapping[str, RuleEntry] = RuleTable(ENTRIES)
 """By the name of an update rule."""
 
 FEEDBACK_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.feedback}

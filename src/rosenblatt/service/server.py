@@ -13,14 +13,17 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
 from ..access import Tokens
 from ..learners import load_model
+from ..learners.linear import LinearLearner
 from ..reading.notices import count_rows
 from ..storage.file import save_model
 from ..storage.model import Model
+from ..training.solutions import Average
 from .app import Limits, Service
 from .asking import Questions, check_asking
 from .learning import Keeping, Learning
@@ -33,6 +36,7 @@ from .shadow import Shadow
 PATIENCE = 3.0  # seconds that a port may be taken by a service that just ended
 SWITCH = 0.0005  # seconds; more would let small requests wait for large ones
 WATCH = 1.0  # seconds between two checks of the model file
+MANY_ROWS = 10_000  # of an average; the next thousand change it by less than a tenth
 GRACE = 10  # seconds for open requests when the service ends
 
 
@@ -127,6 +131,7 @@ def create_model(path: Path, options: ServerOptions, say: Messages) -> None:
 def make_learning(path: Path, options: ServerOptions, say: Messages) -> Learning:
     """Make the learning thread."""
     learning = Learning(path, options.keeping, say)
+    note_slow_average(learning.served.learner, say)
     try:
         if options.grow:
             learning.served.check_growing()
@@ -137,6 +142,16 @@ def make_learning(path: Path, options: ServerOptions, say: Messages) -> Learning
         learning.log.close()
         raise
     return learning
+
+
+def note_slow_average(learner: Any, say: Callable[[str], None]) -> None:
+    """Say that answers by the average over many rows change slowly."""
+    state = learner.states[0] if isinstance(learner, LinearLearner) else None
+    if isinstance(state, Average) and not state.decay and state.seen >= MANY_ROWS:
+        say(
+            f"The answers are those of an average over {state.seen:,} rows, which new examples "
+            "change slowly; a model of the last weights or of a decaying average follows them."
+        )
 
 
 def make_source(path: Path, learning: Learning | None, say: Messages) -> Callable[[], Predictor]:
@@ -215,7 +230,7 @@ def bind_socket(host: str, port: int) -> socket.socket:
             made.close()
             if time.monotonic() > until:
                 raise ValueError(
-                    f"{host}:{port} cannot be listened to: {error.strerror}."
+                    f"{host}:{port} cannot be listened to: {error.strerror}. Choose another port."
                 ) from None
         time.sleep(0.1)
 

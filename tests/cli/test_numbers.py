@@ -249,7 +249,7 @@ def test_intervals_cover_and_are_written(capsys, folder):
     high = "m", "test.csv", "--coverage", "0.99"
     _, out, err = run(capsys, "predict", *high, "--output-format", "jsonl")
     assert "Note: A coverage of 0.99 needs 99 rows" in err
-    assert json.loads(out.splitlines()[0])["high"] == "inf"
+    assert json.loads(out.splitlines()[0])["high"] is None
     found = json.loads(run(capsys, "score", *high, "--json")[1])
     assert found["coverage"] == {"asked": 0.99, "measured": 1.0, "size": None}
 

@@ -79,7 +79,7 @@ def test_predict_needs_no_labels_and_score_does(capsys, folder):
     assert run(capsys, "predict", model, "new.csv")[1] == "setosa\nvirginica\n"
     status, out, err = run(capsys, "score", model, "new.csv")
     assert (status, out) == (2, "")
-    assert "has no labels" in err
+    assert "has no column 'kind'" in err
 
 
 def test_score_counts_the_wrong_rows(capsys, folder):

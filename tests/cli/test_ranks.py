@@ -214,6 +214,18 @@ def test_an_initial_model_keeps_its_ranks(capsys, folder):
     assert (status, len(err.splitlines())) == (2, 1)
 
 
+def test_options_that_a_model_needs_are_named(capsys, folder):
+    options = ["--early-stopping", "--metric", "rank-error", "--epochs", 3, "-o", "model"]
+    assert run(capsys, "train", "reviews.csv", *OPTIONS, *options)[0] == 0
+    told = run(capsys, "train", "reviews.csv", "--label", "grade", "-o", "model", "--resume")[2]
+    assert "--rule prank and --ordinal low,medium,high" in told
+    assert "has no column 'grade'" in run(capsys, "score", "model", "stars.csv")[2]
+    assert "has no column 'grade'" in run(capsys, "train", "stars.csv", "--initial", "model")[2]
+    long = reviews().drop(columns="stars").assign(grade="x" * 5000)
+    long.to_csv("long.csv", index=False)
+    assert len(run(capsys, "train", "long.csv", *OPTIONS)[2]) < 300
+
+
 def test_python_trains_as_the_shell_does(folder):
     frame = reviews()
     with warnings.catch_warnings():

@@ -195,7 +195,11 @@ class LearningOptions(RuleOptions):
         "cross-validation.",
         default=False,
     )
-    metric: str | None = shared_option("metric", "error")
+    metric: str | None = training_option(
+        help=ANY_RULE["metric"].help + "; of ranks also rank-error.",
+        type=click.Choice(RULE_TABLE["prank"].parameters["metric"].choices),
+        shown="error; ranks: rank-error",
+    )
     validation: str | None = training_option(help="Stop early by the rows of FILE.", metavar="FILE")
     labels_budget: float = stream_option(
         help=FILES["labels_budget"].help + ".", default=0.0, metavar="N", shown="all labels"
@@ -265,7 +269,7 @@ class LearningOptions(RuleOptions):
             "intercept_step": self.bias_step,
             "fit_intercept": False if self.no_bias else None,
             "random_state": self.seed,
-            "positive": True if self.positive == ["*"] else self.positive,
+            "positive": True if "*" in (self.positive or ()) else self.positive,
             "markov": self.markov,
             "search": self.search,
             "features": None if self.templates is None else read_templates(self.templates),

@@ -200,7 +200,7 @@ def train_on_file(
     data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Model":
     """Train on a file and save the model."""
-    from ..jobs.data import SentenceFile, open_file
+    from ..jobs.data import SentenceFile, match_labels, open_file
     from ..jobs.files import train as train_file
     from ..jobs.online import train_online
 
@@ -208,7 +208,7 @@ def train_on_file(
     initial = None if learning.initial is None else load_initial(data, learning, reading)
     if initial is not None and "recipe" in initial.features:
         same = {name: options[name] for name in ("skip_bad", "threads")}
-        options = {"features": initial.features["recipe"], **same}
+        options = {**match_labels(initial.features["recipe"]), **same}
     opened: Any = open_file(open_source(data), **options, names=NAMES)
     sentences = isinstance(opened, SentenceFile)
     if result.plot is not None and (sentences or not opened.has_classes):
@@ -344,6 +344,7 @@ def train_on_cluster(
         "--initial": learning.initial,
         "--tune": learning.tune,
         "--validation": learning.validation,
+        "--positive COLUMN": "*" not in (learning.positive or "*"),
     }
     for option, wanted in alone.items():
         if wanted:

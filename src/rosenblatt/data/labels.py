@@ -69,7 +69,7 @@ def number_labels(
         listed = classes.tolist() if len(classes) <= 20 else [*classes[:20].tolist(), "…"]
         row = first_row + (unknown if rows is None else rows[unknown])[0]
         raise UnknownLabelError(
-            f"{where}Row {row} has the label {labels.tolist()[unknown[0]]!r}, "
+            f"{where}Row {row} has the label {labels.tolist()[unknown[0]]!r:.80}, "
             f"which is not among the classes {listed}; name all labels with {{classes?}}.",
             code="unknown-label",
         )

@@ -243,10 +243,10 @@ def encode_ranks(labels: Any, ranks: Array, first_row: int = 0, option: str = "o
     codes = find_codes(labels, ranks)
     unknown = np.flatnonzero(codes < 0)
     if len(unknown):
+        listed = ", ".join(map(str, ranks[:20])) + ", …" * (len(ranks) > 20)
         raise InputError(
-            f"Row {first_row + unknown[0]} has the label {labels.tolist()[unknown[0]]!r}, which is "
-            f"not among the ranks {', '.join(map(str, ranks))}; state all labels in order by "
-            f"{{{option}?}}.",
+            f"Row {first_row + unknown[0]} has the label {labels.tolist()[unknown[0]]!r:.80}, "
+            f"which is not among the ranks {listed}; state all labels in order by {{{option}?}}.",
             code="unknown-rank",
             line=int(first_row + unknown[0]),
         )

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import get_config
 from sklearn.pipeline import Pipeline as ScikitPipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -121,6 +122,7 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         *,
         groups: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
         **params: Any,
     ) -> float:
         """Score the predictions of a table, as ``score`` of the last step does.
@@ -133,19 +135,23 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
             Their labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
-        groups : array-like of shape (n_samples,), default=None
+        groups, qid : array-like of shape (n_samples,), default=None
             The group of each row, for a ranker; None means that all rows are one group.
         **params
-            As in scikit-learn.
+            As in scikit-learn, with its metadata routing.
 
         Returns
         -------
         float
             The score.
         """
-        if groups is None:
+        named = {"groups": groups, "qid": qid}
+        named = {name: value for name, value in named.items() if value is not None}
+        if params and not get_config()["enable_metadata_routing"]:
+            raise TypeError(f"score() got an unexpected keyword argument {min(params)!r}")
+        if not named:
             return float(super().score(X, y, sample_weight, **params))
-        return float(self[-1].score(self[:-1].transform(X), y, groups=groups))
+        return float(self[-1].score(self[:-1].transform(X), y, **named))
 
     @available_if(lambda self: hasattr(self.steps[-1][1], "act"))  # type: ignore[untyped-decorator]
     def act(self, X: Any) -> tuple[Array, Array]:

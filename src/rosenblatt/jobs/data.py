@@ -72,7 +72,17 @@ def open_like(model: Model, data: str, labels: bool, **options: Any) -> Reader |
             "use rosenblatt.load in Python.",
             code="not-from-a-file",
         )
-    return read(data, features=recipe, **options | ({} if labels else {"label": False}))
+    return read(
+        data,
+        **(match_labels(recipe) if labels else {"features": recipe, "label": False}),
+        **options,
+    )
+
+
+def match_labels(recipe: dict[str, Any]) -> dict[str, Any]:
+    """The options of ``read`` for rows with labels like those of a recipe: a table must have it."""
+    table = recipe["rows"] == "table" and recipe["label"] is not None
+    return {"features": recipe, **({"label": recipe["label"]} if table else {})}
 
 
 def refuse_options_of_rows(options: dict[str, Any]) -> None:

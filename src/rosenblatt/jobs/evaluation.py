@@ -51,7 +51,7 @@ class Coverage:
     """
 
     asked: float
-    make: Callable[[Array], Array]
+    make: Callable[[Array], Array] = field(repr=False)
     rows: int = field(init=False, default=0)
     inside: int = field(init=False, default=0)
     total: float = field(init=False, default=0.0)

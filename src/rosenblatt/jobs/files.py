@@ -40,7 +40,7 @@ from ..training.run import Run
 from ..training.scoring import RANKING, describe_unranked
 from ..training.tasks import Part, PredictedTask
 from .cache import read_cached
-from .data import SentenceFile
+from .data import SentenceFile, match_labels
 from .evaluate import HeldOut
 from .importances import measure_first_rows
 from .job import FileJob
@@ -311,8 +311,10 @@ def start_from(initial: Model, plan: Plan) -> LinearLearner:
     for name in ("solution", "average_decay", "multi_class", "positive"):
         before = learner.parameters.get(name)
         if plan.parameters.get(name) != before:
+            begun = "without {{{name}?}}" if before is False else "with {{{name}?}} {before}"
+            begun = begun.format(name=name, before=before)
             raise ParameterError(
-                f"The initial model was begun with {{{name}?}} {before}; continue with the same.",
+                f"The initial model was begun {begun}; continue with the same.",
                 code="initial-changed",
             )
     states = [state.renew() for state in learner.states]
@@ -332,9 +334,7 @@ def refuse_no_rows(count: int, target: str = "classes") -> None:
 
 def open_validation(data: Any, reader: Reader) -> Reader:
     """Open a file or a table for early stopping, read as the rows to learn from are."""
-    recipe = reader.features()
-    label = None if recipe["rows"] != "table" else recipe["label"]
-    return read(data, features=recipe, label=label, threads=reader.options.threads)
+    return read(data, **match_labels(reader.features()), threads=reader.options.threads)
 
 
 class FileRows:

@@ -167,7 +167,8 @@ def refuse_empty_fold(fold: Fold, rows: int) -> None:
     """Refuse a fold without rows, such as one of too few groups."""
     if not rows:
         raise ParameterError(
-            f"Fold {fold.number + 1} of {{folds?}} {fold.folds} has no rows; state fewer folds.",
+            f"Fold {fold.number + 1} of {{folds?}} {fold.folds} has no rows, as chance divides "
+            "groups; state fewer folds.",
             code="out-of-range",
         )
 

@@ -50,7 +50,7 @@ def check_judged(learner: LinearLearner, right: Any) -> None:
         raise InputError(
             f"A wrong prediction among {len(learner.classes)} classes does not tell the label, "
             f"and the rule {learner.rule.name} learns from labels only; give the label, or use "
-            "Banditron.",
+            "the rule banditron.",
             code="wrong-without-label",
         )
 

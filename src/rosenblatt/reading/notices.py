@@ -8,7 +8,7 @@ from ..parameters import in_python, spell_parameters
 SENTENCES = {
     "queries": "The query numbers (qid) are not used.",
     "queries-groups": "The labels are the relevance of rows within their query (qid). State "
-    "no-numbers to learn classes.",
+    "{{numbers=False}} to learn classes.",
     "bases": "The base predictions after the importance are not used.",
     "bits": "The columns are numbers and not hashed: {{bits?}} is not used.",
     "first": "The columns are numbered from 0: a row far down has an index 0.",

@@ -219,7 +219,8 @@ def make_reader(
             "{encoding?} is about files of text; a workbook states its own.",
             code="encoding-of-format",
         )
-    refuse_options_of_others(kind, asked, options)
+    if kind not in ("svmlight", "vw") or recipe.rows != "table":  # else refused as other rows
+        refuse_options_of_others(kind, asked, options)
     parser = make_parser(source, kind, recipe, options)
     if asked.bits is not None and not parser.hashed:
         parser.add_notice("bits")

@@ -260,6 +260,14 @@ class Plan:
         now = self.as_dict()
         later = {name: value for name, value in LATER.items() if name in now}
         before = {**later, **before} if before else before
+        rule = before.get("rule", self.rule)
+        if rule != self.rule:
+            ranks = f" and {{ordinal?}} {','.join(map(str, before['ranks']))}" * ("ranks" in before)
+            raise ParameterError(
+                f"The run began with {{rule?}} {rule}{ranks}, not {self.rule}; resume it with the "
+                "same options.",
+                code="resume-changed",
+            )
         if before.keys() != now.keys():
             raise ParameterError(
                 "The model does not say how it was trained; it cannot be resumed.",

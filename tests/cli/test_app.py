@@ -192,15 +192,3 @@ def test_no_command_recommends_an_option_that_it_lacks(command):
         assert said.split()[0] in known or said.endswith(" (in Python)")
         met.add(said.split()[0])
     assert command != "train" or {"--first", "--no-header", "--category"} <= met
-
-
-def test_damaged_compiled_code_names_its_folder(monkeypatch, capsys):
-    def load(**_):
-        raise pickle.UnpicklingError("pickle data was truncated")
-
-    module = sys.modules["rosenblatt.cli.app"]
-    monkeypatch.setattr(module, "app", load)
-    with pytest.raises(SystemExit) as ended:
-        module.main()
-    assert ended.value.code == 2
-    assert capsys.readouterr().err.endswith("is damaged; delete that folder.\n")

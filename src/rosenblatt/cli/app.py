@@ -3,14 +3,11 @@
 import gc
 import io
 import json
-import os
-import pickle
 import shlex
 import signal
 import sys
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -139,10 +136,6 @@ def main() -> None:
         stop(f"{error.filename}: {said}" if error.filename else str(said), "file")
     except CodedError as error:
         stop(error.render(make_speller(sys.argv[1:2])), error.code)
-    except (pickle.UnpicklingError, EOFError):
-        beside = Path(__file__).parents[1] / "kernels" / "__pycache__"
-        folder = os.environ.get("NUMBA_CACHE_DIR") or beside
-        stop(f"Compiled code in {folder} is damaged; delete that folder.", "damaged-cache")
     except (ValueError, ImportError) as error:
         stop(str(error), getattr(error, "code", "input"))
     except (click.Abort, KeyboardInterrupt, RuntimeError) as error:

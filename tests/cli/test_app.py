@@ -3,7 +3,6 @@
 import ast
 import json
 import os
-import pickle
 import subprocess
 import sys
 from functools import cache

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from .theory.separability import separability as separability
     from .training.history import Epoch as Epoch
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _ROOMS = {
     "estimators.evaluation": "compare cross_validate evaluate importances save_report",

@@ -68,7 +68,7 @@ def read_records(reader: Reader, typed: bool = False) -> Iterator[Record]:
 
 
 def to_value(cell: str) -> int | float | str | None:
-    """Return the number in a cell, None if it is missing, or the cell if it is no number.
+    """Return the number in a cell, None if it is missing, or the cell if it is not a number.
 
     >>> to_value("12"), to_value(" 1.50"), to_value("NA"), to_value("n/a?")
     (12, 1.5, None, 'n/a?')

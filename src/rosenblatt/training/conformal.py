@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.rows import Array
 
-MOST_SCORES = 4096  # the coverage of so many is within 0.01 of the stated one, 19 times of 20
+MOST_SCORES = 4096  # this many give a coverage within 0.01 of the stated one, 19 times of 20
 RATE = 0.005  # of the levels on a stream, as in the paper
 TARGETS = np.arange(1, 100) / 100
 """Coverages whose levels a stream adapts; others are interpolated."""

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..storage.model import Model
-    from ..training.history import Epoch
 
 HEADING = "   read         rows      rows/s    MB/s    MAE so far    MAE since"
 
@@ -29,10 +28,3 @@ def about_numbers(model: "Model") -> str:
     """The numbers that a model learnt, in a phrase."""
     scale = model.facts["numbers"]
     return f"numbers: mean {scale['center']:.5g}, deviation {scale['scale']:.5g}"
-
-
-def format_number_epoch(epoch: "Epoch") -> str:
-    """Updates, mean loss and held-out R² of an epoch, in one line."""
-    loss, held = epoch.loss / max(epoch.rows, 1), epoch.validation_score
-    tested = "" if held is None else f"  held-out R² {held:.4f}"
-    return f"epoch {epoch.epoch:4d}  {epoch.mistakes:10,d} updates  mean loss {loss:.4g}{tested}"

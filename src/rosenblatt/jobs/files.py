@@ -43,7 +43,7 @@ from .cache import read_cached
 from .data import SentenceFile, match_labels
 from .evaluate import HeldOut
 from .importances import measure_first_rows
-from .job import FileJob
+from .job import FileJob, begin_learner, read_once_error
 from .pairs_hint import find_hint, may_gain
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
@@ -129,11 +129,7 @@ def refuse_second_pass(plan: Plan, name: str) -> None:
     }
     for parameter, wanted in again.items():
         if wanted:
-            raise ParameterError(
-                f"{name} can be read only once, and {{{parameter}?}} needs to read it again; "
-                "write it to a file first.",
-                code="read-once",
-            )
+            raise read_once_error(name, parameter)
 
 
 def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
@@ -278,19 +274,13 @@ def calibrate_in_memory(rows: "FileRows", job: FileJob) -> Calibration:
 
 def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
     """Return an untrained learner, or the one to resume or to start from."""
-    assert rows.target is not None
     if job.begun is not None:
         learner = LinearLearner.from_model(job.begun)
     elif job.initial is not None:
         learner = start_from(job.initial, plan)
     else:
-        learner = LinearLearner.begin(
-            plan.parameters,
-            rows.target.classes,
-            (rows.first.width, rows.first.rows.values.dtype),
-            rule=plan.choose_rule(rows.first.width, len(rows.target.classes)),
-            multilabel=rows.target.label_sets,
-        )
+        shape = rows.first.width, rows.first.rows.values.dtype
+        learner = begin_learner(plan, rows.target, shape)
     if isinstance(rows.target, NumberTarget):
         learner.numbers = rows.target
     learner.parameters = {**plan.parameters, **rows.target.as_parameters()}
@@ -407,7 +397,6 @@ class FileRows:
 
     def encode(self, batch: Batch, first_row: int) -> TrainingRows:
         """Return the rows of a batch with the numbers of their classes."""
-        assert self.target is not None
         rows = TrainingRows.encode(batch, self.target, self.plan.split, first_row)
         if self.asked is None:
             return rows
@@ -523,12 +512,10 @@ class FileRows:
     @property
     def held_out(self) -> HeldOut:
         """The rows that are held out."""
-        assert self.target is not None
         return HeldOut(self.batches, self.target, self.plan.split)
 
     def score_all(self, learner: LinearLearner) -> Any:
         """Compare the predictions for all rows with their labels."""
-        assert self.target is not None
         return HeldOut(self.batches, self.target, EVERY_ROW).score(learner)
 
     @cached_property
@@ -537,7 +524,6 @@ class FileRows:
         if self.plan.validation is None:
             self.note_undefined()
             return self.held_out
-        assert self.target is not None
         reader = open_validation(self.plan.validation, self.reader)
         small = (reader.size or 0) <= IN_MEMORY >> 2
         batches = HeldOut([*reader] if small else reader, self.target)

@@ -255,7 +255,6 @@ def make_candidates(
     rows: FileRows, found: Found, settings: list[Setting], reading: Mapping[str, Any]
 ) -> list[Candidate]:
     """Make a candidate of each setting that goes together with what was stated."""
-    assert rows.target is not None
     made, refused = list[Candidate](), list[ParameterError]()
     classes, sets = len(rows.target.classes), rows.target.label_sets
     for chosen, request in settings:

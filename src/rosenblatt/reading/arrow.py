@@ -399,8 +399,7 @@ class TableParser(Parser):
         if self.pairs is None:
             yield slice(decoded.rows), view_filled_rows(rows, decoded.rows)
             return
-        for some, part in self.cross_rows(rows, groups, self.pairs):
-            yield some, view_filled_rows(part, len(part.starts) - 1)
+        yield from self.cross_rows(rows, groups, self.pairs)
 
     def features(
         self,

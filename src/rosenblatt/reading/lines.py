@@ -290,8 +290,7 @@ class SvmlightParser(LineParser):
             yield slice(cursor.rows), view_filled_rows(rows, cursor.rows)
             return
         groups = np.zeros(len(rows.values), np.uint16)
-        for some, part in self.cross_rows(rows, groups, np.zeros((1, 2), np.uint16)):
-            yield some, view_filled_rows(part, len(part.starts) - 1)
+        yield from self.cross_rows(rows, groups, np.zeros((1, 2), np.uint16))
 
     def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
         """Say where the line at the cursor is broken, and why."""
@@ -421,7 +420,7 @@ class VowpalWabbitParser(LineParser):
         assert out.groups is not None
         groups = out.groups[span].astype(np.uint16) * np.uint16(not self.recipe.pairs)
         for some, part in self.cross_rows(rows, groups, self.pairs):
-            yield some, self.scaled(view_filled_rows(part, len(part.starts) - 1))
+            yield some, self.scaled(part)
 
 
 NAMESPACE_END = re.compile(rb"[\s:]")

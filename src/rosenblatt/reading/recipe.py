@@ -18,6 +18,7 @@ from ..parameters import (
     count,
     whole_number,
 )
+from ..parameters.tables import count_from_0
 from .bins import MOST_BINS
 from .dates import DateForm
 from .notices import Notice
@@ -285,9 +286,7 @@ RANGES = {
         np.float32, "float32 or float64", lambda value: np.dtype(value).name in FLOATS
     ),
     "threads": count(1),
-    "skip_bad": Parameter(
-        0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
-    ),
+    "skip_bad": count_from_0(),
     "batch_bytes": count(1),
 }
 

@@ -185,7 +185,7 @@ class AskEndpoints:
         text = orjson.dumps(example).decode()
         key = hash_bytes(f"ask {self.service.run_name} {question.number}".encode())
         try:
-            job = Job([text], [example], lambda outcome: None, key)
+            job = Job([text], [example], key=key)
             sequence = await self.service.write(job, learning)
         except BaseException:
             self.questions.put_back(question)

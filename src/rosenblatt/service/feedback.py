@@ -149,7 +149,7 @@ class FeedbackEndpoints:
             raise RequestError(404, "unknown-prediction", f"{sentence}over a restart.")
         value = make_example(prediction, right, learning.served)
         text = orjson.dumps(value).decode()
-        return Job([text], [value], lambda outcome: None, make_key(name, right))
+        return Job([text], [value], key=make_key(name, right))
 
 
 def make_key(name: str, right: bool) -> bytes:

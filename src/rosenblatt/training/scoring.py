@@ -9,6 +9,7 @@ from ..data import metrics
 from ..data.rows import Array
 from ..data.splits import Split
 from .calibration import columns, fit_calibration
+from .history import Epoch
 
 HALVES = 2  # of held-out rows; each is calibrated on the other
 
@@ -131,6 +132,24 @@ def format_score(metric: str, score: float) -> str:
     return f"held-out {one.title} {score if one.more_is_better else -score:.4f}"
 
 
+def format_epoch(epoch: Epoch, target: str = "classes", metric: str = "error") -> str:
+    """Format an epoch in one line: mistakes or loss, updates, and the score of held-out rows."""
+    rows, held = max(epoch.rows, 1), epoch.validation_score
+    wrong = f"{epoch.errors:10,d} mistakes  {epoch.errors / rows:7.2%}"
+    more = "" if epoch.mistakes == epoch.errors else f"  {epoch.mistakes:,} updates"
+    tested = "" if held is None else f"  {format_score(metric, held)}"
+    if target == "numbers":
+        wrong, more = f"{epoch.mistakes:10,d} updates", f"  mean loss {epoch.loss / rows:.4g}"
+    elif target == "ranking":
+        wrong = f"{epoch.errors:10,d} pairs wrong  {epoch.errors / rows:7.2%}"
+        more = f"  {epoch.mistakes:,} updates"
+    if target in SCORES and held is not None:
+        tested = f"  held-out {SCORES[target]} {held:.4f}"
+    return f"epoch {epoch.epoch:4d}  {wrong}{more}{tested}"
+
+
+SCORES = {"numbers": "R²", "ranking": "NDCG"}
+"""The score of held-out rows where labels are not classes."""
 RANKING = ("auc", "average-precision")
 """Metrics that compare rows of a class with others."""
 

@@ -164,43 +164,22 @@ class DeclaredRows(Declared):
 
 def array(*shape: str, dtype: Any = None, init: bool = True) -> Any:
     """Declare an array."""
-    return field(init=init, metadata={"declared": DeclaredArray(shape=shape, dtype=dtype)})
+    return declare(DeclaredArray(shape=shape, dtype=dtype), init=init)
 
 
 def optional_array(*shape: str, dtype: Any = None) -> Any:
     """Declare an array that a state may lack; a file with one has format 4."""
-    kept = DeclaredArray(shape=shape, dtype=dtype, optional=True)
-    return field(default=None, metadata={"declared": kept})
+    return declare(DeclaredArray(shape=shape, dtype=dtype, optional=True), default=None)
 
 
 def counter(default: float, older: float | None = None) -> Any:
     """Declare a number that is never negative."""
-    return field(default=default, metadata={"declared": Declared(older=older)})
+    return declare(Declared(older=older), default=default)
 
 
-def signed_number(default: float) -> Any:
-    """Declare a number that may be negative."""
-    return field(default=default, metadata={"declared": Declared(signed=True)})
-
-
-def update_list() -> Any:
-    """Declare a list of updates."""
-    return field(default_factory=list, metadata={"declared": DeclaredUpdates(listed=True)})
-
-
-def row_list() -> Any:
-    """Declare a list of parts of X."""
-    return field(default_factory=list, metadata={"declared": DeclaredRows(listed=True)})
-
-
-def all_updates() -> Any:
-    """Declare updates."""
-    return field(metadata={"declared": DeclaredUpdates()})
-
-
-def support_rows() -> Any:
-    """Declare rows of X, or numbers of columns."""
-    return field(metadata={"declared": DeclaredRows()})
+def declare(kind: Declared, **options: Any) -> Any:
+    """Declare a field of any kind; options are those of ``field``."""
+    return field(**options, metadata={"declared": kind})
 
 
 def declared_fields(kind: type) -> Iterator[tuple[str, Any, Any]]:

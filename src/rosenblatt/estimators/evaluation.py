@@ -119,8 +119,10 @@ def save_report(
         The rows.
     y : array-like of shape (n_samples,), default=None
         The labels; None if the data have the column of labels that ``train`` was given.
-    threshold, positive_class
-        As for ``evaluate``.
+    threshold : float, default=None
+        The threshold of ``evaluate``.
+    positive_class : label, default=None
+        The positive one of two classes, as for ``evaluate``.
 
     Returns
     -------

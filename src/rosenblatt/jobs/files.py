@@ -97,8 +97,8 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     whole = None
     if not plan.stream:
         try:
-            read = read_cached if plan.cache else read_whole
-            whole = read(reader, watch(job.reporter, keeps=not plan.cache))
+            read = read_cached if plan.request.cache else read_whole
+            whole = read(reader, watch(job.reporter, keeps=not plan.request.cache))
         except OutgrownError:
             found = replace(found, fits=False)
             plan = job.plan(found)
@@ -141,7 +141,7 @@ def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
             "{resume?} out to start a new run.",
             code="resume-old",
         )
-    if left is not None and left.parts and plan.cache:
+    if left is not None and left.parts and plan.request.cache:
         raise ParameterError(
             "The run began as a stream; resume it without {cache?}.", code="resume-cache"
         )
@@ -190,7 +190,7 @@ def learn(rows: "FileRows", job: FileJob) -> Model:
     try:
         return learn_once(rows, job)
     except UnknownLabelError as late:
-        known = rows.plan.classes is not None or job.initial is not None
+        known = rows.plan.request.classes is not None or job.initial is not None
         if known or rows.in_memory or not rows.reader.rereadable:
             raise
         sentence = f"{late} All labels are looked up first, and the run begins again."
@@ -207,7 +207,7 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     plan = rows.plan
     rows.target = rows.target or rows.find_target(job)
     facts = dict(job.facts)
-    if plan.labels_budget:
+    if plan.request.labels_budget:
         facts["asked"] = rows.ask(job)
     job.note_initial(plan)
     learner = begin(plan, rows, job)
@@ -361,7 +361,7 @@ class FileRows:
         self.full: FullInformation | None = None
         self.class_rows: list[int] = []
         self.part: Part | None = None
-        self.windows = Windows(plan.progress_every or 1, self.report_window)
+        self.windows = Windows(plan.request.progress_every or 1, self.report_window)
         self.adapts = plan.parameters.get("calibrate") == "conformal" and not plan.split
 
     target: Any
@@ -386,7 +386,7 @@ class FileRows:
             begun = job.begun
             return make_target(begun.classes, begun.is_multilabel, ranks=plan.target == "ranks")
         counted = self.count_labels(self.reader if weighs_all and not self.in_memory else [])
-        return counted.target(plan.parameters, plan.classes, known)
+        return counted.target(plan.parameters, plan.request.classes, known)
 
     def count_labels(self, batches: Iterable[Batch]) -> LabelCounts:
         """Count the labels of some batches, or of the first one."""
@@ -416,7 +416,7 @@ class FileRows:
         rows, seed = self.encode(self.first, 0), self.plan.split.seed
         order = np.random.default_rng(seed).permutation(rows.row_order)
         flags = choose_labels(
-            learner, rows._replace(row_order=order), self.plan.labels_budget, seed
+            learner, rows._replace(row_order=order), self.plan.request.labels_budget, seed
         )
         self.asked = flags.asked
         counts = {"rows": len(rows.row_order), "labels": int(flags.asked.sum())}
@@ -429,9 +429,9 @@ class FileRows:
         if self.part is not None:
             yield self.part
             return
-        reports = self.plan.progress_every > 0
+        reports = self.plan.request.progress_every > 0
         progressive = run.epoch == 1 and (reports or self.adapts)
-        for rows in self.encode_blocks(self.plan.window, len(learner.classes)):
+        for rows in self.encode_blocks(self.plan.request.window, len(learner.classes)):
             if self.full is not None and run.epoch == 1:
                 self.full.learn(rows)
             if progressive:
@@ -459,7 +459,7 @@ class FileRows:
         def report(found: Array) -> None:
             if len(found):
                 conformal.add(found[:, 1])
-                if self.plan.progress_every:
+                if self.plan.request.progress_every:
                     self.windows.add(found[:, 0])
 
         return PredictedTask(task, judge, report, from_scores=True)
@@ -501,7 +501,7 @@ class FileRows:
 
     def report_part(self, run: Run) -> None:
         """Report the mistakes of a pass so far."""
-        if run.epoch > 1 or not self.plan.progress_every:
+        if run.epoch > 1 or not self.plan.request.progress_every:
             count, each = run.count, len(run.active)
             target = self.target
             wrong = count.loss * target.scale if isinstance(target, NumberTarget) else count.errors
@@ -523,10 +523,10 @@ class FileRows:
     @cached_property
     def validation(self) -> HeldOut:
         """The rows of the validation file, or those that are held out."""
-        if self.plan.validation is None:
+        if self.plan.request.validation is None:
             self.note_undefined()
             return self.held_out
-        reader = open_validation(self.plan.validation, self.reader)
+        reader = open_validation(self.plan.request.validation, self.reader)
         small = (reader.size or 0) <= IN_MEMORY >> 2
         batches = HeldOut([*reader] if small else reader, self.target)
         if not sum(n_rows(batch.rows) for batch in batches.batches):

@@ -77,13 +77,13 @@ class FileJob:
                 request = replace(request, ordinal=self.check_ranks(before))
         plan = make_plan(request, found)
         self.refuse_unused(plan, found.rereadable)
-        if plan.online and (self.checkpointer is not None or self.before is not None):
+        if request.online and (self.checkpointer is not None or self.before is not None):
             raise ParameterError(
                 "{online?} begins with several settings; leave {checkpoint?}, {resume?} and "
                 "{initial?} out.",
                 code="online-resume",
             )
-        if plan.progress_every and (self.checkpointer is not None or self.begun is not None):
+        if request.progress_every and (self.checkpointer is not None or self.begun is not None):
             raise ParameterError(
                 "{progress_every?} is about a whole pass; leave {checkpoint?} out.",
                 code="progress-checkpoint",

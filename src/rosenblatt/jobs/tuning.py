@@ -499,7 +499,7 @@ class Materials:
             target = NumberTarget.measure(labels, every)
         else:
             counts = LabelCounts().add(labels, every)
-            target = counts.target(self.plan.parameters, self.plan.classes, None)
+            target = counts.target(self.plan.parameters, self.plan.request.classes, None)
         given = TrainingRows.encode(batch, target)
         if given.rows.indices is not None:
             rows, _, width = drop_empty_columns(given.rows, given.rows, given.width)

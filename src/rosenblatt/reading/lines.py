@@ -32,7 +32,7 @@ from ..kernels.lines import (
 )
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError, ParameterError
-from .batches import Batch
+from .batches import Batch, with_rows
 from .bins import SparseBins, hash_bins, name_bins
 from .label import FRACTION, with_numbers
 from .notices import Notice
@@ -119,14 +119,12 @@ class LineParser(Parser):
                 return
             if cursor.ignored and not len(out.queries):
                 self.add_notice(self.ignored)
-            weights = out.weights
             keys = make_keys(out.queries[: cursor.rows]) if len(out.queries) else None
+            known = (labels if self.labelled else None), out.weights
             for some, rows in self.make_rows(data, cursor, out):
-                own = labels[some] if self.labelled else None
-                own_weights = None if weights is None else weights[some]
-                batch = Batch(rows, own, own_weights, self.width, piece.taken, cursor.lines)
-                batch = batch._replace(groups=None if keys is None else keys[some])
-                if self.options.label_needed and isinstance(own, np.ndarray):
+                whole = Batch(rows, *known, self.width, piece.taken, cursor.lines, groups=keys)
+                batch = with_rows(whole, rows, some)
+                if self.options.label_needed and isinstance(batch.labels, np.ndarray):
                     yield from self.leave_out_unlabelled(batch)
                 else:
                     yield batch

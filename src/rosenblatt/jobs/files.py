@@ -10,7 +10,6 @@ import numpy as np
 from ..data.labels import UnknownLabelError
 from ..data.ranking import AnyTarget, RankingTarget, refuse_no_pairs
 from ..data.rows import Array, n_rows, overflow, refuse_lost
-from ..data.splits import EVERY_ROW
 from ..data.targets import LabelCounts, NumberTarget, make_target
 from ..learners.asking import choose_labels
 from ..learners.base import WITHOUT_CLASSES
@@ -240,7 +239,7 @@ def complete(
         if job.before is None:
             suggest_pairs(rows, job)
     elif plan.target in WITHOUT_CLASSES and rows.in_memory:
-        facts["training_score"] = rows.score_all(learner).as_dict()
+        facts["training_score"] = HeldOut(rows.batches, rows.target).score(learner).as_dict()
     if plan.parameters.get("calibrate") and plan.split:
         rows.held_out.calibrate(learner)
     elif plan.parameters.get("calibrate") and not rows.adapts:
@@ -515,10 +514,6 @@ class FileRows:
     def held_out(self) -> HeldOut:
         """The rows that are held out."""
         return HeldOut(self.batches, self.target, self.plan.split)
-
-    def score_all(self, learner: LinearLearner) -> Any:
-        """Compare the predictions for all rows with their labels."""
-        return HeldOut(self.batches, self.target, EVERY_ROW).score(learner)
 
     @cached_property
     def validation(self) -> HeldOut:

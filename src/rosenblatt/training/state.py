@@ -226,15 +226,13 @@ def check_updates(updates: Updates, n_rows: int, outputs: int, seen: int) -> Non
 
 def format_number(state: Any) -> int:
     """The oldest file format that has room for a state."""
-    own = declared_fields(type(state))
-    filled = (getattr(state, name) is not None for name, one, _ in own if is_optional(one))
+    filled = (
+        getattr(state, name) is not None
+        for name, one, _ in declared_fields(type(state))
+        if getattr(one, "optional", False)
+    )
     lacks_sums = hasattr(state, "rule") and state.rule.sums and not hasattr(state, "missing")
     return 4 if lacks_sums or any(filled) else 3
-
-
-def is_optional(one: Declared) -> bool:
-    """Whether a state may lack a field."""
-    return isinstance(one, DeclaredArray) and one.optional
 
 
 def pack_state(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The perceptron, from the textbook page to files larger than memory."""
+"""Fast online linear models: the perceptron, PA, AROW, SCW and friends."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -112,7 +112,7 @@ def show_completion(context: click.Context, _: click.Parameter, shell: str | Non
     help="Print the completion script for bash, zsh or fish and exit.",
 )
 def app() -> None:
-    """The perceptron, from the textbook page to files larger than memory."""
+    """Fast online linear models: train, evaluate, serve and prove."""
 
 
 def main() -> None:

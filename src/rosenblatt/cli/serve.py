@@ -72,9 +72,9 @@ class AccessOptions:
         help="File with bearer tokens, one per line, that allow every request."
     )
     learn_token_file: Path | None = access_option(
-        help="File with tokens that allow to learn and to predict."
+        help="File with tokens that allow learning and predicting."
     )
-    predict_token_file: Path | None = access_option(help="File with tokens that allow to predict.")
+    predict_token_file: Path | None = access_option(help="File with tokens that allow predicting.")
     no_token: bool = access_option(help="Accept requests without a token.", default=False)
     max_bytes: int = access_option(
         help="Largest size of a request in bytes.", type=COUNT, default=16 << 20, shown="16777216"

@@ -34,7 +34,7 @@ def test_a_label_that_looks_like_a_measurement_is_refused_with_the_candidates(wr
         with refused("no-label-column", column="price") as caught:
             read(path)
         assert "It could be one of: kind." in str(caught.value)
-        assert 'State label="price" to learn numbers' in str(caught.value)
+        assert 'Use label="price" to learn numbers' in str(caught.value)
     for path in forms(FRAME[["size", "id"]], write):
         with refused("no-label-column", column="id"):
             read(path)

@@ -261,7 +261,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
             "x.csv",
             "a,y\n",
             (),
-            "has no rows below its header (state --no-header if",
+            "has no rows below its header (use --no-header if",
         ),
         (
             "x.csv",
@@ -280,7 +280,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
             "x.csv",
             "a b,y\n" + "1,0\n2,1\n" * 50 + "x,1\n",
             (),
-            "'x' is not a number; if the column holds words, state --category 'a b'.",
+            "'x' is not a number; if the column holds words, use --category 'a b'.",
         ),
         (
             "x.svm",

@@ -199,7 +199,7 @@ def test_numbers_that_are_not_written_plainly_are_not_classes(write, cell):
     for path in forms(frame, write):
         with refused("label-spelled", column="price") as caught:
             read(path, label="price", numbers=None)
-        assert "state numbers=False to learn each as a class" in str(caught.value)
+        assert "use numbers=False to learn each as a class" in str(caught.value)
         read(path, label="price", numbers=False)
 
 

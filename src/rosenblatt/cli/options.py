@@ -287,7 +287,7 @@ class LearningOptions(RuleOptions):
         for name, value in given.items():
             if value is not None:
                 raise CommandError(
-                    f"{name} is for files of sentences, and {data} is not one; if it is, use "
+                    f"{name} is for files of sentences, and {data} is not one; if it is, name "
                     "its format: --format conllu, conll or tagged.",
                     "rows-option",
                 )

@@ -389,7 +389,7 @@ class NumberScore:
                 row + k + 1,
                 None if ids is None else str(ids[k]),
                 f"{numbers[k]:.15g}",
-                f"{predicted[k]:.6g}",
+                f"{float(f'{predicted[k]:.6g}'):.15g}",
                 float(errors[k]),
             )
             for k in np.argsort(-errors, kind="stable")[:MOST_ERRORS].tolist()

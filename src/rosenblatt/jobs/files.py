@@ -239,6 +239,8 @@ def complete(
     refuse_lost(learner.coefficients()[0], learner.mistakes, (one.rows for one in rows.batches))
     if plan.split:
         facts["held_out"] = rows.held_out.score(learner).as_dict()
+        figure = rows.held_out.figure(learner, plan.parameters.get("metric", "error"))
+        facts |= {} if figure is None else {"held_out_figure": figure}
         if job.before is None:
             suggest_pairs(rows, job)
     elif plan.target in WITHOUT_CLASSES and rows.in_memory:

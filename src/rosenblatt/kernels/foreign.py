@@ -2,15 +2,16 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 
-def hash_kernels():
+def hash_kernels() -> str:
     """Hash all files of kernels."""
     sources = sorted(Path(__file__).parent.glob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
-def stamp_foreign_kernel(kernel):
+def stamp_foreign_kernel(kernel: Any) -> None:
     """Make Numba's disk cache of another package's kernel also depend on the text of these kernels.
 
     It may contain them: otherwise it would still contain old ones after an update of this package.

@@ -9,7 +9,7 @@ import click
 
 from ..parameters import ANY_RULE, CLASS_RULES, FEEDBACK_RULES, FOR_ONE_PASS, SOLUTIONS
 from .data import check_output
-from .options import RULES_PANEL, RuleOptions, rule_options
+from .options import RULES_PANEL, RuleOptions, name_other_rules, rule_options
 from .panels import CommandError, DescribedArgument, command, option, options_by_name
 from .predict import MODEL
 
@@ -139,6 +139,7 @@ class NewModelOptions(RuleOptions):
         f"{', '.join(FEEDBACK_RULES)}.",
         type=click.Choice([*CLASS_RULES, *FEEDBACK_RULES]),
         shown=FOR_ONE_PASS["rule"],
+        more=name_other_rules,
     )
     own: dict[str, Any] = options_by_name(rule_options({}))
     new: str | None = new_option(

@@ -243,7 +243,7 @@ def encode_ranks(labels: Any, ranks: Array, first_row: int = 0, option: str = "o
     codes = find_codes(labels, ranks)
     unknown = np.flatnonzero(codes < 0)
     if len(unknown):
-        listed = ", ".join(map(str, ranks[:20])) + ", …" * (len(ranks) > 20)
+        listed = ", ".join(f"{rank!s:.80}" for rank in ranks[:20]) + ", …" * (len(ranks) > 20)
         raise InputError(
             f"Row {first_row + unknown[0]} has the label {labels.tolist()[unknown[0]]!r:.80}, "
             f"which is not among the ranks {listed}; state all labels in order by {{{option}?}}.",
@@ -539,7 +539,8 @@ def refuse_for_label_sets(parameters: Mapping[str, Any]) -> None:
     for name in "class_weight", "calibrate":
         if parameters[name]:
             raise ParameterError(
-                f"{{{name}?}} is for rows of one label each, and these may have several; leave it "
+                f"{{{name}}} is for rows of one label each, and these may have several; leave it "
                 "out.",
                 code="labels-option",
+                **{name: parameters[name]},
             )

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..data.labels import UnknownLabelError
+from ..data.labels import UnknownLabelError, tidy
 from ..data.ranking import AnyTarget, RankingTarget, refuse_no_pairs
 from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.splits import EVERY_ROW
@@ -113,6 +113,8 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     model = learn(FileRows(reader, whole, plan, job.reporter), job)
     notices, bad = (reader.notices, reader.bad) if whole is None else (whole.notices, whole.bad)
     for notice in notices:
+        if notice.code == "label-values" and plan.target == "ranks":
+            continue  # they are stated
         job.reporter.note(Note(notice.sentence, notice.code))
     if bad:
         job.reporter.note(Note(left_out(bad), "skipped-rows"))
@@ -394,7 +396,14 @@ class FileRows:
             begun = job.begun
             return make_target(begun.classes, begun.is_multilabel, ranks=plan.target == "ranks")
         counted = self.count_labels(self.reader if weighs_all and not self.in_memory else [])
-        return counted.target(plan.parameters, plan.classes, known)
+        target = counted.target(plan.parameters, plan.classes, known)
+        if plan.target == "ranks" and known is None and self.in_memory and len(counted.counts) == 1:
+            (rank,) = tidy(np.array(list(counted.counts), counted.dtype))
+            raise InputError(
+                f"The data have only the rank {rank!s:.80}; rows of two or more are needed.",
+                code="one-class",
+            )
+        return target
 
     def count_labels(self, batches: Iterable[Batch]) -> LabelCounts:
         """Count the labels of some batches, or of the first one."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from numbers import Real
+from numbers import Complex, Real
 from typing import Any
 
 import numpy as np
@@ -140,6 +140,8 @@ def refuse_missing(name: str, labels: Any, rows: Any) -> None:
 def are_words(name: str, values: list[Any]) -> bool:
     """Whether values are words; refuse any that are not all words or all numbers."""
     kinds = {one: describe_type(one) for one in set(map(type, values))}
+    if any(issubclass(one, Complex) and not kinds[one] for one in kinds):
+        raise InputError(f"Complex data not supported: {name} has such values.", code="label-type")
     for row, value in enumerate(values):
         if kinds[type(value)] == "":
             raise InputError(

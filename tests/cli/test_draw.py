@@ -24,5 +24,5 @@ def test_a_figure_that_cannot_be_drawn_is_refused_before_training(capsys, folder
 def test_many_classes_are_told_how_to_become_two(capsys, tmp_path, what):
     figure = tmp_path / "figure.png"
     status, _, err = run(capsys, "plot", "iris", "--what", what, "-o", figure)
-    assert (status, err.count("choose one with --positive")) == (2, 1)
+    assert (status, err.count("choose one with --positive-class")) == (2, 1)
     assert not figure.exists()

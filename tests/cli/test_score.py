@@ -19,6 +19,17 @@ def noisy(folder):
     return "noisy.csv"
 
 
+@pytest.fixture
+def rare(folder):
+    """Two classes that overlap; the rare one sorts first."""
+    lines = [
+        f"{k % 7},{k * 3 % 11},{'fraud' if (k % 7 + k * 3 % 11 + k * 7 % 5) > 16 else 'ok'}"
+        for k in range(300)
+    ]
+    (folder / "rare.csv").write_text("\n".join(["u,v,label", *lines]))
+    return "rare.csv"
+
+
 def test_score_shows_all_metrics_in_80_columns(capsys, folder, noisy):
     model = trained(capsys, noisy, "--probabilities")
     status, out, err = run(capsys, "score", model, "test.csv", "--curves")
@@ -45,6 +56,56 @@ def test_a_threshold_changes_the_decisions(capsys, folder, noisy):
     assert moved["roc_auc"] == found["roc_auc"]
     same = json.loads(run(capsys, "score", model, "test.csv", "--json", "--threshold", 0.5)[1])
     assert same["confusion"] == found["confusion"]
+
+
+@pytest.mark.parametrize("options", [[], ["--probabilities"]])
+def test_the_positive_class_can_be_the_one_that_sorts_first(capsys, folder, rare, options):
+    model = trained(capsys, rare, *options)
+    threshold = ["--threshold", 0.1, "--positive-class", "fraud"]
+
+    def score(*more):
+        status, out, _ = run(capsys, "score", model, rare, "--json", *more)
+        return (status, json.loads(out))[1]
+
+    usual, own, moved = score(), score(*threshold[2:]), score(*threshold)
+    assert (usual["positive_class"], own["positive_class"]) == ("ok", "fraud")
+    assert usual["average_precision"] > 0.9 > own["average_precision"]
+    assert own["confusion"] == usual["confusion"]
+    listed = [one for one in own["thresholds"] if one["threshold"] == 0.1]
+    assert [one["recall"] for one in listed] == [moved["classes"][0]["recall"]] * len(listed)
+    status, out, err = run(capsys, "predict", model, rare, *threshold)
+    assert (status, err) == (0, "")
+    assert out.split().count("fraud") == sum(row[0] for row in moved["confusion"])
+    what = "probability" if options else "score"
+    assert (
+        f"ok is predicted where its {what} is above"
+        in run(capsys, "predict", model, rare, "--threshold", 0.1)[2]
+    )
+    out, err = run(capsys, "score", model, rare, "--curves")[1:]
+    assert "ok predicted above a" in out
+    assert "(of ok)" in out
+    assert "--positive-class fraud makes them about fraud." in err
+    assert run(capsys, "score", model, rare, "--positive-class", "ok")[2] == ""
+
+
+def test_a_positive_class_is_one_of_two(capsys, folder, rare):
+    status, _, err = run(capsys, "score", trained(capsys, rare), rare, "--positive-class", "no")
+    assert (status, "these are fraud and ok" in err) == (2, True)
+    model = trained(capsys, "iris")
+    status, _, err = run(capsys, "predict", model, rare, "--positive-class", "setosa")
+    assert (status, err.count("\n")) == (2, 1)
+
+
+def test_rare_classes_are_tuned_for(capsys, folder, rare):
+    options = "--tune", "--rule", "pa", "--metric", "average-precision", "--holdout", 0.3
+    out = run(capsys, "train", rare, *options, "--test", rare, "-o", "m")[1]
+    assert "settings by average precision (of fraud)" in out
+    held, tested = (line for line in out.splitlines() if line.startswith(("Held-out", "Test")))
+    assert "; average precision (of fraud) 0." in held
+    assert "; average precision (of fraud) 0." in tested
+    assert "average precision (of fraud)" in run(capsys, "inspect", "m")[1]
+    out = run(capsys, "train", rare, "--early-stopping", "--metric", "f1", "--holdout", 0.3)[1]
+    assert "rows; F1 0." in out
 
 
 def test_without_probabilities_thresholds_are_scores(capsys, folder, noisy):

@@ -96,7 +96,7 @@ def test_what_to_try_next_needs_no_extra(monkeypatch):
 
     monkeypatch.setattr(sets, "find_spec", lambda name: None)
     assert "plot" not in "".join(sets.list_next_steps("iris", {"a": True, "b": None}))
-    assert "prove iris --positive b" not in "".join(
+    assert "prove iris --positive-class b" not in "".join(
         sets.list_next_steps("iris", {"a": False, "b": None})
     )
 

@@ -121,6 +121,34 @@ def test_figures_are_those_of_scikit_learn(classes):
     assert sum(one.rows for one in found.calibration_curve()) == 900
 
 
+@pytest.mark.parametrize("calibrated", [False, True])
+def test_figures_are_about_the_positive_class(calibrated):
+    from sklearn import metrics
+
+    random = np.random.default_rng(1)
+    codes = (random.random(500) < 0.8).astype(int)
+    scores, names = random.normal(codes, 1), np.array(["fraud", "ok"])
+
+    def chances(values):
+        high = 1 / (1 + np.exp(-values))
+        return np.column_stack([1 - high, high])
+
+    found = Evaluation(names, chances if calibrated else None, positive=0)
+    found.add(names[codes], (scores > 0).astype(int), scores)
+    fraud = codes == 0
+    assert found.average_precision == pytest.approx(metrics.average_precision_score(fraud, -scores))
+    assert found.roc_auc == pytest.approx(metrics.roc_auc_score(codes, scores))
+    given = chances(scores)[:, 0] if calibrated else -scores
+    for one in found.thresholds():
+        chosen = given > one.threshold
+        assert one.recall == pytest.approx(metrics.recall_score(fraud, chosen))
+        assert one.error == pytest.approx(np.mean(chosen != fraud))
+    for one in found.calibration_curve():
+        within = (given >= one.low) & (given < one.high)
+        assert one.observed == pytest.approx(fraud[within].mean())
+    assert found.as_dict()["positive_class"] == "fraud"
+
+
 def test_the_worst_errors_are_kept():
     found = Evaluation(np.array(["no", "yes"]))
     scores = np.linspace(-50, 49, 100)

@@ -120,7 +120,7 @@ def list_next_steps(data: str, separable: dict[str, bool | None]) -> list[str]:
     name = min(separable, key=lambda name: separable[name] is not False)
     which = "which" if separable[name] else "why no"
     alone = len(separable) == 1
-    prove = f"rosenblatt prove {data}" + ("" if alone else f" --positive {name}")
+    prove = f"rosenblatt prove {data}" + ("" if alone else f" --positive-class {name}")
     commands = {prove: f"{which} plane separates {'the classes' if alone else name}"}
     if find_spec("matplotlib") is not None:
         commands[f"rosenblatt plot {data} -o {data}.png"] = "a picture of what it learnt"

@@ -51,10 +51,11 @@ class FileOptions:
 class SetOptions(FileOptions):
     """How rows are read that are not learnt by a model."""
 
-    positive: str | None = input_option(
+    positive_class: str | None = input_option(
         help="Label of the positive class; all others are negative.",
         metavar="LABEL",
         shown="none; needed for more than two classes",
+        also=["--positive"],
     )
 
     def options(self) -> dict[str, Any]:
@@ -63,7 +64,8 @@ class SetOptions(FileOptions):
 
     def words(self) -> list[str]:
         """The same options in the shell."""
-        given = {"--label": self.label, "--positive": self.positive, "--format": self.format}
+        given = {"--label": self.label, "--positive-class": self.positive_class}
+        given["--format"] = self.format
         words = [word for pair in given.items() if pair[1] is not None for word in map(str, pair)]
         if self.header is not None:
             words.append("--header" if self.header else "--no-header")
@@ -238,8 +240,8 @@ def read_two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
     """The rows of a data set, and labels of two classes."""
     rows = read_rows(data, given, exact=True)
     X, y, _ = rows
-    if given.positive is not None:
-        return X, rows.is_label(given.positive, data)
+    if given.positive_class is not None:
+        return X, rows.is_label(given.positive_class, data)
     refuse_many_classes(y, data)
     if len(set(y.tolist())) == 1:
         print_note(f"All rows of {data} have the label {y[0]}, so there is nothing to separate.")
@@ -252,8 +254,8 @@ def refuse_many_classes(y: Any, data: str) -> None:
     if len(labels) > 2:
         first = ", ".join(map(str, labels[:10]))
         raise CommandError(
-            f"{data} has {len(labels)} classes ({first}); choose one with --positive to separate "
-            "it from the others.",
+            f"{data} has {len(labels)} classes ({first}); choose one with --positive-class to "
+            "separate it from the others.",
             "many-classes",
         )
 

@@ -89,7 +89,7 @@ class PerceptronOptions:
     ),
     examples=[
         "rosenblatt plot iris -o iris.png",
-        "rosenblatt plot iris --positive 0 -o learning.gif",
+        "rosenblatt plot iris --positive-class 0 -o learning.gif",
         "rosenblatt plot xor --what certificate -o xor.svg",
         "rosenblatt plot model.safetensors unseen.csv -o boundary.pdf",
         "rosenblatt plot errors.csv --what progressive -o errors.png",
@@ -125,7 +125,7 @@ def plot(
             "not-a-model",
         )
     else:
-        X, y, names = read_rows(source, given).against_others(given.positive, source)
+        X, y, names = read_rows(source, given).against_others(given.positive_class, source)
         if what in ("projection", "certificate"):
             refuse_many_classes(y, source)
         parameters: dict[str, Any] = {"max_iter": learning.epochs, "margin": learning.margin}

@@ -3,12 +3,11 @@
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..parameters import RULE_TABLE
-from .numbers import about_numbers, summarize_numbers
+from .numbers import about_numbers, plain, summarize_numbers
 from .ranking import about_ranking, summarize_ranking
 
 if TYPE_CHECKING:
@@ -77,6 +76,18 @@ def summarize_evaluation(found: Any) -> str:
     return text
 
 
+def about_stated_metric(found: Any, metric: str) -> str:
+    """The metric that settings or epochs were chosen by, as the end of a line; "" for the error."""
+    names = {"auc": "roc_auc", "average-precision": "average_precision", "log-loss": "log_loss"}
+    names |= {"f1": "macro_f1", "balanced": "balanced_accuracy"}
+    value = found.figures().get(names.get(metric)) if hasattr(found, "confusion") else None
+    if value is None:
+        return ""
+    two = metric == "average-precision" and len(found.classes) == 2
+    about = {"metric": metric} | ({"positive_class": found.positive_class} if two else {})
+    return f"; {name_metric(about)} {value:.4f}"
+
+
 def summarize_other(score: Mapping[str, Any]) -> str:
     """The figures of a model that does not predict classes."""
     return summarize_numbers(score) if "mae" in score else summarize_ranking(score)
@@ -129,9 +140,10 @@ def about_folds(found: "CrossValidation", spread: bool) -> list[str]:
         return lines
     lines.append(f"{'':<22}{'mean':>10}{'deviation':>11}{'least':>10}{'largest':>10}")
     for name, one in found.figures().items():
-        form = ".2%" if name == "error" else ".5g" if numbers else ".4f"
-        cells = zip(one, (10, 11, 10, 10), strict=True)
-        shown = "".join(f"{value:>{size}{form}}" for value, size in cells)
+        form = ".2%" if name == "error" else ".4f"
+        cells = (plain(value) if numbers else f"{value:{form}}" for value in one)
+        sizes = (10, 11, 10, 10)
+        shown = "".join(f"{cell:>{size}}" for cell, size in zip(cells, sizes, strict=True))
         lines.append(f"{name.replace('_', ' '):<22}{shown}")
     undefined = ", ".join(found.list_undefined()).replace("_", " ")
     return (
@@ -187,7 +199,7 @@ def about_areas(found: Any) -> list[str]:
         return []
     classes = found.classes
     alone = len(classes) == 2 and not hasattr(found, "hamming_loss")
-    which = f"of {clip(str(classes[1]))}" if alone else "mean of one against the rest"
+    which = f"of {clip(found.positive_class)}" if alone else "mean of one against the rest"
     about = "" if found.scores.exact else "; from a histogram of the scores"
     return [
         f"ROC AUC {figures['roc_auc']:.4f}, average precision "
@@ -209,7 +221,7 @@ def about_coverage(found: Any) -> list[str]:
     """The measured coverage of prediction sets or intervals, and their mean size."""
     one = found.coverage
     size = "mean width" if hasattr(found, "of_median") else "mean set size"
-    return [f"Coverage {one.asked:g}: measured {one.measured:.4f}, {size} {one.size:.5g}."]
+    return [f"Coverage {one.asked:g}: measured {one.measured:.4f}, {size} {plain(one.size)}."]
 
 
 def tabulate_curves(found: Any) -> list[str]:
@@ -219,6 +231,7 @@ def tabulate_curves(found: Any) -> list[str]:
     if thresholds:
         what = "score" if found.chances is None else "probability"
         lines += [
+            f"{clip(found.positive_class)} predicted above a {what}:",
             f"{what + ' above':>17} predicted precision  recall  false pos.      F1   error",
             *(
                 f"{one.threshold:17.4g} {one.predicted:9.2%} {one.precision:9.2%} "
@@ -462,83 +475,6 @@ def about_margin(parameters: Mapping[str, Any]) -> list[str]:
     return [f"Texts: margin {parameters['margin']:g}{weights} (turn off with --margin 0)."]
 
 
-def about_tuning(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> list[str]:
-    """The settings that were tried with their figures, the chosen one first, and a caution."""
-    rows, chosen, usual = count(facts["rows"], "row"), facts["best"][0], facts["usual"]
-    tried = count(facts["tried"], "setting")
-    title = name_metric(facts["metric"])
-    lines = [f"Tuning: {tried} by {title}, {facts['folds']} folds of {rows}; ± standard error."]
-    for each in facts["best"] + ([] if usual in facts["best"] else [usual]):
-        marks = ["chosen"] * (each == chosen) + ["default"] * (each == usual)
-        setting = {name: one for name, one in each.items() if name not in ("value", "spread")}
-        said = " ".join(spell(name, value) for name, value in setting.items())
-        marked = f"  ({', '.join(marks)})" if marks else ""
-        lines.append(f"{format_figure(each, facts['metric'])}  {said}{marked}")
-    if len(facts["best"]) > 1 and chosen != usual:
-        lines.append(
-            f"The figure of the best of {tried} is a little too good; --holdout or --test measure "
-            "the model on other rows."
-        )
-    return lines
-
-
-def about_choice(facts: dict[str, Any]) -> str:
-    """The figure of the setting that tuning chose beside the default's, in a line."""
-    metric = facts.get("metric", "error")
-    figures = [
-        {"value": each.get("value", each.get("error")), "spread": each.get("spread", 0.0)}
-        for each in (facts["best"][0], facts["usual"])
-    ]
-    best, usual = (format_figure(each, metric).strip() for each in figures)
-    kind = "cross-validated" if "folds" in facts else "held-out"
-    tried = count(facts["tried"], "setting")
-    return f"Best of {tried}: {kind} {name_metric(metric)} {best}, by default {usual}"
-
-
-def name_metric(metric: str) -> str:
-    """The name of a metric in a sentence."""
-    from ..training.scoring import METRICS
-
-    return METRICS[metric].title
-
-
-def format_figure(each: dict[str, Any], metric: str) -> str:
-    """A figure of tuning and its standard error; errors are in per cent."""
-    if metric == "error":
-        return f"{each['value']:8.2%} ± {each['spread']:.2%}"
-    if metric == "absolute-error":
-        return f"{each['value']:8.5g} ± {each['spread']:.3g}"
-    return f"{each['value']:8.4f} ± {each['spread']:.4f}"
-
-
-def about_online(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> list[str]:
-    """The error of predictions of a stream, and the settings that predicted best."""
-    alarms = count(len(facts["alarms"]), "drift alarm")
-    shown = [
-        format_setting(each, ["predicts the next row"] * (number == 0), spell)
-        for number, each in enumerate(facts["best"])
-    ]
-    return [f"{summarize_online(facts)}; {alarms}; {facts['tried']} settings:", *shown]
-
-
-def summarize_online(facts: dict[str, Any]) -> str:
-    """The error of predictions of a stream in a line."""
-    rows = count(facts["rows"], "row")
-    if RULE_TABLE[facts["best"][0]["rule"]].target == "numbers":
-        return f"Online: mean absolute error {facts['error']:.5g} of {rows} before they were learnt"
-    return f"Online: {facts['error']:.2%} of {rows} were wrong before they were learnt"
-
-
-def format_setting(
-    setting: dict[str, Any], marks: list[str], spell: Callable[[str, Any], str]
-) -> str:
-    """A setting that was tried, with its error, in a line."""
-    said = " ".join(spell(name, value) for name, value in setting.items() if name != "error")
-    numbers = RULE_TABLE[setting["rule"]].target == "numbers"
-    error = f"{setting['error']:8.5g}" if numbers else f"{setting['error']:8.2%}"
-    return f"{error}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}"
-
-
 def about_text(recipe: "FeatureRecipe") -> str:
     """What becomes of texts."""
     said = []
@@ -565,7 +501,17 @@ def held_out_line(facts: Mapping[str, Any]) -> str:
     score = facts["held_out"]
     if "errors" not in score:
         return summarize_other(score)
-    return errors((RankScore if "distance" in score else Score)(**score))
+    said = errors((RankScore if "distance" in score else Score)(**score))
+    figure = facts.get("held_out_figure")
+    return f"{said}; {name_metric(figure)} {figure['value']:.4f}" if figure else said
+
+
+def name_metric(facts: Mapping[str, Any]) -> str:
+    """The name of a metric in a sentence, with the class that it is about."""
+    from ..training.scoring import METRICS
+
+    of = f" (of {clip(facts['positive_class'])})" if "positive_class" in facts else ""
+    return METRICS[facts.get("metric", "error")].title + of
 
 
 def list_kinds(model: "Model") -> str:

@@ -11,7 +11,6 @@ from .card import make_card, write_card
 from .data import check_output
 from .format import (
     LISTED,
-    about_choice,
     about_columns,
     about_target,
     clip,
@@ -20,11 +19,11 @@ from .format import (
     count_updates,
     fold,
     held_out_line,
-    summarize_online,
 )
 from .options import output_option
 from .panels import CommandError, command
 from .predict import MODEL, load_learner
+from .settings import about_choice, summarize_online
 
 if TYPE_CHECKING:
     from ..jobs.importances import Importance

@@ -10,6 +10,15 @@ if TYPE_CHECKING:
 HEADING = "   read         rows      rows/s    MB/s    MAE so far    MAE since"
 
 
+def plain(value: float, digits: int = 5) -> str:
+    """A number with some significant digits; a large one has no exponent.
+
+    >>> plain(106230.4), plain(0.5), plain(16245.2)
+    ('106230', '0.5', '16245')
+    """
+    return f"{float(f'{value:.{digits}g}'):.15g}"
+
+
 def summarize_numbers(score: Mapping[str, Any]) -> str:
     """The errors of predicted numbers beside those of two baselines, in a line.
 
@@ -19,16 +28,16 @@ def summarize_numbers(score: Mapping[str, Any]) -> str:
     """
     rows = f"{score['rows']:,} row{'' if score['rows'] == 1 else 's'}"
     return (
-        f"MAE {score['mae']:.5g}, RMSE {score['rmse']:.5g}, R² {score['r2']:.4f} on {rows} "
-        f"(the median for all: MAE {score['median_mae']:.5g}; the mean: RMSE "
-        f"{score['mean_rmse']:.5g})"
+        f"MAE {plain(score['mae'])}, RMSE {plain(score['rmse'])}, R² {score['r2']:.4f} on {rows} "
+        f"(the median for all: MAE {plain(score['median_mae'])}; the mean: RMSE "
+        f"{plain(score['mean_rmse'])})"
     )
 
 
 def about_numbers(model: "Model") -> str:
     """The numbers that a model learnt, in a phrase."""
     scale = model.facts["numbers"]
-    return f"numbers: mean {scale['center']:.5g}, deviation {scale['scale']:.5g}"
+    return f"numbers: mean {plain(scale['center'])}, deviation {plain(scale['scale'])}"
 
 
 def count_column(number: int, thing: str) -> str:

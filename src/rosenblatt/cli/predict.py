@@ -1,5 +1,6 @@
 """Predict with a model, and export it."""
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .data import FORMAT_HELP, check_output, input_option
+from .data import FORMAT_HELP, check_output, input_option, print_note
 from .options import output_option
 from .panels import CommandError, DescribedArgument, command
 
@@ -50,10 +51,27 @@ class ThresholdOption:
     """How scores become decisions."""
 
     threshold: float | None = output_option(
-        help="Predict the second of two classes above this probability, or above this score if "
-        "the model gives no probabilities; of label sets, each label above this score.",
+        help="Predict the positive one of two classes above this probability, or above this score "
+        "if the model gives no probabilities; of label sets, each label above this score.",
         shown="probability 0.5, score 0",
     )
+    positive_class: str | None = output_option(
+        help="The one of two classes that thresholds, curves and average precision are about.",
+        metavar="LABEL",
+        shown="the class that sorts last",
+    )
+
+    def note_positive(self, learner: Any) -> None:
+        """Print which class a threshold is about, unless that was stated."""
+        two = len(learner.classes) == 2 and not learner.multilabel
+        if self.threshold is None or self.positive_class is not None or not two:
+            return
+        first, second = map(str, learner.classes.tolist())
+        what = "score" if getattr(learner, "calibration", None) is None else "probability"
+        print_note(
+            f"{second} is predicted where its {what} is above {self.threshold:g}; --positive-class "
+            f"{shlex.quote(first)} decides by that of {first}."
+        )
 
 
 @dataclass
@@ -73,18 +91,19 @@ class PredictOptions(ScoreOptions):
         help="Write the columns of the input file before the predictions.", default=False
     )
     scores: bool = output_option(
-        help="Write the scores of the classes: in text instead of the label, else beside it.",
+        help="Write the scores of the classes, in sorted order, or of two that of the last: in "
+        "text instead of the label, else beside it.",
         default=False,
     )
     probabilities: bool = output_option(
-        help="Write the probability of each class: in text instead of the label, else beside it. "
-        "Needs a model of train --probabilities.",
+        help="Write the probability of each class, in sorted order: in text instead of the label, "
+        "else beside it. Needs a model of train --probabilities.",
         default=False,
     )
     coverage: float | None = output_option(
         help="Write the set of classes, or the interval of numbers, that has the true label with "
-        "this probability: in text instead of the label, else beside it. Needs a model of train "
-        "--conformal.",
+        "this probability: in text instead of the label (of an interval its low and high end), "
+        "else beside it. Needs a model of train --conformal.",
         metavar="SHARE",
         shown="off",
     )
@@ -156,7 +175,7 @@ def predict(model: Path, data: str, given: PredictOptions, decision: ThresholdOp
     }
     seen = sys.stderr.isatty() and not (given.output is None and sys.stdout.isatty())
     with open_output(given.output) as out, show_reading(opened.size, seen) as tell:
-        for piece in kinds[learner.reads](learner, opened, given, decision.threshold, tell):
+        for piece in kinds[learner.reads](learner, opened, given, decision, tell):
             out.write(piece)
 
 
@@ -173,20 +192,37 @@ def write_rows(
     learner: Any,
     reader: "Reader",
     given: PredictOptions,
-    threshold: float | None,
+    decision: ThresholdOption,
     tell: Callable[[int], None],
 ) -> Iterator[bytes]:
     """The predictions for rows, batch by batch."""
-    from ..jobs.predictions import Contents, predict_rows, tabulate_predictions, write_table
+    from ..jobs.predictions import (
+        Contents,
+        list_outputs,
+        predict_rows,
+        tabulate_predictions,
+        write_table,
+    )
 
     form = given.find_format()
-    kinds = given.scores, given.probabilities, given.append
-    contents = Contents(*kinds, threshold, given.coverage, typed=form == "jsonl")
+    contents = Contents(
+        given.scores,
+        given.probabilities,
+        given.append,
+        decision.threshold,
+        decision.positive_class,
+        given.coverage,
+        typed=form == "jsonl",
+    )
+    decision.note_positive(learner)
     if form != "text":
         yield from write_table(tabulate_predictions(learner, reader, contents, tell), form)
         return
     numbers = (given.scores or given.probabilities) and learner.target_kind != "numbers"
     separator = reader.parser.recipe.labels_separator or ","
+    columns = list_outputs(learner, contents)
+    if len(columns) > 2 and given.output is None and sys.stdout.isatty():
+        print_note(f"The columns are {', '.join(columns[1:])}.")
     for batch, rows in predict_rows(learner, reader, contents, separator):
         tell(batch.bytes_read)
         if numbers:
@@ -205,7 +241,7 @@ def write_sentences(
     learner: Any,
     file: "SentenceFile",
     given: PredictOptions,
-    threshold: float | None,
+    decision: ThresholdOption,
     tell: Callable[[int], None],
 ) -> Iterator[bytes]:
     """A file with the predicted tags filled in, piece by piece."""
@@ -217,7 +253,8 @@ def write_sentences(
         "--coverage": given.coverage is not None,
         "--append": given.append,
         "--output-format": given.output_format,
-        "--threshold": threshold is not None,
+        "--threshold": decision.threshold is not None,
+        "--positive-class": decision.positive_class is not None,
     }
     for option, wanted in stated.items():
         if wanted:

@@ -67,7 +67,7 @@ class ProofOptions:
 @command(
     DATA,
     examples=[
-        "rosenblatt prove iris --positive setosa",
+        "rosenblatt prove iris --positive-class setosa",
         "rosenblatt prove xor --certificate proof.json",
     ],
 )
@@ -90,7 +90,7 @@ def prove(data: str, options: ProofOptions, given: SetOptions) -> None:
     if isinstance(found, Separable):
         print(about_separable(X, y, found))
     elif isinstance(found, Inseparable):
-        print(about_inseparable(y, given.positive, found))
+        print(about_inseparable(y, given.positive_class, found))
     else:
         print(f"Undecided: a proof is out of reach; no margin can exceed {found.upper:.3g}.")
         raise click.exceptions.Exit(3)

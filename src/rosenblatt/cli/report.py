@@ -15,7 +15,7 @@ from ..training.report import COLUMNS, Listener, Tally
 from ..training.scoring import format_score
 from .data import print_note, spell_note
 from .format import count, fold
-from .numbers import HEADING as NUMBER_HEADING, count_column, format_number_epoch
+from .numbers import HEADING as NUMBER_HEADING, count_column, format_number_epoch, plain
 from .ranking import format_ranking_epoch
 
 LONGEST_SILENCE = 60.0  # seconds between two lines of a pass
@@ -155,8 +155,9 @@ class Printed(Quiet):
 
 def format_pace(pace: Pace, tally: Tally, size: int | None, numbers: bool = False) -> str:
     """A row of the table under the heading."""
-    read, form = f"{tally.bytes_read / size:7.0%}" if size else " " * 7, ".5g" if numbers else ".2%"
-    errors = [" " * 13 if value is None else f"{value:13{form}}" for value in pace[3:5]]
+    read = f"{tally.bytes_read / size:7.0%}" if size else " " * 7
+    write = plain if numbers else "{:.2%}".format
+    errors = [f"{'' if value is None else write(value):>13}" for value in pace[3:5]]
     mistakes = "" if numbers or pace.mistakes is None else f"{pace.mistakes:12,d}"
     speeds = f"{pace.rows_per_second:12,.0f}{pace.megabytes_per_second:8,.0f}"
     return f"{read}{pace.rows:13,d}{speeds} {errors[0]}{errors[1]}{mistakes}".rstrip()

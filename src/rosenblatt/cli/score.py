@@ -1,6 +1,7 @@
 """Evaluate a model on a file, and compare two models."""
 
 import json
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from .data import check_input, check_output, print_note
 from .format import (
     LISTED,
     about_coverage,
+    clip,
     count,
     fold,
     summarize_evaluation,
@@ -61,6 +63,7 @@ class EvaluationOptions(JsonOption):
     examples=[
         "rosenblatt score model.safetensors test.csv",
         "rosenblatt score model.safetensors test.csv --curves --threshold 0.3",
+        "rosenblatt score model.safetensors test.csv --curves --positive-class fraud",
         "rosenblatt score model.safetensors test.csv --coverage 0.9",
         "rosenblatt score model.safetensors test.csv --report report.html",
     ],
@@ -89,8 +92,17 @@ def score(
         refuse_curves(learner)
     opened = open_like(saved, data, labels=True, **given.options())
     with show_reading(opened.size, sys.stderr.isatty()) as tell:
-        found = evaluate(learner, opened, tell, decision.threshold, coverage=result.coverage)
+        found = evaluate(
+            learner,
+            opened,
+            tell,
+            decision.threshold,
+            coverage=result.coverage,
+            positive_class=decision.positive_class,
+        )
     note_rows(data, opened, found)
+    if decision.positive_class is None and hasattr(found, "positive"):
+        note_frequent(found)
     if result.report is not None:
         from ..jobs.report_page import write_report
         from .inspect import about_model
@@ -120,6 +132,17 @@ def refuse_curves(learner: Any) -> None:
             "--curves is for two classes, or for models of train --probabilities with one label "
             "per row; leave it out.",
             "curves-classes",
+        )
+
+
+def note_frequent(found: Any) -> None:
+    """Note if average precision and curves are about a class with twice the rows of the other."""
+    rows = [one.rows for one in found.by_class()]
+    if len(rows) == 2 and rows[1] > 2 * rows[0]:
+        first, second = map(str, found.classes.tolist())
+        print_note(
+            f"Average precision, curves and thresholds are about {clip(second)}, the more frequent "
+            f"class; --positive-class {shlex.quote(first)} makes them about {clip(first)}."
         )
 
 

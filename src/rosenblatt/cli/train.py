@@ -22,9 +22,8 @@ from .format import (
     about_folds,
     about_labels,
     about_margin,
-    about_online,
     about_result,
-    about_tuning,
+    about_stated_metric,
     as_result,
     held_out_line,
     summarize_evaluation,
@@ -40,6 +39,7 @@ from .options import (
     ReadingOptions,
 )
 from .panels import CommandError, command
+from .settings import about_online, about_tuning
 
 if TYPE_CHECKING:
     from ..jobs.folds import CrossValidation
@@ -382,12 +382,16 @@ def print_result(
     found = None
     if result.test is not None:
         opened = open_like(model, result.test, labels=True)
-        found = evaluate(make_learner(model, name), opened)
+        positive = model.facts.get("tuning", {}).get("positive_class")
+        found = evaluate(make_learner(model, name), opened, positive_class=positive)
         note_rows(result.test, opened, found)
     if result.json:
         print_event("done", **as_result(name, model, seconds, found, result.output))
         return
-    lines = [] if found is None else [f"Test {summarize_evaluation(found)}."]
+    lines = []
+    if found is not None:
+        stated = about_stated_metric(found, model.parameters.get("metric", "error"))
+        lines.append(f"Test {summarize_evaluation(found)}{stated}.")
     if "asked" in model.facts:
         lines.append(about_labels(model.facts["asked"]))
     if "feedback" in model.facts:

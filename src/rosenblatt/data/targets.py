@@ -389,7 +389,7 @@ class NumberScore:
                 row + k + 1,
                 None if ids is None else str(ids[k]),
                 f"{numbers[k]:.15g}",
-                f"{predicted[k]:.6g}",
+                f"{float(f'{predicted[k]:.6g}'):.15g}",
                 float(errors[k]),
             )
             for k in np.argsort(-errors, kind="stable")[:MOST_ERRORS].tolist()
@@ -532,6 +532,15 @@ class LabelCounts:
         else:
             weights = class_weights(weight, classes, np.zeros(0, np.intp))
         return make_target(classes, self.label_sets, weights, ranks is not None)
+
+    def refuse_one_rank(self) -> None:
+        """Refuse rows that all have the same rank."""
+        ranks = tidy(np.array(list(self.counts), self.dtype))
+        if len(ranks) == 1:
+            raise InputError(
+                f"The data have only the rank {ranks[0]!s:.80}; rows of two or more are needed.",
+                code="one-class",
+            )
 
 
 def refuse_for_label_sets(parameters: Mapping[str, Any]) -> None:

@@ -36,6 +36,7 @@ def evaluate(
     y: ArrayLike | None = None,
     *,
     threshold: float | None = None,
+    positive_class: Any = None,
     coverage: float | None = None,
     groups: ArrayLike | None = None,
 ) -> Any:
@@ -50,8 +51,11 @@ def evaluate(
     y : array-like of shape (n_samples,), default=None
         The labels; None if the data have the column of labels that ``train`` was given.
     threshold : float, default=None
-        Predict the second of two classes above this probability, or above this score if the model
-        gives no probabilities.
+        Predict the positive one of two classes above this probability, or above this score if the
+        model gives no probabilities.
+    positive_class : label, default=None
+        The one of two classes that the threshold, average precision, ``thresholds`` and curves are
+        about; None for the second one, ``classes_[1]``, as in scikit-learn.
     coverage : float, default=None
         Also measure prediction sets or intervals of this coverage; the result has them as
         ``coverage``, with ``measured`` and ``size``. Needs ``calibrate="conformal"``.
@@ -81,7 +85,9 @@ def evaluate(
     (0.0, 1.0)
     """
     learner, rows = open_for(model, data, y, groups)
-    found = evaluate_learner(learner, rows, threshold=threshold, coverage=coverage)
+    found = evaluate_learner(
+        learner, rows, threshold=threshold, coverage=coverage, positive_class=positive_class
+    )
     warn_of_gaps(rows)
     return found
 
@@ -100,6 +106,7 @@ def save_report(
     y: ArrayLike | None = None,
     *,
     threshold: float | None = None,
+    positive_class: Any = None,
 ) -> Any:
     """Evaluate a model and write the result as one HTML page, without scripts or network.
 
@@ -118,6 +125,8 @@ def save_report(
         The labels; None if the data have the column of labels that ``train`` was given.
     threshold : float, default=None
         The threshold of ``evaluate``.
+    positive_class : label, default=None
+        The positive one of two classes, as for ``evaluate``.
 
     Returns
     -------
@@ -139,7 +148,7 @@ def save_report(
     ['report.html']
     """
     learner, rows = open_for(model, data, y)
-    found = evaluate_learner(learner, rows, threshold=threshold)
+    found = evaluate_learner(learner, rows, threshold=threshold, positive_class=positive_class)
     warn_of_gaps(rows)
     saved = find_parts(model)[1]
     called = str(model) if isinstance(model, str | os.PathLike) else saved.estimator

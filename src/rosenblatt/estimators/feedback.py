@@ -153,7 +153,7 @@ class Banditron(LinearClassifier):
                 )
             codes = number_labels(y, self.classes_, where="predicted: ")
             rows = TrainingRows.of(view_rows(X), codes, None, X.shape[1])
-            self._renew_if_changed(rows.rows, codes)
+            self._renew_if_changed()
             learn_judged(self._learner, rows, is_right, chances)
         return self
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 
 from ..data.labels import check_indicator, count_classes, make_labels
-from ..data.rows import Array, refuse_not_finite, view_rows
+from ..data.rows import Array, view_rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import check_signs
 from ..training.calibration import RecentScores, cross_fit
@@ -25,7 +25,6 @@ from .one_row import check_label, make_row, refuse_to_grow
 class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
     """A linear model of classes; subclasses have the parameters of its constructor."""
 
-    _plain = False  # whether the convergence theorem applies to the run
     _recent = cast("RecentScores | None", None)
     _calibrated_on = cast("RecentScores | None", None)
 
@@ -62,25 +61,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         self
             The fitted classifier.
         """
-        self._check_parameters()
-        start = coef_init, intercept_init
-        continues = self.warm_start and self.__sklearn_is_fitted__()
-        with self._unchanged_by_errors():
-            given = self._prepare(X, y, sample_weight, not continues, eval_set)
-            begin = self._choose_start(given, start, continues)
-            learner, run = self._train(given, begin)
-            self._calibrate(learner, given, begin)
-            weighted = sample_weight, coef_init, intercept_init, self.class_weight, given.held_out
-            plain = not continues and self._textbook and self._rule is PERCEPTRON
-            learnt, order = given.rows.codes, given.rows.row_order
-            if len(order) < len(learnt):  # some rows are held out or weigh nothing
-                learnt = learnt[order]
-            facts = {
-                "plain": plain and all(value is None for value in weighted),
-                "class_rows": count_classes(learnt, len(given.classes)).tolist(),
-            }
-            self.take_over(learner, run.epochs, run.stop_reason, facts)
-        return self
+        return self._fit(X, y, sample_weight, (coef_init, intercept_init), eval_set)
 
     def partial_fit(
         self,
@@ -115,28 +96,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         self
             The fitted classifier.
         """
-        first = not self.__sklearn_is_fitted__()
-        as_before = self._batches and self._values() == self._learner.parameters
-        if not as_before:
-            self._check_parameters("batch")
-        with self._unchanged_by_errors():
-            X, y = self._check_rows(X, y, first, None if first else self._learner.dtype)
-            refuse_not_finite(X)
-            if y.ndim == 2 and first and classes is None:
-                classes = np.arange(y.shape[1])
-            known = self._resolve_classes(classes, first)
-            codes = self._number(y, known)
-            self._refuse_calibrated_sets(codes)
-            weights = self._weigh_batch(known, codes, sample_weight)
-            as_before &= first or self._learner.multilabel == (codes.ndim == 2)
-            rows = self._ready_learner(X, known, codes, weights, as_before)
-            if first:
-                self.classes_ = known
-            elif self.calibrate:
-                self._remember_scores(self._learner.scores(rows.rows, rows.width), codes)
-            self._learn_batch(rows)
-            self._plain = False
-        return self
+        return self._fit_batch(X, y, sample_weight, classes)
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn from one row, as ``partial_fit`` does but without the cost of a batch.
@@ -168,19 +128,15 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         'spam'
         """
         with self._unchanged_by_errors():
-            if not self.__sklearn_is_fitted__():
-                self._begin_with_row(x, self._first_classes(y), np.zeros(1, np.intp))
+            row = self._ready_row(x, y)
             self._refuse_label_sets("learn_one", "partial_fit")
-            row = make_row(self, x, grows=self._grows)
             code = self._find_code(y)
-            self._renew_if_changed(row, np.zeros(1, np.intp))
             if self.calibrate and self._learner.states[0].seen:
                 self._remember_scores(self._learner.score_one(row), np.array([code]))
             weights = self._weigh_batch(self.classes_, np.array([code]), None)
             weight = 1.0 if weights is None else float(weights[0])
             if weight > 0:
                 self._learner.learn_one(row, code, weight)
-            self._plain = False
         return self
 
     def predict_one(self, x: Any) -> Any:
@@ -369,13 +325,41 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         super()._check_continued(classes, multilabel)
         check_signs(self._values(), len(classes), self._learner.problems != [None])
 
-    def _renew_learner(self, rows: TrainingRows) -> None:
-        super()._renew_learner(rows)
+    def _describe_fit(self, given: Prepared, unaided: bool) -> dict[str, Any]:
+        learnt, order = given.rows.codes, given.rows.row_order
+        if len(order) < len(learnt):  # some rows are held out or weigh nothing
+            learnt = learnt[order]
+        plain = unaided and self.class_weight is None and given.held_out is None
+        return {
+            "plain": plain and self._textbook and self._rule is PERCEPTRON,
+            "class_rows": count_classes(learnt, len(given.classes)).tolist(),
+        }
+
+    def _encode_batch(
+        self, y: Array, sample_weight: Any, classes: ArrayLike | None
+    ) -> tuple[Array, Array, Array | None]:
+        first = not self.__sklearn_is_fitted__()
+        if y.ndim == 2 and first and classes is None:
+            classes = np.arange(y.shape[1])
+        known = self._resolve_classes(classes, first)
+        codes = self._number(y, known)
+        self._refuse_calibrated_sets(codes)
+        weights = self._weigh_batch(known, codes, sample_weight)
+        if first:
+            self.classes_ = known
+        return known, codes, weights
+
+    def _learn_batch(self, rows: TrainingRows) -> None:
+        if self.calibrate and self._learner.states[0].seen:
+            self._remember_scores(self._learner.scores(rows.rows, rows.width), rows.codes)
+        super()._learn_batch(rows)
+
+    def _renew_learner(self, multilabel: bool) -> None:
+        super()._renew_learner(multilabel)
         if not self.calibrate:
             self._learner = replace(self._learner, calibration=None)
 
     def _first_classes(self, y: Any) -> Array:
-        """Return the classes of a model that begins with a row of a label."""
         return np.array([check_label(y)])
 
     def _find_code(self, y: Any) -> int:
@@ -405,10 +389,8 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
     ) -> None:
         """Fit probabilities to the scores of rows held out, or by cross-fitting on all rows."""
         learner.calibration = None
-        if not self.calibrate:
-            return
-        if given.held_out is not None:
-            self._calibrate_on(given.held_out, learner)
+        if not self.calibrate or given.held_out is not None:
+            super()._calibrate(learner, given, begin)
             return
 
         def score(learnt: Array, held: Array) -> Array:
@@ -445,7 +427,6 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             )
         self._calibrate_on_stream()
         facts = super()._facts() | {"plain": self._plain}
-        facts |= {"grows": True} if self._grows else {}
         return facts | ({"recent_scores": self._recent.as_dict()} if self._recent else {})
 
     def take_over(
@@ -460,8 +441,6 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         :meta private:
         """
         super().take_over(learner, epochs, stop_reason, facts)
-        self._batches = False
-        self._plain, self._grows = facts.get("plain") is True, facts.get("grows") is True
         kept = facts.get("recent_scores")
         self._recent = self._calibrated_on = (
             RecentScores.of(kept, len(self.classes_)) if kept else None

@@ -29,7 +29,7 @@ from ..training.rules import PERCEPTRON, RULES, choose_rule_form
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
 from .base import RowEstimator, make_seed, print_epoch, to_canonical
-from .one_row import NamedColumns, make_first_row, refuse_to_grow
+from .one_row import NamedColumns, make_first_row, make_row, refuse_to_grow
 from .validation import Validation, check_eval_set, hold_out
 
 
@@ -50,6 +50,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     _learner_class = LinearLearner
     _rule = PERCEPTRON
     _batches = False  # whether partial_fit was called last, so that the parameters are checked
+    _plain = False  # whether the convergence theorem applies to the run
     _columns = cast("NamedColumns | None", None)
     _grows = False  # whether learn_one began the model, so that it adds labels and names
 
@@ -87,21 +88,27 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, start: tuple[Any, Any], eval_set: Any
     ) -> Self:
-        """Fit a model of one problem, and return it."""
+        """Fit the model, and return it."""
         self._check_parameters()
         continues = self.warm_start and self.__sklearn_is_fitted__()
         with self._unchanged_by_errors():
             given = self._prepare(X, y, sample_weight, not continues, eval_set)
             begin = self._choose_start(given, start, continues)
             learner, run = self._train(given, begin)
-            if self.calibrate and given.held_out is not None:
-                self._calibrate_on(given.held_out, learner)
-            self.take_over(learner, run.epochs, run.stop_reason, {})
-            self._batches = False
+            self._calibrate(learner, given, begin)
+            unaided = not continues and all(part is None for part in (sample_weight, *start))
+            facts = self._describe_fit(given, unaided)
+            self.take_over(learner, run.epochs, run.stop_reason, facts)
         return self
 
-    def _fit_batch(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Learn from a batch of rows once, with a model of one problem."""
+    def _describe_fit(self, given: Prepared, unaided: bool) -> dict[str, Any]:
+        """Return facts about a fit; ``unaided``: from zero and without weights of rows."""
+        return {}
+
+    def _fit_batch(
+        self, X: Any, y: Any, sample_weight: Any, classes: ArrayLike | None = None
+    ) -> Self:
+        """Learn from a batch of rows once, in their order."""
         first = not self.__sklearn_is_fitted__()
         as_before = self._batches and self._values() == self._learner.parameters
         if not as_before:
@@ -109,10 +116,22 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         with self._unchanged_by_errors():
             X, y = self._check_rows(X, y, first, None if first else self._learner.dtype)
             refuse_not_finite(X)
-            classes, codes = self._encode(y)
-            weights = self._weigh(classes, codes, sample_weight)
-            self._learn_batch(self._ready_learner(X, classes, codes, weights, as_before))
+            known, codes, weights = self._encode_batch(y, sample_weight, classes)
+            rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
+            multilabel = codes.ndim == 2
+            if first:
+                self._learner = self._begin(Prepared(X, known, rows, None, 0), (None, None))
+            elif not as_before or self._learner.multilabel != multilabel:
+                self._renew_learner(multilabel)
+            self._learn_batch(rows)
         return self
+
+    def _encode_batch(
+        self, y: Array, sample_weight: Any, classes: ArrayLike | None
+    ) -> tuple[Array, Array, Array | None]:
+        """Return the classes of a model, the codes of a batch of labels, and weights of rows."""
+        known, codes = self._encode(y)
+        return known, codes, self._weigh(known, codes, sample_weight)
 
     def _encode(self, y: Array) -> tuple[Array, Array]:
         """Return the distinct labels, and each row's number among them."""
@@ -192,10 +211,10 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         names = getattr(self, "feature_names_in_", None)
         return {"positive": number_columns(columns, names, width)}
 
-    def _settings(self, given: TrainingRows) -> dict[str, Any]:
+    def _settings(self, given: TrainingRows | None = None) -> dict[str, Any]:
         """Return the parameters, and the step of the bias as a number."""
         step = self.intercept_step
-        if step == "radius":
+        if step == "radius" and given is not None:  # which batches do not have
             step = largest_squared_norm(given.rows, given.row_order)
         step = float(step) if self.fit_intercept else 0.0
         return {"parameters": self._values(), "intercept_step": step}
@@ -237,35 +256,33 @@ class LinearEstimator(RowEstimator[LinearLearner]):
 
     # Batches and single rows
 
-    def _ready_learner(
-        self, X: Any, classes: Array, codes: Array, weights: Array | None, as_before: bool
-    ) -> TrainingRows:
-        """Return a batch to learn from; begin the learner, or renew it if parameters changed."""
-        rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
-        if not self.__sklearn_is_fitted__():
-            self._learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
-        elif not as_before:
-            self._renew_learner(rows)
-        return rows
-
-    def _renew_learner(self, rows: TrainingRows) -> None:
+    def _renew_learner(self, multilabel: bool) -> None:
         """Continue with parameters that have changed since the last batch."""
-        self._check_continued(self._learner.classes, rows.codes.ndim == 2)
-        settings = {"conformal": self._keep_conformal(), **self._settings(rows)}
+        self._check_continued(self._learner.classes, multilabel)
+        settings = {"conformal": self._keep_conformal(), **self._settings()}
         self._learner = replace(self._learner, **settings)
 
     def _learn_batch(self, rows: TrainingRows) -> None:
         """Learn from rows once; the history has this batch alone."""
         count = self._learner.learn(rows)
-        self._batches = True
+        self._batches, self._plain = True, False
         epoch = Epoch(1, count.rows, count.mistakes, count.errors, count.loss)
         self._set_history([epoch], "max_iter")  # other batches may still hold mistakes
 
-    def _begin_with_row(self, x: Any, classes: Array, codes: Array) -> None:
+    def _ready_row(self, x: Any, y: Any) -> Rows:
+        """Return one row to learn from; begin the learner, or renew it if parameters changed."""
+        if not self.__sklearn_is_fitted__():
+            self._begin_with_row(x, self._first_classes(y))
+        row = make_row(self, x, grows=self._grows)
+        self._renew_if_changed()
+        self._plain = False
+        return row
+
+    def _begin_with_row(self, x: Any, classes: Array) -> None:
         """Begin a model with a row; ``learn_one`` adds columns, and classes if there are any."""
         self._check_parameters("batch")
         X, names = make_first_row(x)
-        rows = TrainingRows.of(view_rows(X), codes, None, X.shape[1])
+        rows = TrainingRows.of(view_rows(X), np.zeros(1, np.intp), None, X.shape[1])
         learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
         if len(classes) == 1:
             refuse_to_grow(learner)
@@ -273,11 +290,15 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         if names is not None:
             self.feature_names_in_ = names
 
-    def _renew_if_changed(self, rows: Rows, codes: Array) -> None:
-        """Continue with parameters that have changed since the last rows."""
+    def _first_classes(self, y: Any) -> Array:
+        """Return the classes of a model that begins with a row of a label; none here."""
+        return np.empty(0)
+
+    def _renew_if_changed(self) -> None:
+        """Continue with parameters that have changed since the last rows, of one label each."""
         if self._values() != self._learner.parameters:
             self._check_parameters("batch")
-            self._renew_learner(TrainingRows.of(rows, codes, None, self._learner.width))
+            self._renew_learner(multilabel=False)
 
     # Training
 
@@ -316,10 +337,30 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             raise overflow(coef.dtype)
         return learner, run
 
-    def _calibrate_on(self, held_out: Validation, learner: LinearLearner) -> None:
+    def _calibrate(
+        self, learner: LinearLearner, given: Prepared, begin: Callable[[Prepared], LinearLearner]
+    ) -> None:
         """Fit probabilities, sets or intervals to the scores of rows held out."""
-        learner.calibrate(learner.scores(view_rows(held_out.X), learner.width), held_out.codes)
+        if self.calibrate and given.held_out is not None:
+            X, codes = given.held_out
+            learner.calibrate(learner.scores(view_rows(X), learner.width), codes)
 
     def _make_sets(self, scores: Array, coverage: float) -> Array:
         """Return prediction sets, or intervals, of rows by their scores."""
         return make_sets(self._learner, coverage)(scores)
+
+    # Model files
+
+    def take_over(
+        self, learner: LinearLearner, epochs: list[Any], stop_reason: str, facts: Mapping[str, Any]
+    ) -> None:
+        """Become the fitted estimator of a learner.
+
+        :meta private:
+        """
+        super().take_over(learner, epochs, stop_reason, facts)
+        self._batches = False
+        self._plain, self._grows = facts.get("plain") is True, facts.get("grows") is True
+
+    def _facts(self) -> dict[str, Any]:
+        return super()._facts() | ({"grows": True} if self._grows else {})

@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from ..data.rows import Array
 from ..data.targets import NumberTarget
-from ..learners.linear import LinearLearner
 from ..parameters import ANY_NUMBER_RULE, InputError
 from .base import when_conformal
 from .constructors import estimator, positional
@@ -133,10 +132,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         """
         code = float(self._check_labels([y], 1)[0])
         with self._unchanged_by_errors():
-            if not self.__sklearn_is_fitted__():
-                self._begin_with_row(x, NumberTarget.classes, np.zeros(1))
-            row = make_row(self, x, grows=self._grows)
-            self._renew_if_changed(row, np.zeros(1))
+            row = self._ready_row(x, y)
             self._learner.learn_one(row, code)
         return self
 
@@ -227,19 +223,6 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
 
     def _number(self, y: Array, classes: Array) -> Array:
         return self._encode(y)[1]
-
-    def take_over(
-        self, learner: LinearLearner, epochs: list[Any], stop_reason: str, facts: Any
-    ) -> None:
-        """Become the fitted estimator of a learner.
-
-        :meta private:
-        """
-        super().take_over(learner, epochs, stop_reason, facts)
-        self._batches, self._grows = False, facts.get("grows") is True
-
-    def _facts(self) -> dict[str, Any]:
-        return super()._facts() | ({"grows": True} if self._grows else {})
 
 
 @estimator

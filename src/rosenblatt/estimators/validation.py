@@ -31,7 +31,7 @@ def hold_out(
         counts = count_classes(codes[held], len(classes))
         found = describe_unranked(metric, *counts, classes)
         if found is not None:
-            warnings.warn(spell_parameters(found, in_python), stacklevel=5)
+            warnings.warn(spell_parameters(found, in_python), stacklevel=6)
     return learnt, Validation(X[held], codes[held])
 
 

@@ -93,7 +93,7 @@ class ScoreCounts:
             self.counts[k] += cells.reshape(2, size)
 
     def columns(self) -> list[Column]:
-        """Return the scores of each class against the rest; of two classes, of the second."""
+        """Return the scores of each class against the rest; of two classes, of the positive one."""
         if not self.exact:
             pairs = zip(self.edges, self.counts, strict=True)
             return [spread_bins(edges, counts) for edges, counts in pairs]
@@ -122,7 +122,7 @@ class ScoreCounts:
 
 
 def flag_class(codes: Array, number: int, alone: bool) -> Array:
-    """Flag the rows of a class; of a single column of scores it is the second class."""
+    """Flag the rows of a class; of a single column of scores it has the number 1."""
     return np.asarray(codes[:, number] if codes.ndim == 2 else codes == (1 if alone else number))
 
 
@@ -157,7 +157,7 @@ def precision_recall_curve(ranks: RankCounts) -> Curve:
 
 
 class ThresholdScore(NamedTuple):
-    """What becomes of rows if the second class is predicted above a threshold."""
+    """What becomes of rows if the positive class is predicted above a threshold."""
 
     threshold: float
     predicted: float
@@ -176,14 +176,14 @@ def tabulate_thresholds(
     Parameters
     ----------
     column
-        The scores of the second class.
+        The scores of the positive class.
     chances
-        The function from scores to probabilities of both classes.
+        The function from scores to probabilities of that class.
     points
         The thresholds; by default ``PROBABILITIES``, or 0 and the deciles of the scores.
     """
     ranks = column.ranks()
-    falling = ranks.thresholds if chances is None else chances(ranks.thresholds)[:, 1]
+    falling = ranks.thresholds if chances is None else chances(ranks.thresholds)
     if points is None:
         points = PROBABILITIES if chances is not None else list_deciles(ranks)
     places = np.searchsorted(-falling, -np.asarray(points, np.float64), "left")
@@ -221,7 +221,7 @@ class CalibrationBin(NamedTuple):
 
 @dataclass
 class CalibrationCounts:
-    """Counts of rows by probability: that of the second of two classes, else of the chosen one."""
+    """Counts of rows by probability: of the positive one of two classes, else of the chosen one."""
 
     sums: Array = field(default_factory=lambda: np.zeros((3, CALIBRATION_BINS)))
 

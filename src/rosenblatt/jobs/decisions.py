@@ -10,11 +10,32 @@ from ..learners.base import WITHOUT_CLASSES
 from ..parameters import ParameterError
 
 
-def make_decision(learner: Any, threshold: float | None = None) -> Callable[[Array], Array]:
+def find_positive(learner: Any, positive_class: Any = None) -> int:
+    """Return the number of the positive one of two classes: the named one, else the second."""
+    if positive_class is None:
+        return 1
+    names = [] if learner.multilabel else list(map(str, learner.classes.tolist()))
+    if len(names) != 2:
+        raise ParameterError(
+            "{positive_class?} names one of two classes, and the model has not two; leave it out.",
+            code="positive-class",
+        )
+    if str(positive_class) not in names:
+        raise ParameterError(
+            "{positive_class} is not a class of the model; these are " + " and ".join(names) + ".",
+            code="positive-class",
+            positive_class=positive_class,
+        )
+    return names.index(str(positive_class))
+
+
+def make_decision(
+    learner: Any, threshold: float | None = None, positive: int = 1
+) -> Callable[[Array], Array]:
     """Return the function from scores to class numbers, or to flags of label sets.
 
-    With a threshold the second of two classes is predicted where its probability is above it, or
-    its score if the model gives no probabilities. Of label sets it applies to each score.
+    With a threshold the positive one of two classes is predicted where its probability is above it,
+    or its score if the model gives no probabilities. Of label sets it applies to each score.
     """
     if threshold is None:
         choose: Callable[[Array], Array] = learner.choose
@@ -35,14 +56,15 @@ def make_decision(learner: Any, threshold: float | None = None) -> Callable[[Arr
         return lambda scores: scores > threshold
     chances = find_probabilities(learner)
     if chances is None:
-        return lambda scores: (scores > threshold).astype(np.intp)
+        above = (lambda scores: scores) if positive else np.negative
+        return lambda scores: np.where(above(scores) > threshold, positive, 1 - positive)
     if not 0 <= threshold <= 1:
         raise ParameterError(
             "{threshold} must be a probability from 0 to 1.",
             code="out-of-range",
             threshold=threshold,
         )
-    return lambda scores: (chances(scores)[:, 1] > threshold).astype(np.intp)
+    return lambda scores: np.where(chances(scores)[:, positive] > threshold, positive, 1 - positive)
 
 
 def find_probabilities(learner: Any) -> Callable[[Array], Array] | None:

@@ -17,9 +17,9 @@ from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, get_label_sets, get_labels, known_labels, select_rows
 from ..reading.reader import Reader
 from ..training.report import Note
-from ..training.scoring import explain_undefined, is_defined
+from ..training.scoring import Held, explain_undefined, find_rarer, is_defined
 from .data import SentenceFile
-from .decisions import find_probabilities, make_decision
+from .decisions import find_positive, find_probabilities, make_decision
 from .evaluation import (
     Coverage,
     Evaluation,
@@ -146,15 +146,34 @@ class HeldOut(NamedTuple):
 
     def measure(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
         """Return the scores of some problems by a metric that needs the scores of all rows."""
-        scores, codes = map(np.concatenate, zip(*self.scores(learner), strict=True))
-        known = codes >= 0 if codes.ndim == 1 else np.ones(len(codes), bool)
+        scores, codes = self.known_scores(learner)
         own = scores if learner.problems in ([None], [1]) else None
         return {
-            k: learner.validation_score(
-                k, (scores[:, k] if own is None else own)[known], codes[known]
-            )
+            k: learner.validation_score(k, (scores[:, k] if own is None else own), codes)
             for k in problems
         }
+
+    def known_scores(self, learner: LinearLearner) -> tuple[Array, Array]:
+        """Return the scores of all rows whose label is a class, and the codes of these."""
+        scores, codes = map(np.concatenate, zip(*self.scores(learner), strict=True))
+        known = codes >= 0 if codes.ndim == 1 else np.ones(len(codes), bool)
+        return scores[known], codes[known]
+
+    def figure(self, learner: LinearLearner, metric: str) -> dict[str, Any] | None:
+        """Return a metric of the rows with its name; None if ``score`` has it or it is undefined.
+
+        Average precision is of one class, and names it.
+        """
+        own = ("error", "rank-error", *(["f1"] if self.target.label_sets else []))
+        if metric in own or not isinstance(self.target, ClassTarget):
+            return None
+        scores, codes = self.known_scores(learner)
+        codes = codes if codes.ndim == 1 else codes[:, : len(self.target.classes)]
+        value = Held(codes, scores, learner.choose(scores)).measure(metric)
+        found = {"metric": metric, "value": float(value)}
+        return (
+            found | name_rarer(metric, codes, self.target.classes) if np.isfinite(value) else None
+        )
 
     def score(self, learner: LinearLearner) -> Score | NumberScore | RankingScore:
         """Count the rows that a learner gets wrong, or add up its errors."""
@@ -181,6 +200,12 @@ class HeldOut(NamedTuple):
         learner.calibrate(*map(np.concatenate, zip(*kept, strict=True)))
 
 
+def name_rarer(metric: str, codes: Array, classes: Array) -> dict[str, str]:
+    """Return the rarer of two classes, which average precision is about, as an entry of facts."""
+    two = metric == "average-precision" and codes.ndim == 1 and len(classes) == 2
+    return {"positive_class": str(classes[find_rarer(codes)])} if two else {}
+
+
 def evaluate(
     learner: Any,
     data: Reader | SentenceFile | Iterable[Batch],
@@ -188,6 +213,7 @@ def evaluate(
     threshold: float | None = None,
     split: Split | None = None,
     coverage: float | None = None,
+    positive_class: Any = None,
 ) -> Any:
     """Compare the predictions of a model with the labels of a file, in bounded memory.
 
@@ -209,15 +235,20 @@ def evaluate(
         Evaluate only the rows that this holds out.
     coverage
         Also measure the coverage of prediction sets or intervals of this coverage.
+    positive_class
+        The one of two classes that the threshold, average precision and curves are about; the
+        second one by default.
     """
     if isinstance(data, SentenceFile):
-        if threshold is not None or coverage is not None:
-            name = "threshold" if coverage is None else "coverage"
+        stated = {"threshold": threshold, "coverage": coverage, "positive_class": positive_class}
+        for name in (name for name, value in stated.items() if value is not None):
             raise ParameterError(
                 f"{{{name}?}} is not for taggers; leave it out.", code="sentences-option"
             )
         return evaluate_sentences(learner, data, tell)
-    result, decide, row = new_evaluation(learner), make_decision(learner, threshold), 0
+    positive = find_positive(learner, positive_class)
+    result, decide = new_evaluation(learner, positive), make_decision(learner, threshold, positive)
+    row = 0
     if coverage is not None:
         result.coverage = Coverage(coverage, make_sets(learner, coverage))
     for batch, scores in scored(learner, data):
@@ -232,14 +263,14 @@ def evaluate(
     return result
 
 
-def new_evaluation(learner: Any) -> Any:
-    """Return counts without rows for the target of a model."""
+def new_evaluation(learner: Any, positive: int = 1) -> Any:
+    """Return counts without rows for the target of a model; ``positive``: of two classes."""
     if learner.target_kind in WITHOUT_CLASSES:
         return learner.target.new_score()
     if learner.multilabel:
         return LabelSetEvaluation(learner.classes)
     kind = RankEvaluation if learner.target_kind == "ranks" else Evaluation
-    return kind(learner.classes, find_probabilities(learner))
+    return kind(learner.classes, find_probabilities(learner), positive)
 
 
 def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: int) -> None:

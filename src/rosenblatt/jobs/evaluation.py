@@ -110,6 +110,8 @@ class Evaluation:
         The labels that the model knows.
     chances : callable or None
         The function from scores to probabilities, if the model gives some.
+    positive : int
+        The one of two classes that average precision, thresholds and curves are about.
     confusion : ndarray of shape (n_classes + 1, n_classes)
         Rows of each class by predicted class; the last line is for unknown labels.
     worst : list of RowError
@@ -120,6 +122,7 @@ class Evaluation:
 
     classes: Array
     chances: Callable[[Array], Array] | None = None
+    positive: int = 1
     confusion: Array = field(init=False)
     scores: ScoreCounts = field(init=False, default_factory=ScoreCounts)
     calibration: CalibrationCounts = field(init=False, default_factory=CalibrationCounts)
@@ -167,7 +170,9 @@ class Evaluation:
         return describe(self, self.score.as_dict() | self.figures())
 
     def add_scores(self, activations: Array, codes: Array) -> None:
-        """Keep the scores of rows for the areas under curves."""
+        """Keep the scores of rows for the areas under curves; of two, those of the positive one."""
+        if activations.ndim == 1 and not self.positive:
+            activations, codes = -activations, 1 - codes
         self.scores.add(activations, codes)
 
     def add_probabilities(self, chances: Array, codes: Array, predicted: Array) -> None:
@@ -175,7 +180,7 @@ class Evaluation:
         rows = len(codes)
         self.losses += rows, rows * log_loss(codes, chances), rows * brier_score(codes, chances)
         if len(self.classes) == 2:
-            self.calibration.add(chances[:, 1], codes == 1)
+            self.calibration.add(chances[:, self.positive], codes == self.positive)
         else:
             self.calibration.add(chances[np.arange(rows), predicted], codes == predicted)
 
@@ -222,7 +227,7 @@ class Evaluation:
 
     @property
     def average_precision(self) -> float | None:
-        """The average precision of the second class; of several classes the mean."""
+        """The average precision of the positive class; of several classes the mean."""
         return defined(self.scores.average_precision)
 
     @property
@@ -242,10 +247,12 @@ class Evaluation:
     def thresholds(self, points: Any = None) -> list[ThresholdScore]:
         """Return precision, recall and others at some thresholds, of two classes.
 
-        ``points`` are probabilities, or scores if the model gives no probabilities.
+        ``points`` are probabilities of the positive class, or its scores if the model gives no
+        probabilities.
         """
-        columns = self.scores.columns()
-        return tabulate_thresholds(columns[0], self.chances, points) if len(columns) == 1 else []
+        columns, both, sign = self.scores.columns(), self.chances, 1 if self.positive else -1
+        chances = None if both is None else lambda scores: both(sign * scores)[:, self.positive]
+        return tabulate_thresholds(columns[0], chances, points) if len(columns) == 1 else []
 
     def figures(self) -> dict[str, float | None]:
         """Return the figures of all rows by name; None where one is not defined."""
@@ -260,12 +267,18 @@ class Evaluation:
             "matthews_correlation": self.matthews_correlation,
         }
 
+    @property
+    def positive_class(self) -> str:
+        """The name of the positive one of two classes."""
+        return str(self.classes[-1 if self.positive else 0])
+
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
         return {
             "rows": self.score.rows,
             "errors": self.score.errors,
             **self.figures(),
+            "positive_class": self.positive_class if len(self.classes) == 2 else None,
             "exact_areas": self.scores.exact,
             "classes": [one._asdict() for one in self.by_class()],
             "confusion": self.confusion.tolist(),

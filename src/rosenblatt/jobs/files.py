@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..data.labels import UnknownLabelError, tidy
+from ..data.labels import UnknownLabelError
 from ..data.ranking import AnyTarget, RankingTarget, refuse_no_pairs
 from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.splits import EVERY_ROW
@@ -241,6 +241,8 @@ def complete(
     refuse_lost(learner.coefficients()[0], learner.mistakes, (one.rows for one in rows.batches))
     if plan.split:
         facts["held_out"] = rows.held_out.score(learner).as_dict()
+        figure = rows.held_out.figure(learner, plan.parameters.get("metric", "error"))
+        facts |= {} if figure is None else {"held_out_figure": figure}
         if job.before is None:
             suggest_pairs(rows, job)
     elif plan.target in WITHOUT_CLASSES and rows.in_memory:
@@ -397,12 +399,8 @@ class FileRows:
             return make_target(begun.classes, begun.is_multilabel, ranks=plan.target == "ranks")
         counted = self.count_labels(self.reader if weighs_all and not self.in_memory else [])
         target = counted.target(plan.parameters, plan.classes, known)
-        if plan.target == "ranks" and known is None and self.in_memory and len(counted.counts) == 1:
-            (rank,) = tidy(np.array(list(counted.counts), counted.dtype))
-            raise InputError(
-                f"The data have only the rank {rank!s:.80}; rows of two or more are needed.",
-                code="one-class",
-            )
+        if plan.target == "ranks" and known is None and self.in_memory:
+            counted.refuse_one_rank()
         return target
 
     def count_labels(self, batches: Iterable[Batch]) -> LabelCounts:

@@ -14,7 +14,7 @@ from ..parameters import InputError
 from ..reading.batches import Batch
 from ..reading.reader import Reader
 from ..reading.records import list_record_columns, read_records
-from .decisions import make_decision, require_probabilities
+from .decisions import find_positive, make_decision, require_probabilities
 from .evaluate import scored
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -32,6 +32,8 @@ class Contents(NamedTuple):
         Whether to write the columns of the input before the predictions.
     threshold
         The decision threshold, as for ``make_decision``.
+    positive_class
+        The one of two classes that the threshold is about; the second one by default.
     coverage
         That of prediction sets or intervals to add, or None.
     typed
@@ -43,6 +45,7 @@ class Contents(NamedTuple):
     probabilities: bool = False
     append: bool = False
     threshold: float | None = None
+    positive_class: Any = None
     coverage: float | None = None
     typed: bool = False
 
@@ -70,7 +73,8 @@ def predict_rows(
 
     Labels of label sets are joined by ``separator``.
     """
-    decide = make_decision(learner, contents.threshold)
+    positive = find_positive(learner, contents.positive_class)
+    decide = make_decision(learner, contents.threshold, positive)
     chances = require_probabilities(learner) if contents.probabilities else None
     sets = None if contents.coverage is None else make_sets(learner, contents.coverage)
     names, labels = learner.classes.tolist(), list[Any]()

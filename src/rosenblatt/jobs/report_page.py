@@ -17,7 +17,7 @@ from ..reading.reader import Reader
 from ..reading.records import read_records
 from ..storage.model import Model
 from .charts import Axis, Series, draw_chart
-from .curves import Column, Curve, precision_recall_curve, roc_curve, tabulate_thresholds
+from .curves import Column, Curve, precision_recall_curve, roc_curve
 from .evaluation import Evaluation, LabelSetEvaluation, SequenceEvaluation
 from .importances import Importance, rank_columns
 
@@ -206,7 +206,8 @@ def draw_curves(found: Evaluation | LabelSetEvaluation) -> str:
     """The ROC, precision-recall, threshold and calibration curves that there are."""
     columns = found.scores.columns()
     names = [str(name) for name in found.classes.tolist()]
-    names = names[1:] if len(columns) == 1 and len(names) == 2 else names
+    if len(columns) == 1 and len(names) == 2 and isinstance(found, Evaluation):
+        names = [found.positive_class]
     drawn = [
         (name, column)
         for name, column in zip(names if columns else (), columns, strict=True)
@@ -240,12 +241,13 @@ def draw_thresholds(found: Evaluation, columns: Sequence[Column]) -> list[str]:
     """Precision, recall and F1 over the threshold, of two classes."""
     if len(columns) != 1:
         return []
-    points, axis = POINTS, Axis("probability above which the second class is predicted")
+    name = shorten(found.positive_class)
+    points, axis = POINTS, Axis(f"probability above which {name} is predicted")
     if found.chances is None:
         low, high = (float(end) for end in (columns[0].scores.min(), columns[0].scores.max()))
         points = np.linspace(low, high, 99)
-        axis = Axis("score above which the second class is predicted", low, high)
-    rows = tabulate_thresholds(columns[0], found.chances, points)
+        axis = Axis(f"score above which {name} is predicted", low, high)
+    rows = found.thresholds(points)
     series = []
     for name in ("precision", "recall", "f1"):
         values = np.array([getattr(row, name) for row in rows])
@@ -260,8 +262,9 @@ def draw_calibration(found: Evaluation) -> list[str]:
     if not bins:
         return []
     x, y = (np.array([getattr(one, name) for one in bins]) for name in ("predicted", "observed"))
-    of = "second class" if len(found.classes) == 2 else "predicted class"
-    axes = Axis(f"probability of the {of}"), Axis("share of rows that are of it")
+    two = len(found.classes) == 2
+    of = shorten(found.positive_class) if two else "the predicted class"
+    axes = Axis(f"probability of {of}"), Axis("share of rows that are of it")
     diagonal = Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
     title = f"Calibration (error {found.calibration.error:.4f})"
     return [draw_chart(title, [Series("", Curve(x, y), dots=True)], axes, diagonal)]
@@ -277,7 +280,8 @@ def tabulate_all(found: Evaluation | LabelSetEvaluation) -> list[str]:
     ]
     rows = found.thresholds()
     if rows:
-        what = "Score above" if found.chances is None else "Probability above"
+        what = "Score" if found.chances is None else "Probability"
+        what = f"{what} of {shorten(found.positive_class)} above"
         head = [what, "Predicted", "Precision", "Recall", "False positive rate", "F1", "Error"]
         sections.append(section("Thresholds", table(head, rows)))
     return sections

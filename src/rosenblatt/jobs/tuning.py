@@ -33,6 +33,7 @@ from ..training.plan import (
 )
 from ..training.report import Listener, Note
 from ..training.scoring import ABSOLUTE, METRICS, Held
+from .evaluate import name_rarer
 from .files import IN_MEMORY, OutgrownError, look, refuse_no_rows, watch
 from .fold_results import Result
 from .job import FileJob
@@ -407,6 +408,7 @@ class Tuning:
         return {
             "tried": len(self.tried),
             "metric": self.metric,
+            **name_rarer(self.metric, self.here.given.codes, self.here.target.classes),
             "rows": sum(len(held) for _, held in self.folds),
             "folds": len(self.folds),
             "usual": describe(final[0]),

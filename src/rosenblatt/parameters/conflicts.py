@@ -32,6 +32,18 @@ def needs_all_rows(name: str, when: Callable[[Values], bool], instead: str) -> C
     return Conflict(f"batch-{name.replace('_', '-')}", "batch", when, why)
 
 
+def not_on_cluster(code: str, name: str) -> Conflict:
+    """A conflict of an option with training on a cluster."""
+    why = f"{{{name}?}} cannot be used with {{cluster?}}; leave one out."
+    return Conflict(code, "cluster", lambda p: bool(p.get(name)), why)
+
+
+def not_cached(code: str, name: str) -> Conflict:
+    """A conflict of an option of streams with rows that are kept in a cache."""
+    why = f"{{{name}?}} is for streams, and {{cache?}} keeps the rows; leave one out."
+    return Conflict(code, "cache", lambda p: bool(p[name]), why)
+
+
 CONFLICTS: tuple[Conflict, ...] = (
     Conflict(
         "batch-vote",
@@ -151,12 +163,7 @@ CONFLICTS: tuple[Conflict, ...] = (
         lambda p: p["progress_every"] > 0 and p["window"] > 0,
         "{progress_every?} reads the rows in their order, which {window?} changes; leave one out.",
     ),
-    Conflict(
-        "progress-cache",
-        "cache",
-        lambda p: p["progress_every"] > 0,
-        "{progress_every?} is for streams, and {cache?} keeps the rows; leave one out.",
-    ),
+    not_cached("progress-cache", "progress_every"),
     Conflict(
         "labels-budget",
         "fit",
@@ -169,18 +176,8 @@ CONFLICTS: tuple[Conflict, ...] = (
         lambda p: p.get("labels_budget", 0) > 0,
         "{labels_budget?} needs all rows in memory, and these are learnt as a stream.",
     ),
-    Conflict(
-        "labels-budget-cluster",
-        "cluster",
-        lambda p: p.get("labels_budget", 0) > 0,
-        "{labels_budget?} cannot be used with {cluster?}; leave one out.",
-    ),
-    Conflict(
-        "progress-cluster",
-        "cluster",
-        lambda p: p.get("progress_every", 0) > 0,
-        "{progress_every?} cannot be used with {cluster?}; leave one out.",
-    ),
+    not_on_cluster("labels-budget-cluster", "labels_budget"),
+    not_on_cluster("progress-cluster", "progress_every"),
     Conflict(
         "online-window",
         "stream",
@@ -199,18 +196,8 @@ CONFLICTS: tuple[Conflict, ...] = (
         lambda p: p["online"] and bool(p["early_stopping"]),
         "{online?} makes one pass, and {early_stopping} needs several; leave one out.",
     ),
-    Conflict(
-        "online-cache",
-        "cache",
-        lambda p: p["online"],
-        "{online?} is for streams, and {cache?} keeps the rows; leave one out.",
-    ),
-    Conflict(
-        "online-cluster",
-        "cluster",
-        lambda p: p.get("online", False),
-        "{online?} cannot be used with {cluster?}; leave one out.",
-    ),
+    not_cached("online-cache", "online"),
+    not_on_cluster("online-cluster", "online"),
     Conflict(
         "window-order",
         "stream",
@@ -237,12 +224,7 @@ CONFLICTS: tuple[Conflict, ...] = (
         "{slack?} and {max_row_updates?} count the updates of each row, which needs the rows in "
         "memory; use {cache?}, or leave both out.",
     ),
-    Conflict(
-        "window-cache",
-        "cache",
-        lambda p: p["window"] > 0,
-        "{window?} is for streams, and {cache?} keeps the rows; leave one out.",
-    ),
+    not_cached("window-cache", "window"),
     Conflict(
         "cluster-solution",
         "cluster",
@@ -252,7 +234,7 @@ CONFLICTS: tuple[Conflict, ...] = (
     Conflict(
         "cluster-tolerance",
         "cluster",
-        lambda p: tolerates(p),
+        tolerates,
         "{slack?} and {max_row_updates?} count the updates of each row, which a cluster does not; "
         "leave both out.",
     ),
@@ -293,18 +275,8 @@ CONFLICTS: tuple[Conflict, ...] = (
         lambda p: bool(p["warm_start"]),
         "{warm_start} cannot be used on a cluster; use {checkpoint?} and {resume?}.",
     ),
-    Conflict(
-        "cluster-window",
-        "cluster",
-        lambda p: p.get("window", 0) > 0,
-        "{window?} cannot be used with {cluster?}; leave one out.",
-    ),
-    Conflict(
-        "cluster-holdout",
-        "cluster",
-        lambda p: p.get("holdout", 0) > 0,
-        "{holdout?} cannot be used with {cluster?}; leave one out.",
-    ),
+    not_on_cluster("cluster-window", "window"),
+    not_on_cluster("cluster-holdout", "holdout"),
     Conflict(
         "labels-progress",
         "problems",

@@ -25,10 +25,9 @@ from .tables import (
     defaults,
     flag,
     non_negative,
-    non_negative_or_none,
+    or_none,
     positive,
     positive_number,
-    positive_or_none,
     share,
 )
 
@@ -112,13 +111,14 @@ ENTRIES = {
         "Perceptron",
         own={
             "margin": replace(MARGIN, grid=(0.0, 0.25, 1.0)),  # times the rows' mean square
-            "negative_margin": non_negative_or_none(
-                "Margin ≥ 0 of rows of the negative class, for uneven classes", "the margin"
+            "negative_margin": or_none(
+                non_negative(0.0, "Margin ≥ 0 of rows of the negative class, for uneven classes"),
+                "the margin",
             ),
             "slack": non_negative(
                 0.0, "Slack ≥ 0 by which each update lowers the margin that its row must exceed"
             ),
-            "max_row_updates": count(None, None, help="Largest number of updates by one row"),
+            "max_row_updates": or_none(count(1, "Largest number of updates by one row")),
         },
         python_only={
             "ties": TIES,
@@ -155,8 +155,8 @@ ENTRIES = {
                 "largest",
                 grid=(0.5, 0.9),
             ),
-            "B": positive_or_none("Factor B > 0 of the margin to reach", "√8 / alpha"),
-            "C": positive_or_none("Factor C > 0 of the steps", "√2"),
+            "B": or_none(positive(1.0, "Factor B > 0 of the margin to reach"), "√8 / alpha"),
+            "C": or_none(positive(1.0, "Factor C > 0 of the steps"), "√2"),
         },
     ),
     "romma": RuleEntry(

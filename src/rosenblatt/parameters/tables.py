@@ -91,17 +91,6 @@ def positive(default: float, help: str = "", grid: tuple[float, ...] = ()) -> Pa
     return Parameter(default, "a number above 0", positive_number, help=help, grid=grid)
 
 
-def positive_or_none(help: str = "", default_text: str = "") -> Parameter:
-    """A number above 0, or None (the default), which stands for ``default_text``."""
-    return Parameter(
-        None,
-        "a number above 0 or None",
-        lambda value: value is None or positive_number(value),
-        help=help,
-        default_text=default_text,
-    )
-
-
 def non_negative(default: float, help: str = "", grid: tuple[float, ...] = ()) -> Parameter:
     """A number that is 0 or more."""
     return Parameter(
@@ -110,17 +99,6 @@ def non_negative(default: float, help: str = "", grid: tuple[float, ...] = ()) -
         lambda value: positive_number(value) or value == 0,
         help=help,
         grid=grid,
-    )
-
-
-def non_negative_or_none(help: str = "", default_text: str = "") -> Parameter:
-    """A number from 0 up, or None (the default), which stands for ``default_text``."""
-    return Parameter(
-        None,
-        "a number from 0 up or None",
-        lambda value: value is None or positive_number(value) or value == 0,
-        help=help,
-        default_text=default_text,
     )
 
 
@@ -144,22 +122,30 @@ def positive_share(default: float, help: str = "") -> Parameter:
     )
 
 
-def count(default: int | None, *others: None, help: str = "") -> Parameter:
-    """A whole number from 1 up, or None where that is allowed."""
-    wanted = "a whole number from 1 up" + (" or None" if others else "")
-    return Parameter(
-        default, wanted, lambda value: value in others or whole_number(value), help=help, type=int
-    )
+def count(default: int, help: str = "") -> Parameter:
+    """A whole number from 1 up."""
+    return Parameter(default, "a whole number from 1 up", whole_number, help=help, type=int)
 
 
-def count_from_0(default: int, help: str = "") -> Parameter:
-    """A whole number from 0 up."""
+def count_from_0(help: str) -> Parameter:
+    """A whole number from 0 up, by default 0."""
     return Parameter(
-        default,
+        0,
         "a whole number from 0 up",
         lambda value: whole_number(value) or value == 0,
         help=help,
         type=int,
+    )
+
+
+def or_none(one: Parameter, default_text: str = "") -> Parameter:
+    """A parameter that may also be None (the default), which stands for ``default_text``."""
+    return replace(
+        one,
+        default=None,
+        wanted=f"{one.wanted} or None",
+        accepts=lambda value: value is None or one.accepts(value),
+        default_text=default_text,
     )
 
 
@@ -221,7 +207,7 @@ SHARED = {
         lambda value: value in (0, "radius") or positive_number(value),
         help="Amount by which an update moves the bias, ≥ 0",
     ),
-    "max_iter": count(100, help="Largest number of epochs"),
+    "max_iter": count(100, "Largest number of epochs"),
     "class_weight": anything(None, "Weights of the classes"),
     "random_state": RANDOM_STATE,
     "verbose": VERBOSE,
@@ -229,7 +215,7 @@ SHARED = {
 MARGIN = non_negative(0.0, "Margin ≥ 0 that a row must exceed, else it causes an update")
 TIES = choice("mistake", *SIGN_OF_ZERO, help="What an activation of exactly 0 counts as")
 ANY_RULE = SHARED | {
-    "max_iter": count(10, help="Largest number of epochs"),
+    "max_iter": count(10, "Largest number of epochs"),
     "solution": choice(
         "last",
         *SOLUTIONS,
@@ -259,7 +245,7 @@ ANY_RULE = SHARED | {
         type=bool,
     ),
     "validation_fraction": VALIDATION_FRACTION,
-    "n_iter_no_change": count(5, help="Epochs without improvement before early stopping"),
+    "n_iter_no_change": count(5, "Epochs without improvement before early stopping"),
     "warm_start": flag(False, "Start from the weights of the last fit"),
     "n_jobs": anything(None, "Threads that learn several problems at once"),
 }
@@ -313,7 +299,7 @@ SHARED_BY_TARGET = {
 """What the estimators of all rules have, by what their labels are."""
 
 ANY_FEEDBACK_RULE = ANY_RULE | {
-    "max_iter": count(1, help="Largest number of epochs"),
+    "max_iter": count(1, "Largest number of epochs"),
     "solution": ANY_NUMBER_RULE["solution"],
     "order": replace(ANY_NUMBER_RULE["order"], default="fixed"),
     "multi_class": choice("argmax", "argmax", help="One problem for all classes"),
@@ -348,7 +334,7 @@ KERNEL: Mapping[str, Parameter] = SHARED | {
     "multi_class": choice(
         "ovr", "ovr", "argmax", help="One problem for each class, or one for all classes"
     ),
-    "budget": count(None, None, help="Largest number of support rows"),
+    "budget": or_none(count(1, "Largest number of support rows")),
     "budget_policy": choice(
         "projectron",
         "projectron",
@@ -388,10 +374,10 @@ SEQUENCE: Mapping[str, Parameter] = {
     "C": positive(0.01, "Aggressiveness C > 0, the largest step of the passive-aggressive rule"),
     "solution": choice("average", "average", "last", help="Weights to predict with"),
     "order": choice("each", "each", "once", "fixed", "active", help="Order of the sentences"),
-    "max_iter": count(10, help="Largest number of epochs"),
+    "max_iter": count(10, "Largest number of epochs"),
     "early_stopping": EARLY_STOPPING,
     "validation_fraction": VALIDATION_FRACTION,
-    "n_iter_no_change": count(3, help="Epochs without improvement before early stopping"),
+    "n_iter_no_change": count(3, "Epochs without improvement before early stopping"),
     "random_state": RANDOM_STATE,
     "verbose": VERBOSE,
 }
@@ -401,9 +387,9 @@ NETWORK: Mapping[str, Parameter] = {
     ),
     "unit": choice("pocket", "pocket", "thermal", help="How a unit learns"),
     "lift": choice("auto", "auto", "sphere", "none", help="Whether rows get one column more"),
-    "max_units": count(100, help="Largest number of units"),
-    "patience": count(10, help="Units without fewer errors before growing ends"),
-    "max_iter": count(100, help="Largest number of epochs of a unit"),
+    "max_units": count(100, "Largest number of units"),
+    "patience": count(10, "Units without fewer errors before growing ends"),
+    "max_iter": count(100, "Largest number of epochs of a unit"),
     "early_stopping": EARLY_STOPPING,
     "validation_fraction": VALIDATION_FRACTION,
     "warm_start": flag(False, "Continue to grow the network that there is"),
@@ -429,7 +415,7 @@ FILES: Mapping[str, Parameter] = {
         lambda value: value is None or value == 0 or positive_number(value),
         help="Amount by which an update moves the bias, ≥ 0",
     ),
-    "window": count_from_0(0, "Shuffle a stream within N rows"),
+    "window": count_from_0("Shuffle a stream within N rows"),
     "holdout": share(0.0, "Share of the rows, in [0, 1), to hold out and test on"),
     "labels_budget": Parameter(
         0.0,
@@ -438,7 +424,7 @@ FILES: Mapping[str, Parameter] = {
         help="Learn only from rows whose labels are asked for: a share, or a number; 0: all rows",
         type=float,
     ),
-    "progress_every": count_from_0(0, "Print the progressive error every N rows"),
+    "progress_every": count_from_0("Print the progressive error every N rows"),
     "online": flag(
         False,
         "Choose everything for the prediction of each next row of a stream, and warn of drift",

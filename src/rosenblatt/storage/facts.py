@@ -60,11 +60,20 @@ class Figure(TypedDict, total=False):
     spread: float
 
 
+class HeldOutFigure(TypedDict, total=False):
+    """A metric of held-out rows, and the class that it is about if there are two."""
+
+    metric: str
+    value: Finite
+    positive_class: str
+
+
 class Tuning(TypedDict, total=False):
     """What tuning tried and found; ``held_out`` and ``splits`` are of version 0.2 and before."""
 
     tried: Count
     metric: str
+    positive_class: str
     rows: Count
     folds: Count
     held_out: Count
@@ -155,6 +164,7 @@ class Facts(TypedDict, total=False):
     conformal: ConformalScores
     batch_bytes: Count
     training: dict[str, Any]
+    held_out_figure: HeldOutFigure
     tuning: Tuning
     online: Online
     service: Service | None

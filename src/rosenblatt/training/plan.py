@@ -386,7 +386,7 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
 def refuse_other_target(request: Request, target: str) -> None:
     """Refuse a rule for other labels, and options that are about classes if labels are not."""
     probabilities = request.parameters.get("calibrate") is True
-    of_classes = {
+    of_classes: dict[str, dict[str, Any]] = {
         "numbers": {"labels_budget": request.labels_budget, "calibrate": probabilities},
         "ranks": {"labels_budget": request.labels_budget, "online": request.online},
         "ranking": {

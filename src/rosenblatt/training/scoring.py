@@ -78,6 +78,23 @@ def measure_f1(held: Held) -> float:
     return metrics.macro_f1(held.confusion)
 
 
+def find_rarer(codes: Array) -> int:
+    """Return the number of the rarer of two classes; 1 if both have as many rows.
+
+    >>> find_rarer(np.array([0, 1, 1])), find_rarer(np.array([0, 1]))
+    (0, 1)
+    """
+    return int(2 * np.count_nonzero(codes) <= len(codes))
+
+
+def measure_average_precision(held: Held) -> float:
+    """Return the average precision: of two classes that of the rarer one, of several the mean."""
+    codes, ranks = held.codes, held.ranks
+    if ranks.ndim == 1 and not find_rarer(codes):
+        codes, ranks = codes == 0, -ranks
+    return metrics.average_precision(codes, ranks, held.weights)
+
+
 ABSOLUTE = "absolute-error"
 METRICS = {
     "error": Metric(
@@ -87,10 +104,7 @@ METRICS = {
         "log loss", lambda one: metrics.log_loss(one.codes, one.probabilities, one.weights), False
     ),
     "auc": Metric("ROC AUC", lambda one: metrics.roc_auc(one.codes, one.ranks, one.weights)),
-    "average-precision": Metric(
-        "average precision",
-        lambda one: metrics.average_precision(one.codes, one.ranks, one.weights),
-    ),
+    "average-precision": Metric("average precision", measure_average_precision),
     "f1": Metric("F1", measure_f1),
     "balanced": Metric("balanced accuracy", lambda one: metrics.balanced_accuracy(one.confusion)),
     "rank-error": Metric(

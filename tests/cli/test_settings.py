@@ -1,0 +1,26 @@
+"""Settings that were tried are named with their figures, in plain digits."""
+
+from rosenblatt.cli.app import in_shell
+from rosenblatt.cli.settings import about_choice, about_online, about_tuning
+
+PRICES = {"value": 106_230.4, "spread": 1_234.5, "rule": "pa-regression", "C": 0.5}
+TUNING = {"tried": 3, "rows": 500, "folds": 5, "usual": PRICES, "best": [PRICES]}
+
+
+def test_figures_of_prices_have_no_exponent():
+    facts = {"metric": "absolute-error", **TUNING}
+    assert about_tuning(facts, in_shell) == [
+        "Tuning: 3 settings by mean absolute error, 5 folds of 500 rows; ± standard error.",
+        "  106230 ± 1230  --rule pa-regression --C 0.5  (chosen, default)",
+    ]
+    best = {"error": 250_123.7, "rule": "pa-regression"}
+    online = {"tried": 3, "rows": 500, "error": 250_123.7, "alarms": [], "best": [best]}
+    first, second = about_online(online, in_shell)
+    assert first.startswith("Online: mean absolute error 250120 of 500 rows")
+    assert second.split()[0] == "250120"
+
+
+def test_average_precision_names_its_class():
+    facts = {"metric": "average-precision", "positive_class": "fraud", **TUNING}
+    assert "3 settings by average precision (of fraud), 5 folds" in about_tuning(facts, in_shell)[0]
+    assert "cross-validated average precision (of fraud) " in about_choice(facts)

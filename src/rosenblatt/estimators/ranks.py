@@ -156,7 +156,7 @@ default="rank-error"
         return score_ranks(X @ self.coef_[0], self.intercept_)
 
     def _check_labels(self, labels: Any, n_rows: int) -> Array:
-        kind = getattr(labels, "dtype", None)  # that of an ordered pandas.Categorical has ranks
+        kind: Any = getattr(labels, "dtype", None)  # an ordered pandas.Categorical has ranks
         self._order = kind.categories.tolist() if getattr(kind, "ordered", False) else None
         ranked = self._ranks() is not None  # half a star may be a rank
         return (RowEstimator if ranked else RowClassifier)._check_labels(self, labels, n_rows)

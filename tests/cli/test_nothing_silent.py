@@ -103,14 +103,14 @@ def test_rows_without_a_label_are_counted_by_every_command(capsys, folder):
 def test_notes_name_the_options_of_the_shell(capsys, folder):
     houses().to_csv("house.csv", index=False)
     given = ("train", "house.csv", "--label", "price", "--epochs", 1)
-    assert "State --no-numbers to learn classes." in run(capsys, *given, "-q")[2]
+    assert "Use --no-numbers to learn classes." in run(capsys, *given, "-q")[2]
     events = map(json.loads, run(capsys, *given, "--json")[1].splitlines())
     (note,) = [event for event in events if event["event"] == "note"]
     assert note["code"] == "label-numbers"
-    assert "State --no-numbers" in note["sentence"]
+    assert "Use --no-numbers" in note["sentence"]
     assert str(Note("State {numbers=False}.", "x")) == "State numbers=False."
     err = run(capsys, "train", "house.csv")[2]
-    assert "State --label price to learn numbers, or another column." in err
+    assert "Use --label price to learn numbers, or another column." in err
 
 
 def test_lines_are_as_wide_as_the_terminal(capsys, folder, monkeypatch):

@@ -65,7 +65,7 @@ def test_columns_of_other_types(write):
     ]
     assert notices(reader) == ["column"]
     assert str(reader.notices[0]) == (
-        "The column 'lag' is neither numbers, strings nor dates: not used."
+        "The column 'lag' is not used: it has neither numbers, strings nor dates."
     )
 
 

@@ -3,8 +3,9 @@
 import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from ..parameters import (
     RULE_NAMES,
     RULE_TABLE,
     SEQUENCE,
+    find_declared_rules,
 )
 from .data import FileOptions, check_input, check_output, input_option
 from .panels import (
@@ -62,12 +64,14 @@ def rule_options(shown: Mapping[str, str]) -> list[PanelOption]:
     for rule, entry in RULE_TABLE.items():
         for name in entry.own:
             users.setdefault(name, []).append(rule)
-    return [
-        parameter_option(
-            name, RULE_TABLE[rules[0]].own[name], RULES_PANEL, help=compose_help(name, rules, shown)
-        )
-        for name, rules in users.items()
-    ]
+    options = []
+    for name, rules in users.items():
+        parameters = [RULE_TABLE[rule].own[name] for rule in rules]
+        words = tuple(dict.fromkeys(chain.from_iterable(one.choices for one in parameters)))
+        text = compose_help(name, rules, shown)
+        parameter = replace(parameters[0], choices=words)
+        options.append(parameter_option(name, parameter, RULES_PANEL, help=text))
+    return options
 
 
 def compose_help(name: str, rules: list[str], shown: Mapping[str, str]) -> str:
@@ -79,6 +83,12 @@ def compose_help(name: str, rules: list[str], shown: Mapping[str, str]) -> str:
         text = with_default(sentence(parameter), parameter.default, default)
         sentences.setdefault(text[0].lower() + text[1:], []).append(rule)
     return " ".join(f"{', '.join(users)}: {text}" for text, users in sentences.items())
+
+
+def name_other_rules() -> str:
+    """A sentence that names the rules of other packages that are installed, if there are any."""
+    others = sorted(find_declared_rules().keys() - RULE_TABLE.keys())
+    return f" Installed: {', '.join(others)}." if others else ""
 
 
 def shared_option(name: str, shown: str, default: Any = None, panel: str = "Training") -> Any:
@@ -164,6 +174,7 @@ class RuleOptions:
         f"ranks: {', '.join(RANK_RULES)}; feedback: {', '.join(FEEDBACK_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
         shown="pa; text, stream: arow",
+        more=name_other_rules,
     )
     own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))
 
@@ -298,7 +309,7 @@ class LearningOptions(RuleOptions):
         for name, value in given.items():
             if value is not None:
                 raise CommandError(
-                    f"{name} is for files of sentences, and {data} is not one; if it is, state "
+                    f"{name} is for files of sentences, and {data} is not one; if it is, name "
                     "its format: --format conllu, conll or tagged.",
                     "rows-option",
                 )

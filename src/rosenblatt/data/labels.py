@@ -264,7 +264,7 @@ def find_classes(labels: Array, least: int = 2) -> Array:
     if labels.dtype.kind in "iuf" and len(classes) > MOST_NUMBERS:
         raise ParameterError(
             f"The labels are {len(classes)} different numbers, too many for classes; name "
-            "another column with {label?}, or state {numbers?} to predict numbers.",
+            "another column with {label?}, or use {numbers?} to predict numbers.",
             code="labels-are-numbers",
         )
     return classes

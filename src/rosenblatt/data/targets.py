@@ -246,7 +246,7 @@ def encode_ranks(labels: Any, ranks: Array, first_row: int = 0, option: str = "o
         listed = ", ".join(f"{rank!s:.80}" for rank in ranks[:20]) + ", …" * (len(ranks) > 20)
         raise InputError(
             f"Row {first_row + unknown[0]} has the label {labels.tolist()[unknown[0]]!r:.80}, "
-            f"which is not among the ranks {listed}; state all labels in order by {{{option}?}}.",
+            f"which is not among the ranks {listed}; name all labels in order with {{{option}?}}.",
             code="unknown-rank",
             line=int(first_row + unknown[0]),
         )

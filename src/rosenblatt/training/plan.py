@@ -410,12 +410,12 @@ def refuse_other_target(request: Request, target: str) -> None:
     learns = target if rule is None else RULE_TABLE[rule].target
     if learns != target and rule not in forms_for(target):
         state = {
-            "numbers": "state {numbers?}",
-            "ranks": "state all labels in order by {ordinal?}",
-            "ranking": "state {group?}",
+            "numbers": "use {numbers?}",
+            "ranks": "name all labels in order with {ordinal?}",
+            "ranking": "use {group?}",
         }
         leave = {
-            "numbers": "state {classes?} to learn classes",
+            "numbers": "use {classes?} to learn classes",
             "ranks": "leave {ordinal?} out",
             "ranking": "leave {group?} out",
         }

@@ -40,8 +40,14 @@ def about_numbers(model: "Model") -> str:
     return f"numbers: mean {plain(scale['center'])}, deviation {plain(scale['scale'])}"
 
 
+def count_column(number: int, thing: str) -> str:
+    """A number with its noun, as wide as others in a column of counts."""
+    return f"{number:10,d} {thing}{' ' if number == 1 else 's'}"
+
+
 def format_number_epoch(epoch: "Epoch") -> str:
     """Updates, mean loss and held-out R² of an epoch, in one line."""
     loss, held = epoch.loss / max(epoch.rows, 1), epoch.validation_score
     tested = "" if held is None else f"  held-out R² {held:.4f}"
-    return f"epoch {epoch.epoch:4d}  {epoch.mistakes:10,d} updates  mean loss {loss:.4g}{tested}"
+    updates = count_column(epoch.mistakes, "update")
+    return f"epoch {epoch.epoch:4d}  {updates}  mean loss {loss:.4g}{tested}"

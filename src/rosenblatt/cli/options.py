@@ -1,5 +1,6 @@
 """The options of training, in groups, and their translation for the library."""
 
+import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -103,7 +104,9 @@ class OutputOptions:
 
     output: Path | None = output_option("-o", "--output", help="Write the model to FILE.")
     test: str | None = output_option(help="Print the error on the rows of FILE.", metavar="FILE")
-    holdout: float = output_option(help=FILES["holdout"].help + ".", default=0.0, metavar="SHARE")
+    holdout: float | None = output_option(
+        help=FILES["holdout"].help + ".", metavar="SHARE", shown="0.0"
+    )
     folds: int | None = output_option(
         help="Print the error by cross-validation with N folds, and its spread.",
         metavar="N",
@@ -242,10 +245,13 @@ class LearningOptions(RuleOptions):
         help="Shuffle a stream within N rows.", default=0, shown="no shuffling"
     )
     classes: str | None = stream_option(
-        help="All labels, separated by commas.", metavar="A,B,…", shown="labels of the first rows"
+        help="All labels, separated by commas; those with commas in quotes.",
+        metavar="A,B,…",
+        shown="labels of the first rows",
     )
     ordinal: str | None = training_option(
-        help="Learn ranks: all labels, the lowest first, such as low,high or 1..5.",
+        help="Learn ranks: all labels, the lowest first, such as low,high or 1..5; those with "
+        "commas in quotes.",
         metavar="A,B,…",
     )
 
@@ -268,6 +274,11 @@ class LearningOptions(RuleOptions):
         """
         if self.no_bias and self.bias_step is not None:
             raise CommandError("--no-bias excludes --bias-step; leave one out.", "conflict")
+        if self.conformal and self.probabilities:
+            raise CommandError(
+                "--conformal also gives probabilities of classes; leave --probabilities out.",
+                "conflict",
+            )
         given: dict[str, Any] = {
             "solution": self.solution,
             "average_decay": self.average_decay,
@@ -305,7 +316,7 @@ class LearningOptions(RuleOptions):
 
     def parse_classes(self) -> tuple[str, ...] | None:
         """Return the labels of ``--classes``; None if they were not given."""
-        return tuple(self.classes.split(",")) if self.classes else None
+        return split_labels(self.classes) if self.classes else None
 
     def parse_ordinal(self) -> tuple[str, ...] | None:
         """Return the labels of ``--ordinal``; "1..5" are whole numbers in a row."""
@@ -315,7 +326,7 @@ class LearningOptions(RuleOptions):
             raise CommandError("--ordinal names all labels; leave --classes out.", "conflict")
         ends = re.fullmatch(r"\s*(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})\s*", self.ordinal)
         if ends is None:
-            return tuple(word.strip() for word in self.ordinal.split(","))
+            return split_labels(self.ordinal)
         first, last = map(int, ends.groups())
         if not first < last <= first + MOST_RANKS:
             raise CommandError(
@@ -421,6 +432,15 @@ class ReadingOptions(FileOptions):
             )
         numbers = self.numbers if classes is None else False
         return given | {"ngrams": ngrams, "counts": self.counts or "binary", "numbers": numbers}
+
+
+def split_labels(text: str) -> tuple[str, ...]:
+    """Return the labels of a list with commas; those that have commas are in double quotes.
+
+    >>> split_labels('"a, b", c')
+    ('a, b', 'c')
+    """
+    return tuple(word.strip() for word in next(csv.reader([text], skipinitialspace=True)))
 
 
 def read_templates(path: Path) -> Any:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from .numbers import count_column
+
 if TYPE_CHECKING:
     from ..storage.model import Model
     from ..training.history import Epoch
@@ -39,6 +41,6 @@ def format_ranking_epoch(epoch: "Epoch") -> str:
     share, held = epoch.errors / max(epoch.rows, 1), epoch.validation_score
     tested = "" if held is None else f"  held-out NDCG {held:.4f}"
     return (
-        f"epoch {epoch.epoch:4d}  {epoch.errors:10,d} pairs wrong  {share:7.2%}  "
-        f"{epoch.mistakes:,} updates{tested}"
+        f"epoch {epoch.epoch:4d}  {count_column(epoch.errors, 'wrong pair')}  {share:7.2%}  "
+        f"{count_column(epoch.mistakes, 'update').strip()}{tested}"
     )

@@ -14,8 +14,8 @@ from ..training.history import Epoch
 from ..training.report import COLUMNS, Listener, Tally
 from ..training.scoring import format_score
 from .data import print_note, spell_note
-from .format import fold
-from .numbers import HEADING as NUMBER_HEADING, format_number_epoch, plain
+from .format import count, fold
+from .numbers import HEADING as NUMBER_HEADING, count_column, format_number_epoch, plain
 from .ranking import format_ranking_epoch
 
 LONGEST_SILENCE = 60.0  # seconds between two lines of a pass
@@ -166,10 +166,11 @@ def format_pace(pace: Pace, tally: Tally, size: int | None, numbers: bool = Fals
 def format_epoch(epoch: Epoch, metric: str = "error") -> str:
     """Mistakes, updates and a metric of held-out rows of an epoch, in one line."""
     share = epoch.errors / max(epoch.rows, 1)
-    more = "" if epoch.mistakes == epoch.errors else f"  {epoch.mistakes:,} updates"
+    more = "" if epoch.mistakes == epoch.errors else f"  {count(epoch.mistakes, 'update')}"
     held = epoch.validation_score
     tested = "" if held is None else f"  {format_score(metric, held)}"
-    return f"epoch {epoch.epoch:4d}  {epoch.errors:10,d} mistakes  {share:7.2%}{more}{tested}"
+    wrong = count_column(epoch.errors, "mistake")
+    return f"epoch {epoch.epoch:4d}  {wrong}  {share:7.2%}{more}{tested}"
 
 
 class AsJson(Printed):

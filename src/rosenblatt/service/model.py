@@ -496,8 +496,7 @@ def predict(
     chosen, sets = learner.choose(activations), dict[str, Any]()
     if coverage is not None and learner.conformal is None:
         what = "intervals" if learner.target_kind == "numbers" else "sets"
-        sentence = f'The model gives no prediction {what}; train it with calibrate="conformal".'
-        raise NoSetsError(sentence)
+        raise NoSetsError(f"The model gives no prediction {what}; conformal training is needed.")
     if coverage is not None:
         found = make_sets(learner, coverage, warns=False)(activations)
         if learner.target_kind == "numbers":

@@ -36,7 +36,7 @@ COVERAGE = {
     "name": "coverage",
     "in": "query",
     "description": "The probability with which the true label is to be in its prediction set, or "
-    'interval of numbers; the model must be trained with calibrate="conformal".',
+    "interval of numbers; the model needs conformal training.",
     "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
 }
 KEY = {

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from pathlib import Path
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before scipy: one of scikit-learn's checks asks
@@ -43,6 +44,25 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.nodeid.partition("[")[0] in SLOW:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture
+def own_rules():
+    """Forget afterwards the rules that a test registers, and the modules that do so."""
+    from rosenblatt import parameters
+    from rosenblatt.estimators.registration import REGISTERED
+    from rosenblatt.storage.registry import STATES
+    from rosenblatt.training.rules import RULES
+
+    tables = parameters.RULES_BY_TARGET.values()
+    tables = [parameters.RULE_TABLE, parameters.RULE_NAMES, RULES, STATES, REGISTERED, *tables]
+    known = [dict(table) for table in tables]
+    yield
+    for module in {kind.__module__ for kind in REGISTERED.values()}:
+        sys.modules.pop(module, None)
+    for table, before in zip(tables, known, strict=True):
+        for name in table.keys() - before.keys():
+            del table[name]
 
 
 FORMS = ["two", "argmax", "ovr"]

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from rosenblatt.kernels import linear
-from rosenblatt.training.rules import RULES
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -29,6 +28,7 @@ GALLERY = [
 ]
 
 FENCED = re.compile(r"^([ \t]*)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"# (\w+\.py)\n")  # a block that begins with the name of a file
 LINK = re.compile(r"""\]\(<?([^)>\s]+)|(?:src|href)="([^"]+)""")
 
 
@@ -54,26 +54,20 @@ def run_session(session, namespace, page, line):
     return test.globs
 
 
-@pytest.fixture
-def own_rules():
-    """Forget afterwards the rules that a page adds."""
-    known = dict(RULES)
-    yield
-    for name in RULES.keys() - known.keys():
-        del RULES[name]
-
-
 @pytest.mark.usefixtures("own_rules")
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_snippets_run(page, tmp_path, monkeypatch):
     for extra in EXTRAS.get(name_of(page), []):
         pytest.importorskip(extra, reason=f"{name_of(page)} shows what {extra} does")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     namespace = {"__name__": "__main__"}
     for line, block in python_blocks(page):
         if KERNEL in block:
             continue  # compared with the source below
-        if ">>>" in block:
+        if file := FILE.match(block):
+            Path(file[1]).write_text(block, "utf-8")
+        elif ">>>" in block:
             namespace = run_session(block, namespace, page, line)
         else:
             exec(compile("\n" * line + block, page, "exec"), namespace)

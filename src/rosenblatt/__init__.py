@@ -1,4 +1,4 @@
-"""The perceptron, from the textbook page to files larger than memory."""
+"""Fast online linear models: the perceptron, PA, AROW, SCW and friends."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         PerceptronRanker as PerceptronRanker,
     )
     from .estimators.ranks import PRank as PRank
+    from .estimators.registration import register_rule as register_rule
     from .estimators.regressors import (
         Adaline as Adaline,
         PassiveAggressiveRegressor as PassiveAggressiveRegressor,
@@ -79,6 +80,7 @@ _ROOMS = {
     "estimators.progressive": "Progressive progressive",
     "estimators.rankers": " ".join(entry.estimator for entry in RANKING_RULES.values()),
     "estimators.ranks": " ".join(entry.estimator for entry in RANK_RULES.values()),
+    "estimators.registration": "register_rule",
     "estimators.regressors": " ".join(entry.estimator for entry in NUMBER_RULES.values()),
     "estimators.sequence": "SequencePerceptron",
     "estimators.steps": "Step steps",

@@ -49,6 +49,11 @@ def train(capsys, data, *options):
         ("--metric auc", "--metric is what --tune, --early-stopping and --validation choose by"),
         ("--epochs 1 --validation gaps.csv", "--validation chooses the best of several epochs"),
         ("--numbers --labels-separator ;", "--numbers is for rows of one number each"),
+        ("--conformal --holdout 0", "--holdout 0 holds no rows out, and --conformal needs some"),
+        ("--early-stopping --holdout 0", "and --early-stopping needs some"),
+        ("--conformal --probabilities", "--conformal also gives probabilities of classes"),
+        ("--conformal --labels-separator ;", "--conformal is for rows of one label each"),
+        ("--positive a --cluster local:2", "--positive COLUMN does not go with --cluster"),
         ("--folds 61", "--folds 61 is more than the 60 rows"),
         ("--validation - --test -", "Standard input (-) can be read only once"),
     ],
@@ -98,14 +103,14 @@ def test_rows_without_a_label_are_counted_by_every_command(capsys, folder):
 def test_notes_name_the_options_of_the_shell(capsys, folder):
     houses().to_csv("house.csv", index=False)
     given = ("train", "house.csv", "--label", "price", "--epochs", 1)
-    assert "State --no-numbers to learn classes." in run(capsys, *given, "-q")[2]
+    assert "Use --no-numbers to learn classes." in run(capsys, *given, "-q")[2]
     events = map(json.loads, run(capsys, *given, "--json")[1].splitlines())
     (note,) = [event for event in events if event["event"] == "note"]
     assert note["code"] == "label-numbers"
-    assert "State --no-numbers" in note["sentence"]
+    assert "Use --no-numbers" in note["sentence"]
     assert str(Note("State {numbers=False}.", "x")) == "State numbers=False."
     err = run(capsys, "train", "house.csv")[2]
-    assert "State --label price to learn numbers, or another column." in err
+    assert "Use --label price to learn numbers, or another column." in err
 
 
 def test_lines_are_as_wide_as_the_terminal(capsys, folder, monkeypatch):

@@ -287,3 +287,11 @@ def test_columns_without_a_weight_are_refused(capsys, folder, options, sentence)
     assert status == 2
     assert "--positive" in err
     assert sentence in err
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_loss_is_accepted_by_the_rules_that_have_it(capsys):
+    given = "train", "house.csv", "--label", "price", "--epochs", "1", "-q", "--loss"
+    assert run(capsys, *given, "squared_epsilon_insensitive", "--rule", "pa-regression")[0] == 0
+    status, _, err = run(capsys, *given, "hinge", "--rule", "pa-regression")
+    assert (status, "--loss must be one of 'epsilon_insensitive'" in err) == (2, True)

@@ -216,7 +216,7 @@ def test_groups_that_measure_nothing_are_named(clicks, tmp_path, capsys):
     assert (status, f"No group of {alone}" in text) == (2, True)
     few = write_csv(tmp_path / "few.csv", make_rows(6))
     status, text = shell(capsys, "train", few, *OPTIONS, "--folds", 20, "--epochs", 1)
-    assert (status, "state fewer folds" in text) == (2, True)
+    assert (status, "use fewer folds" in text) == (2, True)
     huge = [(row[0] * 10**30, *row[1:]) for row in make_rows(9)]
     path = write_csv(tmp_path / "huge.csv", huge)
     assert shell(capsys, "train", path, *OPTIONS, "--epochs", 1, "-o", model)[0] == 0

@@ -85,6 +85,21 @@ def test_numbers_in_a_row_are_ranks(capsys, folder):
     assert "Held-out rank error" in run(capsys, "inspect", "turned")[1]
 
 
+def test_ranks_with_commas_and_many_ranks_and_one_rank(capsys, folder):
+    frame = reviews().drop(columns="stars")
+    frame["grade"] = frame["grade"].replace("low", "low, or so")
+    frame.to_csv("commas.csv", index=False)
+    options = ["--label", "grade", "--ordinal", '"low, or so", medium,high']
+    assert "3 ranks: low, or so (" in run(capsys, "train", "commas.csv", *options)[1]
+    many = reviews().assign(stars=np.arange(N) % 50).drop(columns="grade")
+    many.to_csv("many.csv", index=False)
+    options = ["--label", "stars", "--ordinal", "0..49", "--epochs", 1]
+    assert "Note" not in run(capsys, "train", "many.csv", *options)[1]
+    many.assign(stars=7).to_csv("one.csv", index=False)
+    status, _, said = run(capsys, "train", "one.csv", *options)
+    assert (status, "only the rank 7;" in said) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -243,7 +243,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
             "x.dat",
             "some\nwords\n",
             (),
-            "Neither the name nor the content of x.dat tells its format; state --format: svmlight",
+            "Neither the name nor the content of x.dat tells its format; use --format: svmlight",
         ),
         ("x.csv", "a,y\n1,p\n2,p\n", (), "only the label p; a model needs two"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "1"), "label"),
@@ -261,7 +261,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
             "x.csv",
             "a,y\n",
             (),
-            "has no rows below its header (state --no-header if",
+            "has no rows below its header (use --no-header if",
         ),
         (
             "x.csv",
@@ -280,7 +280,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
             "x.csv",
             "a b,y\n" + "1,0\n2,1\n" * 50 + "x,1\n",
             (),
-            "'x' is not a number; if the column holds words, state --category 'a b'.",
+            "'x' is not a number; if the column holds words, use --category 'a b'.",
         ),
         (
             "x.svm",
@@ -524,7 +524,7 @@ def test_a_late_index_0_begins_the_run_again(capsys, folder, how):
     status, out, err = run(capsys, "train", "x.svm", "-o", "m", *how)
     assert status == 0
     assert "20,002 rows, 4 features" in out
-    assert err == "Note: The columns are numbered from 0: a row far down has an index 0.\n"
+    assert err == "Note: The columns are numbered from 0: a later row has the index 0.\n"
     status, out, _ = run(capsys, "train", "x.svm", "-o", "stated", "--first", "0", *how)
     assert status == 0
     weights = [load_model(name).states[0].weights for name in ("m", "stated")]
@@ -536,7 +536,7 @@ def test_a_late_index_0_in_a_pipe_names_an_option_that_there_is(folder):
     command = [sys.executable, "-m", "rosenblatt", "train", "-", "--format", "svmlight"]
     ended = subprocess.run(command, input=LATE, capture_output=True, text=True)
     assert ended.returncode == 2
-    assert ended.stderr.endswith("below the first column (1; state --first 0 if it is 0).\n")
+    assert ended.stderr.endswith("below the first column (1; use --first 0 if it is 0).\n")
     again = subprocess.run([*command, "--first", "0"], input=LATE, capture_output=True, text=True)
     assert again.returncode == 0
 

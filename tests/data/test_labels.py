@@ -15,9 +15,11 @@ from rosenblatt.data.labels import (
     find_classes,
     has_class,
     join_labels,
+    make_labels,
     number_labels,
     tidy,
 )
+from rosenblatt.parameters import InputError
 
 from ..reading.samples import refused
 
@@ -50,7 +52,7 @@ def test_labels_are_looked_up_among_the_classes():
 
 
 def test_of_many_classes_some_are_listed():
-    with pytest.raises(UnknownLabelError, match=r"the classes \[0, 1, .*, 19, '…'\];"):
+    with pytest.raises(UnknownLabelError, match=r"the classes \[0, 1, .*, 19, …\];"):
         number_labels(np.array([-1]), np.arange(1000))
 
 
@@ -129,3 +131,29 @@ def test_classes_of_sets_may_be_one_but_not_none():
         check_classes(["3", "1", "3.0"], float, option="ordinal")
     with refused("no-labels"):
         find_classes(np.array([]), least=1)
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        ([[0], [1, 2]], r"y has \[0\], of type list, in row 0; each row needs one word"),
+        ([1, {"a": 1}], r"y has {'a': 1}, of type dict, in row 1"),
+        (np.array(["2020-01-01"], "M8[ns]"), "of type datetime64, in row 0"),
+        ([b"a", b"b"], "of type bytes, in row 0"),
+        (np.array([1j]), "Complex data not supported"),
+        (["a", 1], "y mixes words and numbers: row 0 is 'a' and row 1 is 1"),
+        ([2.5, True, "a"], "row 0 is 2.5 and row 2 is 'a'"),
+        (["a", None], "Input y contains NaN: row 1 is None"),
+        (np.array([1, np.inf]), "Input y contains infinity: row 1 is inf"),
+    ],
+)
+def test_labels_that_are_not_words_or_numbers_are_refused_with_the_row(labels, sentence):
+    with pytest.raises(InputError, match=sentence):
+        make_labels(labels)
+
+
+def test_objects_become_words_or_numbers():
+    assert make_labels(np.array([1, 2], object)).dtype == int
+    assert make_labels(np.array([True, False], object)).dtype == bool
+    assert make_labels(["a", "b"]).tolist() == ["a", "b"]
+    assert make_labels([[0, 1], [1, 0]]).shape == (2, 2)

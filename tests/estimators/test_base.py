@@ -208,7 +208,7 @@ def test_a_missing_label_is_refused_with_its_row_and_what_to_do(kind, y):
     X = np.eye(4)
     known = ["a", "b"] if isinstance(y[0], str) else [0, 1]
     for learn in (lambda: kind().fit(X, y), lambda: kind().partial_fit(X, y, classes=known)):
-        with pytest.raises(ValueError, match=r"label of row 2 is .* Leave such rows out"):
+        with pytest.raises(ValueError, match=r"row 2 is .* Leave such rows out"):
             learn()
 
 

@@ -8,7 +8,15 @@ from sklearn import metrics
 from sklearn.datasets import load_breast_cancer
 
 import rosenblatt
-from rosenblatt import Perceptron, compare, cross_validate, evaluate, importances, train
+from rosenblatt import (
+    PassiveAggressiveRanker,
+    Perceptron,
+    compare,
+    cross_validate,
+    evaluate,
+    importances,
+    train,
+)
 from rosenblatt.parameters import InputError
 
 
@@ -159,3 +167,15 @@ def test_a_pipeline_asks_for_labels_as_its_classifier_does(rows):
     assert asked.tolist() == expected.tolist()
     assert 0 < asked.mean() < 1
     assert not hasattr(train([{"a": k, "y": k / 4} for k in range(30)], numbers=True), "asks")
+
+
+def test_a_ranker_is_evaluated_on_arrays_with_groups():
+    X, y, groups = np.arange(8.0)[:, None], [0, 1] * 4, np.repeat([1, 2], 4)
+    model = PassiveAggressiveRanker(random_state=0).fit(X, y, groups)
+    assert evaluate(model, X, y, groups=groups).as_dict()["ndcg"] == model.score(X, y, groups)
+    with pytest.raises(InputError, match="groups beside y"):
+        evaluate(model, X, y)
+    with pytest.raises(InputError, match="Input groups contains NaN: row 0"):
+        evaluate(model, X, y, groups=[np.nan] * 8)
+    with pytest.raises(InputError, match="groups belong to the y of a ranker"):
+        evaluate(Perceptron().fit(X, y), X, y, groups=groups)

@@ -195,6 +195,10 @@ def test_bad_input_is_refused():
     assert caught.value.code == "labels-not-numbers"
     with pytest.raises(ValueError, match="each row needs one"):
         model.fit(X, y, groups[1:])
+    with pytest.raises(InputError, match="Input groups contains NaN: row 0 is nan"):
+        model.fit(X, y, np.full(len(y), np.nan))
+    with pytest.raises(ValueError, match="groups should be a 1d array"):
+        model.fit(X, y, np.c_[groups, groups])
     with pytest.raises(ValueError, match="give one of them"):
         model.fit(X, y, groups, qid=groups)
     with pytest.raises(ParameterError) as caught:

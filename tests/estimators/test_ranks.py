@@ -281,3 +281,15 @@ def test_the_warning_of_alphabetical_ranks_points_at_the_caller():
     with pytest.warns(UserWarning, match="alphabetical") as told:
         PRank().fit(X, np.array(GRADES)[y])
     assert told[0].filename == __file__
+
+
+def test_an_ordered_categorical_states_the_ranks():
+    pandas = pytest.importorskip("pandas")
+    X, y = make_ranks()
+    labels = pandas.Categorical.from_codes(y, [*GRADES, "never"], ordered=True)
+    for given_labels in (labels, pandas.Series(labels)):
+        model = PRank(random_state=0).fit(X, given_labels)
+        assert model.classes_.tolist() == [*GRADES, "never"]
+    assert PRank(ranks=GRADES).fit(X, labels).classes_.tolist() == GRADES
+    with pytest.warns(UserWarning, match="alphabetical"):  # the next labels have no order
+        assert model.fit(X, np.array(GRADES)[y]).classes_.tolist() == sorted(GRADES)

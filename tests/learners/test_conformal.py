@@ -187,7 +187,7 @@ def test_models_without_scores_refuse_and_say_how_to_train():
         make_sets(get_learner(Perceptron().fit(X, Y2)), 0.9)
     assert error.value.code == "no-conformal"
     model = Perceptron(calibrate="conformal", max_iter=1).fit(X, Y2)
-    for coverage in (0, 1, 1.5, float("nan")):
+    for coverage in (0, 1, 1.5, float("nan"), "0.9", None, [0.9]):
         with pytest.raises(ParameterError, match=r"coverage=.* must be above 0 and below 1"):
             model.predict_set(X, coverage)
     with pytest.raises(ParameterError, match="calibrate must be False or"):

@@ -62,6 +62,14 @@ def test_the_room_needs_the_standard_library_only():
     assert set(imported) - {"__main__", "rosenblatt"} <= sys.stdlib_module_names
 
 
-def test_a_rule_outside_the_table_is_refused_in_a_sentence():
-    with pytest.raises(ParameterError, match="relaxation is not a rule of the package"):
-        RULE_TABLE["relaxation"]
+@pytest.mark.parametrize("table", [RULE_TABLE, RULES])
+def test_an_unknown_rule_is_refused_with_the_names_of_all_rules(table):
+    with pytest.raises(ParameterError, match=r"^rule=.arrow. is not known; .* arow,") as error:
+        table["arrow"]
+    assert (error.value.code, error.value.values) == ("unknown-rule", {"rule": "arrow"})
+
+
+def test_rules_of_the_package_are_known_without_a_search_among_packages(monkeypatch):
+    monkeypatch.setattr("importlib.metadata.entry_points", None)
+    assert RULE_TABLE["arow"].estimator == "AROW"
+    assert RULES["second-order-full"].family == "second-order"

@@ -65,7 +65,7 @@ def test_columns_of_other_types(write):
     ]
     assert notices(reader) == ["column"]
     assert str(reader.notices[0]) == (
-        "The column 'lag' is neither numbers, strings nor dates: not used."
+        "The column 'lag' is not used: it has neither numbers, strings nor dates."
     )
 
 
@@ -116,3 +116,19 @@ def test_damage_inside_of_parquet_is_told(tmp_path):
     parquet.write_table(pa.table({"a": ["x"], "y": ["z"]}), tmp_path / "parts" / "2.parquet")
     with refused("damaged", line=101):
         list(read(tmp_path / "parts"))
+
+
+def test_row_groups_do_not_change_what_is_measured_on_the_first_rows(tmp_path):
+    x = np.arange(600.0)
+    table = pa.table({"x": x, "y": np.where(x % 7 > 3, "a", "b")})
+    found = set()
+    for size in (50, 600):
+        parquet.write_table(table, tmp_path / "data.parquet", row_group_size=size)
+        found.add(round(read(tmp_path / "data.parquet", scale="none").mean_square(), 6))
+    assert found == {round(float(np.mean(x**2)), 6)}
+
+
+def test_labels_that_end_in_nul_are_refused(write):
+    for labels in (["x", "x\0"], [["x"], ["y", "x\0"]]):
+        with refused("nul-byte", line=2, column="label"):
+            list(read(pa.table({"x": [1.0, 2.0], "label": labels})))

@@ -98,7 +98,7 @@ def test_a_large_label_that_comes_late_is_told(monkeypatch, columns):
 def test_words_below_a_megabyte_of_numbers_are_stated(write, monkeypatch):
     monkeypatch.setattr("rosenblatt.reading.layout.SAMPLE", 100)
     text = "code,x,y\n" + "".join(f"{i},1,{i % 2}\n" for i in range(100)) + "B7,1,0\n"
-    sentence = r"line 102, column 'code': 'B7' is not a number; .* state category=\['code'\]\."
+    sentence = r"line 102, column 'code': 'B7' is not a number; .* use category=\['code'\]\."
     with pytest.raises(ValueError, match=sentence):
         list(read(write("codes.csv", text)))
     reader = read(write("codes.csv", text), category=["code"])

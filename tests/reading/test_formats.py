@@ -56,7 +56,7 @@ def test_files_of_sentences_are_refused_with_the_format_to_state(write, tmp_path
     write("s.conllu.gz", b"1\tdogs\tdog\tNOUN\n\n")
     with refused("format-of-sentences") as caught:
         read(tmp_path / "s.conllu.[gx]z")
-    assert 'state format="conllu"' in str(caught.value)
+    assert 'use format="conllu"' in str(caught.value)
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|", "  "])

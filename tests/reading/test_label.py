@@ -34,7 +34,7 @@ def test_a_label_that_looks_like_a_measurement_is_refused_with_the_candidates(wr
         with refused("no-label-column", column="price") as caught:
             read(path)
         assert "It could be one of: kind." in str(caught.value)
-        assert 'State label="price" to learn numbers' in str(caught.value)
+        assert 'Use label="price" to learn numbers' in str(caught.value)
     for path in forms(FRAME[["size", "id"]], write):
         with refused("no-label-column", column="id"):
             read(path)
@@ -199,7 +199,7 @@ def test_numbers_that_are_not_written_plainly_are_not_classes(write, cell):
     for path in forms(frame, write):
         with refused("label-spelled", column="price") as caught:
             read(path, label="price", numbers=None)
-        assert "state numbers=False to learn each as a class" in str(caught.value)
+        assert "use numbers=False to learn each as a class" in str(caught.value)
         read(path, label="price", numbers=False)
 
 

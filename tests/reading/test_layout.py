@@ -58,7 +58,7 @@ def test_header_and_label_are_found_out_or_stated(text, options, label, names):
 
 def test_a_header_alone_has_no_rows():
     for text in ("a,b,label\n", "a,b,c", '"kind, of",shape\n'):
-        with pytest.raises(ValueError, match=r"has no rows below its header \(state header=False"):
+        with pytest.raises(ValueError, match=r"has no rows below its header \(use header=False"):
             read(io.BytesIO(text.encode()), format="csv")
     assert whole(read(io.BytesIO(b"1,2,3\n"), format="csv"))[2] == [[1, 2]]
     assert whole(read(io.BytesIO(b"red,up\n"), format="csv", header=False))[0] == ["up"]

@@ -69,7 +69,7 @@ def test_rows_of_vowpal_wabbit_may_have_several_labels(write):
     assert (reader.format, reader.multilabel, notices(reader)) == ("vw", True, ["labels"])
     (batch,) = reader
     assert (list(batch.y), batch.weights.tolist()) == ([(1, 4, 7), (), (2,)], [1, 1, 3])
-    with pytest.raises(ValueError, match=r"column 1: there are several labels; state labels_sep"):
+    with pytest.raises(ValueError, match=r"column 1: there are several labels; use labels_sep"):
         list(read(io.BytesIO(b"1 |a b\n" * 200_000 + b"1,2 |a b\n"), format="vw"))
     (batch,) = read(write("one", b"1 |a b\n"), features=reader.features())
     assert list(batch.y) == [(1,)]

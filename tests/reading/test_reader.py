@@ -207,6 +207,6 @@ def test_bits_without_a_hash_are_noticed(write):
 def test_an_index_0_far_down_is_no_broken_row(write, monkeypatch, skip_bad):
     monkeypatch.setattr("rosenblatt.reading.lines.SAMPLE", 300)
     path = write("data.svm", SVMLIGHT + b"1 qid:1 0:1\n")
-    with pytest.raises(ValueError, match=r"line 202, column 9: .* \(1; state first=0 if it is 0"):
+    with pytest.raises(ValueError, match=r"line 202, column 9: .* \(1; use first=0 if it is 0"):
         list(read(path, skip_bad=skip_bad))
     assert len(whole(read(path, first=0))[0]) == 201

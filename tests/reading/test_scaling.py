@@ -255,7 +255,7 @@ def test_codes_are_told_from_sizes(write):
         reader.features()
         (notice,) = reader.notices
         assert notice.code == "codes-numbers"
-        assert "look like codes rather than sizes: 'id', 'zip'; they" in str(notice)
+        assert "look like codes, not quantities: 'id', 'zip'. If" in str(notice)
         reader = read(path, category="zip", ignore="id")
         reader.features()
         assert not reader.notices

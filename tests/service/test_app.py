@@ -10,7 +10,7 @@ import pytest
 import rosenblatt
 from rosenblatt.access import Tokens
 from rosenblatt.service.app import Limits, Service
-from rosenblatt.service.learning import Job
+from rosenblatt.service.learning import Job, Learning
 from rosenblatt.service.log import LogError
 
 from .conftest import examples, trained
@@ -76,15 +76,18 @@ def test_every_form_of_body_says_the_same(client):
     wanted = client.post("/predict", json=rows).json()
     lines = "\n".join(map(json.dumps, rows))
     table = "size,note,colour\n" + "".join(f"{r['size']},{r['note']},{r['colour']}\n" for r in rows)
-    for body, kind in ((lines, "application/x-ndjson"), (table, "text/csv")):
+    form = "application/x-www-form-urlencoded"  # curl -d
+    for body, kind in (
+        (lines, "application/x-ndjson"),
+        (table, "text/csv"),
+        (json.dumps(rows), form),
+    ):
         assert (
             client.post("/predict", content=body, headers={"content-type": kind}).json() == wanted
         )
 
 
 def test_more_classes_have_a_score_each(tmp_path):
-    from rosenblatt.service.learning import Learning
-
     rows = [{"a": k, "kind": "xyz"[k % 3]} for k in range(9)]
     path = trained(tmp_path / "m", rows, text=(), bits=None)
     learning = Learning(path, None, print)
@@ -107,6 +110,28 @@ def test_learning_is_acknowledged_and_seen(client, learning):
     about = client.get("/model").json()
     assert (about["sequence"], about["classes"], about["label"]) == (31, ["big", "small"], "kind")
     assert about["error"]["all"] == about["error"]["1000"] == learning.served.progress.errors / 31
+
+
+def test_errors_are_those_of_the_weights_that_answer(tmp_path):
+    path = trained(tmp_path / "m", max_iter=20, text=(), bits=None, solution="average")
+    learning = Learning(path, None, print)
+    learning.start()
+    client = client_of(learning)
+    row = {"size": 3.0, "colour": "red", "note": "", "kind": "small"}
+    for number in range(1, 13):
+        client.post("/learn", json=row)
+        settled(client, learning)
+        assert client.get("/model").json()["sequence"] == number
+    assert client.post("/predict", json=row).json()["labels"] == ["big"]
+    about = client.get("/model").json()
+    assert (about["error_of"], about["error"]["all"]) == ("answers since the start", 1.0)
+    assert (about["curve"][-1], about["class_error"]) == ([12, 12], {"small": 1.0})
+    assert learning.served.progress.errors < 12  # the last weights know it by now
+    assert "rosenblatt_errors_total 12.0" in client.get("/metrics").text
+    assert client.ask("DELETE", "/examples/2").status_code == 200
+    about = client.get("/model").json()
+    assert (about["sequence"], about["examples"], about["error"]["all"]) == (12, 11, None)
+    learning.stop()
 
 
 def test_explanations_add_up_to_the_score(client):
@@ -202,9 +227,12 @@ def test_requests_count_until_they_are_answered(learning):
 
 
 def test_kinds_that_are_not_read(client):
-    for kind in ("text/html", "text/plain", "application/x-www-form-urlencoded"):
-        answer = client.post("/learn", content="{}", headers={"content-type": kind})
+    form = "application/x-www-form-urlencoded"
+    for kind, body in (("text/html", "{}"), ("text/plain", "{}"), (form, "a=1&b=2")):
+        answer = client.post("/learn", content=body, headers={"content-type": kind})
         assert answer.status_code == 415
+    elsewhere = {"content-type": form, "origin": "https://evil.example"}
+    assert client.post("/learn", content="{}", headers=elsewhere).status_code == 403
     zipped = {"content-type": "application/json", "content-encoding": "gzip"}
     assert client.post("/learn", content=b"x", headers=zipped).status_code == 415
     assert client.get("/learn").status_code == 405

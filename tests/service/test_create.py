@@ -89,7 +89,7 @@ def test_a_service_from_nothing(serve, tmp_path):
     assert service.learn(examples(50))[1]["sequence"] == 50
     status, err = service.stop()
     assert status == 0
-    assert "Numbers are taken as they are" in err
+    assert "Numbers are used unscaled" in err
     again = serve(path, *options)  # the same command goes on
     assert again.learn(examples(1))[1]["sequence"] == 51
     assert again.stop()[1].count("\n") == 1

@@ -8,13 +8,14 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
+from itertools import chain, pairwise
 from typing import Any
 
 import click
 from click.shell_completion import get_completion_class
 
 from .. import __version__
-from ..parameters import SHELL_NAMES, CodedError, in_python
+from ..parameters import RULE_TABLE, SHELL_NAMES, CodedError, in_python
 
 COMMANDS = {
     "train": ("train", "Train a model on a file or a built-in data set."),
@@ -41,6 +42,16 @@ class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands, the most used first."""
         return list(COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Import a command; before it a rule of another package, which adds options to it."""
+        if args[0] in ("train", "serve") and not ctx.resilient_parsing:
+            for option, value in pairwise(chain.from_iterable(each.split("=", 1) for each in args)):
+                if option == "--rule":
+                    RULE_TABLE[value]
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
@@ -112,7 +123,7 @@ def show_completion(context: click.Context, _: click.Parameter, shell: str | Non
     help="Print the completion script for bash, zsh or fish and exit.",
 )
 def app() -> None:
-    """The perceptron, from the textbook page to files larger than memory."""
+    """Fast online linear models: train, evaluate, serve and prove."""
 
 
 def main() -> None:

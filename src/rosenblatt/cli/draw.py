@@ -89,7 +89,7 @@ class PerceptronOptions:
     ),
     examples=[
         "rosenblatt plot iris -o iris.png",
-        "rosenblatt plot iris --positive-class 0 -o learning.gif",
+        "rosenblatt plot iris --positive-class setosa -o learning.gif",
         "rosenblatt plot xor --what certificate -o xor.svg",
         "rosenblatt plot model.safetensors unseen.csv -o boundary.pdf",
         "rosenblatt plot errors.csv --what progressive -o errors.png",

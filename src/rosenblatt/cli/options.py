@@ -1,9 +1,11 @@
 """The options of training, in groups, and their translation for the library."""
 
+import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from ..parameters import (
     RULE_NAMES,
     RULE_TABLE,
     SEQUENCE,
+    find_declared_rules,
 )
 from .data import FileOptions, check_input, check_output, input_option
 from .panels import (
@@ -61,12 +64,14 @@ def rule_options(shown: Mapping[str, str]) -> list[PanelOption]:
     for rule, entry in RULE_TABLE.items():
         for name in entry.own:
             users.setdefault(name, []).append(rule)
-    return [
-        parameter_option(
-            name, RULE_TABLE[rules[0]].own[name], RULES_PANEL, help=compose_help(name, rules, shown)
-        )
-        for name, rules in users.items()
-    ]
+    options = []
+    for name, rules in users.items():
+        parameters = [RULE_TABLE[rule].own[name] for rule in rules]
+        words = tuple(dict.fromkeys(chain.from_iterable(one.choices for one in parameters)))
+        text = compose_help(name, rules, shown)
+        parameter = replace(parameters[0], choices=words)
+        options.append(parameter_option(name, parameter, RULES_PANEL, help=text))
+    return options
 
 
 def compose_help(name: str, rules: list[str], shown: Mapping[str, str]) -> str:
@@ -78,6 +83,12 @@ def compose_help(name: str, rules: list[str], shown: Mapping[str, str]) -> str:
         text = with_default(sentence(parameter), parameter.default, default)
         sentences.setdefault(text[0].lower() + text[1:], []).append(rule)
     return " ".join(f"{', '.join(users)}: {text}" for text, users in sentences.items())
+
+
+def name_other_rules() -> str:
+    """A sentence that names the rules of other packages that are installed, if there are any."""
+    others = sorted(find_declared_rules().keys() - RULE_TABLE.keys())
+    return f" Installed: {', '.join(others)}." if others else ""
 
 
 def shared_option(name: str, shown: str, default: Any = None, panel: str = "Training") -> Any:
@@ -93,7 +104,9 @@ class OutputOptions:
 
     output: Path | None = output_option("-o", "--output", help="Write the model to FILE.")
     test: str | None = output_option(help="Print the error on the rows of FILE.", metavar="FILE")
-    holdout: float = output_option(help=FILES["holdout"].help + ".", default=0.0, metavar="SHARE")
+    holdout: float | None = output_option(
+        help=FILES["holdout"].help + ".", metavar="SHARE", shown="0.0"
+    )
     folds: int | None = output_option(
         help="Print the error by cross-validation with N folds, and its spread.",
         metavar="N",
@@ -161,6 +174,7 @@ class RuleOptions:
         f"ranks: {', '.join(RANK_RULES)}; feedback: {', '.join(FEEDBACK_RULES)}.",
         type=click.Choice(list(RULE_TABLE)),
         shown="pa; text, stream: arow",
+        more=name_other_rules,
     )
     own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))
 
@@ -231,10 +245,13 @@ class LearningOptions(RuleOptions):
         help="Shuffle a stream within N rows.", default=0, shown="no shuffling"
     )
     classes: str | None = stream_option(
-        help="All labels, separated by commas.", metavar="A,B,…", shown="labels of the first rows"
+        help="All labels, separated by commas; those with commas in quotes.",
+        metavar="A,B,…",
+        shown="labels of the first rows",
     )
     ordinal: str | None = training_option(
-        help="Learn ranks: all labels, the lowest first, such as low,high or 1..5.",
+        help="Learn ranks: all labels, the lowest first, such as low,high or 1..5; those with "
+        "commas in quotes.",
         metavar="A,B,…",
     )
 
@@ -257,6 +274,11 @@ class LearningOptions(RuleOptions):
         """
         if self.no_bias and self.bias_step is not None:
             raise CommandError("--no-bias excludes --bias-step; leave one out.", "conflict")
+        if self.conformal and self.probabilities:
+            raise CommandError(
+                "--conformal also gives probabilities of classes; leave --probabilities out.",
+                "conflict",
+            )
         given: dict[str, Any] = {
             "solution": self.solution,
             "average_decay": self.average_decay,
@@ -287,14 +309,14 @@ class LearningOptions(RuleOptions):
         for name, value in given.items():
             if value is not None:
                 raise CommandError(
-                    f"{name} is for files of sentences, and {data} is not one; if it is, state "
+                    f"{name} is for files of sentences, and {data} is not one; if it is, name "
                     "its format: --format conllu, conll or tagged.",
                     "rows-option",
                 )
 
     def parse_classes(self) -> tuple[str, ...] | None:
         """Return the labels of ``--classes``; None if they were not given."""
-        return tuple(self.classes.split(",")) if self.classes else None
+        return split_labels(self.classes) if self.classes else None
 
     def parse_ordinal(self) -> tuple[str, ...] | None:
         """Return the labels of ``--ordinal``; "1..5" are whole numbers in a row."""
@@ -304,7 +326,7 @@ class LearningOptions(RuleOptions):
             raise CommandError("--ordinal names all labels; leave --classes out.", "conflict")
         ends = re.fullmatch(r"\s*(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})\s*", self.ordinal)
         if ends is None:
-            return tuple(word.strip() for word in self.ordinal.split(","))
+            return split_labels(self.ordinal)
         first, last = map(int, ends.groups())
         if not first < last <= first + MOST_RANKS:
             raise CommandError(
@@ -410,6 +432,15 @@ class ReadingOptions(FileOptions):
             )
         numbers = self.numbers if classes is None else False
         return given | {"ngrams": ngrams, "counts": self.counts or "binary", "numbers": numbers}
+
+
+def split_labels(text: str) -> tuple[str, ...]:
+    """Return the labels of a list with commas; those that have commas are in double quotes.
+
+    >>> split_labels('"a, b", c')
+    ('a, b', 'c')
+    """
+    return tuple(word.strip() for word in next(csv.reader([text], skipinitialspace=True)))
 
 
 def read_templates(path: Path) -> Any:

@@ -33,6 +33,7 @@ class PanelOption(click.Option):
     """An option that is listed in a panel of the help.
 
     ``also`` are spellings that are accepted and not listed, such as a parameter's name in Python.
+    ``more`` returns a sentence to add to the help, found when the help is shown.
     """
 
     def __init__(
@@ -41,10 +42,11 @@ class PanelOption(click.Option):
         *arguments: Any,
         panel: str = "Options",
         also: Sequence[str] = (),
+        more: Callable[[], str] = str,
         **given: Any,
     ) -> None:
         super().__init__([*flags, *also], *arguments, **given)
-        self.panel, self.also = panel, also
+        self.panel, self.also, self.more = panel, also, more
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the spellings to list, and the help; a flag is off unless its help says more."""
@@ -53,7 +55,9 @@ class PanelOption(click.Option):
             record = super().get_help_record(ctx)
         finally:
             self.opts = every
-        return record and (record[0], record[1].removesuffix(f" [default:{NO_BREAK}off]"))
+        if record is None:
+            return None
+        return record[0], record[1].removesuffix(f" [default:{NO_BREAK}off]") + self.more()
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Nothing: the help itself has the range and the default."""

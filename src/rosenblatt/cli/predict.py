@@ -184,9 +184,8 @@ def check_coverage(coverage: float | None, learner: Any, model: Path) -> None:
     if coverage is None or learner.reads != "rows" or getattr(learner, "conformal", None):
         return
     what = "intervals" if learner.target_kind == "numbers" else "sets"
-    raise CommandError(
-        f"{model} gives no prediction {what}; train it with --conformal.", "no-conformal"
-    )
+    remedy = "it ranks rows" if learner.target_kind == "ranking" else "train it with --conformal"
+    raise CommandError(f"{model} gives no prediction {what}; {remedy}.", "no-conformal")
 
 
 def write_rows(

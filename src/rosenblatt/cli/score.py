@@ -75,7 +75,7 @@ def score(
     decision: ThresholdOption,
     result: EvaluationOptions,
 ) -> None:
-    """Print the error of a model on a file, with other metrics and the scores of each class.
+    """Print the error of a model on a file, with other metrics, in total and by class.
 
     Log loss, Brier score and calibration need a model of train --probabilities. ROC and
     precision-recall areas are exact up to 16 million scores; above, scores are counted in 4,096

@@ -9,7 +9,7 @@ import click
 
 from ..parameters import ANY_RULE, CLASS_RULES, FEEDBACK_RULES, FOR_ONE_PASS, SOLUTIONS
 from .data import check_output
-from .options import RULES_PANEL, RuleOptions, rule_options
+from .options import RULES_PANEL, RuleOptions, name_other_rules, rule_options
 from .panels import CommandError, DescribedArgument, command, option, options_by_name
 from .predict import MODEL
 
@@ -72,9 +72,9 @@ class AccessOptions:
         help="File with bearer tokens, one per line, that allow every request."
     )
     learn_token_file: Path | None = access_option(
-        help="File with tokens that allow to learn and to predict."
+        help="File with tokens that allow learning and predicting."
     )
-    predict_token_file: Path | None = access_option(help="File with tokens that allow to predict.")
+    predict_token_file: Path | None = access_option(help="File with tokens that allow predicting.")
     no_token: bool = access_option(help="Accept requests without a token.", default=False)
     max_bytes: int = access_option(
         help="Largest size of a request in bytes.", type=COUNT, default=16 << 20, shown="16777216"
@@ -139,6 +139,7 @@ class NewModelOptions(RuleOptions):
         f"{', '.join(FEEDBACK_RULES)}.",
         type=click.Choice([*CLASS_RULES, *FEEDBACK_RULES]),
         shown=FOR_ONE_PASS["rule"],
+        more=name_other_rules,
     )
     own: dict[str, Any] = options_by_name(rule_options({}))
     new: str | None = new_option(

@@ -335,9 +335,6 @@ def train_on_cluster(
     data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Model":
     """Train on files with Dask and save the model."""
-    from ..cluster.from_files import train as train_files
-    from .report import print_event
-
     alone = {
         "--cache": reading.cache,
         "--plot": result.plot,
@@ -351,6 +348,8 @@ def train_on_cluster(
             raise CommandError(
                 f"{option} does not go with --cluster; leave one out.", "cluster-option"
             )
+    from ..cluster.from_files import train as train_files
+    from .report import print_event
 
     def as_object(done: Any) -> None:
         epoch, shards, *_ = done

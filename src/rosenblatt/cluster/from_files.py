@@ -74,7 +74,7 @@ def plan_rows(
             "ranks; leave it out: a single machine learns a file of any size as a stream.",
             code="cluster-ranks",
         )
-    alone = replace(request, window=0, holdout=0.0, progress_every=0, online=False)
+    alone = replace(request, window=0, holdout=None, progress_every=0, online=False)
     stated = request.rule in NUMBER_RULES or bool(reading.get("numbers"))
     check_plan(make_plan(alone, replace(IN_MEMORY_ROWS, mean_square=1.0, numbers=stated)), request)
     files = partition_files(data, reading)

@@ -14,7 +14,7 @@ from distributed import get_worker
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
-from ..data.labels import refuse_missing, tidy
+from ..data.labels import make_labels, tidy
 from ..data.rows import n_rows, read_only, view_rows
 from ..data.targets import ClassTarget, NumberTarget
 from ..data.weights import row_weights
@@ -252,12 +252,11 @@ def make_batch(X: Any, y: Any, weights: Any, number: int, without_duplicates: bo
             ensure_min_samples=0,
         )
         X = to_canonical(X) if without_duplicates else X  # or the norms would be wrong
-        y = np.asarray(column_or_1d(y))
+        y = column_or_1d(make_labels(y))
         if y.shape != (X.shape[0],):
             raise ParameterError(
                 f"X has {X.shape[0]} rows and y {len(y)}; each row needs one.", code="other-length"
             )
-        refuse_missing(y)
         return Batch(view_rows(X), y, row_weights(y, weights, None), X.shape[1], 0, 0)
 
 

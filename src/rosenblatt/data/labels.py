@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
+from numbers import Complex, Real
 from typing import Any
 
 import numpy as np
@@ -66,11 +68,12 @@ def number_labels(
     known = False if held is None else held if rows is None else held[rows]
     unknown = np.flatnonzero((codes < 0) & ~np.asarray(known))
     if len(unknown):
-        listed = classes.tolist() if len(classes) <= 20 else [*classes[:20].tolist(), "…"]
+        listed = ", ".join(f"{label!r:.80}" for label in classes[:20].tolist())
+        listed += ", …" * (len(classes) > 20)
         row = first_row + (unknown if rows is None else rows[unknown])[0]
         raise UnknownLabelError(
             f"{where}Row {row} has the label {labels.tolist()[unknown[0]]!r:.80}, "
-            f"which is not among the classes {listed}; name all labels with {{classes?}}.",
+            f"which is not among the classes [{listed}]; name all labels with {{classes?}}.",
             code="unknown-label",
         )
     return codes
@@ -98,25 +101,71 @@ def find_codes(labels: Array, classes: Array) -> Array:
     return np.where(classes[codes] == labels, codes, -1)
 
 
-def refuse_missing(labels: Any) -> None:
-    """Refuse labels if one is NaN, infinite, None or pandas' NA, and name its row.
+def make_labels(given: Any, name: str = "y") -> Array:
+    """Convert labels to an array of words, numbers or truth values; refuse others, with the row.
 
-    NumPy turns a list of words and NaN into words, so pass the list itself.
+    An array of several columns is returned as it is.
+
+    >>> make_labels(np.array([1, 2], object)).dtype.kind
+    'i'
     """
-    if isinstance(labels, np.ndarray) and labels.dtype.kind != "O":
-        missing = np.flatnonzero(~np.isfinite(labels)).tolist() if labels.dtype.kind == "f" else []
-    else:
-        missing = [row for row, label in enumerate(labels) if is_missing(label)]
-    if missing:
-        row = missing[0]
-        label = labels.iloc[row] if hasattr(labels, "iloc") else labels[row]
+    try:
+        labels = given if isinstance(given, np.ndarray) else np.asarray(given)
+    except ValueError:  # lists of different lengths
+        labels = np.fromiter(given, object, len(given))
+    kind = labels.dtype.kind
+    if labels.ndim != 1 or kind in "biu" or (kind == "U" and labels is given):
+        return labels
+    if kind == "f":
+        refuse_missing(name, labels, np.flatnonzero(~np.isfinite(labels)))
+        return labels
+    values = list(given)  # NumPy makes words of all values in a list
+    refuse_missing(name, values, [row for row, one in enumerate(values) if is_missing(one)])
+    return labels if are_words(name, values) else np.asarray(values)
+
+
+def refuse_missing(name: str, labels: Any, rows: Any) -> None:
+    """Refuse labels of which ``rows`` are missing or infinite, if there are any."""
+    for row in rows:
+        label = labels[row]
         what = "infinity" if isinstance(label, float) and label in (np.inf, -np.inf) else "NaN"
         raise InputError(
-            f"Input y contains {what}: the label of row {row} is {label}. Leave such rows out of X "
-            "and y, for example with keep = pandas.notna(y), X[keep] and y[keep].",
+            f"Input {name} contains {what}: row {row} is {label}. Leave such rows out of X and y, "
+            f"for example with keep = pandas.notna({name}), X[keep] and y[keep].",
             code="missing-label",
-            line=row,
+            line=int(row),
         )
+
+
+def are_words(name: str, values: list[Any]) -> bool:
+    """Whether values are words; refuse any that are not all words or all numbers."""
+    kinds = {one: describe_type(one) for one in set(map(type, values))}
+    if any(issubclass(one, Complex) and not kinds[one] for one in kinds):
+        raise InputError(f"Complex data not supported: {name} has such values.", code="label-type")
+    for row, value in enumerate(values):
+        if kinds[type(value)] == "":
+            raise InputError(
+                f"{name} has {value!r:.80}, of type {type(value).__name__}, in row {row}; each row "
+                "needs one word, number or truth value. For several labels per row, pass an "
+                "indicator matrix of 0 and 1.",
+                code="label-type",
+                line=row,
+            )
+        if kinds[type(value)] != kinds[type(values[0])]:
+            raise InputError(
+                f"{name} mixes words and numbers: row 0 is {values[0]!r:.80} and row {row} is "
+                f"{value!r:.80}; convert all to one type, for example by str.",
+                code="label-type",
+                line=row,
+            )
+    return "word" in kinds.values()
+
+
+def describe_type(kind: type) -> str:
+    """Return "word" or "number" for a type of labels, "" for others."""
+    if issubclass(kind, str):
+        return "word"
+    return "number" if issubclass(kind, Real | Decimal | np.bool_) else ""
 
 
 def is_missing(label: Any) -> bool:
@@ -152,7 +201,15 @@ def check_classes(
 
     ``option`` is what named them. Those of "ordinal" and "ranks" keep their order.
     """
-    given = np.asarray(named if isinstance(named, np.ndarray) else list(named))
+    try:
+        given = make_labels(named if isinstance(named, np.ndarray) else list(named), option)
+    except InputError as error:
+        if error.code != "missing-label":
+            raise
+        raise ParameterError(
+            f"{{{option}?}} contains NaN or infinity; labels must be known.",
+            code="classes-not-finite",
+        ) from None
     try:
         classes = given if dtype is None else tidy(convert_words(given, np.dtype(dtype)))
     except ValueError:
@@ -162,11 +219,6 @@ def check_classes(
             f"{{{option}?}} {listed} are not all {are}, as the labels of the file are.",
             code="classes-of-type",
         ) from None
-    if classes.dtype.kind == "f" and not np.isfinite(classes).all():
-        raise ParameterError(
-            f"{{{option}?}} contains NaN or infinity; labels must be known.",
-            code="classes-not-finite",
-        )
     different = np.unique(classes)
     if len(different) < least:
         raise ParameterError(
@@ -205,14 +257,14 @@ def find_classes(labels: Array, least: int = 2) -> Array:
         )
     if len(classes) < least:
         raise UnknownLabelError(
-            f"The data have only the label {classes[0]}; a model needs two (name more with "
+            f"The data have only the label {classes[0]!s:.80}; a model needs two (name more with "
             "{classes?}).",
             code="one-class",
         )
     if labels.dtype.kind in "iuf" and len(classes) > MOST_NUMBERS:
         raise ParameterError(
             f"The labels are {len(classes)} different numbers, too many for classes; name "
-            "another column with {label?}, or state {numbers?} to predict numbers.",
+            "another column with {label?}, or use {numbers?} to predict numbers.",
             code="labels-are-numbers",
         )
     return classes

@@ -287,7 +287,7 @@ class RankingTarget(TargetWithoutClasses):
         if labels.dtype != GRADED:
             raise InputError(
                 "The rows have no groups, within which the model ranks them; add the column of "
-                "groups, or qid: in svmlight.",
+                "groups, qid: in svmlight, or groups beside y in Python.",
                 code="no-groups",
             )
         return refuse_negative(labels, first_row)

@@ -243,10 +243,10 @@ def encode_ranks(labels: Any, ranks: Array, first_row: int = 0, option: str = "o
     codes = find_codes(labels, ranks)
     unknown = np.flatnonzero(codes < 0)
     if len(unknown):
-        listed = ", ".join(map(str, ranks[:20])) + ", …" * (len(ranks) > 20)
+        listed = ", ".join(f"{rank!s:.80}" for rank in ranks[:20]) + ", …" * (len(ranks) > 20)
         raise InputError(
             f"Row {first_row + unknown[0]} has the label {labels.tolist()[unknown[0]]!r:.80}, "
-            f"which is not among the ranks {listed}; state all labels in order by {{{option}?}}.",
+            f"which is not among the ranks {listed}; name all labels in order with {{{option}?}}.",
             code="unknown-rank",
             line=int(first_row + unknown[0]),
         )
@@ -538,13 +538,23 @@ class LabelCounts:
             weights = class_weights(weight, classes, np.zeros(0, np.intp))
         return make_target(classes, self.label_sets, weights, ranks is not None)
 
+    def refuse_one_rank(self) -> None:
+        """Refuse rows that all have the same rank."""
+        ranks = tidy(np.array(list(self.counts), self.dtype))
+        if len(ranks) == 1:
+            raise InputError(
+                f"The data have only the rank {ranks[0]!s:.80}; rows of two or more are needed.",
+                code="one-class",
+            )
+
 
 def refuse_for_label_sets(parameters: Mapping[str, Any]) -> None:
     """Refuse parameters without a meaning for label sets."""
     for name in "class_weight", "calibrate":
         if parameters[name]:
             raise ParameterError(
-                f"{{{name}?}} is for rows of one label each, and these may have several; leave it "
+                f"{{{name}}} is for rows of one label each, and these may have several; leave it "
                 "out.",
                 code="labels-option",
+                **{name: parameters[name]},
             )

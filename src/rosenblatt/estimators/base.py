@@ -17,7 +17,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ..data.labels import check_classes, count_classes, encode, number_labels, refuse_missing
+from ..data.labels import check_classes, count_classes, encode, make_labels, number_labels
 from ..data.rows import Array, check_structure, view_rows
 from ..data.weights import balance_running, class_weights, row_weights, rows_that_count
 from ..learners.asking import ask_probabilities, find_margins
@@ -235,15 +235,11 @@ class RowEstimator(OnlineEstimator[L]):
         if labels is None:
             name = type(self).__name__
             raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-        if isinstance(labels, np.ndarray) and labels.ndim == 1:
-            y = labels
-        else:
-            if isinstance(labels, list | tuple) or hasattr(labels, "iloc"):
-                refuse_missing(labels)
-            y = np.asarray(column_or_1d(labels, warn=True))
+        y = make_labels(labels)
+        if y.ndim != 1:
+            y = make_labels(column_or_1d(y, warn=True))
         if len(y) != n_rows:
             raise ValueError(f"X has {n_rows} rows and y {len(y)} labels; each row needs one.")
-        refuse_missing(y)
         return y
 
     def _check_rows(self, X: Any, y: Any, reset: bool, dtype: Any) -> tuple[Any, Array]:

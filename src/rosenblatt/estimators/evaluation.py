@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline as ScikitPipeline
 from sklearn.utils.validation import check_consistent_length
 
-from ..data.labels import LabelSets, as_words
+from ..data.labels import LabelSets, as_words, make_labels
+from ..data.ranking import make_keys
 from ..data.rows import view_rows
 from ..jobs.compare import Comparison, compare as compare_learners
 from ..jobs.data import SentenceFile
@@ -37,6 +38,7 @@ def evaluate(
     threshold: float | None = None,
     positive_class: Any = None,
     coverage: float | None = None,
+    groups: ArrayLike | None = None,
 ) -> Any:
     """Compare the predictions of a model with the labels of a file or a table.
 
@@ -57,6 +59,8 @@ def evaluate(
     coverage : float, default=None
         Also measure prediction sets or intervals of this coverage; the result has them as
         ``coverage``, with ``measured`` and ``size``. Needs ``calibrate="conformal"``.
+    groups : array-like of shape (n_samples,), default=None
+        The group of each row, for a ranker and with ``y``.
 
     Returns
     -------
@@ -80,7 +84,7 @@ def evaluate(
     >>> found.error, found.roc_auc
     (0.0, 1.0)
     """
-    learner, rows = open_for(model, data, y)
+    learner, rows = open_for(model, data, y, groups)
     found = evaluate_learner(
         learner, rows, threshold=threshold, coverage=coverage, positive_class=positive_class
     )
@@ -288,31 +292,34 @@ def find_parts(model: Any) -> tuple[Any, Model, Any]:
     return get_learner(model), model.to_model(), None
 
 
-def open_for(model: Any, data: Any, y: ArrayLike | None) -> tuple[Any, Any]:
+def open_for(
+    model: Any, data: Any, y: ArrayLike | None, groups: ArrayLike | None = None
+) -> tuple[Any, Any]:
     """Return the learner of a model, and the data as it reads them."""
     learner, saved, features = find_parts(model)
+    if groups is not None and (y is None or learner.target_kind != "ranking"):
+        raise InputError("groups belong to the y of a ranker; leave them out.", code="no-groups")
     if learner.reads == "sentences":
         return learner, SentenceFile(str(data))
     if y is not None:
-        return learner, [
-            make_batch(learner, data if features is None else features.transform(data), y)
-        ]
+        rows = data if features is None else features.transform(data)
+        return learner, [make_batch(learner, rows, y, groups)]
     if features is None:
         raise InputError("The model was not trained from a table; pass y.", code="no-labels")
     table = to_table(data)
     return learner, read(data if table is None else table, features=saved.features["recipe"])
 
 
-def make_batch(learner: Any, X: Any, y: ArrayLike | None) -> Batch:
-    """Return rows of a matrix and their labels, if there are some, as one batch."""
+def make_batch(learner: Any, X: Any, y: ArrayLike | None, groups: ArrayLike | None = None) -> Batch:
+    """Return rows of a matrix and their labels and groups, if there are some, as one batch."""
     X = X if hasattr(X, "indptr") else np.ascontiguousarray(X)
     if not hasattr(X, "indptr") and X.dtype.kind != "f":
         X = X.astype(np.float64)
-    labels: Any = None if y is None else np.asarray(y)
-    if labels is not None:
-        check_consistent_length(X, labels)
+    labels: Any = None if y is None else make_labels(y)
+    keys = None if groups is None else make_keys(make_labels(groups, "groups"))
+    check_consistent_length(X, labels, keys)
     if labels is not None and learner.multilabel and labels.ndim == 2:
         names, flags = as_words(learner.classes, learner.classes), labels.astype(bool)
         values = np.tile(names, len(flags))[flags.ravel()]
         labels = LabelSets(values, np.append(0, np.cumsum(flags.sum(axis=1))))
-    return Batch(view_rows(X), labels, None, X.shape[1], 0, X.shape[0])
+    return Batch(view_rows(X), labels, None, X.shape[1], 0, X.shape[0], groups=keys)

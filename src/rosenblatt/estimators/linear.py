@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 
-from ..data.labels import check_indicator, count_classes
+from ..data.labels import check_indicator, count_classes, make_labels
 from ..data.rows import Array, view_rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import check_signs
@@ -276,7 +276,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
 
     def _check_labels(self, labels: Any, n_rows: int) -> Array:
         """Return the labels of rows, or the indicator of label sets."""
-        shape = labels.shape if hasattr(labels, "shape") else np.asarray(labels).shape
+        shape = labels.shape if hasattr(labels, "shape") else make_labels(labels).shape
         if len(shape) != 2 or shape[1] < 2:
             return super()._check_labels(labels, n_rows)
         if shape[0] != n_rows:

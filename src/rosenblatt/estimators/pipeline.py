@@ -36,6 +36,7 @@ from ..storage.registry import restore
 from ..training.plan import Request
 from ..training.report import Listener
 from .features import NAMES, Features
+from .registration import REGISTERED
 
 FOR_FILES = {one.name for one in fields(Request)} - {"parameters"}
 FOR_READING = set(inspect.signature(read).parameters) - {"path", "features", "names"}
@@ -338,6 +339,8 @@ def make_job(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any], F
     table = to_table(data)
     reading = {name: options.pop(name) for name in FOR_READING & options.keys()}
     of_files = {name: options.pop(name) for name in FOR_FILES & options.keys()}
+    if of_files.get("rule") is not None:
+        RULE_TABLE[of_files["rule"]]  # which brings parameters if it is of another package
     known = {name for entry in RULE_TABLE.values() for name in entry.parameters}
     refuse_unknown_options(options, known | FOR_READING | FOR_FILES)
     for name in ("classes", "ordinal"):
@@ -429,7 +432,8 @@ class NoteCollector(Listener):
 
 def make_estimator(model: Model, name: Any) -> Any:
     """Make the fitted estimator of a model; an error calls the model ``name``."""
-    kind = getattr(rosenblatt, model.estimator)  # loaded when it is needed
+    kind = REGISTERED.get(model.estimator)
+    kind = kind or getattr(rosenblatt, model.estimator)  # loaded when it is needed
     return restore(kind.from_model, model, name)
 
 

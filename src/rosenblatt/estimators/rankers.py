@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import column_or_1d
 
-from ..data.labels import refuse_missing
+from ..data.labels import make_labels
 from ..data.ranking import RankingTarget, grade, make_keys, mean, measure_groups, refuse_negative
 from ..data.rows import Array
 from ..parameters import ANY_RANKING_RULE, InputError, ParameterError
@@ -57,7 +57,8 @@ class LinearRanker(LinearEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,)
-            The relevance of each row: a larger number means a higher place in its group.
+            The relevance of each row: a larger number means a higher place in its group. NDCG, in
+            ``score`` and early stopping, needs numbers from 0 up.
         groups : array-like of shape (n_samples,), default=None
             The group of each row, such as a query, by number or name. Groups need not be adjacent.
             None means that all rows are one group.
@@ -174,7 +175,7 @@ class LinearRanker(LinearEstimator):
         if y is None:
             name = type(self).__name__
             raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-        y = super()._check_labels(y, len(column_or_1d(y)))
+        y = super()._check_labels(y, len(column_or_1d(make_labels(y))))
         try:
             relevance = y.astype(np.float64)
         except (TypeError, ValueError):
@@ -184,8 +185,9 @@ class LinearRanker(LinearEstimator):
                 code="labels-not-numbers",
             ) from None
         given = np.zeros(len(y), np.int8) if groups is None and qid is None else groups
-        names = np.asarray(column_or_1d(qid if given is None else given))
-        refuse_missing(names)
+        names = make_labels(qid if given is None else given, "groups")
+        if names.ndim != 1:
+            raise ValueError(f"groups should be a 1d array, got one of shape {names.shape}.")
         if len(names) != len(y):
             raise ValueError(f"y has {len(y)} rows and groups {len(names)}; each row needs one.")
         return grade(relevance, make_keys(names))

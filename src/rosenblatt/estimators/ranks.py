@@ -156,11 +156,17 @@ default="rank-error"
         return score_ranks(X @ self.coef_[0], self.intercept_)
 
     def _check_labels(self, labels: Any, n_rows: int) -> Array:
-        kind = RowClassifier if self.ranks is None else RowEstimator  # half a star may be a rank
-        return kind._check_labels(self, labels, n_rows)
+        kind: Any = getattr(labels, "dtype", None)  # an ordered pandas.Categorical has ranks
+        self._order = kind.categories.tolist() if getattr(kind, "ordered", False) else None
+        ranked = self._ranks() is not None  # half a star may be a rank
+        return (RowEstimator if ranked else RowClassifier)._check_labels(self, labels, n_rows)
+
+    def _ranks(self) -> Any:
+        """Return the ranks of the constructor, else those of the labels, if they are in order."""
+        return getattr(self, "_order", None) if self.ranks is None else self.ranks
 
     def _encode(self, y: Array) -> tuple[Array, Array]:
-        if self.ranks is None:
+        if self._ranks() is None:
             classes, codes = super()._encode(y)
             if classes.dtype.kind in "OU":
                 order = " < ".join(map(str, classes[:5])) + " < …" * (len(classes) > 5)
@@ -170,7 +176,7 @@ default="rank-error"
                     stacklevel=6,
                 )
             return classes, codes
-        classes = check_classes(self.ranks, option="ranks")
+        classes = check_classes(self._ranks(), option="ranks")
         codes = self._number(y, classes)
         if np.all(codes == codes[0]):
             raise ValueError(

@@ -112,6 +112,8 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     model = learn(FileRows(reader, whole, plan, job.reporter), job)
     notices, bad = (reader.notices, reader.bad) if whole is None else (whole.notices, whole.bad)
     for notice in notices:
+        if notice.code == "label-values" and plan.target == "ranks":
+            continue  # they are stated
         job.reporter.note(Note(notice.sentence, notice.code))
     if bad:
         job.reporter.note(Note(left_out(bad), "skipped-rows"))
@@ -385,7 +387,10 @@ class FileRows:
             begun = job.begun
             return make_target(begun.classes, begun.is_multilabel, ranks=plan.target == "ranks")
         counted = self.count_labels(self.reader if weighs_all and not self.in_memory else [])
-        return counted.target(plan.parameters, plan.request.classes, known)
+        target = counted.target(plan.parameters, plan.request.classes, known)
+        if plan.target == "ranks" and known is None and self.in_memory:
+            counted.refuse_one_rank()
+        return target
 
     def count_labels(self, batches: Iterable[Batch]) -> LabelCounts:
         """Count the labels of some batches, or of the first one."""

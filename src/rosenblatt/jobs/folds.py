@@ -168,7 +168,7 @@ def refuse_empty_fold(fold: Fold, rows: int) -> None:
     if not rows:
         raise ParameterError(
             f"Fold {fold.number + 1} of {{folds?}} {fold.folds} has no rows, as chance divides "
-            "groups; state fewer folds.",
+            "groups; use fewer folds.",
             code="out-of-range",
         )
 

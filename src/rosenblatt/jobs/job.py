@@ -104,7 +104,7 @@ class FileJob:
         if stops and plan.max_iter == 1:
             raise ParameterError(
                 f"{{{name}?}} chooses the best of several epochs, and there is only one; leave it "
-                "out, or state {max_iter?}.",
+                "out, or use {max_iter?}.",
                 code="validation-unused",
             )
 
@@ -120,7 +120,7 @@ class FileJob:
         elif ("calibration" in kept or "conformal" in kept) and not plan.parameters["calibrate"]:
             sentence = (
                 "The probabilities or prediction sets of the initial model are dropped, as its "
-                "weights change; state {calibrate?} to fit them again."
+                "weights change; use {calibrate?} to fit them again."
             )
             self.reporter.note(Note(sentence, "calibration-dropped"))
 

@@ -1,5 +1,6 @@
 """An evaluation as one HTML page: figures, curves, confusion, importances, errors to look at."""
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -167,7 +168,8 @@ def text(cell: Cell) -> str:
         return "–"
     if isinstance(cell, str):
         return cell if isinstance(cell, Markup) else escape(cell)
-    return f"{cell:,}" if isinstance(cell, int) else f"{cell:.4f}"
+    whole = isinstance(cell, int) or (math.isfinite(cell) and abs(cell) >= 1000)
+    return f"{cell:,.0f}" if whole else f"{cell:.4f}"
 
 
 class Markup(str):
@@ -194,7 +196,7 @@ def list_figures(found: Any) -> str:
         f"<dd>{value:.2%}</dd></div>"
         if name in ("error", "accuracy")
         else f"<div><dt>{TITLES.get(name, name.replace('_', ' ').capitalize())}</dt>"
-        f"<dd>{value:.4f}</dd></div>"
+        f"<dd>{text(value)}</dd></div>"
         for name, value in shown.items()
     )
     binned = hasattr(found, "scores") and not found.scores.exact

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.rows import Array, rows_between
-from ..parameters import ParameterError
+from ..parameters import ParameterError, finite_number
 from ..training.conformal import count_needed
 from ..training.history import Count
 
@@ -41,7 +41,7 @@ def make_sets(learner: Any, coverage: float, warns: bool = True) -> Callable[[Ar
             '{calibrate="conformal"}.',
             code="no-conformal",
         )
-    if not 0 < coverage < 1:
+    if not (finite_number(coverage) and 0 < coverage < 1):
         raise ParameterError(
             "{coverage} must be above 0 and below 1.", code="out-of-range", coverage=coverage
         )

@@ -7,7 +7,7 @@ package derive from it.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from .errors import ParameterError
 from .tables import (
@@ -353,31 +353,72 @@ ENTRIES = {
 
 
 class RuleTable(dict[str, RuleEntry]):
-    """Entries by the names of update rules."""
+    """Entries by the names of update rules; rules of other packages are found when named."""
 
     def __missing__(self, rule: str) -> RuleEntry:
-        raise ParameterError(
-            f"{rule} is not a rule of the package. Its class fits, learns streams and can be "
-            "pickled; files, reports and {rule?} need an entry in the package's table of rules.",
-            code="unknown-rule",
-        )
+        import_rule(rule)
+        return self[rule] if rule in self else refuse_rule(rule)
 
 
-RULE_TABLE: Mapping[str, RuleEntry] = RuleTable(ENTRIES)
+def find_declared_rules() -> dict[str, Any]:
+    """The entry points of the rules that installed packages declare, by name; imports none.
+
+    Looking them up takes 0.1 s: do so when a rule is not known, or for help.
+    """
+    from importlib.metadata import entry_points
+
+    return {each.name: each for each in entry_points(group="rosenblatt.rules")}
+
+
+def import_rule(name: str) -> None:
+    """Import the package that declares a rule, or the rule that ``name`` is a form of, if any."""
+    for rule, declared in find_declared_rules().items():
+        if f"{name}-".startswith(f"{rule}-"):
+            try:
+                declared.load()
+            except (ImportError, AttributeError) as error:
+                raise ImportError(
+                    f"The rule {rule} cannot be imported from {declared.value}: {error}."
+                ) from error
+
+
+def refuse_rule(name: str) -> NoReturn:
+    """Raise ParameterError with the names of all rules."""
+    known = ", ".join(dict.fromkeys([*RULE_TABLE, *find_declared_rules()]))
+    raise ParameterError(
+        f"{{rule}} is not known; the rules are {known}. Install the package of any other rule, or "
+        "register it (rosenblatt.register_rule).",
+        code="unknown-rule",
+        rule=name,
+    )
+
+
+RULE_TABLE = RuleTable()
 """By the name of an update rule."""
-
-FEEDBACK_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.feedback}
-CLASS_RULES = {
-    rule: entry
-    for rule, entry in RULE_TABLE.items()
-    if entry.target == "classes" and rule not in FEEDBACK_RULES
-}
-NUMBER_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "numbers"}
-RANKING_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "ranking"}
-RANK_RULES = {rule: entry for rule, entry in RULE_TABLE.items() if entry.target == "ranks"}
-
-RULE_NAMES: Mapping[str, str] = {entry.estimator: rule for rule, entry in RULE_TABLE.items()}
+RULE_NAMES: dict[str, str] = {}
 """The name of the rule by the class that learns by it."""
+CLASS_RULES: dict[str, RuleEntry] = {}
+NUMBER_RULES: dict[str, RuleEntry] = {}
+RANKING_RULES: dict[str, RuleEntry] = {}
+RANK_RULES: dict[str, RuleEntry] = {}
+FEEDBACK_RULES: dict[str, RuleEntry] = {}
+RULES_BY_TARGET = {
+    "classes": CLASS_RULES,
+    "numbers": NUMBER_RULES,
+    "ranking": RANKING_RULES,
+    "ranks": RANK_RULES,
+}
+
+
+def add_entry(rule: str, entry: RuleEntry) -> None:
+    """Add an update rule to the tables."""
+    RULE_TABLE[rule] = entry
+    RULE_NAMES[entry.estimator] = rule
+    (FEEDBACK_RULES if entry.feedback else RULES_BY_TARGET[entry.target])[rule] = entry
+
+
+for _rule, _entry in ENTRIES.items():
+    add_entry(_rule, _entry)
 LINEAR = RULE_TABLE["perceptron"].parameters
 
 

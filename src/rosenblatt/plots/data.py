@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.labels import encode, find_codes, refuse_missing
+from ..data.labels import encode, find_codes, make_labels
 from ..data.rows import Array, refuse_not_finite
 
 MOST_POINTS = 5_000
@@ -69,9 +69,8 @@ def check_data(
     refuse_not_finite(X)
     if np.abs(X.data if issparse(X) else X).max(initial=0.0) > LARGEST:
         raise ValueError(f"X has numbers above {LARGEST:g}, too large to draw; scale them down.")
-    labels = np.asarray(column_or_1d(y))
+    labels = column_or_1d(make_labels(y))
     check_consistent_length(X, labels)
-    refuse_missing(labels)
     if classes is None:
         classes, codes = encode(labels)
     else:

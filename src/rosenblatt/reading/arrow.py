@@ -37,19 +37,19 @@ from .scaling import DenseScaling, get_scale, recipe_error, unpack_array
 from .sources import Source
 from .spellings import LEADING_ZEROS, Spelling, write_plainly
 from .threads import Broken, Piece
-from .values import exact_numbers, to_numbers, to_scalar, too_large, trim_cells
+from .values import exact_numbers, refuse_nul, to_numbers, to_scalar, too_large, trim_cells
 from .vocabulary import Cells
 
 MOST_LETTERS = 32  # of labels that NumPy keeps in place; threads and comparisons are faster then
 
 
 def fits_in_place(label: str | None) -> bool:
-    """Whether a label can be in a NumPy array of strings: short, and without a NUL at its end.
+    """Whether a label can be in a NumPy array of strings of moderate size.
 
     >>> [fits_in_place(label) for label in ("spam", None, 33 * "a")]
     [True, False, False]
     """
-    return label is not None and len(label) <= MOST_LETTERS and not label.endswith("\0")
+    return label is not None and len(label) <= MOST_LETTERS
 
 
 class DecodedColumns(NamedTuple):
@@ -310,6 +310,7 @@ class TableParser(Parser):
         if self.recipe.trim:
             classes = [each if each is None else each.strip() for each in classes]
         classes = [each or None for each in classes]
+        refuse_nul(classes, name)
         names = np.array(classes, str if all(map(fits_in_place, classes)) else object)
         labels: np.ndarray = names[to_numbers(coded.indices)]
         return labels
@@ -344,6 +345,7 @@ class TableParser(Parser):
         known = compute.not_equal(flat, "")
         rows = np.repeat(np.arange(len(counts)), counts)[known.to_numpy(zero_copy_only=False)]
         coded = flat.filter(known).dictionary_encode()
+        refuse_nul(coded.dictionary.to_pylist(), str(self.recipe.label))
         labels = np.array(coded.dictionary.to_pylist(), object)[to_numbers(coded.indices)]
         return LabelSets(labels, np.append(0, np.cumsum(np.bincount(rows, minlength=len(counts)))))
 

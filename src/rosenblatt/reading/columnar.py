@@ -6,14 +6,14 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from ..data.rows import n_rows
 from ..parameters import InputError
 from .arrow import DecodedColumns, TableParser
-from .batches import Batch
+from .batches import Batch, slice_batch
 from .formats import format_from_magic
 from .kinds import classify_type, detect_column
 from .label import FIRST_ROWS as LABEL_ROWS, with_label
@@ -154,11 +154,17 @@ class ColumnarParser(TypedParser):
         return self.source.rereadable or self.copy is not None
 
     def first_rows(self, recipe: FeatureRecipe) -> Iterator[Batch]:
-        """Yield the rows that Arrow reads first, however batches are cut."""
+        """Yield the first rows, however batches and row groups are cut."""
         few = self.over(self.source, recipe)
         few.options = self.options._replace(batch_bytes=1 << 62)
         few.vocabulary = Vocabulary(0, 0)
-        yield from islice(few.batches(Location(self.source.name, BATCH_ROWS, self.unit)), 1)
+        left = BATCH_ROWS
+        for batch in few.batches(Location(self.source.name, BATCH_ROWS, self.unit)):
+            size = n_rows(batch.rows)
+            yield batch if size <= left else slice_batch(batch, 0, left)
+            left -= size
+            if left <= 0:
+                return
 
     def copy_source(self, source: Source) -> str:
         """Make a decompressed copy that lives as long as this parser."""

@@ -291,7 +291,7 @@ class CellParser(DelimitedParser, TableParser):
         try:
             text = bytes(row).decode()
         except UnicodeDecodeError as error:
-            remedy = "the bytes are not UTF-8; state {encoding?}, such as latin-1"
+            remedy = "the bytes are not UTF-8; use {encoding?}, such as latin-1"
             return InputError(remedy, code="encoding", column=error.start + 1)
         try:
             cells, names = split_cells(text, self.layout.delimiter), self.layout.columns.names

@@ -69,7 +69,7 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
     told = format_from_magic(head) or FORMAT_OF_ROWS.get(rows) or format_from_lines(head)
     if told is None:
         raise ParameterError(
-            f"Neither the name nor the content of {source.name} tells its format; state "
+            f"Neither the name nor the content of {source.name} tells its format; use "
             f"{{format?}}: {known}, or for sentences {OF_SENTENCES}.",
             code="unknown-format",
         )
@@ -86,7 +86,7 @@ def refuse_others(names: Sequence[str]) -> None:
             )
         if find_ending(name) in OF_SENTENCES.split(", "):
             raise ParameterError(
-                f"{name} holds sentences by its name; state {{format}} to train a tagger.",
+                f"{name} holds sentences by its name; use {{format}} to train a tagger.",
                 code="format-of-sentences",
                 format=find_ending(name),
             )

@@ -100,7 +100,7 @@ def refuse_spelled_numbers(label: Any, cells: Sequence[Any]) -> None:
     if spelling is not None:
         raise InputError(
             f"The label {label!r} holds numbers that are not written plainly, such as "
-            f"{known[0]!r}; write {spelling.number(known[0]):.15g} to learn numbers, or state "
+            f"{known[0]!r}; write {spelling.number(known[0]):.15g} to learn numbers, or use "
             "{numbers=False} to learn each as a class.",
             code="label-spelled",
             column=str(label),
@@ -141,7 +141,7 @@ def no_label_error(names: ColumnNames, place: int, cells: FirstCells) -> InputEr
     found = [name for j, name in enumerate(names.names) if holds_classes(cells(j))]
     others = f" It could be one of: {', '.join(found[:10])}." if found else ""
     numbers, name = holds_numbers(cells(place)), names.names[place]
-    what = f"has no label: {name!r} holds too many different values to be classes.{others} State "
+    what = f"has no label: {name!r} holds too many different values to be classes.{others} Use "
     what += "{label} to learn numbers, or another column" if numbers else "{label?} to choose one"
     return file_error("no-label-column", names.source, what, column=name, label=name)
 

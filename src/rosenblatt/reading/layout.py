@@ -84,7 +84,7 @@ def detect_layout(
     header = first.is_header(recipe) if recipe.header is None else recipe.header
     rows = below if header else top + below
     if not rows.strip():
-        hint = " below its header (state {header=False} if that line is a row)" if header else ""
+        hint = " below its header (use {header=False} if that line is a row)" if header else ""
         raise file_error("no-rows", source.name, f"has no rows{hint}")
     columns = ColumnNames(first.names(header, recipe, source.name), source.names[0])
     found = first.kinds(header, columns.names, options.skip_bad)
@@ -116,7 +116,7 @@ def refuse_odd_beginning(name: str, top: bytes, head: bytes, rest: bytes, length
         why = f"the row is longer than {LONGEST_ROW >> 20} MB"
     elif top.startswith((b"\xff\xfe", b"\xfe\xff")):
         code, values = "encoding", {"encoding": "utf-16"}
-        why = "the file begins like UTF-16; state {encoding}"
+        why = "the file begins like UTF-16; use {encoding}"
     elif b"\0" in top:
         code, column = "nul-byte", top.index(0) + 1
         why = "there is a NUL byte (a table must be UTF-8)"

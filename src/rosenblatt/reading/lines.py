@@ -164,7 +164,7 @@ class LineParser(Parser):
         found = line_error(cursor.error, cursor.where - cursor.at + 1)
         if cursor.error != LABELS or not self.options.new:
             return found
-        sentence = f"{found.template}; state {{labels_separator}} if rows may have several"
+        sentence = f"{found.template}; use {{labels_separator}} if rows may have several"
         return found.reword(sentence, values={"labels_separator": ","})
 
     def allocate_buffers(self, size: int) -> LineBuffers:
@@ -299,7 +299,7 @@ class SvmlightParser(LineParser):
         if not (is_0 and self.recipe.first == 1 and self.options.new):
             return found
         if self.first_is_guessed:
-            sentence = f"{found.template} (1; state {{first}} if it is 0)"
+            sentence = f"{found.template} (1; use {{first}} if it is 0)"
             return RestartError(sentence, code="first", column=found.column, first=0)
         return found.reword(f"{found.template} (1, as stated)")
 

@@ -7,32 +7,32 @@ from ..parameters import in_python, spell_parameters
 
 SENTENCES = {
     "queries": "The query numbers (qid) are not used.",
-    "queries-groups": "The labels are the relevance of rows within their query (qid). State "
+    "queries-groups": "The labels are the relevance of rows within their query (qid). Use "
     "{{numbers=False}} to learn classes.",
     "bases": "The base predictions after the importance are not used.",
     "bits": "The columns are numbers and not hashed: {{bits?}} is not used.",
-    "first": "The columns are numbered from 0: a row far down has an index 0.",
+    "first": "The columns are numbered from 0: a later row has the index 0.",
     "labels": "Rows may have several labels: each label is trained as a separate problem.",
-    "label-zeros": "A label far down has leading zeros, so all labels are words: 01 is not 1.",
+    "label-zeros": "A later label has leading zeros, so all labels are words: 01 is not 1.",
     "label-other": "The label is {name!r}: the column {other!r} holds too many different values "
-    "to be classes. State {{label?}} to choose a column.",
-    "label-near": "The label is {name!r}, and {other!r} looks like a label, too. State "
+    "to be classes. Use {{label?}} to choose a column.",
+    "label-near": "The label is {name!r}, and {other!r} looks like a label, too. Use "
     "{{label?}} to choose it.",
     "label-values": "The label {name!r} holds too many different values to be classes: "
     "{values:,} in the first rows. Each is learnt as a class.",
     "label-numbers": "The label {name!r} is learnt as numbers: {values:,} different ones in the "
-    "first rows. State {{numbers=False}} to learn classes.",
+    "first rows. Use {{numbers=False}} to learn classes.",
     "label-classes": "The label {name!r} is learnt as classes: {values:,} different numbers in the "
-    "first rows. State {{numbers=True}} to learn numbers.",
-    "label-order": "The labels of {name!r} may have an order. State {{ordinal?}} to learn ranks.",
+    "first rows. Use {{numbers=True}} to learn numbers.",
+    "label-order": "The labels of {name!r} may have an order. Use {{ordinal?}} to learn ranks.",
     "label-missing": "{rows} without a label left out.",
     "missing-zero": "Missing numbers count as 0.",
     "missing-mean": "Missing numbers count as the mean of their column.",
     "missing-median": "Missing numbers count as the median of their column.",
-    "missing-flag": "Where numbers are missing in {names} is a feature, too.",
-    "column": "The column {name!r} is neither numbers, strings nor dates: not used.",
+    "missing-flag": "An extra feature marks the missing numbers of {names}.",
+    "column": "The column {name!r} is not used: it has neither numbers, strings nor dates.",
     "words-slips": "The column {name!r} is taken as numbers, though a few of its first {cells:,} "
-    "cells are not ({words}); such rows are broken.",
+    "cells are not ({words}); rows with such cells are broken.",
     "words-category": "The column {name!r} has words among its numbers ({words}) and is taken as a "
     "category.",
     "words-dates": "The column {name!r} has dates, and cells that are not dates ({words}), and is "
@@ -42,15 +42,14 @@ SENTENCES = {
     "and is taken as a category; write them in one way to have it taken as numbers.",
     "codes-zeros": "The column {name!r} has leading zeros ({cell!r}) and is taken as a category; "
     "write its numbers without them to have it taken as numbers.",
-    "codes-numbers": "These columns look like codes rather than sizes: {names}; they are "
-    "better categories, or ignored.",
+    "codes-numbers": "These columns look like codes, not quantities: {names}. If they are, use "
+    "{{category?}} or {{ignore?}}.",
     "words-few": "The column {name!r} has mostly different cells of a few words and is taken as a "
-    "category; state {{text?}} to learn its words, or {{ignore?}}.",
+    "category; use {{text?}} to learn its words, or {{ignore?}}.",
     "codes-names": "The column {name!r} is different in nearly every row and says little about "
-    "other rows; state {{ignore?}} to leave it out, or {{text?}} to learn its parts.",
+    "other rows; use {{ignore?}} to leave it out, or {{text?}} to learn its parts.",
     "dates": "The column {name!r} is taken as dates{form}: {parts}, and the time as a number.",
-    "text": "The column {name!r} is taken as text: its cells are of several words, and mostly "
-    "different.",
+    "text": "The column {name!r} is taken as text: most cells differ and have several words.",
     "encoding": "The bytes look like UTF-8 and are read as {encoding}, as stated: letters with "
     "accents will be wrong. Leave {{encoding?}} out.",
     "delimiter": "The cells are divided by {delimiter}.",

@@ -147,11 +147,9 @@ class Parser:
 
     def word_error(self, what: str, name: str, cell: str) -> InputError:
         """Return the error of a word among the numbers or dates of a column."""
-        remedy = "; if the column holds words, state {category}" if self.options.new else ""
+        remedy = "; if the column holds words, use {category}" if self.options.new else ""
         if self.recipe.numbers and name == self.recipe.label:
-            remedy = (
-                ", and the label holds numbers; correct the cell, or state {skip_bad?} to leave "
-            )
+            remedy = ", and the label holds numbers; correct the cell, or use {skip_bad?} to leave "
             remedy += "such rows out"
         return InputError(
             f"{cell[:40]!r} is not a {what}{remedy}",

@@ -203,7 +203,7 @@ class RestartError(InputError):
 def leading_zeros_error(label: str) -> RestartError:
     """Return the error of a label such as 01 among labels that are numbers."""
     return RestartError(
-        "the label has leading zeros, and labels before it are numbers; state {category} to keep "
+        "the label has leading zeros, and labels before it are numbers; use {category} to keep "
         "01 and 1 apart",
         code="label-zeros",
         column=label,

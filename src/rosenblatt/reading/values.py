@@ -1,11 +1,12 @@
 """Convert values to and from Arrow without its own functions, which import pandas."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..kernels.lines import MISSING
+from ..parameters import InputError
 
 
 def to_scalar(value: str | float) -> Any:
@@ -62,3 +63,14 @@ def trim_cells(column: Any) -> Any:
     words = compute.utf8_trim_whitespace(column.cast(pyarrow.string()))
     gaps = compute.is_in(words, to_strings(MISSING))
     return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)
+
+
+def refuse_nul(labels: Iterable[str | None], name: str) -> None:
+    """Refuse labels that end in a NUL character, which NumPy drops."""
+    for label in labels:
+        if label is not None and label.endswith("\0"):
+            raise InputError(
+                f"the label {label[-40:]!r} ends in a NUL character; remove it",
+                code="nul-byte",
+                column=name,
+            )

@@ -17,7 +17,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from .http import Response
-from .responses import about
+from .responses import about, find_errors
 
 if TYPE_CHECKING:
     from .app import Service
@@ -100,7 +100,7 @@ class Metrics(Collector):
         service, learning = self.service, self.service.learning
         predictor = service.current()
         served, model = predictor.served, about(predictor, learning)
-        progress = served.progress
+        progress = find_errors(served, learning)
         yield gauge("open_requests", "Requests being answered.", service.open)
         yield gauge("sequence", "Number of the last example learnt.", model["sequence"])
         yield gauge("published_sequence", "Number in predictions.", model["published"])
@@ -112,7 +112,7 @@ class Metrics(Collector):
             "Examples predicted wrongly before learning; sum of errors of numbers.",
             progress.errors,
         )
-        yield counter("refused_examples", "Logged examples that were skipped.", progress.refused)
+        yield counter("refused_examples", "Logged examples that were skipped.", model["refused"])
         shares = {name: share for name, share in model["error"].items() if share is not None}
         yield gauge(
             "error_ratio",

@@ -336,6 +336,25 @@ class ServedModel:
         answer = predict(learner, batch.rows, batch.width, coverage)
         return answer | {"explanations": explain(learner, batch, names, features)}
 
+    def begin_answers(self) -> Progress | None:
+        """Counts of wrong answers where other weights answer than those that learn, else None."""
+        if self.learner.parameters["solution"] == "last":
+            return None
+        return Progress(numbers=self.has_numbers)
+
+    def count_answers(self, answers: Progress, learner: Any, given: Learnable) -> None:
+        """Count the errors of the answers that a published copy of the model gives to examples."""
+        labels, chosen = given.labels or [], learner.choose(learner.scores(given.rows, given.width))
+        if self.has_numbers:
+            answers.add(np.abs(chosen - np.array(labels, np.float64)))
+        elif self.learner.multilabel:
+            answers.add((chosen != self.encode(labels)).any(axis=1))
+        else:
+            wrong = np.array([learner.codes.get(label, -1) for label in labels]) != chosen
+            for row, judged in enumerate(given.judged or ()):
+                wrong[row] = wrong[row] if judged is None else not judged[0]
+            answers.add(wrong, () if given.judged else labels)
+
     # Copies to predict with and to save
 
     def make_predictor(self) -> "Predictor":
@@ -477,8 +496,7 @@ def predict(
     chosen, sets = learner.choose(activations), dict[str, Any]()
     if coverage is not None and learner.conformal is None:
         what = "intervals" if learner.target_kind == "numbers" else "sets"
-        sentence = f'The model gives no prediction {what}; train it with calibrate="conformal".'
-        raise NoSetsError(sentence)
+        raise NoSetsError(f"The model gives no prediction {what}; conformal training is needed.")
     if coverage is not None:
         found = make_sets(learner, coverage, warns=False)(activations)
         if learner.target_kind == "numbers":

@@ -14,6 +14,9 @@ from .http import JSON
 NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 CSV = "text/csv"
 LINES = "text/plain"
+FORM = "application/x-www-form-urlencoded"
+"""What ``curl -d`` states whatever it sends. Pages of other sites, which may send this type without
+asking, are refused by their origin."""
 
 
 class BadExampleError(ValueError):
@@ -84,7 +87,7 @@ def parse_values(
     """
     kind = check_type(content_type)
     body = body.removeprefix(b"\xef\xbb\xbf")
-    if kind == JSON:
+    if kind == JSON or (kind == FORM and body.lstrip()[:1] in (b"{", b"[")):
         values = parse_json(body)
         found: Iterable[Any] = values if isinstance(values, list) else [values]
     elif kind in NDJSON:

@@ -7,7 +7,7 @@ from .. import __version__
 from ..learners.base import WITHOUT_CLASSES
 from .http import JSON, Route
 from .learning import Learning
-from .model import WINDOWS, Predictor, ServedModel
+from .model import WINDOWS, Predictor, Progress, ServedModel
 from .requests import CSV, LINES, NDJSON
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ COVERAGE = {
     "name": "coverage",
     "in": "query",
     "description": "The probability with which the true label is to be in its prediction set, or "
-    'interval of numbers; the model must be trained with calibrate="conformal".',
+    "interval of numbers; the model needs conformal training.",
     "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
 }
 KEY = {
@@ -72,15 +72,22 @@ FEEDBACK = {
 PARAMETERS = {"/predict": [EXPLAIN, COVERAGE, FEEDBACK], "/learn": [KEY]}
 
 
+def find_errors(served: ServedModel, learning: Learning | None) -> Progress:
+    """The errors of the answers before examples were learnt; else those of the last weights."""
+    answers = None if learning is None else learning.answers
+    return served.progress if answers is None else answers
+
+
 def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:
     """A description of the model, what it has learnt, and its errors before learning."""
     served, learner, published = predictor
-    progress = served.progress
+    progress, counted = served.progress, find_errors(served, learning)
     solution = served.learner.parameters["solution"]
     shadow = None
     if learning is not None and learning.shadow is not None:
         shadow = learning.shadow.compare(served)
-    errors = {"all": progress.error()} | {str(last): progress.error(last) for last in WINDOWS}
+    errors = {"all": counted.error()} | {str(last): counted.error(last) for last in WINDOWS}
+    weights = "answers" if solution == "last" else "last weights"
     return {
         "estimator": served.kept.estimator,
         "solution": solution,
@@ -95,14 +102,16 @@ def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:
         "published": published,
         "saved": served.sequence if learning is None else learning.saved_sequence,
         "mistakes": sum(state.mistakes for state in served.learner.states),
+        "examples": progress.examples,
         "refused": progress.refused,
         "error": errors,
+        "error_of": weights if counted is progress else "answers since the start",
         "class_error": {
-            name: errors / examples for name, (examples, errors) in progress.classes.items()
+            name: errors / examples for name, (examples, errors) in counted.classes.items()
         },
         "target": learner.target_kind,
         **({"numbers": learner.numbers.as_dict()} if served.has_numbers else {}),
-        "curve": progress.curve,
+        "curve": counted.curve,
         "failure": None if learning is None else learning.failure,
         "shadow": shadow,
         "version": __version__,

@@ -143,6 +143,9 @@ class ServedTagger(ServedModel):
 
     # Learning
 
+    def begin_answers(self) -> None:
+        """None: the answers to sentences are not counted, as each would be searched for twice."""
+
     def learn(self, given: Learnable) -> None:
         """Learn sentences one by one, so that the result depends on their order only."""
         for tokens, tags in zip(given.rows, given.labels or (), strict=True):

@@ -125,7 +125,7 @@ def create_model(path: Path, options: ServerOptions, say: Messages) -> None:
     save_model(path, options.new)
     recipe = options.new.features["recipe"]
     if recipe["scale"] == "none" and any(kind == "number" for _, kind in recipe["columns"]):
-        say("Numbers are taken as they are; state what they are about as NAME:number:MEAN:SPREAD.")
+        say("Numbers are used unscaled. NAME:number:MEAN:SPREAD scales a column.")
 
 
 def make_learning(path: Path, options: ServerOptions, say: Messages) -> Learning:

@@ -104,6 +104,14 @@ def load_model(path: str | os.PathLike[str], data: bytes | None = None) -> Model
                 require(not tensors, "it holds more than a model")
                 check_model(model)
     except DAMAGE as error:
+        if getattr(error, "code", "") == "unknown-rule":
+            raise InputError(
+                f"{path} needs the rule {header['rule']}, which is not known here; install the "
+                "package that declares it, or register it before loading "
+                "(rosenblatt.register_rule).",
+                code="unknown-rule",
+                file=str(path),
+            ) from None
         reason = error if isinstance(error, ValueError) else "it is incomplete or no model at all"
         raise InputError(
             f"{path} is not an intact model of rosenblatt ({reason}); use another copy or train "
@@ -256,8 +264,8 @@ def unpack_model(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
     parameters = header["parameters"]
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(parameters["class_weight"])
-    kind = state_class(header["estimator"], parameters.get("solution", ""))
     rule = None if header["rule"] is None else RULES[header["rule"]]
+    kind = state_class(header["estimator"], parameters.get("solution", ""))
     require((rule is None) != hasattr(kind, "rule"), "its rule is not that of its states")
     width = header["facts"].get("width")
 

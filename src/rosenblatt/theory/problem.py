@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from ..data.labels import encode, refuse_missing
+from ..data.labels import encode, make_labels
 from ..data.rows import Array, check_structure
 from ..kernels.algebra import mix
 
@@ -85,9 +85,8 @@ def check_problem(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Problem:
     """
     from sklearn.utils.validation import check_consistent_length, column_or_1d  # takes a second
 
-    X, labels = check_rows(X), np.asarray(column_or_1d(y))
+    X, labels = check_rows(X), column_or_1d(make_labels(y))
     check_consistent_length(X, labels)
-    refuse_missing(labels)
     classes, codes = encode(labels)
     if len(classes) > 2:
         raise ValueError(

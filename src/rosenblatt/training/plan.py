@@ -67,7 +67,8 @@ class Request:
     window
         Shuffle a stream within this many rows.
     holdout
-        The share of rows to test the model on instead of learning from them.
+        The share of rows to test the model on instead of learning from them; None is 0, or a
+        tenth where other options need such rows.
     cache
         Keep the parsed rows beside the file, or use those that an earlier run kept.
     progress_every
@@ -90,7 +91,7 @@ class Request:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     classes: tuple[Any, ...] | None = None
     window: int = 0
-    holdout: float = 0.0
+    holdout: float | None = None
     cache: bool = False
     progress_every: int = 0
     online: bool = False
@@ -102,8 +103,8 @@ class Request:
     @property
     def options(self) -> dict[str, Any]:
         """The options besides the rule and its parameters."""
-        names = "classes", "window", "holdout", "cache", "progress_every", "online", "labels_budget"
-        return {name: getattr(self, name) for name in names}
+        names = "classes", "window", "cache", "progress_every", "online", "labels_budget"
+        return {name: getattr(self, name) for name in names} | {"holdout": self.holdout or 0.0}
 
     @property
     def is_open(self) -> bool:
@@ -300,6 +301,13 @@ def make_plan(request: Request, found: Found) -> Plan:
     stops = parameters["early_stopping"] and request.validation is None
     conformal = parameters.get("calibrate") == "conformal"
     needs = stops or (found.rereadable if conformal else stream and parameters.get("calibrate"))
+    if needs and request.holdout == 0:
+        raise ParameterError(
+            "{holdout} holds no rows out, and {%s} needs some; leave it out to hold out a tenth."
+            % ("early_stopping" if stops else "calibrate"),
+            code="holdout-needed",
+            **{**parameters, "holdout": 0},
+        )
     share = request.holdout or (HELD_OUT if needs else 0.0)
     split = Split(share, parameters["random_state"])
     plan = Plan(rule, {**parameters, "order": order}, split, stream, request)
@@ -359,7 +367,7 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
 def refuse_other_target(request: Request, target: str) -> None:
     """Refuse a rule for other labels, and options that are about classes if labels are not."""
     probabilities = request.parameters.get("calibrate") is True
-    of_classes = {
+    of_classes: dict[str, dict[str, Any]] = {
         "numbers": {"labels_budget": request.labels_budget, "calibrate": probabilities},
         "ranks": {"labels_budget": request.labels_budget, "online": request.online},
         "ranking": {
@@ -367,25 +375,28 @@ def refuse_other_target(request: Request, target: str) -> None:
             "online": request.online,
             "progress_every": request.progress_every,
             "tune": request.tune,
+            "calibrate": request.parameters.get("calibrate"),
         },
     }
     for name, wanted in of_classes.get(target, {}).items():
         if wanted:
+            token = "{calibrate}" if name == "calibrate" else f"{{{name}?}}"
             raise ParameterError(
-                f"{{{name}?}} is for {'rows without groups' if target == 'ranking' else 'classes'},"
+                f"{token} is for {'rows without groups' if target == 'ranking' else 'classes'},"
                 f" and the labels are {LABELS.get(target, target)}; leave it out.",
                 code=f"{target}-option",
+                calibrate=request.parameters.get("calibrate"),
             )
     rule = request.rule
     learns = target if rule is None else RULE_TABLE[rule].target
     if learns != target and rule not in forms_for(target):
         state = {
-            "numbers": "state {numbers?}",
-            "ranks": "state all labels in order by {ordinal?}",
-            "ranking": "state {group?}",
+            "numbers": "use {numbers?}",
+            "ranks": "name all labels in order with {ordinal?}",
+            "ranking": "use {group?}",
         }
         leave = {
-            "numbers": "state {classes?} to learn classes",
+            "numbers": "use {classes?} to learn classes",
             "ranks": "leave {ordinal?} out",
             "ranking": "leave {group?} out",
         }

@@ -29,7 +29,7 @@ from ..kernels import (
     second_order_full,
 )
 from ..kernels.linear import Clock, Settings, count_weight
-from ..parameters import RULE_TABLE, ParameterError, RuleEntry
+from ..parameters import RULE_TABLE, ParameterError, RuleEntry, import_rule, refuse_rule
 
 
 class RuleArray(NamedTuple):
@@ -240,16 +240,14 @@ class UpdateRule:
         return {one.name: one.begin(weights, bias) for one in self.arrays}
 
 
-# Settings of the kernels of each loop, filled from parameters by name; ``step`` is one of the names
-# in capitals of the kernels' module.
+# Settings of the kernels of each loop, filled from parameters by name; ``step``, for the rules that
+# have one, is one of the names in capitals of the kernels' module.
 
 JUST_1 = float(np.nextafter(1.0, 0.0))  # what a margin of 1 exceeds
 JUST_0 = float(np.nextafter(0.0, -1.0))  # and one of 0
 
 
-def perceptron_settings(
-    parameters: Mapping[str, Any], intercept_step: float, step: str = ""
-) -> Settings:
+def perceptron_settings(parameters: Mapping[str, Any], intercept_step: float) -> Settings:
     """Thresholds by the margin; they include 0 or not, by ``ties``."""
     margin, ties = float(parameters["margin"]), parameters["ties"]
     negative = parameters.get("negative_margin")
@@ -261,7 +259,7 @@ def perceptron_settings(
     return Settings(above, below, float(intercept_step))
 
 
-def aggressive_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+def aggressive_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
     """A margin of 1, C, and one of three losses."""
     loss = getattr(passive_aggressive, parameters["loss"].upper())
     return passive_aggressive.AggressiveSettings(
@@ -298,7 +296,9 @@ def coordinate_settings(parameters: Mapping[str, Any], intercept_step: float, st
     return coordinate.CoordinateSettings(0.0, 0.0, float(intercept_step), rule, *numbers)
 
 
-def regression_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+def regression_settings(
+    parameters: Mapping[str, Any], intercept_step: float, step: str = ""
+) -> Any:
     """ε and C of the passive-aggressive rule, with one of three losses; or those of Adaline."""
     loss = parameters.get("loss") or ("normalized_lms" if parameters["normalized"] else step)
     return regression.RegressionSettings(
@@ -311,14 +311,14 @@ def regression_settings(parameters: Mapping[str, Any], intercept_step: float, st
     )
 
 
-def ranking_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+def ranking_settings(parameters: Mapping[str, Any], intercept_step: float, step: str = "") -> Any:
     """The margin of the perceptron, or 1 with C and one of three losses."""
     margin = float(parameters.get("margin", JUST_1))
     loss = getattr(ranking, (parameters.get("loss") or step).upper())
     return ranking.RankingSettings(margin, -margin, 0.0, float(parameters.get("C", 1.0)), loss)
 
 
-def ordinal_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+def ordinal_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
     """The margin."""
     margin = float(parameters["margin"])
     return ordinal.OrdinalSettings(margin, -margin, float(intercept_step))
@@ -331,7 +331,7 @@ def positive_settings(base: Callable[..., Any], *given: Any, **step: str) -> Any
     return usual._replace(**made._asdict())
 
 
-def bandit_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+def bandit_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
     """The exploration γ."""
     exploration = float(parameters["exploration"])
     return feedback.BanditSettings(0.0, 0.0, float(intercept_step), exploration)
@@ -439,17 +439,19 @@ LOOPS: Mapping[str, UpdateRule] = {
 }
 
 
-def make_rules(name: str, entry: RuleEntry) -> dict[str, UpdateRule]:
+def make_rules(
+    name: str, entry: RuleEntry, loops: Mapping[str, UpdateRule] = LOOPS
+) -> dict[str, UpdateRule]:
     """The rule of an entry of the table by name, and its form with a full matrix if it has one."""
-    loops = {name: entry.loop, **({f"{name}-full": entry.full} if entry.full else {})}
+    forms = {name: entry.loop, **({f"{name}-full": entry.full} if entry.full else {})}
     found = {}
-    for each, loop in loops.items():
-        rule = LOOPS[loop]
+    for each, loop in forms.items():
+        rule = loops[loop]
         found[each] = replace(
             rule,
             name=each,
             form_of=name,
-            settings=partial(rule.settings, step=entry.step),
+            settings=partial(rule.settings, step=entry.step) if entry.step else rule.settings,
             multiclass=None if entry.one_vs_rest else rule.multiclass,
             arrays=tuple(chain.from_iterable(map(make_arrays, entry.keeps))) or rule.arrays,
             from_anywhere=rule.from_anywhere and "gradients" not in entry.keeps,
@@ -491,7 +493,15 @@ def make_arrays(name: str) -> tuple[RuleArray, RuleArray]:
     return RuleArray(name, "weights", np.float64, 0.0, is_signed=signed), of_bias
 
 
-RULES: dict[str, UpdateRule] = {}
+class Rules(dict[str, UpdateRule]):
+    """Rules and their forms by name; those of other packages are found when named."""
+
+    def __missing__(self, name: str) -> UpdateRule:
+        import_rule(name)
+        return self[name] if name in self else refuse_rule(name)
+
+
+RULES = Rules()
 for _name, _entry in RULE_TABLE.items():
     RULES |= make_rules(_name, _entry)
 PERCEPTRON = RULES["perceptron"]

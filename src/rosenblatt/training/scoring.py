@@ -149,17 +149,19 @@ def format_score(metric: str, score: float) -> str:
 def format_epoch(epoch: Epoch, target: str = "classes", metric: str = "error") -> str:
     """Format an epoch in one line: mistakes or loss, updates, and the score of held-out rows."""
     rows, held = max(epoch.rows, 1), epoch.validation_score
-    wrong = f"{epoch.errors:10,d} mistakes  {epoch.errors / rows:7.2%}"
-    more = "" if epoch.mistakes == epoch.errors else f"  {epoch.mistakes:,} updates"
-    tested = "" if held is None else f"  {format_score(metric, held)}"
+    thing = {"numbers": "update", "ranking": "wrong pair"}.get(target, "mistake")
+    number = epoch.mistakes if target == "numbers" else epoch.errors
+    line = f"epoch {epoch.epoch:4d}  {number:10,d} {thing}{' ' if number == 1 else 's'}"
     if target == "numbers":
-        wrong, more = f"{epoch.mistakes:10,d} updates", f"  mean loss {epoch.loss / rows:.4g}"
-    elif target == "ranking":
-        wrong = f"{epoch.errors:10,d} pairs wrong  {epoch.errors / rows:7.2%}"
-        more = f"  {epoch.mistakes:,} updates"
-    if target in SCORES and held is not None:
-        tested = f"  held-out {SCORES[target]} {held:.4f}"
-    return f"epoch {epoch.epoch:4d}  {wrong}{more}{tested}"
+        line += f"  mean loss {epoch.loss / rows:.4g}"
+    else:
+        line += f"  {epoch.errors / rows:7.2%}"
+    if target == "ranking" or (target != "numbers" and epoch.mistakes != epoch.errors):
+        line += f"  {epoch.mistakes:,} update{'' if epoch.mistakes == 1 else 's'}"
+    if held is None:
+        return line
+    known = f"held-out {SCORES[target]} {held:.4f}" if target in SCORES else None
+    return f"{line}  {known or format_score(metric, held)}"
 
 
 SCORES = {"numbers": "R²", "ranking": "NDCG"}

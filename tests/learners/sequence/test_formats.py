@@ -133,7 +133,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path, text, kind, words):
 def test_other_refusals(tmp_path):
     path = tmp_path / "a.conll"
     path.write_bytes(b"a A\n\xff B\n")
-    with pytest.raises(ValueError, match="line 2: the byte 0xff is not UTF-8; state the enc"):
+    with pytest.raises(ValueError, match="line 2: the byte 0xff is not UTF-8; use the enc"):
         read(path, find_layout(str(path), "conll", None))
     with pytest.raises(ValueError, match="no column of tags 7; label may be numbers from 1 to 1"):
         find_layout(str(path), "conll", "7")

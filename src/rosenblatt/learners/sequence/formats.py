@@ -234,7 +234,7 @@ def check_utf8(piece: Piece) -> None:
     except UnicodeDecodeError as error:
         line = before + data[: error.start].count(b"\n") + 1
         raise InputError(
-            f"{name}, line {line}: the byte {data[error.start]:#04x} is not UTF-8; state "
+            f"{name}, line {line}: the byte {data[error.start]:#04x} is not UTF-8; use "
             "the {encoding?} of the file, such as latin-1.",
             code="encoding",
             file=name,

@@ -68,7 +68,7 @@ class How(NamedTuple):
     seed: int = 0
     classes: list | None = None
     window: int = 0
-    holdout: float = 0.0
+    holdout: float | None = None
     early_stopping: bool = False
     balanced: bool = False
     decay: float = 0.0

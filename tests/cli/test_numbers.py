@@ -9,13 +9,13 @@ import pytest
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
 import rosenblatt
-from rosenblatt.cli.numbers import format_number_epoch
 from rosenblatt.jobs import files
 from rosenblatt.jobs.job import FileJob
 from rosenblatt.reading.reader import read
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.history import Epoch
 from rosenblatt.training.plan import Found, Request, make_plan
+from rosenblatt.training.scoring import format_epoch
 
 from .conftest import run
 
@@ -227,7 +227,7 @@ def test_a_label_that_is_not_a_number_is_named(capsys, folder):
 
 
 def test_an_epoch_in_a_line():
-    line = format_number_epoch(Epoch(3, 200, 150, 150, 30.0, 0.5))
+    line = format_epoch(Epoch(3, 200, 150, 150, 30.0, 0.5), "numbers")
     assert line == "epoch    3         150 updates  mean loss 0.15  held-out R² 0.5000"
 
 

@@ -13,7 +13,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import rosenblatt
-from rosenblatt.cli.data import BuiltIn, load_builtin
+from rosenblatt.cli.data import BUILT_IN, load_builtin
 from rosenblatt.parameters import ORDERS, SOLUTIONS
 from rosenblatt.storage.file import load_model
 
@@ -57,7 +57,7 @@ def test_what_is_compiled_starts_without_the_compiler_and_other_packages(tmp_pat
     assert not {"numba.np.linalg", "pandas", "scipy.linalg", "sklearn"} & imported
 
 
-@pytest.mark.parametrize("name", list(BuiltIn))
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_the_first_minute_takes_no_more_than_a_screen(capsys, name):
     status, out, _ = run(capsys, "train", name)
     lines = out.splitlines()

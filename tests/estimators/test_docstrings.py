@@ -4,10 +4,23 @@ import inspect
 
 import pytest
 
-from rosenblatt import ALMA, AROW, ROMMA, SCW, PassiveAggressive, Perceptron, SecondOrderPerceptron
+from rosenblatt import (
+    ALMA,
+    AROW,
+    ROMMA,
+    SCW,
+    Adaline,
+    PassiveAggressive,
+    PassiveAggressiveRanker,
+    PassiveAggressiveRegressor,
+    Perceptron,
+    PRank,
+    SecondOrderPerceptron,
+)
 from rosenblatt.estimators.docstrings import described_as, parse_entries
 
 FAMILY = [Perceptron, PassiveAggressive, ALMA, ROMMA, SecondOrderPerceptron, AROW, SCW]
+FAMILY += [PassiveAggressiveRegressor, Adaline, PassiveAggressiveRanker, PRank]
 
 
 class Given:
@@ -25,6 +38,8 @@ class Given:
     ----------
     size_ : int
         Their product.
+    age_ : int
+        What the other class does not have.
     """
 
     def __init__(self, depth=1, width=1, name="one"):
@@ -44,6 +59,8 @@ class Other:
     -----
     None.
     """
+
+    size_: int
 
     def __init__(self, colour, name="two", depth=3):
         pass

@@ -3,7 +3,6 @@
 import os
 import sys
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from functools import partial
 from glob import glob
 from importlib.util import find_spec
@@ -77,19 +76,13 @@ IRIS_COLUMNS = [
 ]
 
 
-class BuiltIn(StrEnum):
-    """Data sets that come with the package."""
-
-    IRIS = "iris"
-    XOR = "xor"
-    DIGITS = "digits"
-    BREAST_CANCER = "breast-cancer"
-    WINE = "wine"
+BUILT_IN = ("iris", "xor", "digits", "breast-cancer", "wine")
+"""Data sets that come with the package."""
 
 
 def is_builtin_set(data: str) -> bool:
     """Whether a name is that of a built-in set."""
-    return data in set(BuiltIn)
+    return data in BUILT_IN
 
 
 def has_sentences(data: str, kind: str | None) -> bool:
@@ -105,10 +98,10 @@ def load_builtin(name: str) -> "Drawable":
     """A built-in data set."""
     import numpy as np
 
-    if name == BuiltIn.XOR:
+    if name == "xor":
         X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
         return Drawable(X, y, {})
-    if name == BuiltIn.IRIS and (iris := find_iris()) is not None:
+    if name == "iris" and (iris := find_iris()) is not None:
         head, *lines = iris.read_text("ascii").splitlines()
         table = np.loadtxt(lines, delimiter=",")
         names = {"class_names": np.array(head.split(",")[2:]), "feature_names": IRIS_COLUMNS}

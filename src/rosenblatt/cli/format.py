@@ -332,10 +332,10 @@ def count_features(model: "Model") -> int:
 
 def about_metric(model: "Model") -> str:
     """The metric of early stopping, and that it no longer became better."""
-    from ..training.scoring import METRICS
+    from ..training.scoring import METRICS, SCORES
 
-    if model.target in ("numbers", "ranking"):
-        return f"{'R²' if model.target == 'numbers' else 'NDCG'} no longer rose"
+    if model.target in SCORES:
+        return f"{SCORES[model.target]} no longer rose"
     metric = METRICS[model.parameters.get("metric", "error")]
     return f"{metric.title} no longer {'rose' if metric.more_is_better else 'fell'}"
 

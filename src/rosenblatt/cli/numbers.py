@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..storage.model import Model
-    from ..training.history import Epoch
 
 HEADING = "   read         rows      rows/s    MB/s    MAE so far    MAE since"
 
@@ -38,16 +37,3 @@ def about_numbers(model: "Model") -> str:
     """The numbers that a model learnt, in a phrase."""
     scale = model.facts["numbers"]
     return f"numbers: mean {plain(scale['center'])}, deviation {plain(scale['scale'])}"
-
-
-def count_column(number: int, thing: str) -> str:
-    """A number with its noun, as wide as others in a column of counts."""
-    return f"{number:10,d} {thing}{' ' if number == 1 else 's'}"
-
-
-def format_number_epoch(epoch: "Epoch") -> str:
-    """Updates, mean loss and held-out R² of an epoch, in one line."""
-    loss, held = epoch.loss / max(epoch.rows, 1), epoch.validation_score
-    tested = "" if held is None else f"  held-out R² {held:.4f}"
-    updates = count_column(epoch.mistakes, "update")
-    return f"epoch {epoch.epoch:4d}  {updates}  mean loss {loss:.4g}{tested}"

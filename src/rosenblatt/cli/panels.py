@@ -185,13 +185,11 @@ def with_default(help: str, default: Any, shown: str | None = None) -> str:
     return f"{help} [default:{NO_BREAK}{shown}]"
 
 
-def parameter_option(
-    name: str, parameter: Parameter, panel: str, help: str = "", shown: str | None = None
-) -> PanelOption:
+def parameter_option(name: str, parameter: Parameter, panel: str, help: str = "") -> PanelOption:
     """Make the option of a parameter of the tables; its help is the table's unless given."""
     shell = SHELL_NAMES.get(name, name)
     flag = find_flag(shell)
-    text = help or with_default(sentence(parameter), parameter.default, shown)
+    text = help or with_default(sentence(parameter), parameter.default)
     if parameter.type is bool:
         flags = f"{flag}/--no-{flag[2:]}" if parameter.default else flag
         return PanelOption([flags, shell], panel=panel, help=text, is_flag=True, default=None)

@@ -3,11 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .numbers import count_column
-
 if TYPE_CHECKING:
     from ..storage.model import Model
-    from ..training.history import Epoch
 
 
 def summarize_ranking(score: Mapping[str, Any]) -> str:
@@ -34,13 +31,3 @@ def about_ranking(model: "Model") -> str:
     """The groups that a model ranks rows in, in a phrase."""
     group = (model.features.get("recipe") or {}).get("group")
     return "relevance within groups" + ("" if group is None else f" of {group}")
-
-
-def format_ranking_epoch(epoch: "Epoch") -> str:
-    """Pairs in the wrong order, updates and held-out NDCG of an epoch, in one line."""
-    share, held = epoch.errors / max(epoch.rows, 1), epoch.validation_score
-    tested = "" if held is None else f"  held-out NDCG {held:.4f}"
-    return (
-        f"epoch {epoch.epoch:4d}  {count_column(epoch.errors, 'wrong pair')}  {share:7.2%}  "
-        f"{count_column(epoch.mistakes, 'update').strip()}{tested}"
-    )

@@ -6,18 +6,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, NamedTuple, TextIO
 
 from ..kernels.clock import TIMER
 from ..training.bars import new_bar
 from ..training.history import Epoch
 from ..training.report import COLUMNS, Listener, Tally
-from ..training.scoring import format_score
+from ..training.scoring import format_epoch
 from .data import print_note, spell_note
-from .format import count, fold
-from .numbers import HEADING as NUMBER_HEADING, count_column, format_number_epoch, plain
-from .ranking import format_ranking_epoch
+from .format import fold
+from .numbers import HEADING as NUMBER_HEADING, plain
 
 LONGEST_SILENCE = 60.0  # seconds between two lines of a pass
 EPOCH_SILENCE = 10.0  # seconds between two lines of epochs without lines of their own
@@ -148,9 +146,7 @@ class Printed(Quiet):
     def print_epoch(self) -> None:
         """Print the last epoch, unless it is printed."""
         if self.pending is not None:
-            lines = {"numbers": format_number_epoch, "ranking": format_ranking_epoch}
-            line = lines.get(self.target, partial(format_epoch, metric=self.metric))
-            print_line(line(self.pending))
+            print_line(format_epoch(self.pending, self.target, self.metric))
         self.pending, self.epoch_printed = None, self.begun
 
     def close(self) -> None:
@@ -167,16 +163,6 @@ def format_pace(pace: Pace, tally: Tally, size: int | None, numbers: bool = Fals
     mistakes = "" if numbers or pace.mistakes is None else f"{pace.mistakes:12,d}"
     speeds = f"{pace.rows_per_second:12,.0f}{pace.megabytes_per_second:8,.0f}"
     return f"{read}{pace.rows:13,d}{speeds} {errors[0]}{errors[1]}{mistakes}".rstrip()
-
-
-def format_epoch(epoch: Epoch, metric: str = "error") -> str:
-    """Mistakes, updates and a metric of held-out rows of an epoch, in one line."""
-    share = epoch.errors / max(epoch.rows, 1)
-    more = "" if epoch.mistakes == epoch.errors else f"  {count(epoch.mistakes, 'update')}"
-    held = epoch.validation_score
-    tested = "" if held is None else f"  {format_score(metric, held)}"
-    wrong = count_column(epoch.errors, "mistake")
-    return f"epoch {epoch.epoch:4d}  {wrong}  {share:7.2%}{more}{tested}"
 
 
 class AsJson(Printed):

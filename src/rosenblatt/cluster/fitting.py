@@ -125,9 +125,8 @@ def fit(
     parameters = estimator.get_params(deep=False)
     rule = find_rule(estimator)
     mix = default_mix(rule) if mix is None else mix
-    source = make(
-        parameters | {"mode": mode, "mix": mix}, rule, X, y, sample_weight, classes, reading
-    )
+    given = Given(X, y, sample_weight, classes, reading)
+    source = make(parameters | {"mode": mode, "mix": mix}, rule, given)
     training = Training(source, parameters, mode, mix, ClusterCheckpoint(checkpoint, resume))
     cluster = Cluster(client, patience)
     if report is None and parameters["verbose"]:
@@ -151,35 +150,30 @@ def find_rule(estimator: Any) -> UpdateRule:
     return RULES[next(filter(None, names), PERCEPTRON.name)]
 
 
-def make_row_source(
-    values: dict[str, Any],
-    rule: UpdateRule,
-    X: Any,
-    y: Any,
-    weights: Any,
-    classes: Any,
-    reading: Any,
-) -> RowSource:
+class Given(NamedTuple):
+    """The data that ``fit`` was given, and options of reading if they are files."""
+
+    X: Any
+    y: Any
+    weights: Any
+    classes: Any
+    reading: dict[str, Any]
+
+
+def make_row_source(values: dict[str, Any], rule: UpdateRule, given: Given) -> RowSource:
     """Check the parameters of a linear model, and find its partitions."""
+    X, y, weights, classes, reading = given
     check_supported(values, RULE_TABLE[rule.family].parameters, rule)
     exact = values["intercept_step"] == "radius"
     return RowSource(make_partitions(X, y, weights, exact, reading), rule, classes)
 
 
-def make_sentence_source(
-    values: dict[str, Any],
-    rule: UpdateRule,
-    X: Any,
-    y: Any,
-    weights: Any,
-    classes: Any,
-    reading: Any,
-) -> SentenceSource:
+def make_sentence_source(values: dict[str, Any], rule: UpdateRule, given: Given) -> SentenceSource:
     """Check the parameters of a tagger, and find its partitions."""
-    if weights is not None or classes is not None:
+    if given.weights is not None or given.classes is not None:
         raise TypeError("A tagger takes neither sample_weight nor classes; leave them out.")
     check_supported(values, SEQUENCE, rule, "pieces")
-    return SentenceSource(X, y, **reading)
+    return SentenceSource(given.X, given.y, **given.reading)
 
 
 SOURCES: dict[type, Callable[..., Any]] = {

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from ..kernels.ranking import PairIndex, count_ordered
 from ..parameters import InputError
 from .rows import Array
-from .targets import ClassTarget, NumberTarget, describe
-from .weights import row_weights
+from .targets import ClassTarget, NumberTarget, TargetWithoutClasses, describe
 
 GRADED = np.dtype([("relevance", np.float64), ("group", np.uint64)])
 """The code of a row: its relevance, and the key of its group."""
@@ -280,11 +279,8 @@ def mean(values: Array) -> float:
 
 
 @dataclass(frozen=True)
-class RankingTarget:
+class RankingTarget(TargetWithoutClasses):
     """The relevance of a row among the rows of its group; its code has both."""
-
-    classes: ClassVar[Array] = np.empty(0)
-    label_sets: ClassVar[bool] = False
 
     def encode(self, labels: Array, first_row: int = 0, held: Array | None = None) -> Array:
         """The codes, which labels with groups are already; ``first_row`` is for errors."""
@@ -296,10 +292,6 @@ class RankingTarget:
             )
         return refuse_negative(labels, first_row)
 
-    def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
-        """Sample weights, or None if all are 1."""
-        return row_weights(codes, sample_weight, None)
-
     def decide(self, scores: Array, ties: str = "mistake") -> Array:
         """The scores, in double precision."""
         return scores.astype(np.float64)
@@ -307,10 +299,6 @@ class RankingTarget:
     def new_score(self) -> RankingScore:
         """Collect scores."""
         return RankingScore()
-
-    def as_parameters(self) -> dict[str, Any]:
-        """Nothing: there are no weights of classes, and no ranks."""
-        return {}
 
 
 AnyTarget = ClassTarget | NumberTarget | RankingTarget

@@ -268,8 +268,23 @@ def score_ranks(activations: Array, biases: Array) -> Array:
     return np.pad(np.cumsum(steps, axis=1), ((0, 0), (1, 0)))
 
 
+class TargetWithoutClasses:
+    """What numbers and relevance share: they have neither classes nor weights of classes."""
+
+    classes: ClassVar[Array] = np.empty(0)
+    label_sets: ClassVar[bool] = False
+
+    def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
+        """Sample weights, or None if all are 1."""
+        return row_weights(codes, sample_weight, None)
+
+    def as_parameters(self) -> dict[str, Any]:
+        """Nothing: there are no weights of classes, and no ranks."""
+        return {}
+
+
 @dataclass(frozen=True)
-class NumberTarget:
+class NumberTarget(TargetWithoutClasses):
     """A number for each row; its code is (number - center) / scale.
 
     Attributes
@@ -283,8 +298,6 @@ class NumberTarget:
     center: float = 0.0
     scale: float = 1.0
     median: float = 0.0
-    classes: ClassVar[Array] = np.empty(0)
-    label_sets: ClassVar[bool] = False
 
     @classmethod
     def measure(cls, labels: Any, learnt: Array) -> Self:
@@ -303,10 +316,6 @@ class NumberTarget:
         """The code of each number; ``first_row`` is the number of the first row, for errors."""
         return np.asarray((as_numbers(labels, first_row) - self.center) / self.scale)
 
-    def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
-        """Sample weights, or None if all are 1."""
-        return row_weights(codes, sample_weight, None)
-
     def decide(self, scores: Array, ties: str = "mistake") -> Array:
         """The numbers that scores stand for."""
         return np.asarray(self.center + self.scale * scores.astype(np.float64))
@@ -322,10 +331,6 @@ class NumberTarget:
     def nonconformity(self, scores: Array, codes: Array) -> Array:
         """The absolute error of each row, in the scale of the codes."""
         return np.abs(scores.astype(np.float64) - codes)
-
-    def as_parameters(self) -> dict[str, Any]:
-        """Nothing: there are no weights of classes."""
-        return {}
 
     def as_dict(self) -> dict[str, float]:
         """Center and scale, as a model file has them."""

@@ -21,12 +21,11 @@ from ..data.labels import check_classes, count_classes, encode, make_labels, num
 from ..data.rows import Array, check_structure, view_rows
 from ..data.weights import balance_running, class_weights, row_weights, rows_that_count
 from ..learners.asking import ask_probabilities, find_margins
-from ..learners.base import WITHOUT_CLASSES
 from ..parameters import Parameter, check_parameters
 from ..storage.model import Model
 from ..training.history import Epoch
 from ..training.run import Run
-from ..training.scoring import format_score
+from ..training.scoring import format_epoch
 from .one_row import check_label
 
 if TYPE_CHECKING:  # scikit-learn has no types: with these, wrong parameters are reported
@@ -495,32 +494,13 @@ def to_canonical(X: Any) -> Any:
 
 
 def print_epoch(run: Run, measured: int, metric: str, epoch: Epoch) -> None:
-    """Print mistakes and error of an epoch; the error is that of the rows measured, or met.
+    """Print an epoch in a line; errors are those of the rows measured, if any, or met.
 
-    ``metric`` is that of the held-out rows.
+    ``measured`` is the number of rows of each problem that were measured, 0 if none were.
     """
-    target = run.problems[0].state.rule.target
-    if target in WITHOUT_CLASSES:
-        print_other_epoch(epoch, measured, target)
-        return
     measured *= sum(len(one.history.epochs) == epoch.epoch for one in run.problems)
-    share, score = epoch.errors / (measured or epoch.rows), epoch.validation_score
-    print(
-        f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} mistakes  {share:7.2%} error",
-        "" if score is None else f" {format_score(metric, score)}",
-        flush=True,
-    )
-
-
-def print_other_epoch(epoch: Epoch, measured: int, target: str) -> None:
-    """Print updates and mean loss of an epoch where labels are not classes."""
-    loss, score = epoch.loss / (measured or epoch.rows), epoch.validation_score
-    metric = "R²" if target == "numbers" else "NDCG"
-    print(
-        f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} updates  {loss:.6g} mean loss",
-        "" if score is None else f" {score:.4f} held-out {metric}",
-        flush=True,
-    )
+    rows, target = measured or epoch.rows, run.problems[0].state.rule.target
+    print(format_epoch(epoch._replace(rows=rows), target, metric), flush=True)
 
 
 # For trainings elsewhere, such as on a cluster

@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable
+from inspect import get_annotations
 from itertools import starmap
 from typing import Any, TypeVar
 
@@ -15,8 +16,9 @@ DEFAULT = re.compile(r"(?<=default=).+$", re.MULTILINE)
 def described_as(other: type) -> Callable[[Class], Class]:
     """Complete the docstring of a class with descriptions of another class.
 
-    The docstring of the class describes what is new or different. Other parameters and attributes
-    are added from the other class, in the order of the signature and with their own defaults.
+    The docstring of the class describes what is new or different. Other parameters, and attributes
+    that the class has, too, are added from the other class, in the order of the signature and with
+    their own defaults.
     """
 
     def describe(cls: Class) -> Class:
@@ -27,7 +29,9 @@ def described_as(other: type) -> Callable[[Class], Class]:
                 name: own.get(name) or set_default(parameters[name], given.default)
                 for name, given in inspect.signature(cls).parameters.items()
             }
-            sections = {"Parameters": described, "Attributes": {**attributes, **own_attributes}}
+            names = {name for kind in cls.__mro__ for name in {*vars(kind), *get_annotations(kind)}}
+            shared = {name: attributes[name] for name in attributes if name in names}
+            sections = {"Parameters": described, "Attributes": {**shared, **own_attributes}}
             before, *_, after = SECTION.split(inspect.cleandoc(cls.__doc__))
             cls.__doc__ = before + "".join(starmap(format_section, sections.items())) + after + "\n"
         return cls

@@ -14,6 +14,7 @@ from ..parameters import ANY_RANKING_RULE, InputError, ParameterError
 from .constructors import estimator, positional
 from .docstrings import described_as
 from .linear_base import LinearEstimator
+from .regressors import PassiveAggressiveRegressor
 
 
 @estimator
@@ -210,6 +211,7 @@ class LinearRanker(LinearEstimator):
         return tags
 
 
+@described_as(PassiveAggressiveRegressor)
 @estimator
 class PassiveAggressiveRanker(LinearRanker):
     """Passive-aggressive ranker: the smallest step after which a pair is in order with margin 1.
@@ -228,14 +230,6 @@ class PassiveAggressiveRanker(LinearRanker):
         PA-I, PA-II, or PA without a limit to the step, for data without noise.
     solution : {"last", "average"}, default="average"
         The weights to predict with: the last ones, or the average over all rows.
-    average_decay : float, default=0.0
-        With ``solution="average"``, the decay per row, in [0, 1): 0.001 averages over about the
-        last 1,000 rows, for data that drift; 0 averages over all rows.
-    order : {"each", "once", "fixed", "replacement"}, default="each"
-        The order of the rows. "each": a new permutation each epoch; "once": one permutation for all
-        epochs; "fixed": as given; "replacement": as many rows as there are, drawn with replacement.
-    max_iter : int, default=10
-        Largest number of epochs.
     measure : bool, default=False
         Whether to evaluate all pairs after each epoch, to record the loss of the present weights.
     early_stopping : bool, default=False
@@ -243,23 +237,15 @@ class PassiveAggressiveRanker(LinearRanker):
         weights.
     validation_fraction : float, default=0.1
         Share of the groups to hold out, in (0, 1).
-    n_iter_no_change : int, default=5
-        Number of epochs without improvement before early stopping.
-    warm_start : bool, default=False
-        Whether ``fit`` continues from the weights of the last fit.
     random_state : int, RandomState instance or None, default=None
         Seed of the permutations and of the groups held out. The same integer gives the same model.
-    verbose : int, default=0
-        Whether to print a line for each epoch.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features)
         The weights.
-    n_iter_ : int
-        Number of epochs.
-    n_mistakes_ : int
-        Number of updates, over all calls of ``partial_fit`` or warm starts.
+    intercept_ : ndarray of shape (1,)
+        0: a bias would move all scores of a group alike.
     stop_reason_ : {"ordered", "max_iter", "no_improvement"}
         Why training ended; "ordered" means that all pairs are in order, with the margin.
     history_ : list of Epoch

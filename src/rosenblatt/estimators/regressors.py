@@ -13,6 +13,7 @@ from .constructors import estimator, positional
 from .docstrings import described_as
 from .linear_base import LinearEstimator
 from .one_row import make_row
+from .perceptron import Perceptron
 
 if TYPE_CHECKING:
 
@@ -225,6 +226,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         return self._encode(y)[1]
 
 
+@described_as(Perceptron)
 @estimator
 class PassiveAggressiveRegressor(LinearRegressor):
     """Passive-aggressive regressor: no update for errors up to ε, else the smallest that suffices.
@@ -247,9 +249,6 @@ default="epsilon_insensitive"
         some. After each update, weights below 0 become 0.
     solution : {"last", "average"}, default="last"
         The weights to predict with: the last ones, or the average over all rows.
-    average_decay : float, default=0.0
-        With ``solution="average"``, the decay per row, in [0, 1): 0.001 averages over about the
-        last 1,000 rows, for data that drift; 0 averages over all rows.
     order : {"each", "once", "fixed", "replacement"}, default="each"
         The order of the rows. "each": a new permutation each epoch; "once": one permutation for all
         epochs; "fixed": as given; "replacement": as many rows as there are, drawn with replacement.
@@ -267,16 +266,6 @@ default="epsilon_insensitive"
     calibrate : {False, "conformal"}, default=False
         Whether to hold out rows for ``predict_interval``, which needs their errors.
         ``partial_fit`` and ``learn_one`` use the errors of rows before they are learnt.
-    validation_fraction : float, default=0.1
-        Share of the rows to hold out, in (0, 1).
-    n_iter_no_change : int, default=5
-        Number of epochs without improvement before early stopping.
-    warm_start : bool, default=False
-        Whether ``fit`` continues from the weights of the last fit.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the permutations and of the rows held out. The same integer gives the same model.
-    verbose : int, default=0
-        Whether to print a line for each epoch.
 
     Attributes
     ----------
@@ -284,8 +273,6 @@ default="epsilon_insensitive"
         The weights.
     intercept_ : ndarray of shape (1,)
         The bias.
-    n_iter_ : int
-        Number of epochs.
     n_mistakes_ : int
         Number of updates, over all calls of ``partial_fit`` or warm starts.
     stop_reason_ : {"within_epsilon", "max_iter", "no_improvement"}

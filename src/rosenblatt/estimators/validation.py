@@ -3,9 +3,9 @@
 import warnings
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from ..data.labels import count_classes
 from ..data.rows import Array, refuse_not_finite
 from ..data.splits import Split
 from ..data.weights import row_weights, rows_that_count
@@ -29,17 +29,10 @@ def hold_out(
     metric = model._values().get("metric", "error")
     if metric in RANKING:
         counts = count_classes(codes[held], len(classes))
-        found = describe_unranked(metric, *counts, classes)
+        found = describe_unranked(metric, counts, len(held), classes)
         if found is not None:
             warnings.warn(spell_parameters(found, in_python), stacklevel=6)
     return learnt, Validation(X[held], codes[held])
-
-
-def count_classes(codes: Array, n_classes: int = 0) -> tuple[Array, int]:
-    """Return the number of rows of each class or label, and of all rows."""
-    if codes.ndim == 2:
-        return np.count_nonzero(codes, axis=0), len(codes)
-    return np.bincount(codes, minlength=n_classes), len(codes)
 
 
 def check_eval_set(model: Any, eval_set: Any, classes: Array, dtype: Any) -> Validation:
@@ -58,7 +51,8 @@ def check_eval_set(model: Any, eval_set: Any, classes: Array, dtype: Any) -> Val
         X, y = model._check_rows(*eval_set, reset=False, dtype=dtype)
         refuse_not_finite(X)
         codes, metric = model._number(y, classes), model._values().get("metric", "error")
-        if metric in RANKING and not is_defined(metric, *count_classes(codes)):
+        ranked = metric in RANKING
+        if ranked and not is_defined(metric, count_classes(codes, len(classes)), len(codes)):
             raise ParameterError(
                 f"the rows {explain_undefined(metric)}; add rows of another class, or use another "
                 "{metric?}.",

@@ -36,10 +36,6 @@ class Axis(NamedTuple):
         share = (np.asarray(values, np.float64) - self.low) / ((self.high - self.low) or 1.0)
         return start + np.clip(share, 0.0, 1.0) * (end - start)
 
-    def ticks(self) -> list[float]:
-        """Return five values along the axis."""
-        return [float(value) for value in np.linspace(self.low, self.high, 5)]
-
 
 def draw_chart(
     title: str, series: Sequence[Series], axes: tuple[Axis, Axis], guide: Curve | None = None
@@ -74,7 +70,7 @@ def draw_line(places: Sequence[tuple[float, float]], colour: str, more: str) -> 
 def draw_axis(axis: Axis, horizontal: bool) -> list[str]:
     """Draw the lines, numbers and title of an axis."""
     right, low, parts = WIDTH - RIGHT, HEIGHT - BOTTOM, []
-    for value in axis.ticks():
+    for value in np.linspace(axis.low, axis.high, 5).tolist():
         text = f"{value:.3g}"
         if horizontal:
             x = float(axis.place(np.array(value), LEFT, right))

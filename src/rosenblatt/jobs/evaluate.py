@@ -43,14 +43,20 @@ class HeldOut(NamedTuple):
     target: AnyTarget
     split: Split = EVERY_ROW
 
-    def scores(self, learner: LinearLearner) -> Iterator[tuple[Array, Array]]:
-        """Yield the scores of the rows and the codes of their labels, batch by batch."""
-        row, count = 0, 0
+    def encode(self) -> Iterator[tuple[Batch, Array, Array]]:
+        """Yield each batch with a flag for each row that is held out, and the codes of these."""
+        row = 0
         for batch in self.batches:
             held = self.split.held_out(row, n_rows(batch.rows), batch.groups)
-            codes = self.target.encode(known_labels(batch, row), row, held)
-            yield learner.scores(batch.rows, batch.width)[held], codes[held]
-            row, count = row + len(codes), count + int(np.count_nonzero(held))
+            yield batch, held, self.target.encode(known_labels(batch, row), row, held)[held]
+            row += len(held)
+
+    def scores(self, learner: LinearLearner) -> Iterator[tuple[Array, Array]]:
+        """Yield the scores of the rows and the codes of their labels, batch by batch."""
+        count = 0
+        for batch, held, codes in self.encode():
+            yield learner.scores(batch.rows, batch.width)[held], codes
+            count += len(codes)
         if not count:
             raise ParameterError(
                 "{holdout} held no row out; take a larger share.",
@@ -63,10 +69,8 @@ class HeldOut(NamedTuple):
 
         A row of a label set may be of no class, and counts in any case.
         """
-        counts, rows, unknown, row = np.zeros(len(self.target.classes), np.intp), 0, 0, 0
-        for batch in self.batches:
-            held = self.split.held_out(row, n_rows(batch.rows), batch.groups)
-            codes = self.target.encode(known_labels(batch, row), row, held)[held]
+        counts, rows, unknown = np.zeros(len(self.target.classes), np.intp), 0, 0
+        for _, _, codes in self.encode():
             if codes.ndim == 1:
                 others = codes < 0
                 codes = codes[~others]
@@ -75,7 +79,6 @@ class HeldOut(NamedTuple):
                 others = np.asarray(codes[:, len(counts) :].any(axis=1))
                 counts += np.count_nonzero(codes[:, : len(counts)], axis=0)
             rows, unknown = rows + len(codes), unknown + int(np.count_nonzero(others))
-            row += n_rows(batch.rows)
         return counts, rows, unknown
 
     def check_labels(self, name: str, metric: str) -> Note | None:
@@ -114,11 +117,9 @@ class HeldOut(NamedTuple):
 
     def check_pairs(self, name: str) -> None:
         """Refuse rows to validate with if none of their groups has rows to order."""
-        counts, row = RankingScore(), 0
-        for batch in self.batches:
-            codes = self.target.encode(known_labels(batch, row), row)
+        counts = RankingScore()
+        for _, _, codes in self.encode():
             counts.compare(np.zeros(len(codes)), codes)
-            row += len(codes)
         if not counts.as_dict()["groups"]:
             raise InputError(
                 f"No group of {name} has rows of different relevance; validate with groups that "

@@ -10,7 +10,6 @@ import numpy as np
 from ..data.labels import UnknownLabelError
 from ..data.ranking import AnyTarget, RankingTarget, refuse_no_pairs
 from ..data.rows import Array, n_rows, overflow, refuse_lost
-from ..data.splits import EVERY_ROW
 from ..data.targets import LabelCounts, NumberTarget, make_target
 from ..learners.asking import choose_labels
 from ..learners.base import WITHOUT_CLASSES
@@ -43,7 +42,7 @@ from .cache import read_cached
 from .data import SentenceFile, match_labels
 from .evaluate import HeldOut
 from .importances import measure_first_rows
-from .job import FileJob
+from .job import FileJob, begin_learner, read_once_error
 from .pairs_hint import find_hint, may_gain
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
@@ -97,8 +96,8 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     whole = None
     if not plan.stream:
         try:
-            read = read_cached if plan.cache else read_whole
-            whole = read(reader, watch(job.reporter, keeps=not plan.cache))
+            read = read_cached if plan.request.cache else read_whole
+            whole = read(reader, watch(job.reporter, keeps=not plan.request.cache))
         except OutgrownError:
             found = replace(found, fits=False)
             plan = job.plan(found)
@@ -131,11 +130,7 @@ def refuse_second_pass(plan: Plan, name: str) -> None:
     }
     for parameter, wanted in again.items():
         if wanted:
-            raise ParameterError(
-                f"{name} can be read only once, and {{{parameter}?}} needs to read it again; "
-                "write it to a file first.",
-                code="read-once",
-            )
+            raise read_once_error(name, parameter)
 
 
 def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
@@ -147,7 +142,7 @@ def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
             "{resume?} out to start a new run.",
             code="resume-old",
         )
-    if left is not None and left.parts and plan.cache:
+    if left is not None and left.parts and plan.request.cache:
         raise ParameterError(
             "The run began as a stream; resume it without {cache?}.", code="resume-cache"
         )
@@ -196,7 +191,7 @@ def learn(rows: "FileRows", job: FileJob) -> Model:
     try:
         return learn_once(rows, job)
     except UnknownLabelError as late:
-        known = rows.plan.classes is not None or job.initial is not None
+        known = rows.plan.request.classes is not None or job.initial is not None
         if known or rows.in_memory or not rows.reader.rereadable:
             raise
         sentence = f"{late} All labels are looked up first, and the run begins again."
@@ -213,7 +208,7 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     plan = rows.plan
     rows.target = rows.target or rows.find_target(job)
     facts = dict(job.facts)
-    if plan.labels_budget:
+    if plan.request.labels_budget:
         facts["asked"] = rows.ask(job)
     job.note_initial(plan)
     learner = begin(plan, rows, job)
@@ -246,7 +241,7 @@ def complete(
         if job.before is None:
             suggest_pairs(rows, job)
     elif plan.target in WITHOUT_CLASSES and rows.in_memory:
-        facts["training_score"] = rows.score_all(learner).as_dict()
+        facts["training_score"] = HeldOut(rows.batches, rows.target).score(learner).as_dict()
     if plan.parameters.get("calibrate") and plan.split:
         rows.held_out.calibrate(learner)
     elif plan.parameters.get("calibrate") and not rows.adapts:
@@ -282,19 +277,13 @@ def calibrate_in_memory(rows: "FileRows", job: FileJob) -> Calibration:
 
 def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
     """Return an untrained learner, or the one to resume or to start from."""
-    assert rows.target is not None
     if job.begun is not None:
         learner = LinearLearner.from_model(job.begun)
     elif job.initial is not None:
         learner = start_from(job.initial, plan)
     else:
-        learner = LinearLearner.begin(
-            plan.parameters,
-            rows.target.classes,
-            (rows.first.width, rows.first.rows.values.dtype),
-            rule=plan.choose_rule(rows.first.width, len(rows.target.classes)),
-            multilabel=rows.target.label_sets,
-        )
+        shape = rows.first.width, rows.first.rows.values.dtype
+        learner = begin_learner(plan, rows.target, shape)
     if isinstance(rows.target, NumberTarget):
         learner.numbers = rows.target
     learner.parameters = {**plan.parameters, **rows.target.as_parameters()}
@@ -373,7 +362,7 @@ class FileRows:
         self.full: FullInformation | None = None
         self.class_rows: list[int] = []
         self.part: Part | None = None
-        self.windows = Windows(plan.progress_every or 1, self.report_window)
+        self.windows = Windows(plan.request.progress_every or 1, self.report_window)
         self.adapts = plan.parameters.get("calibrate") == "conformal" and not plan.split
 
     target: Any
@@ -398,7 +387,7 @@ class FileRows:
             begun = job.begun
             return make_target(begun.classes, begun.is_multilabel, ranks=plan.target == "ranks")
         counted = self.count_labels(self.reader if weighs_all and not self.in_memory else [])
-        target = counted.target(plan.parameters, plan.classes, known)
+        target = counted.target(plan.parameters, plan.request.classes, known)
         if plan.target == "ranks" and known is None and self.in_memory:
             counted.refuse_one_rank()
         return target
@@ -414,7 +403,6 @@ class FileRows:
 
     def encode(self, batch: Batch, first_row: int) -> TrainingRows:
         """Return the rows of a batch with the numbers of their classes."""
-        assert self.target is not None
         rows = TrainingRows.encode(batch, self.target, self.plan.split, first_row)
         if self.asked is None:
             return rows
@@ -432,7 +420,7 @@ class FileRows:
         rows, seed = self.encode(self.first, 0), self.plan.split.seed
         order = np.random.default_rng(seed).permutation(rows.row_order)
         flags = choose_labels(
-            learner, rows._replace(row_order=order), self.plan.labels_budget, seed
+            learner, rows._replace(row_order=order), self.plan.request.labels_budget, seed
         )
         self.asked = flags.asked
         counts = {"rows": len(rows.row_order), "labels": int(flags.asked.sum())}
@@ -445,9 +433,9 @@ class FileRows:
         if self.part is not None:
             yield self.part
             return
-        reports = self.plan.progress_every > 0
+        reports = self.plan.request.progress_every > 0
         progressive = run.epoch == 1 and (reports or self.adapts)
-        for rows in self.encode_blocks(self.plan.window, len(learner.classes)):
+        for rows in self.encode_blocks(self.plan.request.window, len(learner.classes)):
             if self.full is not None and run.epoch == 1:
                 self.full.learn(rows)
             if progressive:
@@ -475,7 +463,7 @@ class FileRows:
         def report(found: Array) -> None:
             if len(found):
                 conformal.add(found[:, 1])
-                if self.plan.progress_every:
+                if self.plan.request.progress_every:
                     self.windows.add(found[:, 0])
 
         return PredictedTask(task, judge, report, from_scores=True)
@@ -517,7 +505,7 @@ class FileRows:
 
     def report_part(self, run: Run) -> None:
         """Report the mistakes of a pass so far."""
-        if run.epoch > 1 or not self.plan.progress_every:
+        if run.epoch > 1 or not self.plan.request.progress_every:
             count, each = run.count, len(run.active)
             target = self.target
             wrong = count.loss * target.scale if isinstance(target, NumberTarget) else count.errors
@@ -530,22 +518,15 @@ class FileRows:
     @property
     def held_out(self) -> HeldOut:
         """The rows that are held out."""
-        assert self.target is not None
         return HeldOut(self.batches, self.target, self.plan.split)
-
-    def score_all(self, learner: LinearLearner) -> Any:
-        """Compare the predictions for all rows with their labels."""
-        assert self.target is not None
-        return HeldOut(self.batches, self.target, EVERY_ROW).score(learner)
 
     @cached_property
     def validation(self) -> HeldOut:
         """The rows of the validation file, or those that are held out."""
-        if self.plan.validation is None:
+        if self.plan.request.validation is None:
             self.note_undefined()
             return self.held_out
-        assert self.target is not None
-        reader = open_validation(self.plan.validation, self.reader)
+        reader = open_validation(self.plan.request.validation, self.reader)
         small = (reader.size or 0) <= IN_MEMORY >> 2
         batches = HeldOut([*reader] if small else reader, self.target)
         if not sum(n_rows(batch.rows) for batch in batches.batches):

@@ -17,7 +17,7 @@ from ..storage.model import Model
 from ..training.report import Listener
 from .evaluate import evaluate
 from .files import train
-from .job import FileJob
+from .job import FileJob, read_once_error
 from .tuning import tune
 
 
@@ -176,11 +176,7 @@ def refuse_empty_fold(fold: Fold, rows: int) -> None:
 def refuse_folds(reader: Reader, job: FileJob) -> None:
     """Refuse what cannot be divided into folds."""
     if not reader.rereadable:
-        raise ParameterError(
-            f"{reader.source.name} can be read only once, and {{folds?}} needs to read it again; "
-            "write it to a file first.",
-            code="read-once",
-        )
+        raise read_once_error(reader.source.name, "folds")
     other = {
         "initial": job.initial is not None,
         "resume": job.begun is not None,

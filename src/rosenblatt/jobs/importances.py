@@ -1,7 +1,7 @@
 """Importances of columns: the weight times the standard deviation of the column."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -137,8 +137,3 @@ def rank_columns(
         )
         for k in order.tolist()
     ]
-
-
-def as_rows(found: list[Importance]) -> list[dict[str, Any]]:
-    """Return importances as JSON values."""
-    return [one._asdict() for one in found]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
+from ..learners.linear import LinearLearner
 from ..parameters import RULE_NAMES, RULE_TABLE, ParameterError
 from ..storage.file import save_model
 from ..storage.model import Model
@@ -76,13 +77,13 @@ class FileJob:
                 request = replace(request, ordinal=self.check_ranks(before))
         plan = make_plan(request, found)
         self.refuse_unused(plan, found.rereadable)
-        if plan.online and (self.checkpointer is not None or self.before is not None):
+        if request.online and (self.checkpointer is not None or self.before is not None):
             raise ParameterError(
                 "{online?} begins with several settings; leave {checkpoint?}, {resume?} and "
                 "{initial?} out.",
                 code="online-resume",
             )
-        if plan.progress_every and (self.checkpointer is not None or self.begun is not None):
+        if request.progress_every and (self.checkpointer is not None or self.begun is not None):
             raise ParameterError(
                 "{progress_every?} is about a whole pass; leave {checkpoint?} out.",
                 code="progress-checkpoint",
@@ -154,3 +155,20 @@ class FileJob:
             return None
         self.reporter.note(Note("The run is complete.", "complete"))
         return self.begun
+
+
+def begin_learner(plan: Plan, target: Any, shape: tuple[int, Any]) -> LinearLearner:
+    """Return an untrained learner for rows of some width and type, by a plan."""
+    rule = plan.choose_rule(shape[0], len(target.classes))
+    return LinearLearner.begin(
+        plan.parameters, target.classes, shape, rule=rule, multilabel=target.label_sets
+    )
+
+
+def read_once_error(name: str, option: str) -> ParameterError:
+    """Return the error of an option that needs a second pass over what can be read only once."""
+    return ParameterError(
+        f"{name} can be read only once, and {{{option}?}} needs to read it again; write it to a "
+        "file first.",
+        code="read-once",
+    )

@@ -186,7 +186,7 @@ class OnlineTraining:
             if len(flags[0]):
                 self.choose(np.array(flags))
                 self.report(main)
-        if main.plan.progress_every:
+        if main.plan.request.progress_every:
             main.windows.close()
         best = self.candidates[self.leader]
         facts = {**self.job.facts, "online": self.as_dict()}
@@ -214,7 +214,7 @@ class OnlineTraining:
 
     def report(self, main: FileRows) -> None:
         """Report the error of the predictions."""
-        if main.plan.progress_every:
+        if main.plan.request.progress_every:
             main.windows.add(self.last)
         else:
             self.reporter.batch(Tally(self.seen, main.bytes_read, self.wrong))
@@ -255,7 +255,6 @@ def make_candidates(
     rows: FileRows, found: Found, settings: list[Setting], reading: Mapping[str, Any]
 ) -> list[Candidate]:
     """Make a candidate of each setting that goes together with what was stated."""
-    assert rows.target is not None
     made, refused = list[Candidate](), list[ParameterError]()
     classes, sets = len(rows.target.classes), rows.target.label_sets
     for chosen, request in settings:

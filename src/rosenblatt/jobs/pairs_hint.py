@@ -1,15 +1,17 @@
 """A note where products of columns would lower the error on held-out rows much."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..data.rows import Array, view_rows
 from ..data.targets import ClassTarget
-from ..learners.linear import LinearLearner, TrainingRows
+from ..learners.linear import TrainingRows
 from ..parameters import FOR_TABLES
 from ..training.plan import Plan, usual_aggressiveness, usual_bias_step
 from ..training.report import Note
+from .job import begin_learner
 
 FEW_COLUMNS = 20
 LEAST_ROWS, MOST_ROWS = 300, 2_000  # to learn from, and to test with
@@ -71,12 +73,8 @@ def measure_error(
     learnt, tested = rows
     size = float((X[learnt].astype(np.float64) ** 2).sum(axis=1).mean())
     by_size = {"C": usual_aggressiveness(size), "intercept_step": usual_bias_step(size)}
-    learner = LinearLearner.begin(
-        {**plan.parameters, **by_size},
-        target.classes,
-        (X.shape[1], X.dtype),
-        rule=plan.choose_rule(X.shape[1], len(target.classes)),
-    )
+    plan = replace(plan, parameters={**plan.parameters, **by_size})
+    learner = begin_learner(plan, target, (X.shape[1], X.dtype))
     given = TrainingRows.of(view_rows(X[learnt]), codes[learnt], None, X.shape[1])
     learner.train(given, plan.max_iter, order=plan.parameters["order"], seed=plan.split.seed)
     chosen = learner.choose(learner.scores(view_rows(X[tested]), X.shape[1]))

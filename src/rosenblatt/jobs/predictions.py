@@ -18,7 +18,6 @@ from .decisions import find_positive, make_decision, require_probabilities
 from .evaluate import scored
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
-FORMATS = (*DELIMITERS, "jsonl")
 
 
 class Contents(NamedTuple):

@@ -14,7 +14,7 @@ from ..data.rows import Array, drop_empty_columns, n_rows, rows_where
 from ..data.splits import Split
 from ..data.targets import ClassTarget, LabelCounts, NumberTarget
 from ..data.weights import balance, row_weights
-from ..learners.linear import LinearLearner, TrainingRows
+from ..learners.linear import TrainingRows
 from ..parameters import RULE_TABLE, InputError, ParameterError
 from ..reading.batches import Batch, join_batches, known_labels, select_rows
 from ..reading.reader import Reader, read_whole, read_with_restart
@@ -36,7 +36,7 @@ from ..training.scoring import ABSOLUTE, METRICS, Held
 from .evaluate import name_rarer
 from .files import IN_MEMORY, OutgrownError, look, refuse_no_rows, watch
 from .fold_results import Result
-from .job import FileJob
+from .job import FileJob, begin_learner, read_once_error
 
 BIAS_STEPS = (1 / 8, 8.0)  # times the usual one
 STEPS = (0.1, 10.0)  # times the usual C
@@ -123,13 +123,7 @@ class Material:
         if candidate.parameters.get("class_weight") == "balanced":
             weights = row_weights(given.codes, given.weights, self.class_weights)
             given = given._replace(weights=weights)
-        learner = LinearLearner.begin(
-            plan.parameters,
-            self.target.classes,
-            (given.width, given.rows.values.dtype),
-            rule=plan.choose_rule(given.width, len(self.target.classes)),
-            multilabel=self.target.label_sets,
-        )
+        learner = begin_learner(plan, self.target, (given.width, given.rows.values.dtype))
         if len(learner.states) > 1:
             plan.check("problems")
         how = {"order": plan.parameters["order"], "seed": plan.split.seed}
@@ -505,7 +499,7 @@ class Materials:
             target = NumberTarget.measure(labels, every)
         else:
             counts = LabelCounts().add(labels, every)
-            target = counts.target(self.plan.parameters, self.plan.classes, None)
+            target = counts.target(self.plan.parameters, self.plan.request.classes, None)
         given = TrainingRows.encode(batch, target)
         if given.rows.indices is not None:
             rows, _, width = drop_empty_columns(given.rows, given.rows, given.width)
@@ -581,10 +575,6 @@ def refuse_untunable(reader: Reader, job: FileJob) -> None:
             code="tune-positive",
         )
     if not reader.rereadable:
-        raise ParameterError(
-            f"{reader.source.name} can be read only once, and {{tune?}} needs to read it again; "
-            "write it to a file first.",
-            code="read-once",
-        )
+        raise read_once_error(reader.source.name, "tune")
     if reader.size is not None and reader.size > IN_MEMORY:
         raise too_large(reader)

@@ -56,6 +56,11 @@ class Parameter:
     default_text: str = ""
 
 
+def without(table: Mapping[str, Parameter], *names: str) -> dict[str, Parameter]:
+    """A table without some parameters."""
+    return {name: parameter for name, parameter in table.items() if name not in names}
+
+
 def positive_number(value: Any) -> bool:
     """Whether a value is a finite number above 0."""
     return value is not True and finite_number(value) and float(value) > 0
@@ -127,7 +132,7 @@ def count(default: int, help: str = "") -> Parameter:
     return Parameter(default, "a whole number from 1 up", whole_number, help=help, type=int)
 
 
-def count_from_0(help: str) -> Parameter:
+def count_from_0(help: str = "") -> Parameter:
     """A whole number from 0 up, by default 0."""
     return Parameter(
         0,
@@ -266,15 +271,9 @@ ONE_COLUMN = {
     ),
 }
 """The solutions and orders of rules with one column of weights for all labels."""
-ANY_RANK_RULE = {
-    name: parameter for name, parameter in ANY_RULE.items() if name not in ("multi_class", "n_jobs")
-} | {**ONE_COLUMN, "metric": RANK_METRIC}
+ANY_RANK_RULE = without(ANY_RULE, "multi_class", "n_jobs") | ONE_COLUMN | {"metric": RANK_METRIC}
 """What the estimators of all rules for ranks have."""
-ANY_NUMBER_RULE = {
-    name: parameter
-    for name, parameter in ANY_RANK_RULE.items()
-    if name not in ("class_weight", "metric")
-} | {
+ANY_NUMBER_RULE = without(ANY_RANK_RULE, "class_weight", "metric") | {
     "calibrate": Parameter(
         False,
         'False or "conformal"',
@@ -284,11 +283,9 @@ ANY_NUMBER_RULE = {
     )
 }
 """What the estimators of all rules for numbers have."""
-ANY_RANKING_RULE = {
-    name: parameter
-    for name, parameter in ANY_NUMBER_RULE.items()
-    if name not in ("fit_intercept", "intercept_step", "calibrate", "positive")
-} | {"solution": replace(ANY_NUMBER_RULE["solution"], default="average")}
+ANY_RANKING_RULE = without(ANY_NUMBER_RULE, "fit_intercept", "intercept_step", "calibrate") | {
+    "solution": replace(ANY_NUMBER_RULE["solution"], default="average")
+}
 """What the estimators of all rules that rank rows have: a bias would cancel."""
 SHARED_BY_TARGET = {
     "classes": ANY_RULE,

@@ -18,7 +18,7 @@ from ..kernels.cells import count_bytes
 from ..kernels.lines import VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams, NumberColumns, salt
 from ..parameters import InputError
-from .batches import Batch
+from .batches import Batch, with_rows
 from .bins import ColumnBins, name_bins
 from .dates import Times, get_parts, to_days, to_times
 from .kinds import classify_type
@@ -356,11 +356,9 @@ class TableParser(Parser):
         labels, ids, groups = decoded.labels, decoded.ids, decoded.groups
         rows = self.hashed_rows(decoded) if self.hashed else self.dense_rows(decoded)
         for some, part in rows:
-            some_labels = None if labels is None else labels[some]
-            some_ids = None if ids is None else ids[some]
-            some_groups = None if groups is None else groups[some]
-            batch = Batch(part, some_labels, None, self.width, taken, lines, some_ids, some_groups)
-            if isinstance(some_labels, np.ndarray):
+            whole = Batch(part, labels, None, self.width, taken, lines, ids, groups)
+            batch = with_rows(whole, part, some)
+            if isinstance(batch.labels, np.ndarray):
                 yield from self.leave_out_unlabelled(batch)
             else:
                 yield batch
@@ -401,8 +399,7 @@ class TableParser(Parser):
         if self.pairs is None:
             yield slice(decoded.rows), view_filled_rows(rows, decoded.rows)
             return
-        for some, part in self.cross_rows(rows, groups, self.pairs):
-            yield some, view_filled_rows(part, len(part.starts) - 1)
+        yield from self.cross_rows(rows, groups, self.pairs)
 
     def features(
         self,

@@ -17,7 +17,7 @@ from .dates import (
 from .formats import NUMBER
 from .notices import list_words, make_notice
 from .recipe import ColumnKind
-from .spellings import ANY, PLAIN, UNITS, are_numbers, find_spelling
+from .spellings import ANY, PLAIN, UNITS, find_spelling
 
 ENOUGH = 20  # numbers, among which one word is a slip; strings, to tell what they are
 STRAY = 0.01  # of the cells may be slips
@@ -127,7 +127,7 @@ def detect_spelled(name: str, cells: Any) -> ColumnKind | None:
     if not len(found) or not ANY.fullmatch(found[0].as_py().strip() or "0"):
         return None
     known = [cell for cell in map(str.strip, found.unique().to_pylist()) if cell]
-    if not known or not are_numbers(known) or all(map(PLAIN.fullmatch, known)):
+    if not known or not all(map(ANY.fullmatch, known)) or all(map(PLAIN.fullmatch, known)):
         return None
     spelling = find_spelling(known)
     if spelling is not None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.labels import LARGEST_LABEL
 from ..data.rows import read_only
 from ..kernels import lines
 from ..kernels.addresses import MARKS
@@ -21,7 +22,7 @@ from .kinds import detect_cells
 from .label import FIRST_ROWS, LABEL_NAMES, find_usual_labels
 from .lines import after_line
 from .notices import list_words, make_notice
-from .parser import BOM, LARGEST_LABEL, SAMPLE
+from .parser import BOM, SAMPLE
 from .recipe import (
     DIGITS,
     ColumnKind,

@@ -32,7 +32,7 @@ from ..kernels.lines import (
 )
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError, ParameterError
-from .batches import Batch
+from .batches import Batch, with_rows
 from .bins import SparseBins, hash_bins, name_bins
 from .label import FRACTION, with_numbers
 from .notices import Notice
@@ -119,14 +119,12 @@ class LineParser(Parser):
                 return
             if cursor.ignored and not len(out.queries):
                 self.add_notice(self.ignored)
-            weights = out.weights
             keys = make_keys(out.queries[: cursor.rows]) if len(out.queries) else None
+            known = (labels if self.labelled else None), out.weights
             for some, rows in self.make_rows(data, cursor, out):
-                own = labels[some] if self.labelled else None
-                own_weights = None if weights is None else weights[some]
-                batch = Batch(rows, own, own_weights, self.width, piece.taken, cursor.lines)
-                batch = batch._replace(groups=None if keys is None else keys[some])
-                if self.options.label_needed and isinstance(own, np.ndarray):
+                whole = Batch(rows, *known, self.width, piece.taken, cursor.lines, groups=keys)
+                batch = with_rows(whole, rows, some)
+                if self.options.label_needed and isinstance(batch.labels, np.ndarray):
                     yield from self.leave_out_unlabelled(batch)
                 else:
                     yield batch
@@ -290,8 +288,7 @@ class SvmlightParser(LineParser):
             yield slice(cursor.rows), view_filled_rows(rows, cursor.rows)
             return
         groups = np.zeros(len(rows.values), np.uint16)
-        for some, part in self.cross_rows(rows, groups, np.zeros((1, 2), np.uint16)):
-            yield some, view_filled_rows(part, len(part.starts) - 1)
+        yield from self.cross_rows(rows, groups, np.zeros((1, 2), np.uint16))
 
     def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
         """Say where the line at the cursor is broken, and why."""
@@ -421,7 +418,7 @@ class VowpalWabbitParser(LineParser):
         assert out.groups is not None
         groups = out.groups[span].astype(np.uint16) * np.uint16(not self.recipe.pairs)
         for some, part in self.cross_rows(rows, groups, self.pairs):
-            yield some, self.scaled(view_filled_rows(part, len(part.starts) - 1))
+            yield some, self.scaled(part)
 
 
 NAMESPACE_END = re.compile(rb"[\s:]")

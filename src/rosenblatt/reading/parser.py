@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.labels import LARGEST_LABEL
 from ..data.rows import read_only
 from ..kernels import words
 from ..kernels.algebra import Rows
@@ -24,7 +25,6 @@ from .vocabulary import Vocabulary
 
 SAMPLE = 1 << 20  # bytes from which columns and first indices are found out
 MOST_PRODUCTS = 1 << 22  # of one batch; a row on its own may have 16 times as many
-LARGEST_LABEL = 2**53  # from here on floats skip integers
 BOM = b"\xef\xbb\xbf"  # that some programs put before UTF-8
 
 
@@ -193,7 +193,7 @@ class Parser:
 
     def cross_rows(
         self, rows: CSRBuffer, groups: np.ndarray, pairs: np.ndarray
-    ) -> Iterator[tuple[slice, CSRBuffer]]:
+    ) -> Iterator[tuple[slice, Rows]]:
         """Yield the rows with the products of pairs of groups, in parts that fit in memory."""
         starts = np.zeros(len(rows.starts), np.uint64)
         words.count_crosses(rows.starts, groups, pairs, starts)
@@ -211,7 +211,7 @@ class Parser:
             part, span = slice_rows(rows, row, stop)
             words.cross(part, groups[span], pairs, self.mask, out, self.vocabulary.met)
             self.vocabulary.collect(self.vocabulary.products)
-            yield slice(row, stop), out
+            yield slice(row, stop), view_filled_rows(out, stop - row)
             row = stop
 
 

@@ -18,6 +18,7 @@ from ..parameters import (
     count,
     whole_number,
 )
+from ..parameters.tables import count_from_0
 from .bins import MOST_BINS
 from .dates import DateForm
 from .notices import Notice
@@ -285,9 +286,7 @@ RANGES = {
         np.float32, "float32 or float64", lambda value: np.dtype(value).name in FLOATS
     ),
     "threads": count(1),
-    "skip_bad": Parameter(
-        0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
-    ),
+    "skip_bad": count_from_0(),
     "batch_bytes": count(1),
 }
 
@@ -444,54 +443,57 @@ def with_new_columns(
     recipe: FeatureRecipe, names: ColumnNames, kinds: Sequence[ColumnKind]
 ) -> FeatureRecipe:
     """Make the recipe of a new table."""
-    number = None if recipe.label is False else names.number(str(recipe.label))
-    label = None if number is None else names.names[number]
+    found = dict(zip(names.names, kinds, strict=True))
+    label = None if recipe.label is False else names.find_names([str(recipe.label)])[0]
     text, grams = text_columns(recipe.text, names)
     ignore = names.find_names(recipe.ignore)
     row_name = None if recipe.id is None else names.find_names([recipe.id])[0]
-    found = [] if recipe.group is None or recipe.group is False else [recipe.group]
-    group = next(iter(names.find_names(found)), None)
-    named: dict[str, list[Any]] = {"text": text, "ignore": ignore, "id": [row_name]}
-    named["group"] = [group]
-    for option, chosen in named.items():
+    groups = [] if recipe.group is None or recipe.group is False else [recipe.group]
+    group = next(iter(names.find_names(groups)), None)
+    refuse_two_uses(label, group, {"text": text, "ignore": ignore, "id": [row_name]})
+    kept = {
+        name: "text" if name in text else "number" if each.kind == "boolean" else each.kind
+        for name, each in found.items()
+        if each.kind and name not in (label, row_name, group, *ignore)
+    }
+    dates: dict[str, Any] = {name: found[name].form for name in kept if kept[name] == "date"}
+    numbers = [name for name in kept if kept[name] == "number"]
+    spelled: dict[str, Any] = {name: found[name].spelling for name in numbers}
+    return replace(
+        recipe,
+        label=label,
+        label_kind=None if label is None else label_kind(found[label], recipe),
+        columns=list(kept.items()),
+        text=[name for name in kept if kept[name] == "text"],
+        grams=grams,
+        dates=dates,
+        spellings={name: one for name, one in spelled.items() if one is not None},
+        ignore=ignore,
+        id=row_name,
+        group=group,
+    )
+
+
+def refuse_two_uses(
+    label: str | None, group: str | None, uses: Mapping[str, Sequence[Any]]
+) -> None:
+    """Refuse a column that is stated for two uses, of which one leaves it out."""
+    for option, chosen in {**uses, "group": [group]}.items():
         if label is not None and label in chosen:
             raise ParameterError(
                 f"The column {label!r} is the label; {{{option}?}} is for other columns.",
                 code="label-is-feature",
             )
-    if group is not None and group in ignore:
+    if group is not None and group in uses["ignore"]:
         raise ParameterError(
             f"The column {group!r} cannot be {{group?}} and be left out by {{ignore?}}.",
             code="group-ignored",
         )
-    for name in text:
-        if name in (*ignore, row_name, group):
+    for name in uses["text"]:
+        if name in (*uses["ignore"], *uses["id"], group):
             raise ParameterError(
                 f"The column {name!r} cannot be text and be left out.", code="text-ignored"
             )
-    unused = {label, row_name, group, *ignore}
-    columns = [
-        (name, "text" if name in text else "number" if each.kind == "boolean" else each.kind)
-        for name, each in zip(names.names, kinds, strict=True)
-        if name not in unused and each.kind
-    ]
-    kept = dict(columns)
-    forms: dict[str, Any] = {name: each.form for name, each in zip(names.names, kinds, strict=True)}
-    pairs = zip(names.names, kinds, strict=True)
-    spelled = [(name, each.spelling) for name, each in pairs if each.spelling is not None]
-    return replace(
-        recipe,
-        label=label,
-        label_kind=None if number is None else label_kind(kinds[number], recipe),
-        columns=columns,
-        text=[name for name, kind in columns if kind == "text"],
-        grams=grams,
-        dates={name: forms[name] for name in kept if kept[name] == "date"},
-        spellings={name: found for name, found in spelled if kept.get(name) == "number"},
-        ignore=ignore,
-        id=row_name,
-        group=group,
-    )
 
 
 def label_kind(found: ColumnKind, recipe: FeatureRecipe = ASKED) -> str:

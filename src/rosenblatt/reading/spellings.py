@@ -63,11 +63,6 @@ def find_spelling(cells: Sequence[str]) -> Spelling | None:
     return None
 
 
-def are_numbers(cells: Sequence[str]) -> bool:
-    """Whether all cells look like numbers, each in its own way of writing."""
-    return all(map(ANY.fullmatch, cells))
-
-
 def write_plainly(column: Any, spelling: Spelling) -> Any:
     """Rewrite the numbers in strings plainly; other strings become invalid numbers."""
     from pyarrow import compute

@@ -2,24 +2,18 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import changes
 from .changes import Changed, ChangeError
-from .http import Request, RequestError, Response, Route, to_json
+from .http import Endpoints, Request, RequestError, Response, Route, to_json
 from .learning import Learning
 from .log import LARGEST_MODEL
 from .requests import parse_json
 
-if TYPE_CHECKING:
-    from .app import Service
 
-
-class AdminEndpoints:
+class AdminEndpoints(Endpoints):
     """Changes of the model by requests of the operator."""
-
-    def __init__(self, service: "Service") -> None:
-        self.service = service
 
     def routes(self) -> Iterable[Route]:
         """All endpoints; each needs a token for admin."""

@@ -294,7 +294,7 @@ class Service:
             if len(request.body) > SMALL:
                 with suppress(BadExampleError):  # unless it is a retry, the thread refuses it, too
                     rows = served.make_learnable(found.values)
-            return Job(found.texts, found.values, ignore, key, rows, served)
+            return Job(found.texts, found.values, key=key, rows=rows, served=served)
 
         job = await self.work(request, make_job)
         sequence = await self.write(job, learning)
@@ -429,10 +429,6 @@ def read_coverage(request: Request) -> float | None:
         if 0 < float(asked) < 1:
             return float(asked)
     raise RequestError(400, "coverage", "coverage must be a number above 0 and below 1.")
-
-
-def ignore(outcome: int | Exception) -> None:
-    """Do nothing with the outcome of a job."""
 
 
 def resolve(future: "asyncio.Future[int]", outcome: int | Exception) -> None:

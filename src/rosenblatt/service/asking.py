@@ -3,21 +3,18 @@
 import threading
 from collections.abc import Iterable, Sequence
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
 
 from ..learners.asking import Asker, find_margins
 from ..parameters import ParameterError
-from .http import Request, RequestError, Response, Route, to_json
+from .http import Endpoints, Request, RequestError, Response, Route, to_json
 from .learning import Job
 from .log import hash_bytes
 from .model import ServedModel
 from .requests import parse_json
-
-if TYPE_CHECKING:
-    from .app import Service
 
 MOST_OPEN = 1000  # questions; the oldest are dropped
 MOST_BYTES = 16 << 20  # of their rows
@@ -136,11 +133,8 @@ def check_asking(served: ServedModel) -> None:
         )
 
 
-class AskEndpoints:
+class AskEndpoints(Endpoints):
     """The questions of a service, and answers to them."""
-
-    def __init__(self, service: "Service") -> None:
-        self.service = service
 
     def routes(self) -> Iterable[Route]:
         """All endpoints; those with rows need a token to learn."""
@@ -185,7 +179,7 @@ class AskEndpoints:
         text = orjson.dumps(example).decode()
         key = hash_bytes(f"ask {self.service.run_name} {question.number}".encode())
         try:
-            job = Job([text], [example], lambda outcome: None, key)
+            job = Job([text], [example], key=key)
             sequence = await self.service.write(job, learning)
         except BaseException:
             self.questions.put_back(question)

@@ -13,7 +13,7 @@ import orjson
 from ..learners.feedback import check_judged, explore
 from ..parameters import InputError
 from .asking import OpenRows, can_ask
-from .http import Request, RequestError, Response, Route, to_json
+from .http import Endpoints, Request, RequestError, Response, Route, to_json
 from .learning import Job, Learning
 from .log import hash_bytes
 from .model import ServedModel
@@ -96,11 +96,12 @@ def wants_feedback(request: Request, served: ServedModel, learning: Learning | N
     return able and (asked == "1" or served.learner.rule.draws)
 
 
-class FeedbackEndpoints:
+class FeedbackEndpoints(Endpoints):
     """Feedback on the predictions of a service."""
 
     def __init__(self, service: "Service") -> None:
-        self.service, self.pending = service, Counter[tuple[str, bool]]()
+        super().__init__(service)
+        self.pending = Counter[tuple[str, bool]]()
 
     def routes(self) -> Iterable[Route]:
         """The endpoint, for which a token to learn is needed."""
@@ -149,7 +150,7 @@ class FeedbackEndpoints:
             raise RequestError(404, "unknown-prediction", f"{sentence}over a restart.")
         value = make_example(prediction, right, learning.served)
         text = orjson.dumps(value).decode()
-        return Job([text], [value], lambda outcome: None, make_key(name, right))
+        return Job([text], [value], key=make_key(name, right))
 
 
 def make_key(name: str, right: bool) -> bytes:

@@ -5,10 +5,13 @@ A web framework would take as much time for a small prediction as the prediction
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from urllib.parse import parse_qsl
 
 import orjson
+
+if TYPE_CHECKING:
+    from .app import Service
 
 JSON = "application/json"
 PIECE = 1 << 20  # bytes of a file that are sent at once
@@ -141,6 +144,13 @@ class Route(NamedTuple):
     answer: Callable[[Request], Awaitable[Response]]
     summary: str
     largest: int | None = None
+
+
+class Endpoints:
+    """Some endpoints of a service."""
+
+    def __init__(self, service: "Service") -> None:
+        self.service = service
 
 
 class Router:

@@ -3,18 +3,15 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
 
 from .. import __version__
-from .http import Request, RequestError, Response, Route, to_json
+from .http import Endpoints, Request, RequestError, Response, Route, to_json
 from .mlflow import make_rows, parse_json_with_nan
 from .requests import BadExampleError
-
-if TYPE_CHECKING:
-    from .app import Service
 
 INTEGERS = {
     f"{sign}INT{8 * size}": f"<{kind}{size}"
@@ -35,11 +32,8 @@ class Tensor(NamedTuple):
     values: list[Any]
 
 
-class InferenceEndpoints:
+class InferenceEndpoints(Endpoints):
     """The endpoints of the Open Inference Protocol, version 2."""
-
-    def __init__(self, service: "Service") -> None:
-        self.service = service
 
     def routes(self) -> list[Route]:
         """The endpoints of the protocol."""

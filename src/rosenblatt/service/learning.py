@@ -67,7 +67,7 @@ class Job(NamedTuple):
 
     texts: Sequence[str]
     values: Sequence[Any]
-    tell: Callable[[int | Exception], None]
+    tell: Callable[[int | Exception], None] = lambda outcome: None
     key: bytes | None = None
     rows: Learnable | None = None
     served: ServedModel | None = None
@@ -133,24 +133,20 @@ class Learning(threading.Thread):
         self.saved_at = time.monotonic()
         self.due = self.again_at = self.retry_at = 0.0
         self.expected, self.syncing = 1, 0.0  # requests of the last group, seconds of its sync
-        self.on_sync: Callable[[float], object] = ignore_seconds
+        self.on_sync: Callable[[float], object] = lambda seconds: None
         self.answers = self.served.begin_answers()
         self.publish()
 
     # From other threads
 
-    def take(self, job: Job) -> None:
-        """Queue examples to be written and learnt; ``job.tell`` receives the outcome."""
-        self.enqueue(job)
-
     def call(self, function: Callable[[], Any]) -> Future[Any]:
         """Call a function in the learning thread, between two groups of examples."""
         future: Future[Any] = Future()
-        self.enqueue(Call(function, future))
+        self.take(Call(function, future))
         return future
 
-    def enqueue(self, job: Job | Call) -> None:
-        """Queue a job, or refuse it if the thread has ended: nothing would ever take it."""
+    def take(self, job: Job | Call) -> None:
+        """Queue a job, or refuse it if the thread has ended; ``job.tell`` receives the outcome."""
         with self.ending:
             if not self.ended:
                 self.jobs.put(job)
@@ -509,7 +505,3 @@ class Learning(threading.Thread):
         if self.saved_sequence < self.served.sequence or not self.path.exists():
             self.save(self.served.model())
         return self.path
-
-
-def ignore_seconds(seconds: float) -> None:
-    """Do nothing with the time of a sync."""

@@ -121,7 +121,7 @@ class Log:
         self.connection: sqlite3.Connection | None = None
         self.beside: int | None = None
         try:
-            with self.explain_errors("read"):
+            with explain_errors(self.path, "read"):
                 self.open()
                 self.check()
             self.lost = max(self.read_acknowledged() - self.last, 0)
@@ -220,11 +220,10 @@ class Log:
         assert self.connection is not None
         return self.connection.execute(statement, values).fetchone()
 
-    @contextmanager
-    def explain_errors(self, action: str) -> Iterator[None]:
-        """Raise errors of SQLite as LogError, with the path and what was tried."""
-        with explain_errors(self.path, action):
-            yield
+    def read(self, statement: str, *values: Any) -> list[Any]:
+        """Execute a query and return all rows; errors are raised as LogError."""
+        with explain_errors(self.path, "read"):
+            return self.all(statement, *values)
 
     # Writing
 
@@ -291,13 +290,13 @@ class Log:
     def reopen(self) -> None:
         """Connect again after an error, and read what the database holds."""
         self.disconnect()
-        with self.explain_errors("read"):
+        with explain_errors(self.path, "read"):
             self.open()
             self.check()
 
     def refresh(self) -> None:
         """Read the last number again, which another process may have written."""
-        with self.explain_errors("read"):
+        with explain_errors(self.path, "read"):
             self.check()
 
     def keep_model(self, sequence: int, model: bytes) -> None:
@@ -312,11 +311,9 @@ class Log:
 
     def find_snapshot_time(self) -> float:
         """When the last example with a snapshot arrived."""
-        with self.explain_errors("read"):
-            (when,) = self.one(
-                "SELECT received FROM examples WHERE model IS NOT NULL "
-                "ORDER BY sequence DESC LIMIT 1"
-            )
+        ((when,),) = self.read(
+            "SELECT received FROM examples WHERE model IS NOT NULL ORDER BY sequence DESC LIMIT 1"
+        )
         return float(when)
 
     def trim(self, before: float) -> int:
@@ -362,7 +359,7 @@ class Log:
 
     def erase(self) -> None:
         """Write the database again without the bytes of forgotten examples, and empty its WAL."""
-        with self.explain_errors("written"):
+        with explain_errors(self.path, "written"):
             if self.all("SELECT 1 FROM former WHERE erased < ?", VACUUMED):
                 self.all("VACUUM")
                 self.mark_erased(VACUUMED)
@@ -376,7 +373,7 @@ class Log:
 
     def shrink(self) -> None:
         """Return the space of deleted examples to the file system."""
-        with self.explain_errors("written"):
+        with explain_errors(self.path, "written"):
             if self.one("PRAGMA auto_vacuum")[0] != 2:  # a log of version 0.2
                 self.all("PRAGMA auto_vacuum=INCREMENTAL")
                 self.all("VACUUM")
@@ -386,7 +383,7 @@ class Log:
 
     def write(self, *statements: tuple[str, Sequence[tuple[Any, ...]] | None]) -> None:
         """Execute each statement for its rows, all in one transaction: all are on disk, or none."""
-        with self.explain_errors("written"):
+        with explain_errors(self.path, "written"):
             connection = self.connection
             if connection is None:
                 raise LogError(f"{self.path} is to be read again after an error.")
@@ -409,14 +406,13 @@ class Log:
         assert self.connection is not None
         last = self.last if until is None else until
         while after < last:
-            with self.explain_errors("read"):
-                found = self.all(
-                    f"SELECT sequence, example, {'checksum' if self.has_checksums else 'NULL'} "
-                    "FROM examples WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?",
-                    after,
-                    last,
-                    size,
-                )
+            found = self.read(
+                f"SELECT sequence, example, {'checksum' if self.has_checksums else 'NULL'} "
+                "FROM examples WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?",
+                after,
+                last,
+                size,
+            )
             wanted = range(after + 1, after + 1 + len(found))
             if not found or [row[0] for row in found] != list(wanted) or None in found[0][:2]:
                 raise ValueError(f"{self.path} lacks the examples after number {after}.")
@@ -429,42 +425,35 @@ class Log:
     def models(self) -> list[int]:
         """The numbers of the rows with a snapshot: a model that has learnt all up to there."""
         changes = {one.sequence for one in self.changes()}
-        with self.explain_errors("read"):
-            found = self.all(
-                "SELECT sequence FROM examples WHERE model IS NOT NULL ORDER BY sequence"
-            )
+        found = self.read("SELECT sequence FROM examples WHERE model IS NOT NULL ORDER BY sequence")
         return [int(number) for (number,) in found if number not in changes]
 
     def changes(self) -> list[Change]:
         """All changes of the model, in their order."""
-        with self.explain_errors("read"):
-            found = self.all(
-                f"SELECT sequence, example FROM examples WHERE {IS_CHANGE} ORDER BY sequence"
-            )
+        found = self.read(
+            f"SELECT sequence, example FROM examples WHERE {IS_CHANGE} ORDER BY sequence"
+        )
         parts = ((number, *text[1:].split()) for number, text in found)
         return [Change(number, action, int(source)) for number, action, source in parts]
 
     def find_kind(self, sequence: int) -> str:
         """What a row is: "example", "forgotten", "change", or "" if there is no such row."""
-        with self.explain_errors("read"):
-            found = self.one("SELECT example FROM examples WHERE sequence = ?", sequence)
-        return "" if found is None or found[0] is None else Entry(sequence, found[0]).kind
+        found = self.read("SELECT example FROM examples WHERE sequence = ?", sequence)
+        return Entry(sequence, found[0][0]).kind if found and found[0][0] is not None else ""
 
     def find_request(self, key: bytes) -> KeyedRequest | None:
         """The request that came with a key before, if any."""
-        with self.explain_errors("read"):
-            found = self.one("SELECT key, digest, first, last FROM requests WHERE key = ?", key)
-        return None if found is None else KeyedRequest(*found)
+        found = self.read("SELECT key, digest, first, last FROM requests WHERE key = ?", key)
+        return KeyedRequest(*found[0]) if found else None
 
     def is_former(self, identity: int) -> bool:
         """Whether the log had an identity before examples were forgotten."""
-        with self.explain_errors("read"):
-            return self.one("SELECT 1 FROM former WHERE identity = ?", identity) is not None
+        return bool(self.read("SELECT 1 FROM former WHERE identity = ?", identity))
 
     def model(self, sequence: int) -> bytes:
         """The bytes of the model file in a row."""
-        with self.explain_errors("read"):
-            return bytes(self.one("SELECT model FROM examples WHERE sequence = ?", sequence)[0])
+        ((data,),) = self.read("SELECT model FROM examples WHERE sequence = ?", sequence)
+        return bytes(data)
 
     @property
     def size(self) -> int:

@@ -1,25 +1,19 @@
 """The scoring protocols of MLflow and TensorFlow Serving, so that their clients work unchanged."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import __version__
-from .http import Request, Response, Route, to_json
+from .http import Endpoints, Request, Response, Route, to_json
 from .requests import CSV, BadExampleError, check_type, check_values, decode, parse_csv, parse_json
-
-if TYPE_CHECKING:
-    from .app import Service
 
 FORMS = ("dataframe_split", "dataframe_records", "instances", "inputs")
 PREDICTED = ("labels", "tags", "scores")
 BESIDE = {"instances", "signature_name", "parameters"}  # the keys of TensorFlow Serving
 
 
-class MLflowEndpoints:
+class MLflowEndpoints(Endpoints):
     """The endpoints of MLflow's scoring server."""
-
-    def __init__(self, service: "Service") -> None:
-        self.service = service
 
     def routes(self) -> list[Route]:
         """The endpoints of the protocol."""

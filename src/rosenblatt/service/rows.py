@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..data.labels import LabelSets
+from ..data.labels import LARGEST_LABEL, LabelSets
 from ..data.rows import Array, join_rows, read_only, rows_between
 from ..kernels.lines import MISSING
 from ..learners.linear import LinearLearner
@@ -18,7 +18,6 @@ from ..reading.batches import Batch, join_batches
 from ..reading.columnar import ColumnarParser
 from ..reading.label import LABEL_NAMES
 from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
-from ..reading.parser import LARGEST_LABEL
 from ..reading.recipe import FeatureRecipe, ReaderOptions
 from ..reading.sources import Location, Source
 from ..reading.tables import TableSource

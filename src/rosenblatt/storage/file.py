@@ -148,17 +148,6 @@ class MemoryFile:
         return self.tensors[name].copy()
 
 
-def read_estimator_name(path: str | os.PathLike[str]) -> str | None:
-    """The name of a model file's estimator, without checks of the rest; None if it has none."""
-    refuse_all_but_files(path)
-    header_size(path)  # explains why a file cannot be read
-    try:
-        with safe_open(path, "np") as file:
-            return str(json.loads((file.metadata() or {})["rosenblatt"])["estimator"])
-    except DAMAGE:
-        return None
-
-
 def header_size(path: str | os.PathLike[str]) -> int:
     """The size of a model file's header, from its first eight bytes; at most that of the file."""
     with explain_errors(path, "read"), open(path, "rb") as file:

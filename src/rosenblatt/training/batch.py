@@ -8,28 +8,23 @@ import numpy as np
 from ..data.rows import Array, not_finite
 from ..kernels import linear
 from ..kernels.linear import UPDATE, Clock, count_weight
-from .tasks import SweepResult
+from .tasks import SweepResult, WrappedTask
 
 FIRST_ROW_ONLY = Clock(1.0, -1000.0, 0.0)
 """Later rows count nothing, so that all rows up to any place count 1 together."""
 
 
 @dataclass
-class BatchTask:
+class BatchTask(WrappedTask):
     """A task whose rows are all judged by the same weights, which then move once.
 
     The kernels do it: margins find the mistakes, and the sum that an average would lack of them, in
     double precision, is the update.
     """
 
-    task: Any  # a LinearTask
-
     def __post_init__(self) -> None:
         self.total, self.total_of_bias = np.empty(0), np.empty(0)
         """What the last pass added to weights and bias."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.task, name)
 
     def learn(
         self, state: Any, order: Array, start: int = 0, most: int | None = None

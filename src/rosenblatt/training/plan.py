@@ -173,23 +173,15 @@ class Plan:
         The rows to test on.
     stream
         Whether rows are learnt as they are read, and not kept.
-    classes, window, cache, progress_every, online, labels_budget
-        As in the request.
-    validation
-        The file or table by which early stopping decides, if any.
+    request
+        What the user stated.
     """
 
     rule: str
     parameters: Mapping[str, Any]
     split: Split = field(default_factory=Split)
     stream: bool = False
-    classes: tuple[Any, ...] | None = None
-    window: int = 0
-    cache: bool = False
-    progress_every: int = 0
-    online: bool = False
-    validation: Any = None
-    labels_budget: float = 0.0
+    request: Request = field(default_factory=Request)
 
     @property
     def estimator(self) -> str:
@@ -223,8 +215,7 @@ class Plan:
 
     def check(self, *where: str) -> None:
         """Refuse parameters that are out of range or do not go together."""
-        names = ("classes", "window", "cache", "progress_every", "online", "labels_budget")
-        values = {name: getattr(self, name) for name in names} | {"holdout": self.split.share}
+        values = {**self.request.options, "holdout": self.split.share}
         table = {**self.table, **FILES}
         usual = {name: table[name].default for name in self.unresolved}
         given = {**self.parameters, **values, **usual}
@@ -232,16 +223,17 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as JSON values; a run to resume must have the same."""
+        asked = self.request
         options = {
-            "classes": self.classes,
-            "window": self.window,
+            "classes": asked.classes,
+            "window": asked.window,
             "holdout": self.split.share,
             "cache": False,
-            "progress_every": self.progress_every,
-            "validation": None if self.validation is None else describe_data(self.validation),
+            "progress_every": asked.progress_every,
+            "validation": None if asked.validation is None else describe_data(asked.validation),
         }
-        if self.labels_budget:
-            options["labels_budget"] = self.labels_budget
+        if asked.labels_budget:
+            options["labels_budget"] = asked.labels_budget
         found: dict[str, Any] = as_json({"rule": self.rule, **self.parameters, **options})
         return found
 
@@ -317,19 +309,8 @@ def make_plan(request: Request, found: Found) -> Plan:
             **{**parameters, "holdout": 0},
         )
     share = request.holdout or (HELD_OUT if needs else 0.0)
-    plan = Plan(
-        rule,
-        {**parameters, "order": order},
-        Split(share, parameters["random_state"]),
-        stream,
-        request.classes,
-        request.window,
-        request.cache,
-        request.progress_every,
-        request.online,
-        request.validation,
-        request.labels_budget,
-    )
+    split = Split(share, parameters["random_state"])
+    plan = Plan(rule, {**parameters, "order": order}, split, stream, request)
     refuse_needing_labels(request, found, rule)
     plan.check(*(["stream"] if stream else ["cache"] if request.cache else []))
     RULES[rule].check(parameters["solution"], order)

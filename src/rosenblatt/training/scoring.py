@@ -9,6 +9,7 @@ from ..data import metrics
 from ..data.rows import Array
 from ..data.splits import Split
 from .calibration import columns, fit_calibration
+from .history import Epoch
 
 HALVES = 2  # of held-out rows; each is calibrated on the other
 
@@ -145,6 +146,26 @@ def format_score(metric: str, score: float) -> str:
     return f"held-out {one.title} {score if one.more_is_better else -score:.4f}"
 
 
+def format_epoch(epoch: Epoch, target: str = "classes", metric: str = "error") -> str:
+    """Format an epoch in one line: mistakes or loss, updates, and the score of held-out rows."""
+    rows, held = max(epoch.rows, 1), epoch.validation_score
+    thing = {"numbers": "update", "ranking": "wrong pair"}.get(target, "mistake")
+    number = epoch.mistakes if target == "numbers" else epoch.errors
+    line = f"epoch {epoch.epoch:4d}  {number:10,d} {thing}{' ' if number == 1 else 's'}"
+    if target == "numbers":
+        line += f"  mean loss {epoch.loss / rows:.4g}"
+    else:
+        line += f"  {epoch.errors / rows:7.2%}"
+    if target == "ranking" or (target != "numbers" and epoch.mistakes != epoch.errors):
+        line += f"  {epoch.mistakes:,} update{'' if epoch.mistakes == 1 else 's'}"
+    if held is None:
+        return line
+    known = f"held-out {SCORES[target]} {held:.4f}" if target in SCORES else None
+    return f"{line}  {known or format_score(metric, held)}"
+
+
+SCORES = {"numbers": "R²", "ranking": "NDCG"}
+"""The score of held-out rows where labels are not classes."""
 RANKING = ("auc", "average-precision")
 """Metrics that compare rows of a class with others."""
 

@@ -28,14 +28,15 @@ from ..kernels.linear import Clock, Updates, count_weight
 from ..parameters import ParameterError
 from .rules import PERCEPTRON, UpdateRule
 from .state import (
+    DeclaredRows,
+    DeclaredUpdates,
     Layer,
     array,
     check_updates,
     counter,
+    declare,
     join_updates,
     require,
-    row_list,
-    update_list,
 )
 from .tasks import LinearTask, SweepResult, scores
 
@@ -347,8 +348,8 @@ class Vote(Last):
 
     first_weights: Array = array("weights", init=False)
     first_bias: Array = array("bias", init=False)
-    supports: list[Any] = row_list()
-    updates: list[Updates] = update_list()
+    supports: list[Any] = declare(DeclaredRows(listed=True), default_factory=list)
+    updates: list[Updates] = declare(DeclaredUpdates(listed=True), default_factory=list)
     pending: list[Updates] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -164,43 +164,22 @@ class DeclaredRows(Declared):
 
 def array(*shape: str, dtype: Any = None, init: bool = True) -> Any:
     """Declare an array."""
-    return field(init=init, metadata={"declared": DeclaredArray(shape=shape, dtype=dtype)})
+    return declare(DeclaredArray(shape=shape, dtype=dtype), init=init)
 
 
 def optional_array(*shape: str, dtype: Any = None) -> Any:
     """Declare an array that a state may lack; a file with one has format 4."""
-    kept = DeclaredArray(shape=shape, dtype=dtype, optional=True)
-    return field(default=None, metadata={"declared": kept})
+    return declare(DeclaredArray(shape=shape, dtype=dtype, optional=True), default=None)
 
 
 def counter(default: float, older: float | None = None) -> Any:
     """Declare a number that is never negative."""
-    return field(default=default, metadata={"declared": Declared(older=older)})
+    return declare(Declared(older=older), default=default)
 
 
-def signed_number(default: float) -> Any:
-    """Declare a number that may be negative."""
-    return field(default=default, metadata={"declared": Declared(signed=True)})
-
-
-def update_list() -> Any:
-    """Declare a list of updates."""
-    return field(default_factory=list, metadata={"declared": DeclaredUpdates(listed=True)})
-
-
-def row_list() -> Any:
-    """Declare a list of parts of X."""
-    return field(default_factory=list, metadata={"declared": DeclaredRows(listed=True)})
-
-
-def all_updates() -> Any:
-    """Declare updates."""
-    return field(metadata={"declared": DeclaredUpdates()})
-
-
-def support_rows() -> Any:
-    """Declare rows of X, or numbers of columns."""
-    return field(metadata={"declared": DeclaredRows()})
+def declare(kind: Declared, **options: Any) -> Any:
+    """Declare a field of any kind; options are those of ``field``."""
+    return field(**options, metadata={"declared": kind})
 
 
 def declared_fields(kind: type) -> Iterator[tuple[str, Any, Any]]:
@@ -247,15 +226,13 @@ def check_updates(updates: Updates, n_rows: int, outputs: int, seen: int) -> Non
 
 def format_number(state: Any) -> int:
     """The oldest file format that has room for a state."""
-    own = declared_fields(type(state))
-    filled = (getattr(state, name) is not None for name, one, _ in own if is_optional(one))
+    filled = (
+        getattr(state, name) is not None
+        for name, one, _ in declared_fields(type(state))
+        if getattr(one, "optional", False)
+    )
     lacks_sums = hasattr(state, "rule") and state.rule.sums and not hasattr(state, "missing")
     return 4 if lacks_sums or any(filled) else 3
-
-
-def is_optional(one: Declared) -> bool:
-    """Whether a state may lack a field."""
-    return isinstance(one, DeclaredArray) and one.optional
 
 
 def pack_state(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:

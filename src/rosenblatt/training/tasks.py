@@ -208,7 +208,17 @@ class LinearTask:
 
 
 @dataclass
-class PredictedTask:
+class WrappedTask:
+    """A task around another one, whose attributes it has unless they are its own."""
+
+    task: LinearTask
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.task, name)
+
+
+@dataclass
+class PredictedTask(WrappedTask):
     """A task whose rows are predicted just before they are learned from.
 
     Attributes
@@ -224,7 +234,6 @@ class PredictedTask:
         Whether the error must come from scores, not from the log of updates.
     """
 
-    task: LinearTask
     judge: Callable[[Array, Array], Array]
     report: Callable[[Array], None]
     from_scores: bool = False
@@ -234,10 +243,6 @@ class PredictedTask:
         self.reported, self.ahead = 0, 16
         examples = self.task.examples
         self.labels = examples.steps > 0 if examples.labels is None else examples.labels
-
-    def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the task."""
-        return getattr(self.task, name)
 
     def learn(
         self, state: Any, order: Array, start: int = 0, most: int | None = None

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.rows import Array
 from ..kernels.tolerant import TolerantSettings, tolerant, tolerant_multiclass
-from .tasks import SweepResult
+from .tasks import SweepResult, WrappedTask
 
 NO_LIMIT = 2**32 - 1  # what a count can hold
 ONCE_PER_EPOCH = (None, "each", "once", "fixed")
@@ -34,18 +34,14 @@ def find_tolerance(parameters: Mapping[str, Any]) -> Tolerance | None:
 
 
 @dataclass
-class TolerantTask:
+class TolerantTask(WrappedTask):
     """A task with the number of updates that each row has caused, by its number."""
 
-    task: Any  # a LinearTask
     counts: Array
 
     def __post_init__(self) -> None:
         self.kernel = tolerant_multiclass if self.task.many else tolerant
         self.eased = TolerantSettings(*self.task.settings, *self.task.tolerance)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.task, name)
 
     def learn(
         self, state: Any, order: Array, start: int = 0, most: int | None = None

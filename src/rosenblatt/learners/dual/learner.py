@@ -177,10 +177,6 @@ class DualLearner(Learner):
 
     # Learning
 
-    def runs_on_gpu(self, X: Any) -> bool:
-        """Whether to learn from X, or score it, on a GPU."""
-        return runs_on_gpu(self.parameters, X)
-
     def task(self, examples: DualExamples, seed: int) -> DualTask:
         """Return the task of learning from examples, which starts from the state as it is."""
         X = match_layout(self.state.support, examples.X)
@@ -201,7 +197,7 @@ class DualLearner(Learner):
             "seed": seed,
             "cache_bytes": self.cache_bytes,
         }
-        budget, on_gpu = self.parameters["budget"], self.runs_on_gpu(X)
+        budget, on_gpu = self.parameters["budget"], runs_on_gpu(self.parameters, X)
         if budget is None:
             return (DeviceTask if on_gpu else GrowingTask)(**given)
         if on_gpu:
@@ -237,7 +233,7 @@ class DualLearner(Learner):
     @contextmanager
     def training(self, examples: DualExamples, order: str, epochs: int, seed: int) -> Iterator[Run]:
         """A context with a run whose state is kept if it ends without an error."""
-        card = use_gpu() if self.runs_on_gpu(examples.X) else nullcontext()
+        card = use_gpu() if runs_on_gpu(self.parameters, examples.X) else nullcontext()
         with card, np.errstate(over="ignore", invalid="ignore"):
             run = self.start(examples, order, epochs, seed)
             yield run
@@ -288,7 +284,7 @@ class DualLearner(Learner):
     def score_matrix(self, X: Any) -> Array:
         """Score rows: activations or shares of votes, with a column per class if over two."""
         X = match_layout(self.state.support, X)
-        if self.runs_on_gpu(X):
+        if runs_on_gpu(self.parameters, X):
             scores = self.scores_on_gpu(X)
         else:
             at_once = self.rows_at_once()

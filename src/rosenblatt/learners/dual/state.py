@@ -10,14 +10,15 @@ from ...data.rows import Array
 from ...kernels import linear
 from ...kernels.linear import Updates
 from ...training.state import (
-    all_updates,
+    Declared,
+    DeclaredRows,
+    DeclaredUpdates,
     array,
     check_updates,
     counter,
+    declare,
     join_updates,
     require,
-    signed_number,
-    support_rows,
 )
 from ...training.tasks import SweepResult, Task
 from .moves import group_updates, sum_by_place, sum_coefficients, to_moves
@@ -45,7 +46,7 @@ class DualState:
     """
 
     numbers: Array = array("support", dtype=np.int64)
-    support: Any = support_rows()
+    support: Any = declare(DeclaredRows())
     coef: Array = array("outputs", "support", dtype=np.float64)
     missing: Array = array("outputs", "support", dtype=np.float64)
     bias: Array = array("outputs", dtype=np.float64)
@@ -54,10 +55,10 @@ class DualState:
     ages: Array = array("kept", dtype=np.int64)
     matrix: Array = array("squared", "squared", dtype=np.float64)
     norms: Array = array("mistakes kept", dtype=np.float64)
-    updates: Updates = all_updates()
+    updates: Updates = declare(DeclaredUpdates())
     mistakes: int = counter(0)
     given: int = counter(0)
-    forgotten: float = signed_number(0.0)
+    forgotten: float = declare(Declared(signed=True), default=0.0)
     full: bool = False
     """Whether a budget has ended the training."""
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -25,7 +24,7 @@ from .schemes import Scheme
 from .sentences import FEATURES, Sentences
 from .state import PathState, Shape, refuse_too_many_tags
 from .tagset import Tagged, TagSet, encode_tags, flag_inner_tags, is_greedy, make_chunk_tags
-from .task import SequenceTask, best_through, decode
+from .task import SequenceTask, decode
 from .templates import LEXICON, Template, format_template
 
 LASTING = ("markov", "search", "constraints", "solution")  # parameters that cannot change later
@@ -389,19 +388,6 @@ class SequenceLearner(Learner):
         """Return the number of the tag of every token."""
         codes = decode(self.tokens(sentences), sentences.starts, self.coefficients(), self.settings)
         return self.tags.outside(codes, sentences.starts)
-
-    def score_tags(self, sentences: Sentences) -> Array:
-        """Return the score of the best path through each inner tag, a row per token."""
-        tokens, weights = self.tokens(sentences), self.coefficients()
-        found = np.empty((sentences.n_tokens, self.state.shape.tags), np.float32)
-        for first, last in pairwise(sentences.starts.tolist()):
-            if first < last:
-                found[first:last] = best_through(tokens, first, last, weights, self.settings)
-        return found
-
-    def choose(self, scores: Array) -> Array:
-        """Return the numbers of the inner tags that scores decide for."""
-        return np.asarray(scores.argmax(axis=1))
 
     def explain(self, sentence: Sequence[Any], read: Sentences, top: int) -> list[TokenExplanation]:
         """Explain the tag of each token of a sentence, which was read."""

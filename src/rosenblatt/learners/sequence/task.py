@@ -76,21 +76,6 @@ def best_through(
     return out
 
 
-def path_score(scores: Array, path: Array, weights: PathWeights, settings: PathSettings) -> float:
-    """Return the score of a path, from the scores of its tokens."""
-    width, tags = settings.width, settings.tags
-    before, earlier, total = tags, tags, 0.0
-    for place, tag in enumerate(path.tolist()):
-        total += float(scores[place * width + tag])
-        if settings.markov > 0:
-            total += float(weights.transitions[before * width + tag])
-        if settings.markov > 1:
-            total += float(weights.pairs[(earlier * (tags + 1) + before) * width + tag])
-            earlier = before
-        before = tag
-    return total + float(weights.last[before])
-
-
 def decode(tokens: Tokens, starts: Array, weights: PathWeights, settings: PathSettings) -> Array:
     """Return the tags of the best path of each sentence."""
     room = allocate_room(int(np.diff(starts).max(initial=1)), settings)

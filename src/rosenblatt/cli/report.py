@@ -24,7 +24,7 @@ HEADING = "   read         rows      rows/s    MB/s  error so far  error since  
 
 def read_clock() -> float:
     """Seconds by a clock that stands still while kernels are compiled."""
-    return time.perf_counter() - float(TIMER.seconds())
+    return time.perf_counter() - TIMER.seconds()
 
 
 class Pace(NamedTuple):

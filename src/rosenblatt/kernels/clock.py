@@ -23,7 +23,7 @@ class CompilationTimer(event.Listener):
         if not self.depth:
             self.total += time.perf_counter() - self.since
 
-    def seconds(self):
+    def seconds(self) -> float:
         """Return the seconds of compiling so far in this process."""
         return self.total + (time.perf_counter() - self.since if self.depth else 0.0)
 

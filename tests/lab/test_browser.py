@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_the_page_starts_with_the_file_that_was_named(page):
-    page.load(f"{page.address}#table=data.csv")
+    page.load(f"{page.address}#table=named.csv")
     page.until("lab.found.points.length === 2")
     assert page.points() == [[1, 1, 0], [-1, -1, 1]]  # standardised
     assert page.js("return lab.found.columns") == ["x", "y"]

@@ -172,10 +172,16 @@ def test_a_file_is_dropped_and_its_columns_chosen(page):
     np.testing.assert_allclose(np.abs(found), np.abs(scaled @ directions.T), atol=2e-3)
 
 
+def test_a_thousand_rows_of_a_long_file_are_drawn(page):
+    page.open(SMALL)
+    drop(page, "long.csv", "x,y,label\n" + "".join(f"{k},2,{k % 2}\n" for k in range(1200)))
+    page.until("lab.found.points.length === 1000")
+    assert "1,000 of 1,200 rows of long.csv, evenly spread." in page.message
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("x,y,label\n" + "1,2,1\n3,4,0\n" * 600, "1,200 points"),
         ("x,y,label\n1,,1\n2,1,0\n", "missing number"),
         ("Once upon a time there was a perceptron.\nIt learnt.\n", "no column of numbers"),
         ("x,y,label\n1,2,1\n2,1,1\n", "one class"),

@@ -17,7 +17,7 @@ import pytest
 import rosenblatt
 from rosenblatt.lab import Lab
 from rosenblatt.lab.bundle import WEB, build_page, bundle
-from rosenblatt.lab.serving import make_server, set_names
+from rosenblatt.lab.serving import make_server, read_state, set_names
 
 ROOT = Path(__file__).parents[2]
 NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
@@ -64,18 +64,18 @@ def test_the_folder_is_small_and_asks_nobody():
 
 
 def test_the_server_gives_the_page_and_the_table_to_this_computer_only(serve, tmp_path):
-    path = tmp_path / "some.csv"
+    path = tmp_path / "some rows.csv"
     path.write_text("a,b,label\n1,2,x\n3,4,y\n")
     address = serve(str(path))
     base, state = address.split("#")
     assert base.startswith("http://127.0.0.1:")
-    assert state == "table=data.csv"
+    assert state == "table=some%20rows.csv"
     assert b"Rosenblatt lab" in fetch(base)[0]
     assert fetch(f"{base}engine.wasm")[1] == "application/wasm"
-    assert fetch(f"{base}data.csv")[0] == path.read_bytes()
+    assert fetch(f"{base}some%20rows.csv")[0] == path.read_bytes()
     for other in ("../serving.py", "..%2fserving.py", "nothing.js"):
         assert fetch_refusal(base + other) == 404
-    assert fetch_refusal(f"{base}data.csv", Host="example.org") == 403  # a name that leads here
+    assert fetch_refusal(f"{base}some%20rows.csv", Host="example.org") == 403
 
 
 def test_a_set_is_named_in_the_address(serve):
@@ -87,8 +87,17 @@ def test_files_of_other_formats_become_tables(serve, tmp_path):
     path = tmp_path / "rows.svm"
     path.write_text("1 1:0.5 2:2\n-1 1:-1.5\n")
     base = serve(str(path)).split("#")[0]
-    lines = fetch(f"{base}data.csv")[0].decode().split()
+    lines = fetch(f"{base}rows.csv")[0].decode().split()
     assert lines[-2:] == ["0.5,2.0,1", "-1.5,0.0,-1"]
+
+
+def test_a_page_of_a_long_file_has_a_thousand_of_its_rows(tmp_path, capsys):
+    path = tmp_path / "long.csv"
+    path.write_text("x,y,label\n" + "".join(f"{k},2,{k % 2}\n" for k in range(1200)))
+    state = read_state(str(path))
+    points = state.partition("points=")[2].partition("&")[0].split(";")
+    assert (len(points), points[0], points[-1]) == (1000, "0,2,-", "1198,2,-")
+    assert "1,000 of the 1,200 rows" in capsys.readouterr().out
 
 
 def test_what_cannot_be_served_is_refused(tmp_path, serve):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TextIO
 
+from ..kernels.clock import TIMER
 from ..training.bars import new_bar
 from ..training.history import Epoch
 from ..training.report import COLUMNS, Listener, Tally
@@ -19,6 +20,11 @@ from .numbers import HEADING as NUMBER_HEADING, plain
 LONGEST_SILENCE = 60.0  # seconds between two lines of a pass
 EPOCH_SILENCE = 10.0  # seconds between two lines of epochs without lines of their own
 HEADING = "   read         rows      rows/s    MB/s  error so far  error since    mistakes"
+
+
+def read_clock() -> float:
+    """Seconds by a clock that stands still while kernels are compiled."""
+    return time.perf_counter() - TIMER.seconds()
 
 
 class Pace(NamedTuple):
@@ -40,12 +46,12 @@ class Quiet(Listener):
     def __init__(self) -> None:
         self.size: int | None = None
         self.max_iter, self.epochs = 1, 0
-        self.begun, self.before = time.perf_counter(), Tally(0, 0, 0)
+        self.begun, self.before = read_clock(), Tally(0, 0, 0)
 
     def begin(self, size: int | None, max_iter: int) -> None:
         """Start the clock, and the log."""
         self.size, self.max_iter = size, max_iter
-        self.begun, self.before = time.perf_counter(), Tally(0, 0, 0)
+        self.begun, self.before = read_clock(), Tally(0, 0, 0)
         if self.log is not None:
             if self.log.seekable():  # a run may begin again
                 self.log.seek(0)
@@ -71,7 +77,7 @@ class Quiet(Listener):
     def epoch(self, epoch: Epoch) -> None:
         """Count an epoch, and time the next one from now."""
         self.epochs = epoch.epoch
-        self.begun, self.before = time.perf_counter(), Tally(0, 0, 0)
+        self.begun, self.before = read_clock(), Tally(0, 0, 0)
 
     def note(self, sentence: str) -> None:
         """Print a sentence to standard error."""
@@ -79,7 +85,7 @@ class Quiet(Listener):
 
     def pace(self, tally: Tally) -> Pace:
         """The speed and the error of the pass, and the error since the last call."""
-        seconds = time.perf_counter() - self.begun
+        seconds = max(read_clock() - self.begun, 1e-9)
         error = last = None
         if tally.mistakes is not None:
             error = tally.mistakes / max(tally.rows * tally.problems, 1)
@@ -113,10 +119,10 @@ class Printed(Quiet):
 
     def batch(self, tally: Tally) -> None:
         """Print how far a pass has come, after 1, 2, 4 … seconds."""
-        if time.perf_counter() - self.pass_printed < self.silence:
+        if read_clock() - self.pass_printed < self.silence:
             return
         self.show(self.pace(tally), tally)
-        self.pass_printed = time.perf_counter()
+        self.pass_printed = read_clock()
         self.silence = min(2 * self.silence, LONGEST_SILENCE)
 
     def show(self, pace: Pace, tally: Tally) -> None:
@@ -217,7 +223,7 @@ class Bar(Printed):
     def advance(self, tally: Tally) -> None:
         """Move the bar."""
         self.only_read = tally.mistakes is None
-        speed = tally.bytes_read / max(time.perf_counter() - self.begun, 1e-9) / 1e6
+        speed = tally.bytes_read / max(read_clock() - self.begun, 1e-9) / 1e6
         if self.only_read:
             self.move("reading", tally.bytes_read, self.size, f"{speed:,.0f} MB/s")
         else:
@@ -238,7 +244,7 @@ class Bar(Printed):
 
     def move(self, what: str, done: int, total: int | None, speed: str) -> None:
         """Show what is done of a total, once it takes longer than a moment."""
-        if self.bar is None and time.perf_counter() - self.started > 0.5:
+        if self.bar is None and read_clock() - self.started > 0.5:
             self.bar = new_bar()
             self.bar.start()
             self.what, self.line = what.split()[0], self.bar.add_task("", total=None, speed="")
@@ -261,11 +267,11 @@ def show_reading(size: int | None, wanted: bool) -> Iterator[Callable[[int], Non
 
     The bar appears once reading takes longer than a moment; without ``wanted`` there is none.
     """
-    begun, bar, line = time.perf_counter(), None, None
+    begun, bar, line = read_clock(), None, None
 
     def move(bytes_read: int) -> None:
         nonlocal bar, line
-        seconds = time.perf_counter() - begun
+        seconds = read_clock() - begun
         if wanted and bar is None and seconds > 0.5:
             bar = new_bar(on_stderr=True)
             bar.start()

@@ -1,7 +1,6 @@
 """Training on a file or a built-in data set."""
 
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -66,6 +65,8 @@ def train(
     data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> None:
     """Train a model on a file or a built-in data set."""
+    from .report import read_clock
+
     result.check(data)
     check_input(learning.validation)
     check_standard_input(data, result.test, learning.validation)
@@ -74,9 +75,9 @@ def train(
     study = make_report(data, result, learning, reading) if is_builtin_set(data) else None
     validation = validate(data, result, learning, reading, study)
     make = train_on_cluster if learning.cluster is not None else train_on_file
-    started = time.perf_counter()
+    started = read_clock()
     model = make(data, result, learning, reading)
-    seconds = time.perf_counter() - started
+    seconds = read_clock() - started
     if study is not None and result.json:
         study.say(model)
     report = about_folds(validation, result.folds is not None) if validation is not None else []

@@ -10,6 +10,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 from .bundle import WEB
 
@@ -26,19 +27,19 @@ def set_names() -> list[str]:
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves the files of the page, and the data as /data.csv; writes no log."""
+    """Serves the files of the page, and a table under its name; writes no log."""
 
     extensions_map = SimpleHTTPRequestHandler.extensions_map | TYPES
 
-    def __init__(self, *args: Any, table: bytes | None, **options: Any) -> None:
-        self.table = table
+    def __init__(self, *args: Any, table: bytes | None, name: str, **options: Any) -> None:
+        self.table, self.name = table, name
         super().__init__(*args, directory=str(WEB), **options)
 
     def do_GET(self) -> None:
         """Send a file of the page, or the table."""
         if not self.is_own_host():
             self.send_error(403, "This page is for this computer only.")
-        elif self.path == "/data.csv" and self.table is not None:
+        elif unquote(self.path) == f"/{self.name}" and self.table is not None:
             self.send_response(200)
             self.send_header("Content-Type", "text/csv; charset=utf-8")
             self.send_header("Content-Length", str(len(self.table)))
@@ -65,9 +66,13 @@ def read_state(data: str) -> str:
     """Return the page's state, its address after the #, for a set or a file of points."""
     if data in set_names():
         return f"data={data}"
-    from . import Lab, lab  # which stand on this
+    from . import MOST_POINTS, Lab, lab  # which stand on this
 
     X, y = read_points(data)
+    if len(y) > MOST_POINTS:
+        some = [k * len(y) // MOST_POINTS for k in range(MOST_POINTS)]
+        print(f"The lab draws {MOST_POINTS:,} of the {len(y):,} rows of {data}, evenly spread.")
+        X, y = [X[k] for k in some], [y[k] for k in some]
     made: Lab = lab(X, y)
     return made.address
 
@@ -94,12 +99,12 @@ def is_number(text: str) -> bool:
 
 def make_server(data: str, port: int | None = None) -> tuple[ThreadingHTTPServer, str]:
     """Return a server of the page, and the page's address with a set or a file."""
-    table, state = None, ""
-    if data in set_names():
-        state = f"#data={data}"
-    else:
-        table, state = read_table(data), "#table=data.csv"
-    handler = partial(Handler, table=table)
+    table, name, state = None, "", f"#data={data}"
+    if data not in set_names():
+        table = read_table(data)
+        name = f"{Path(data).stem}.csv"
+        state = f"#table={quote(name)}"
+    handler = partial(Handler, table=table, name=name)
     try:
         server = ThreadingHTTPServer((HOST, PORT if port is None else port), handler)
     except OSError:

@@ -1,6 +1,6 @@
 // Files of comma-separated values: two columns, or two principal directions, and a label.
 
-import { checkPoints } from "./state.js";
+import { checkPoints, MOST_POINTS } from "./state.js";
 
 const MOST_BYTES = 2_000_000;
 export const PRINCIPAL = "principal directions";
@@ -34,7 +34,13 @@ function guessSeparator(line) {
 
 const isNumber = (cell) => cell !== "" && Number.isFinite(Number(cell));
 
-/** A table: names of columns, which of them hold numbers, and the rows. */
+/** At most as many rows as the page draws, evenly spread over the file. */
+function takeSome(rows) {
+	if (rows.length <= MOST_POINTS) return rows;
+	return Array.from({ length: MOST_POINTS }, (_, k) => rows[Math.floor((k * rows.length) / MOST_POINTS)]);
+}
+
+/** A table: names of columns, which of them hold numbers, the rows to draw, and how many there are. */
 export function readTable(text, name) {
 	if (text.length > MOST_BYTES) {
 		throw new Error(`${name} has ${(text.length / 1e6).toFixed(1)} MB; the lab takes files up to 2 MB. Take some of the rows, or use rosenblatt train for all of them.`);
@@ -42,12 +48,12 @@ export function readTable(text, name) {
 	const rows = readCells(text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n"));
 	if (!rows.length) throw new Error(`${name} is empty; a CSV file with two columns of numbers and a label is needed.`);
 	const hasHeader = !rows[0].some(isNumber) && rows.length > 1;
-	const width = rows[0].length, body = hasHeader ? rows.slice(1) : rows;
-	const odd = body.findIndex((row) => row.length !== width);
-	if (odd >= 0) throw new Error(`${name}, line ${odd + 1 + hasHeader}: expected ${width} columns, got ${body[odd].length}.`);
+	const width = rows[0].length, every = hasHeader ? rows.slice(1) : rows, body = takeSome(every);
+	const odd = every.findIndex((row) => row.length !== width);
+	if (odd >= 0) throw new Error(`${name}, line ${odd + 1 + hasHeader}: expected ${width} columns, got ${every[odd].length}.`);
 	const columns = hasHeader ? rows[0] : rows[0].map((_, j) => `column ${j + 1}`);
 	const numeric = columns.map((_, j) => body.every((row) => isNumber(row[j]) || row[j] === ""));
-	return { name, columns, numeric, body };
+	return { name, columns, numeric, body, count: every.length };
 }
 
 /** The column of labels: by its name, else the last one. */
@@ -84,10 +90,11 @@ export function pointsOfTable(table, chosen = {}) {
 	const points = checkPoints(body.map((_, i) => [round(places[0][i]), round(places[1][i]), kinds[i]]), name);
 	const plain = (text) => text.replace(/[;<>&"]/g, " ").replace(/\s+/g, " ").trim().slice(0, 40);
 	const names = isPrincipal ? ["first direction", "second direction"] : drawn.map((j) => plain(columns[j]));
+	const some = table.count > body.length ? ` ${body.length.toLocaleString("en")} of ${table.count.toLocaleString("en")} rows of ${name}, evenly spread.` : "";
 	const of = isPrincipal ? `The two principal directions of ${numbers.length} standardised columns` : `${names[0]} and ${names[1]}, standardised (mean 0, standard deviation 1)`;
 	return {
 		points, columns: isOwn ? [] : names, classes: classes.map(plain), label, drawn: chosen.drawn ?? drawn,
-		note: isOwn ? note : `${of}. ${note} The file stays on this computer.`,
+		note: (isOwn ? note : `${of}. ${note} The file stays on this computer.`) + some,
 	};
 }
 

@@ -48,7 +48,7 @@ export function buildForms(app) {
 
 function buildSettings(app, side) {
 	const box = $(`settings-${side}`), documents = element("select", { className: "document" }, option("", "–"), ...Object.entries(DOCUMENTS).map(([name, { words }]) => option(name, words)));
-	box.append(element("label", { className: "wide", title: "Set all that one of the five textbook pages fixes" }, "As in ", documents));
+	box.append(element("label", { className: "wide", title: "Set all that one of the five textbook pages fixes" }, "As in textbook page ", documents));
 	documents.addEventListener("change", () => {
 		if (documents.value) app.change((state) => Object.assign(state.settings[side], DOCUMENTS[documents.value].settings));
 		rest(app);

@@ -16,7 +16,7 @@ async function readEngine() {
 
 /** A table that the server of `rosenblatt lab` gives, named in the address. */
 async function openTable(app, name) {
-	const answer = await fetch(new URL(name, document.baseURI));
+	const answer = await fetch(new URL(encodeURIComponent(name), document.baseURI));
 	if (!answer.ok) throw new Error(`${name} could not be read (${answer.status}).`);
 	showTable(app, readTable(await answer.text(), name));
 }

@@ -49,11 +49,11 @@ const DEFAULTS = { kernel: "rbf", third: "product", solution: "last" };
 
 /** The textbook forms (docs/textbook.md has the whole table). */
 export const DOCUMENTS = {
-	"000": { words: "lecture notes with the loss J (000)", settings: { form: "bias", order: "each", ties: "positive", intercept_step: "1" } },
-	"001": { words: "threshold, first mistake (001)", settings: { form: "origin", order: "first", ties: "negative" } },
-	"002": { words: "primal form with R² (002)", settings: { form: "bias", order: "fixed", ties: "mistake", intercept_step: "radius" } },
-	"003": { words: "through the origin (003)", settings: { form: "origin", order: "fixed", ties: "mistake" } },
-	"004": { words: "a new order each pass (004)", settings: { form: "bias", order: "each", ties: "mistake", intercept_step: "1" } },
+	"000": { words: "000: lecture notes with the loss J", settings: { form: "bias", order: "each", ties: "positive", intercept_step: "1" } },
+	"001": { words: "001: threshold, first mistake", settings: { form: "origin", order: "first", ties: "negative" } },
+	"002": { words: "002: primal form with R²", settings: { form: "bias", order: "fixed", ties: "mistake", intercept_step: "radius" } },
+	"003": { words: "003: through the origin", settings: { form: "origin", order: "fixed", ties: "mistake" } },
+	"004": { words: "004: a new order each pass", settings: { form: "bias", order: "each", ties: "mistake", intercept_step: "1" } },
 };
 
 export function usualSettings() {

@@ -220,7 +220,7 @@ def test_labels_that_are_categories_keep_their_type():
 
 def test_notes_are_warnings_unless_somebody_listens():
     frame = FRAME.assign(parts=[[1]] * len(FRAME))
-    with pytest.warns(UserWarning, match="The column 'parts' is neither") as warned:
+    with pytest.warns(UserWarning, match="The column 'parts' is not used") as warned:
         train(frame, label="kind")
     assert warned[0].filename == __file__
 

@@ -33,9 +33,9 @@ class FileOptions:
     """How a file is read."""
 
     label: str | None = input_option(
-        help="Column with the label, by name or by number from 0.",
+        help="Column with the label, by name or number from 0.",
         metavar="COLUMN",
-        shown="label, class, target or y; else the last",
+        shown="label, class, target or y; else last",
     )
     format: str | None = input_option(help=FORMAT_HELP, shown="by the name of the file")
     header: bool | None = input_option(

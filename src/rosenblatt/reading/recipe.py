@@ -477,7 +477,7 @@ def with_new_columns(
 def refuse_two_uses(
     label: str | None, group: str | None, uses: Mapping[str, Sequence[Any]]
 ) -> None:
-    """Refuse a column that is stated for two uses, of which one leaves it out."""
+    """Refuse a column that is given for two uses that exclude each other."""
     for option, chosen in {**uses, "group": [group]}.items():
         if label is not None and label in chosen:
             raise ParameterError(

@@ -28,7 +28,7 @@ def folder(tmp_path, monkeypatch):
     frame = table()
     frame.to_csv("two.csv", index=False)
     frame.assign(label=frame["label"].where(frame.index % 10 > 0)).to_csv("gaps.csv", index=False)
-    several = np.where(frame["a"] > 0, "u", "w") + np.where(frame["b"] > 0, ";v", "")
+    several = np.char.add(np.where(frame["a"] > 0, "u", "w"), np.where(frame["b"] > 0, ";v", ""))
     frame.assign(label=several).to_csv("sets.csv", index=False)
     frame.assign(label=np.where(frame["b"] > 1, "so", frame["label"])).to_csv(
         "three.csv", index=False

@@ -431,7 +431,7 @@ def test_what_does_not_know_several_labels_says_so(capsys, folder):
         "export model model.onnx": "cannot be exported",
         "train sets.svm --cluster local:1": "A cluster trains on rows with one label each",
         "train sets.svm --probabilities": "--probabilities is for rows of one label each",
-        "train sets.svm --class-weight balanced": "--class-weight is for rows of one label each",
+        "train sets.svm --class-weight balanced": "--class-weight balanced is for rows of one",
         "train sets.svm --plot figure.png": "--plot draws rows of one label each",
         "train sets.svm -P 10": "--progress-every is for one problem",
         "train sets.svm --labels-separator ;": "Commas divide the labels of a line of svmlight",

@@ -115,7 +115,7 @@ def test_lists_series_and_nothing_are_tables_too():
 
 def test_columns_that_are_not_used_are_warned_of():
     frame = pandas.DataFrame({"a": [1.0, 2.0], "parts": [[1], [2, 3]]})
-    with pytest.warns(UserWarning, match="The column 'parts' is neither"):
+    with pytest.warns(UserWarning, match="The column 'parts' is not used"):
         Features().fit(frame)
 
 

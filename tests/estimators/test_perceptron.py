@@ -328,7 +328,7 @@ def test_verbose_prints_a_line_per_epoch(form, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     assert "epoch" in lines[0].lower()
-    assert "mistakes" in lines[0]
+    assert "mistake" in lines[0]
 
 
 def test_is_silent_unless_asked(capsys):

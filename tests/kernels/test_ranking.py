@@ -5,6 +5,8 @@ import pytest
 
 from rosenblatt.data.ranking import grade, index_pairs, make_keys
 from rosenblatt.data.rows import view_rows
+from rosenblatt.kernels import ranking as module
+from rosenblatt.kernels.algebra import mix
 from rosenblatt.kernels.linear import UPDATE, Clock, Examples
 from rosenblatt.kernels.ranking import draw_place, ranking
 from rosenblatt.parameters import RULE_TABLE, defaults
@@ -57,7 +59,8 @@ def test_a_row_that_is_not_finite_ends_it(bad):
     assert learn("perceptron-ranking", rows, start=1e200)[3][:2] == (0, 0)
 
 
-def test_draws_are_uniform_over_the_rows_of_another_relevance():
+def test_draws_are_uniform_over_the_rows_of_another_relevance(monkeypatch):
+    monkeypatch.setattr(module, "mix", mix.py_func)  # compiled, it returns a Python integer
     relevance = np.array([0, 1, 1, 2, 5, 5, 0, 1])
     groups = np.array([1, 1, 1, 1, 1, 1, 2, 2])
     pairs = index_pairs(grade(relevance, make_keys(groups)), np.arange(8, dtype=np.uint32))

@@ -89,7 +89,7 @@ def test_every_bin_is_a_feature_beside_the_number():
     np.testing.assert_array_equal(there, table.gaps.notna())
 
 
-@pytest.mark.filterwarnings("ignore:Where numbers are missing", "ignore:Missing numbers")
+@pytest.mark.filterwarnings("ignore:An extra feature marks", "ignore:Missing numbers")
 def test_all_formats_and_served_rows_are_binned_alike(tmp_path):
     table = make_table()
     table.to_csv(tmp_path / "t.csv", index=False)
@@ -114,7 +114,7 @@ def test_all_formats_and_served_rows_are_binned_alike(tmp_path):
     np.testing.assert_allclose(served, wanted[:20].toarray(), atol=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore:Where numbers are missing", "ignore:Missing numbers")
+@pytest.mark.filterwarnings("ignore:An extra feature marks", "ignore:Missing numbers")
 def test_bins_let_a_linear_model_learn_an_interval(tmp_path):
     path, table = tmp_path / "t.csv", make_table(2000)
     table.to_csv(path, index=False)

@@ -197,7 +197,7 @@ def test_features_and_models_take_dates(tmp_path):
 
 
 def test_a_slip_among_dates_is_told():
-    days = [str(np.datetime64("2024-01-01") + i) for i in range(200)]
+    days = [str(np.datetime64("2024-01-01") + np.timedelta64(i, "D")) for i in range(200)]
     table = pd.DataFrame({"when": [*days, "n/k"], "class": [0, 1] * 100 + [0]})
     data = io.BytesIO(table.to_csv(index=False).encode())
     reader = read(data, format="csv")

@@ -95,7 +95,7 @@ def about_separable(separable: dict[str, bool | None]) -> str:
     >>> about_separable({"a": True, "b": True})
     'A plane separates each class from the others (proved exactly).'
     >>> about_separable({"a": True, "b": False, "c": False, "d": None})
-    'A plane separates a from the others, none b or c (proved exactly); d: undecided.'
+    'A plane separates a from the others, none separates b or c (proved exactly); d: undecided.'
     """
     if len(separable) == 1:
         (answer,) = separable.values()
@@ -108,7 +108,7 @@ def about_separable(separable: dict[str, bool | None]) -> str:
     can, cannot, open_ = ([n for n, a in separable.items() if a is b] for b in (True, False, None))
     text = f"A plane separates {join_words(can, 'and')} from the others" if can else ""
     if cannot:
-        text += f"{', none' if text else 'No plane separates'} {join_words(cannot, 'or')}"
+        text += f"{', none' if text else 'No plane'} separates {join_words(cannot, 'or')}"
     text += " (proved exactly)" if text else ""
     if open_:
         text += f"{'; ' if text else ''}{join_words(open_, 'and')}: undecided"

@@ -33,9 +33,9 @@ class FileOptions:
     """How a file is read."""
 
     label: str | None = input_option(
-        help="Column with the label, by name or by number from 0.",
+        help="Column with the label, by name or number from 0.",
         metavar="COLUMN",
-        shown="label, class, target or y; else the last",
+        shown="label, class, target or y; else last",
     )
     format: str | None = input_option(help=FORMAT_HELP, shown="by the name of the file")
     header: bool | None = input_option(
@@ -155,7 +155,7 @@ class Drawable(NamedTuple):
         known = {name: label for label, name in named.items()}
         known |= {str(label): label for label in named}
         if positive not in known:
-            there = ", ".join(map(str, named))
+            there = ", ".join(named.values())
             raise CommandError(f"{data} has no label {positive}; it has {there}.", "unknown-label")
         return self.y == known[positive]
 
@@ -253,17 +253,17 @@ def read_two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
     X, y, _ = rows
     if given.positive_class is not None:
         return X, rows.is_label(given.positive_class, data)
-    refuse_many_classes(y, data)
+    refuse_many_classes(rows, data)
     if len(set(y.tolist())) == 1:
         print_note(f"All rows of {data} have the label {y[0]}, so there is nothing to separate.")
     return X, y
 
 
-def refuse_many_classes(y: Any, data: str) -> None:
+def refuse_many_classes(rows: Drawable, data: str) -> None:
     """Say how two classes are made of many."""
-    labels = sorted(set(y.tolist()))
+    labels = list(rows.name_labels().values())
     if len(labels) > 2:
-        first = ", ".join(map(str, labels[:10]))
+        first = ", ".join(labels[:10])
         raise CommandError(
             f"{data} has {len(labels)} classes ({first}); choose one with --positive-class to "
             "separate it from the others.",

@@ -65,6 +65,8 @@ def convert_rows(data: Any) -> Any:
         return frame_to_table(data if hasattr(data, "columns") else data.to_frame(TEXT))
     if hasattr(data, "to_arrow"):  # polars: strings of a kind that older Arrows know, too
         return data.to_arrow()
+    if hasattr(data, "to_arrow_table"):  # DuckDB, whose stream can be read once only before 1.3
+        return data.to_arrow_table()
     if hasattr(data, "__arrow_c_stream__"):
         return pyarrow.table(data)
     if isinstance(data, np.ndarray):

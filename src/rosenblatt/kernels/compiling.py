@@ -15,6 +15,7 @@ from numba.core.options import DefaultOptions
 from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 
+from .clock import TIMER
 from .linking import LinkedCompiler
 
 BLAS = "scipy.linalg.cython_blas"
@@ -50,7 +51,7 @@ def load_kernel(kept, signature, target):
     """
     hidden = hide_blas()
     try:
-        with kept._guard_against_spurious_io_errors():
+        with TIMER.load(), kept._guard_against_spurious_io_errors():
             rtsys.initialize(target)  # kernels allocate memory with it
             kernel = load_whole(kept, signature, target)
             if kernel is None:

@@ -25,4 +25,5 @@ def test_many_classes_are_told_how_to_become_two(capsys, tmp_path, what):
     figure = tmp_path / "figure.png"
     status, _, err = run(capsys, "plot", "iris", "--what", what, "-o", figure)
     assert (status, err.count("choose one with --positive-class")) == (2, 1)
+    assert "3 classes (setosa, versicolor, virginica)" in err
     assert not figure.exists()

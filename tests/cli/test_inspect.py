@@ -59,6 +59,8 @@ def test_a_card_of_a_model(capsys, folder):
     assert json.loads(about["tags"])[0] == "rosenblatt"
     assert "| review | text |" in text
     assert "held-out rows: " in text
+    assert run(capsys, "inspect", trained(capsys, "reviews.csv", *TEXT), "--card", "new.md")[0] == 0
+    assert "it was trained without `--holdout`" in (folder / "new.md").read_text("utf-8")
     assert "## For the author to fill in" in text
     status, _, err = run(capsys, "inspect", model, "--card", model)
     assert (status, "is also an input" in err) == (2, True)

@@ -32,7 +32,7 @@ def test_prove_sets_one_class_against_the_others(capsys):
     assert run(capsys, "prove", "iris", "--positive", 1)[0] == 1
     status, _, err = run(capsys, "prove", "iris")
     assert status == 2
-    assert "3 classes (0, 1, 2)" in err
+    assert "3 classes (setosa, versicolor, virginica)" in err
     status, _, err = run(capsys, "prove", "iris", "--positive", "rose")
     assert status == 2
     assert "no label rose" in err

@@ -20,6 +20,19 @@ def test_figures_of_prices_have_no_exponent():
     assert second.split()[0] == "250120"
 
 
+def test_a_choice_that_has_not_the_best_figure_is_explained():
+    cheap, other = ({**PRICES, "value": value, "C": 2.0} for value in (90_000.0, 110_000.0))
+    why = "The chosen setting is the simplest within one standard error of the best."
+    for metric, one, expected in [
+        ("absolute-error", cheap, True),
+        ("absolute-error", other, False),
+        ("auc", cheap, False),
+        ("auc", other, True),
+    ]:
+        facts = {"metric": metric, **TUNING, "best": [PRICES, one]}
+        assert (why in about_tuning(facts, in_shell)) == expected, (metric, one)
+
+
 def test_average_precision_names_its_class():
     facts = {"metric": "average-precision", "positive_class": "fraud", **TUNING}
     assert "3 settings by average precision (of fraud), 5 folds" in about_tuning(facts, in_shell)[0]

@@ -84,7 +84,7 @@ def test_the_first_minute_of_iris(capsys, folder):
     lines = out.splitlines()
     (held_out,) = (line for line in lines if line.startswith("Cross-validation"))
     assert re.search(r"folds: error [2-8]\.\d\d%: \d+ of 150 rows\.$", held_out)
-    separable = "A plane separates setosa from the others, none versicolor or virginica"
+    separable = "A plane separates setosa from the others, none separates versicolor or virginica"
     assert f"{separable} (proved exactly)." in lines
     for line in lines[-2:]:  # the commands that it proposes work
         words = line.strip().partition("   ")[0].split()[1:]
@@ -648,7 +648,8 @@ def test_labels_that_the_model_does_not_know_are_told_of(capsys, folder):
     status, out, err = run(capsys, "train", "flowers.csv", "--test", "other.csv", "-q")
     assert status == 0
     assert err == (
-        "Note: 30 rows of other.csv with labels that the model does not know count as errors.\n"
+        "Note: 30 rows of other.csv with labels that the model does not know, such as 'setosa.', "
+        "count as errors.\n"
     )
     assert "Test error " in out
 

@@ -88,8 +88,17 @@ def test_estimators_are_saved_too_and_others_are_not(tmp_path):
     for model in (Perceptron(), KernelPerceptron()):
         save(model.fit(X, y), tmp_path / "model")
         assert type(load(tmp_path / "model")) is type(model)
-    with pytest.raises(ValueError, match="this pipeline consists of StandardScaler, Perceptron"):
+    with pytest.raises(
+        ValueError, match=r"consists of StandardScaler, Perceptron\. Features\(\) in place of other"
+    ):
         save(make_pipeline(StandardScaler(), Perceptron()).fit(X, y), tmp_path / "model")
+
+
+def test_an_estimator_of_numbers_names_features_for_a_table_of_words():
+    X, y = pandas.DataFrame({"size": [1.0, 2.0], "work": ["own", "state"]}), [0, 1]
+    with pytest.raises(ValueError, match=r"X holds words.*'own'.*make_pipeline\(Features"):
+        Perceptron().fit(X, y)
+    assert make_pipeline(Features(), Perceptron()).fit(X, y).predict(X).tolist() == y
 
 
 def test_options_are_told_apart(path):

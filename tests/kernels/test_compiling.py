@@ -13,7 +13,7 @@ import numpy as np
 from numba.core.caching import CompileResultCacheImpl
 
 from rosenblatt.kernels import compiling
-from rosenblatt.kernels.algebra import dot
+from rosenblatt.kernels.linear import perceptron_scores
 
 KERNELS = Path(compiling.__file__).parent
 SCRIPT = """
@@ -69,7 +69,8 @@ def test_without_numbas_private_names_its_own_stamp_remains():
 
 def test_the_text_of_files_counts_and_not_their_times():
     """A package in an image or another folder of the same path uses the code compiled before."""
-    assert dot._cache._cache_file._source_stamp == compiling.hash_module("algebra")
+    kept = perceptron_scores._cache._cache_file
+    assert kept._source_stamp == compiling.hash_module("linear")
 
 
 def test_kernels_compile_where_no_folder_is_writable(monkeypatch):

@@ -100,6 +100,13 @@ def test_a_page_of_a_long_file_has_a_thousand_of_its_rows(tmp_path, capsys):
     assert "1,000 of the 1,200 rows" in capsys.readouterr().out
 
 
+def test_a_page_of_a_file_without_two_columns_of_plain_numbers_is_refused(tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("x,y,cost,label\n1,2,$3,a\n,3,$4,b\n")
+    with pytest.raises(ValueError, match=r"beside the label, plain numbers in every row \(84.41"):
+        read_state(str(path))
+
+
 def test_what_cannot_be_served_is_refused(tmp_path, serve):
     with pytest.raises(ValueError, match="no file and no set 'nonsense'"):
         make_server("nonsense")

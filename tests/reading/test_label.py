@@ -1,6 +1,7 @@
 """Which column is the label, what is noted about it, and rows without one."""
 
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -194,13 +195,56 @@ def test_a_label_such_as_0_5_has_no_leading_zeros(write):
 
 
 @pytest.mark.parametrize("cell", ["${:,.2f}", "{:.2f} %", "€{:.0f}"])
-def test_numbers_that_are_not_written_plainly_are_not_classes(write, cell):
+def test_labels_that_are_not_written_plainly_are_numbers_as_in_other_columns(write, cell):
     frame = FRAME.assign(price=[cell.format(price) for price in FRAME.price])
+    wanted = [float(re.sub("[$€% ,]", "", price)) for price in frame.price]
     for path in forms(frame, write):
-        with refused("label-spelled", column="price") as caught:
-            read(path, label="price", numbers=None)
-        assert "use numbers=False to learn each as a class" in str(caught.value)
-        read(path, label="price", numbers=False)
+        reader = read(path, label="price", numbers=None)
+        assert reader.has_numbers, path
+        assert whole(reader)[0] == wanted
+        found = {notice.code: str(notice) for notice in reader.notices}
+        assert found["numbers-label"] == (
+            f"The label 'price' is read as plain numbers: {frame.price[0]!r} is {wanted[0]:.12g}."
+        )
+        assert whole(read(path, label="price", numbers=True))[0] == wanted
+        classes = read(path, label="price", numbers=False)
+        assert (classes.has_numbers, whole(classes)[0][0]) == (False, frame.price[0])
+
+
+def test_a_price_among_labels_of_prices_that_is_no_number_is_a_broken_row(write):
+    lines = [f'{k % 7},a,"${k * 37:,}"\n' for k in range(2_500)]
+    path = write("prices.csv", "".join(["size,kind,price\n", *lines, "5,b,on request\n"]))
+    with refused("not-a-number", column="price", line=2_502) as caught:
+        whole(read(path, label="price"))
+    assert "'on request' is not a number" in str(caught.value)
+
+
+def test_a_first_column_of_words_beside_numbers_without_names_is_noted(write):
+    letters = [f"{'ABCDE'[k % 5]},{k % 7},{k % 4}\n" for k in range(60)]
+    reader = read(write("letters.csv", "".join(letters)))
+    assert (reader.features()["label"], notices(reader)[0]) == ("2", "label-near")
+    assert "label-near" not in notices(read(write("t.csv", "".join(letters)), label=2))
+    named = write("named.csv", "".join(["kind,size,age\n", *letters]))
+    assert "label-near" not in notices(read(named))
+    words = write("words.csv", "".join(line.replace(",", ",w", 1) for line in letters))
+    assert "label-near" not in notices(read(words))
+
+
+def test_the_only_column_that_may_be_the_label_is_named(write):
+    lines = "".join(f"{'ab'[k % 2]},text {k}\n" for k in range(40))
+    with refused("no-label-column", column="1") as caught:
+        read(write("sms.csv", lines))
+    assert str(caught.value).endswith('It could be one of: 0. Use label="0".')
+
+
+def test_columns_that_are_named_together_are_to_be_named_one_by_one(write):
+    path = write("t.csv", FRAME.to_csv(index=False))
+    with refused("no-column", column="size, id") as caught:
+        read(path, label="kind", ignore=["size, id"])
+    assert str(caught.value).endswith("one column at a time, and the option again for the next.")
+    with refused("no-column", column="size, width") as caught:
+        read(path, label="kind", ignore=["size, width"])
+    assert "one column at a time" not in str(caught.value)
 
 
 def test_a_word_among_labels_of_numbers_is_a_broken_row(write):

@@ -42,6 +42,15 @@ def test_rows_of_numbers_are_those_of_features(tmp_path):
     assert made.labels == [row["kind"] for row in NUMBERS]
 
 
+def test_numbers_to_learn_may_be_written_as_in_training(tmp_path):
+    rows = [{"size": size, "price": f"${1_234 * size:,}"} for size in range(1, 60)]
+    path = trained(tmp_path / "m.safetensors", rows, label="price", text=(), bits=None)
+    price = [{"size": 3, "price": price} for price in ("$1,500", "1500", 1500, "$ 1,500.0")]
+    assert maker(path).make(price, labelled=True).labels == [1500] * 4
+    with pytest.raises(BadExampleError, match="'€1,500' is not a number"):
+        maker(path).make([{"size": 3, "price": "€1,500"}], labelled=True)
+
+
 def test_a_row_does_not_depend_on_those_that_come_with_it(tmp_path):
     odd = [
         {"size": 2**60 + 1, "colour": 3, "note": True, "kind": "big"},

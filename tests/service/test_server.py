@@ -76,12 +76,13 @@ def test_a_service_says_that_a_long_average_changes_slowly():
     said = []
     learner = get_learner(rosenblatt.Perceptron(solution="average").fit([[0.0], [1.0]], [0, 1]))
     note_slow_average(learner, said.append)
-    learner.states[0].seen = 20_000
+    learner.states[0].seen = 100
     note_slow_average(learner, said.append)
     learner.states[0].decay = 0.01
     note_slow_average(learner, said.append)
     assert len(said) == 1
-    assert "an average over 20,000 rows" in said[0]
+    assert "an average over 100 rows" in said[0]
+    assert "the solution last, the rule arow" in said[0]
 
 
 def test_two_services_do_not_write_one_log(serve, model, capsys):

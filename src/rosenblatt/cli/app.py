@@ -33,6 +33,7 @@ COMMANDS = {
     "warm-up": ("warm", "Compile what the usual commands need."),
 }
 """The module of each command, which is imported when the command is called, and its help."""
+FILE_COMMANDS = ["train"], ["predict"], ["score"]
 CONFORMAL = "calibrate", "conformal"  # a value that is an option in the shell
 
 
@@ -141,7 +142,7 @@ def main() -> None:
         print(error.format_message(), file=sys.stderr)
         sys.exit(2)
     except click.ClickException as error:
-        stop(error.format_message(), "usage")
+        stop(explain_usage(error.format_message(), sys.argv[1:2]), "usage")
     except OSError as error:
         said = f"{error.strerror}." if error.strerror else error
         stop(f"{error.filename}: {said}" if error.filename else str(said), "file")
@@ -157,6 +158,21 @@ def main() -> None:
         if not hasattr(error, "code"):  # of lost workers
             raise
         stop(str(error), error.code)
+
+
+def explain_usage(sentence: str, command: list[str]) -> str:
+    """Add to an error of click's what to do about it.
+
+    >>> explain_usage("No such command 'test'.", ["test"])[:54]
+    "No such command 'test'. The commands are train, predic"
+    >>> explain_usage("Got unexpected extra argument (b.csv)", ["train"])[-56:]
+    "Name several files by a pattern in quotes: 'logs/*.csv'."
+    """
+    if sentence.startswith("No such command"):
+        return f"{sentence} The commands are {', '.join(COMMANDS)}."
+    if "unexpected extra argument" in sentence and command in FILE_COMMANDS:
+        return f"{sentence}. Name several files by a pattern in quotes: 'logs/*.csv'."
+    return sentence
 
 
 def show_warning(

@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from .data import open_source
+from .data import Drawable, load_builtin, open_source
 from .format import errors, join_words
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ class Study:
     def __init__(self, data: str) -> None:
         self.data = data
         self.table = open_source(data)
-        self.separable = separable_classes(self.table)
+        self.rows = load_builtin(data)
+        self.separable = separable_classes(self.rows)
 
     def has_enough_rows(self) -> bool:
         """Whether every class has a row for each fold."""
         import numpy as np
 
-        y = self.table["class"].to_numpy()
-        return bool(np.unique(y, return_counts=True)[1].min() >= FOLDS)
+        return bool(np.unique(self.rows.y, return_counts=True)[1].min() >= FOLDS)
 
     def say(self, model: "Model") -> None:
         """Print it as an object."""
@@ -71,7 +71,7 @@ def compute_score(model: "Model", table: Any) -> "Score":
     return score
 
 
-def separable_classes(table: Any) -> dict[str, bool | None]:
+def separable_classes(rows: Drawable) -> dict[str, bool | None]:
     """Whether a plane separates each class from the others; of two, one is enough to ask."""
     import numpy as np
 
@@ -79,11 +79,11 @@ def separable_classes(table: Any) -> dict[str, bool | None]:
     from ..theory.problem import Problem
     from ..theory.separability import decide
 
-    *columns, y = (column.to_numpy() for column in table.columns)
-    X, classes = np.column_stack(columns), np.unique(y)
+    y = rows.class_of_each()
+    classes = np.unique(y)
     answers = {Separable: True, Inseparable: False}
     asked = classes[len(classes) == 2 :]
-    problems = {str(name): Problem(X, np.where(y == name, 1.0, -1.0)) for name in asked}
+    problems = {str(name): Problem(rows.X, np.where(y == name, 1.0, -1.0)) for name in asked}
     return {name: answers.get(type(decide(problem))) for name, problem in problems.items()}
 
 
@@ -95,7 +95,7 @@ def about_separable(separable: dict[str, bool | None]) -> str:
     >>> about_separable({"a": True, "b": True})
     'A plane separates each class from the others (proved exactly).'
     >>> about_separable({"a": True, "b": False, "c": False, "d": None})
-    'A plane separates a from the others, none b or c (proved exactly); d: undecided.'
+    'A plane separates a from the others, none separates b or c (proved exactly); d: undecided.'
     """
     if len(separable) == 1:
         (answer,) = separable.values()
@@ -108,7 +108,7 @@ def about_separable(separable: dict[str, bool | None]) -> str:
     can, cannot, open_ = ([n for n, a in separable.items() if a is b] for b in (True, False, None))
     text = f"A plane separates {join_words(can, 'and')} from the others" if can else ""
     if cannot:
-        text += f"{', none' if text else 'No plane separates'} {join_words(cannot, 'or')}"
+        text += f"{', none' if text else 'No plane'} separates {join_words(cannot, 'or')}"
     text += " (proved exactly)" if text else ""
     if open_:
         text += f"{'; ' if text else ''}{join_words(open_, 'and')}: undecided"

@@ -61,7 +61,7 @@ def make_card(model: "Model", about: list[str], columns: list[str], path: Path) 
         file=path.name,
         about="\n".join(f"- {line}" for line in about),
         input=describe_input(model),
-        results=describe_results(model),
+        results=describe_results(model, path.name),
         columns="\n".join(f"    {line}" for line in columns) or "Its weights are not of columns.",
     )
 
@@ -99,13 +99,13 @@ def describe_input(model: "Model") -> str:
     return f"A row has these columns:\n\n| column | read as |\n|---|---|\n{rows}"
 
 
-def describe_results(model: "Model") -> str:
+def describe_results(model: "Model", file: str) -> str:
     """The held-out error, if there is one."""
     held = model.facts.get("held_out")
     if not held or not held.get("rows"):
         return (
-            "No rows were held out. Measure it on rows that it has not seen: "
-            "`rosenblatt score MODEL unseen.csv`."
+            "The model file holds no error on other rows: it was trained without `--holdout`. "
+            f"Write it here, from `rosenblatt score {file} unseen.csv`."
         )
     if "errors" not in held:
         return f"On held-out rows: {held_out_line(model.facts)}."

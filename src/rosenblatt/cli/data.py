@@ -138,6 +138,12 @@ class Drawable(NamedTuple):
         names = self.names | {"class_names": ("others", self.name_labels()[self.y[chosen][0]])}
         return Drawable(self.X, chosen.astype(int), names)
 
+    def class_of_each(self) -> Any:
+        """The class of each row, by its name where it has one."""
+        import numpy as np
+
+        return np.asarray(self.names.get("class_names", np.unique(self.y)))[self.y]
+
     def name_labels(self) -> dict[Any, str]:
         """The labels, and what they are called."""
         labels = sorted(set(self.y.tolist()))
@@ -149,7 +155,7 @@ class Drawable(NamedTuple):
         known = {name: label for label, name in named.items()}
         known |= {str(label): label for label in named}
         if positive not in known:
-            there = ", ".join(map(str, named))
+            there = ", ".join(named.values())
             raise CommandError(f"{data} has no label {positive}; it has {there}.", "unknown-label")
         return self.y == known[positive]
 
@@ -158,14 +164,26 @@ def open_source(data: str) -> Any:
     """What is read: a built-in set as the table that it might be, else the file itself."""
     if not is_builtin_set(data):
         return data
+    import pyarrow
+
+    rows = load_builtin(data)
+    columns = rows.names.get("feature_names", [f"x{j + 1}" for j in range(rows.X.shape[1])])
+    table: dict[str, Any] = dict(zip(map(str, columns), map(to_arrow, rows.X.T), strict=True))
+    return pyarrow.table(table | {"class": to_arrow(rows.class_of_each())})
+
+
+def to_arrow(column: Any) -> Any:
+    """Make a column of Arrow from its bytes; ``pyarrow.array`` would import pandas if it can."""
     import numpy as np
     import pyarrow
 
-    X, y, names = load_builtin(data)
-    columns = names.get("feature_names", [f"x{j + 1}" for j in range(X.shape[1])])
-    labels = np.asarray(names.get("class_names", np.unique(y)))[y]
-    table: dict[str, Any] = dict(zip(map(str, columns), X.T, strict=True))
-    return pyarrow.table(table | {"class": labels})
+    if column.dtype.kind == "U":
+        words = [word.encode() for word in column.tolist()]
+        ends = np.cumsum([0, *map(len, words)], dtype=np.int32)
+        buffers = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(b"".join(words))]
+        return pyarrow.Array.from_buffers(pyarrow.string(), len(words), buffers)
+    kind, values = pyarrow.from_numpy_dtype(column.dtype), np.ascontiguousarray(column)
+    return pyarrow.Array.from_buffers(kind, len(values), [None, pyarrow.py_buffer(values)])
 
 
 def column_names(reader: "Reader", width: int) -> dict[str, Any]:
@@ -235,17 +253,17 @@ def read_two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
     X, y, _ = rows
     if given.positive_class is not None:
         return X, rows.is_label(given.positive_class, data)
-    refuse_many_classes(y, data)
+    refuse_many_classes(rows, data)
     if len(set(y.tolist())) == 1:
         print_note(f"All rows of {data} have the label {y[0]}, so there is nothing to separate.")
     return X, y
 
 
-def refuse_many_classes(y: Any, data: str) -> None:
+def refuse_many_classes(rows: Drawable, data: str) -> None:
     """Say how two classes are made of many."""
-    labels = sorted(set(y.tolist()))
+    labels = list(rows.name_labels().values())
     if len(labels) > 2:
-        first = ", ".join(map(str, labels[:10]))
+        first = ", ".join(labels[:10])
         raise CommandError(
             f"{data} has {len(labels)} classes ({first}); choose one with --positive-class to "
             "separate it from the others.",

@@ -125,9 +125,10 @@ def plot(
             "not-a-model",
         )
     else:
-        X, y, names = read_rows(source, given).against_others(given.positive_class, source)
+        found = read_rows(source, given).against_others(given.positive_class, source)
+        X, y, names = found
         if what in ("projection", "certificate"):
-            refuse_many_classes(y, source)
+            refuse_many_classes(found, source)
         parameters: dict[str, Any] = {"max_iter": learning.epochs, "margin": learning.margin}
         if what != "orders":
             parameters |= {"order": learning.order, "solution": learning.solution}

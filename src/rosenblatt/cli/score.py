@@ -154,10 +154,12 @@ def note_rows(data: str, opened: Any, found: Any = None) -> None:
     if not getattr(found, "unknown", 0) or hasattr(found, "tokens"):
         return
     who = "one of the models" if hasattr(found, "better") else "the model"
-    told = f"{count(found.unknown, 'row')} of {data} with labels that {who} does not know count"
+    label = getattr(found, "unknown_label", None)
+    example = "" if label is None else f", such as {clip(label)!r},"
+    told = f"{count(found.unknown, 'row')} of {data} with labels that {who} does not know{example}"
     others = ", and not in the other figures" * hasattr(found, "better")
     others = ", and not in the rank error" if hasattr(found, "rank_figures") else others
-    print_note(f"{told} as errors{others}.")
+    print_note(f"{told} count as errors{others}.")
 
 
 @dataclass

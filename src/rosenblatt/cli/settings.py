@@ -20,12 +20,22 @@ def about_tuning(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> lis
         said = " ".join(spell(name, value) for name, value in setting.items())
         marked = f"  ({', '.join(marks)})" if marks else ""
         lines.append(f"{format_figure(each, facts['metric'])}  {said}{marked}")
+    if any(is_better(each, chosen, facts["metric"]) for each in facts["best"]):
+        lines.append("The chosen setting is the simplest within one standard error of the best.")
     if len(facts["best"]) > 1 and chosen != usual:
         lines.append(
             f"The figure of the best of {tried} is a little too good; --holdout or --test measure "
             "the model on other rows."
         )
     return lines
+
+
+def is_better(one: dict[str, Any], other: dict[str, Any], metric: str) -> bool:
+    """Whether a setting has the better figure."""
+    from ..training.scoring import METRICS
+
+    loss = METRICS[metric].as_loss
+    return bool(loss(one["value"]) < loss(other["value"]))
 
 
 def about_choice(facts: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """Rows as arrays: from and to matrices, joining and slicing, and checks of their numbers."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -42,6 +43,12 @@ def view_rows(X: Any) -> Rows:
     indices = view_unsigned(X.indices).astype(np.uint32, copy=False)
     starts = view_unsigned(X.indptr).astype(np.uint64, copy=False)
     return Rows(read_only(X.data), read_only(indices), read_only(starts))
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix of SciPy; before one is made, SciPy need not be imported."""
+    scipy = sys.modules.get("scipy.sparse")
+    return scipy is not None and bool(scipy.issparse(X))
 
 
 def check_structure(X: Any) -> None:
@@ -121,6 +128,15 @@ def to_matrix(rows: Rows, count: int, width: int) -> Any:
     kind = np.dtype(np.int32 if short else np.int64)
     indices = rows.indices.view(kind) if short else rows.indices.astype(kind)
     return csr_array((rows.values, indices, rows.starts.astype(kind)), shape=(count, width))
+
+
+def stack_rows(parts: list[Any]) -> Any:
+    """Put matrices of the same columns below each other; sparse if one of them is."""
+    if not any(map(is_sparse, parts)):
+        return np.vstack(parts)
+    from scipy.sparse import vstack
+
+    return vstack(parts)
 
 
 def with_columns(X: Any, width: int) -> Any:

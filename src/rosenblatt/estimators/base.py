@@ -251,7 +251,11 @@ class RowEstimator(OnlineEstimator[L]):
         types = FLOATS if reset else [dtype]
         if not self._is_plain_input(X, reset, types):
             checks = {"accept_sparse": "csr", "order": "C", "ensure_all_finite": False}
-            X = validate_data(self, X, reset=reset, dtype=types, **checks)
+            try:
+                X = validate_data(self, X, reset=reset, dtype=types, **checks)
+            except ValueError as error:
+                refuse_words(error)
+                raise
         return X, self._check_labels(y, X.shape[0])
 
     def _is_plain_input(self, X: Any, reset: bool, types: list[Any]) -> bool:
@@ -462,6 +466,15 @@ def refuse_dicts(X: Any) -> None:
             f"X holds {kind}, and rows are numbers: put Features before the estimator, as in "
             "make_pipeline(Features(), Perceptron())."
         )
+
+
+def refuse_words(error: ValueError) -> None:
+    """Raise ValueError with what to do, if an error says that a table holds words."""
+    if "could not convert string to float" in str(error):
+        raise ValueError(
+            f"X holds words, and rows are numbers ({error}): put Features before the estimator, as "
+            "in make_pipeline(Features(), Perceptron())."
+        ) from error
 
 
 def make_seed(random_state: Any) -> int:

@@ -478,7 +478,8 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     if len(steps) != 2 or not isinstance(steps[0], Features) or not hasattr(steps[1], "to_model"):
         raise ValueError(
             "A model file holds a classifier of rosenblatt, alone or after Features; this pipeline "
-            f"consists of {', '.join(type(step).__name__ for step in steps)}."
+            f"consists of {', '.join(type(step).__name__ for step in steps)}. Features() in place "
+            "of other transformers encodes and scales columns; joblib.dump keeps any pipeline."
         )
     features, classifier = steps
     kept = getattr(model, "file_facts_", {"features": {}, "facts": {}})

@@ -116,6 +116,8 @@ class Evaluation:
         Rows of each class by predicted class; the last line is for unknown labels.
     worst : list of RowError
         The wrong rows that the model was most sure about, at most ``MOST_ERRORS``.
+    unknown_label : str or None
+        The first label that the model does not know, if there is one.
     coverage : Coverage or None
         The coverage and mean size of prediction sets, if they were asked for.
     """
@@ -127,6 +129,7 @@ class Evaluation:
     scores: ScoreCounts = field(init=False, default_factory=ScoreCounts)
     calibration: CalibrationCounts = field(init=False, default_factory=CalibrationCounts)
     worst: list[RowError] = field(init=False, default_factory=list)
+    unknown_label: str | None = field(init=False, default=None)
     coverage: Coverage | None = field(init=False, default=None)
     losses: Array = field(init=False)
 
@@ -144,6 +147,8 @@ class Evaluation:
         cells = np.bincount(codes * count + predicted, minlength=self.confusion.size)
         self.confusion += cells.reshape(self.confusion.shape)
         known = codes < count
+        if self.unknown_label is None and not known.all():
+            self.unknown_label = str(labels[~known][0])
         self.add_scores(activations[known], codes[known])
         chances = None if self.chances is None else self.chances(activations)
         if chances is not None and known.any():

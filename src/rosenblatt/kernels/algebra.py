@@ -23,6 +23,21 @@ class Rows(NamedTuple):
     starts: np.ndarray
 
 
+# Numba compiles min and max again at every place where they are called.
+
+
+@inlined
+def smaller(a, b):
+    """The smaller of two numbers; the first, if one is NaN."""
+    return b if b < a else a
+
+
+@inlined
+def larger(a, b):
+    """The larger of two numbers; the first, if one is NaN."""
+    return b if b > a else a
+
+
 # i is a row number, unsigned. Numba removes the branch of ``x is None`` only where x is an argument
 # of the function.
 
@@ -162,7 +177,7 @@ def largest_squared_norm(rows, order):
     """R²: the largest ‖xᵢ‖² among the rows in an order."""
     largest = 0.0
     for i in order:
-        largest = max(largest, squared_norm(np.uint64(i), rows))
+        largest = larger(largest, squared_norm(np.uint64(i), rows))
     return largest
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from .algebra import larger
 from .compiling import compiled
 
 COUNT, ZEROS, SHIFT, SUM, SQUARES, LARGEST = range(6)
@@ -47,7 +48,7 @@ def standardise(values, width, centre, factor, filling, flags, out):
     flags[j] is above 0.
     """
     rows, kind = len(values) // width, out.dtype.type
-    wide = len(out) // max(rows, 1)
+    wide = len(out) // larger(rows, 1)
     for row in range(rows):
         place = row * wide
         for j in range(width, wide):
@@ -67,7 +68,7 @@ def largest(values, indices, sizes):
     """Raise the size of each column of sparse rows to its largest absolute value."""
     for k in range(len(values)):
         j = indices[k]
-        sizes[j] = max(sizes[j], abs(np.float64(values[k])))
+        sizes[j] = larger(sizes[j], abs(np.float64(values[k])))
 
 
 @compiled

@@ -15,6 +15,9 @@ from numba.core.options import DefaultOptions
 from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 
+from .clock import TIMER
+from .linking import LinkedCompiler
+
 BLAS = "scipy.linalg.cython_blas"
 IMPORT = re.compile(rb"^from \.(\w+) import", re.MULTILINE)
 
@@ -48,7 +51,7 @@ def load_kernel(kept, signature, target):
     """
     hidden = hide_blas()
     try:
-        with kept._guard_against_spurious_io_errors():
+        with TIMER.load(), kept._guard_against_spurious_io_errors():
             rtsys.initialize(target)  # kernels allocate memory with it
             kernel = load_whole(kept, signature, target)
             if kernel is None:
@@ -70,6 +73,13 @@ def load_whole(kept, signature, target):
         return None
 
 
+def show_plain(function):
+    """Give a function that is not compiled, for debuggers, the attribute of a compiled one."""
+    if config.DISABLE_JIT:
+        function.py_func = function
+    return function
+
+
 def stamp_cache(function):
     """Make Numba's disk cache depend on the text of a kernel file and of those that it imports.
 
@@ -77,9 +87,8 @@ def stamp_cache(function):
     a copy of the package, whose files have other times, would be compiled again.
     These names are private to Numba; where they are missing, Numba's own stamp remains.
     """
-    if config.DISABLE_JIT:  # for debuggers: kernels are plain functions
-        function.py_func = function
-        return function
+    if config.DISABLE_JIT:
+        return show_plain(function)
     try:
         kept = function._cache
         stamp = hash_module(function.py_func.__module__.rpartition(".")[2])
@@ -92,7 +101,7 @@ def stamp_cache(function):
 
 
 KERNEL = {"nogil": True, "no_cfunc_wrapper": True}
-HELPER = {**KERNEL, "no_cpython_wrapper": True}  # the wrapper is half of a small compilation
+HELPER = {**KERNEL, "no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
 if hasattr(DefaultOptions, "_nrt"):
     HELPER["_nrt"] = False  # helpers keep no array, so they need no atomic reference counts
 SUM = {"reassoc", "contract"}  # NaN and infinity keep their meaning
@@ -100,32 +109,30 @@ if config.DISABLE_JIT:  # NumPy warns where hashes wrap around, as they should
     warnings.filterwarnings("ignore", category=RuntimeWarning, module=rf"{__package__}\.")
 
 
-def compile_lazily(function, **options):
-    """Compile a function when it is first called; keep the result, unless no folder is writable."""
-    try:
-        return stamp_cache(njit(cache=True, **options)(function))
-    except RuntimeError:
-        return njit(**options)(function)
-
-
 def compiled(function):
-    """Compile a function that Python calls; it releases the GIL."""
-    return compile_lazily(function, **KERNEL)
+    """Compile a function that Python calls, when it is first called; it releases the GIL.
+
+    The result is kept on disk, unless no folder is writable.
+    """
+    try:
+        return stamp_cache(njit(cache=True, **KERNEL)(function))
+    except RuntimeError:
+        return njit(**KERNEL)(function)
 
 
-def helper(function):
+def helper(function, **options):
     """Compile a function that only compiled functions call."""
-    return compile_lazily(function, **HELPER)
+    return show_plain(njit(**HELPER, **options)(function))
 
 
 def inlined(function):
     """Compile a function into its callers: for work on each byte, number or row."""
-    return compile_lazily(function, **HELPER, forceinline=True)
+    return helper(function, forceinline=True)
 
 
 def inlined_sum(function):
     """Compile a function into its callers, with sums that may be reordered for vector units."""
-    return compile_lazily(function, **HELPER, forceinline=True, fastmath=SUM)
+    return helper(function, forceinline=True, fastmath=SUM)
 
 
 def instruction(plain):

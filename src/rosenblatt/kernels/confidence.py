@@ -21,6 +21,8 @@ from .algebra import (
     fetch_row,
     find_rival,
     is_shuffled,
+    larger,
+    smaller,
     span,
     take_row,
 )
@@ -92,7 +94,7 @@ def learn(w, S, u, classes, c, alpha, step, time, i, rows):
         w[j] += alpha * sx
         if len(u):
             u[j] += time * (alpha * sx)
-        S[j] *= max(1.0 - step.beta * sx * x, step.least)
+        S[j] *= larger(1.0 - step.beta * sx * x, step.least)
 
 
 @inlined
@@ -101,7 +103,7 @@ def learn_bias(b, Sb, ub, c, alpha, step, time, size):
     b[c] += alpha * Sb[c] * size
     if len(ub):
         ub[c] += time * (alpha * Sb[c] * size)
-    Sb[c] *= max(1.0 - step.beta * Sb[c] * size, step.least)
+    Sb[c] *= larger(1.0 - step.beta * Sb[c] * size, step.least)
 
 
 @inlined
@@ -116,8 +118,8 @@ def scw_step(margin, v, weight, settings):
     else:
         psi, zeta = 1.0 + p / 2.0, 1.0 + p
         root = math.sqrt(margin * margin * p * p / 4.0 + v * p * zeta)
-        alpha = min(C, (root - margin * psi) / (v * zeta))
-    alpha = max(0.0, alpha)
+        alpha = smaller(C, (root - margin * psi) / (v * zeta))
+    alpha = larger(0.0, alpha)
     deviation = 0.5 * (math.sqrt(alpha * alpha * v * v * p + 4.0 * v) - alpha * v * phi)
     total = deviation + v * alpha * phi
     return ConfidentStep(alpha, alpha * phi / total, deviation / total)
@@ -148,7 +150,7 @@ def confident_step(margin, v, weight, settings):
         phi = settings.phi
         root = math.hypot(1.0 - 2.0 * phi * margin, phi * math.sqrt(8.0 * v))
         alpha = (root - 1.0 - 2.0 * phi * margin) / (4.0 * phi * v) if v > 0.0 else 0.0
-        alpha = max(0.0, alpha)
+        alpha = larger(0.0, alpha)
         rest = 1.0 + 2.0 * alpha * phi * v
         return ConfidentStep(alpha, 2.0 * alpha * phi / rest, 1.0 / rest)
     return scw_step(margin, v, weight, settings)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .addresses import COMMENT, MINUS, NEWLINE, POINT, RETURN, SPACE, TAB
+from .algebra import larger, smaller
 from .compiling import compiled, inlined
 
 EQUALS = ord("=")
@@ -48,10 +49,8 @@ def is_word_of_tree(data, first, end):
 @inlined
 def is_document(data, first, end):
     """Whether a line marks the start of a document."""
-    matching = 0
-    while (
-        matching < min(len(DOCUMENT), end - first) and data[first + matching] == DOCUMENT[matching]
-    ):
+    matching, most = 0, smaller(len(DOCUMENT), end - first)
+    while matching < most and data[first + matching] == DOCUMENT[matching]:
         matching += 1
     return matching == len(DOCUMENT)
 
@@ -129,7 +128,7 @@ def read_token_lines(data, tabs, trees, columns, wanted, out):
             if trees or n > begun or not is_comment(data, i, end, count, columns):
                 if count < fewest:
                     fewest, short_line = count, line
-                most = max(most, count)
+                most = larger(most, count)
                 out.lines[n], out.line_ends[n] = line, end
                 n += 1
         i = stop + 1

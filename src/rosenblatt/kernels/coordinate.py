@@ -26,6 +26,7 @@ from .algebra import (
     fetch_row,
     find_rival,
     is_shuffled,
+    smaller,
     span,
     take_row,
 )
@@ -170,7 +171,7 @@ def coordinate(examples, order, start, w, b, S, Sb, z, zb, u, ub, clock, setting
                 return t, updates, loss
             time = count_weight(clock, t)
             if logistic:
-                step = -np.float64(steps[i]) / (1.0 + math.exp(min(margin, 700.0)))
+                step = -np.float64(steps[i]) / (1.0 + math.exp(smaller(margin, 700.0)))
                 if settings.rule == FTRL:
                     learn_proximal(w, S, z, u, step, time, i, rows, settings)
                     learn_bias_proximal(b, Sb, zb, ub, step, time, settings)

@@ -21,8 +21,10 @@ from .algebra import (
     dot,
     fetch_row,
     is_shuffled,
+    larger,
     mix,
     score,
+    smaller,
     span,
     take_row,
 )
@@ -59,7 +61,7 @@ def draw_class(draws, best, k, exploration):
     """Draw a class; return it and its probability. ``draws`` is the state of SplitMix64."""
     draws[0] += STRIDE
     u = np.float64(mix(draws[0]) >> np.uint64(11)) * UNIT - (1.0 - exploration)
-    drawn = best if u < 0.0 else min(np.int64(u / exploration * k), k - 1)
+    drawn = best if u < 0.0 else smaller(np.int64(u / exploration * k), k - 1)
     return drawn, (1.0 - exploration if drawn == best else 0.0) + exploration / k
 
 
@@ -147,7 +149,7 @@ def banditron_multiclass(examples, order, start, W, b, draws, u, ub, clock, sett
             score(u, ub, missing, i, rows)
             for c in range(len(s)):
                 missing[c] = s[c] - missing[c] / time
-            named = max(find_best(missing), 0)
+            named = larger(find_best(missing), 0)
         drawn, p = draw_class(draws, named, len(s), settings.exploration)
         weight, right = np.float64(steps[i]), drawn == labels[i]
         gain, bias = weight / p if right else 0.0, settings.intercept_step

@@ -31,6 +31,7 @@ from .addresses import (
     last_line_end,
     line_end,
 )
+from .algebra import smaller
 from .compiling import compiled, helper, inlined
 from .numbers import (
     DIGITS,
@@ -124,8 +125,8 @@ def svmlight(
     values, indices, starts = rows
     at, row, k, lines, ignored, error, _ = cursor
     several = len(label_starts) > 0
-    room = min(len(label_starts) - 1 if several else len(labels), len(starts) - 1)
-    room = min(room, len(queries)) if len(queries) > 0 else room
+    room = smaller(len(label_starts) - 1 if several else len(labels), len(starts) - 1)
+    room = smaller(room, len(queries)) if len(queries) > 0 else room
     base, last = address(buffer), 0
     line, stop = base + at, last_line_end(base + at, base + stop)
     i, error = line, 0
@@ -210,8 +211,8 @@ def svmlight_query(i):
 @inlined
 def svmlight_features(i, k, values, indices, first, limit, lenient):
     """Parse the features at i into the places from k on; return where both end, and an error."""
-    single, room = values.itemsize == 4, min(len(values), len(indices))
-    limit = min(limit, (1 << 32) - 1)
+    single, room = values.itemsize == 4, smaller(len(values), len(indices))
+    limit = smaller(limit, (1 << 32) - 1)
     least = first
     while True:
         i = after_blanks(i)
@@ -257,7 +258,7 @@ def vowpal_wabbit(buffer, stop, cursor, labels, label_starts, weights, rows, gro
     at, row, k, lines, ignored, error, _ = cursor
     several = len(label_starts) > 0
     room = len(label_starts) - 1 if several else len(labels)
-    base, room, last = address(buffer), min(room, len(weights), len(starts) - 1), 0
+    base, room, last = address(buffer), smaller(room, smaller(len(weights), len(starts) - 1)), 0
     line, stop = base + at, last_line_end(base + at, base + stop)
     i, error = line, 0
     while line < stop:
@@ -330,7 +331,7 @@ def vw_label(i, labelled):
 @inlined
 def vw_features(i, base, stop, k, values, indices, groups, mask, names):
     """Parse the features at i into the places from k on; return where both end, and an error."""
-    single, room = values.itemsize == 4, min(len(values), len(indices), len(groups))
+    single, room = values.itemsize == 4, smaller(smaller(len(values), len(indices)), len(groups))
     space, group, scale, seen = np.uint64(0), np.uint8(SPACE), 1.0, seen_names(names)
     while byte(i) != NEWLINE:
         is_space = byte(i) == BAR
@@ -424,7 +425,7 @@ def table(buffer, stop, cursor, delimiter, places, labels, values, width, limit)
     counts as ignored. One beyond the limit is too large.
     """
     at, row, _, lines, ignored, error, _ = cursor
-    base, room = address(buffer), min(len(labels), len(values) // width)
+    base, room = address(buffer), smaller(len(labels), len(values) // width)
     line, stop = base + at, last_line_end(base + at, base + stop)
     i, error = line, 0
     while line < stop:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import add, dot, fetch_row, is_shuffled
+from .algebra import add, dot, fetch_row, is_shuffled, smaller
 from .compiling import compiled, inlined
 from .linear import count_weight, log_update
 
@@ -48,7 +48,7 @@ def rank_margin(a, b, y):
         margin = np.float64(a + b[y - 1])
         margin = SMALLEST if margin == 0.0 else margin
     if y < len(b):
-        margin = min(margin, -np.float64(a + b[y]))
+        margin = smaller(margin, -np.float64(a + b[y]))
     return margin
 
 

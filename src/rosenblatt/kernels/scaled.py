@@ -20,6 +20,7 @@ from .algebra import (
     fetch_row,
     find_rival,
     is_shuffled,
+    larger,
     move,
     squared_norm,
     take_row,
@@ -86,7 +87,7 @@ def alma_step(margin, size, weight, scale, settings):
     rate = weight * settings.C / math.sqrt(scale[K])
     step = rate / (math.sqrt(size) * scale[Z])
     square = scale[SQUARE] + 2.0 * rate * margin / math.sqrt(size) + rate * rate
-    length = max(1.0, math.sqrt(square))
+    length = larger(1.0, math.sqrt(square))
     scale[Z] /= length
     scale[SQUARE] = square / (length * length)
     scale[K] += 1.0

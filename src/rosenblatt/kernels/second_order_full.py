@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import column, dot, span
+from .algebra import column, dot, larger, span
 from .compiling import compiled, inlined
 from .linear import count_weight, log_update
 
@@ -52,7 +52,7 @@ def second_order_full(examples, order, start, w, b, S, u, ub, clock, settings, l
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             r, time = settings.a / abs(np.float64(steps[i])), count_weight(clock, t)
-            beta = 1.0 / (r + max(0.0, full_product(S, i, bias, sx, rows)))
+            beta = 1.0 / (r + larger(0.0, full_product(S, i, bias, sx, rows)))
             alpha = math.copysign(beta * (1.0 - margin), steps[i])
             for j in range(len(w)):
                 w[j] += alpha * sx[j]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .algebra import larger, smaller
 from .compiling import compiled, helper, inlined
 from .linear import log_update
 from .vectors import add_rows, max_plus
@@ -305,7 +306,7 @@ def count_lacking_rows(tokens, first, n, weights, width):
     new = 0
     for k in range(begin, end):
         new += weights.rows[tokens.features[k]] == 0
-    return max(0, new - free)
+    return larger(0, new - free)
 
 
 @inlined
@@ -377,7 +378,7 @@ def measure_lead(right, first, n, room, weights, settings):
 @inlined
 def aggressive_step(demanded, lead, distance, C):
     """The smallest step after which the lead is as required, at most C."""
-    return min(C, (demanded - lead) / distance) if distance > 0 else 0.0
+    return smaller(C, (demanded - lead) / distance) if distance > 0 else 0.0
 
 
 @helper
@@ -499,7 +500,7 @@ def best_through(tokens, first, n, weights, settings, room, out):
                 best = np.float32(-np.inf)
                 for p in range(tags + 1):
                     total = room.paths[i * square + p * width + t] + later[p * width + t]
-                    best = max(best, total)
+                    best = larger(best, total)
                 out[i, t] = best
         else:
             continue_tags(room, i, n, weights, settings, later, after)
@@ -520,7 +521,7 @@ def continue_tags(room, i, n, weights, settings, later, after):
             best = np.float32(-np.inf)
             for u in range(tags):
                 move = weights.transitions[t * width + u]
-                best = max(best, move + room.scores[(i + 1) * width + u] + after[u])
+                best = larger(best, move + room.scores[(i + 1) * width + u] + after[u])
             later[t] = best
 
 
@@ -540,5 +541,5 @@ def continue_pairs(room, i, n, weights, settings, later, after):
                     move = weights.transitions[t * width + u]
                     move += weights.pairs[p * square + t * width + u]
                     total = move + room.scores[(i + 1) * width + u] + after[t * width + u]
-                    best = max(best, total)
+                    best = larger(best, total)
                 later[p * width + t] = best

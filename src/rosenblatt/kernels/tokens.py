@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import fetch, mix
+from .algebra import fetch, larger, mix, smaller
 from .compiling import compiled, helper, inlined
 from .words import spell
 
@@ -207,7 +207,7 @@ def longest(begins, ends):
     """The number of bytes of the longest string."""
     most = 0
     for k in range(len(begins)):
-        most = max(most, ends[k] - begins[k])
+        most = larger(most, ends[k] - begins[k])
     return most
 
 
@@ -227,7 +227,7 @@ def hash_each_string(data, begins, ends, hashes):
         # Spelt as a block of its own, the length cannot cancel letters: "\x01" is not "".
         h, i, end = spell(np.uint64(0), np.uint64(ends[k] - begins[k])), begins[k], ends[k]
         while i < end:
-            letters, stop = np.uint64(0), min(i + 8, end)
+            letters, stop = np.uint64(0), smaller(i + 8, end)
             while stop > i:
                 stop -= 1
                 letters = letters << np.uint64(8) | np.uint64(data[stop])

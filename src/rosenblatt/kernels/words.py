@@ -21,7 +21,7 @@ from .addresses import (
     is_blank,
     low_zeros,
 )
-from .algebra import mix
+from .algebra import mix, smaller
 from .compiling import compiled, helper, inlined
 
 
@@ -57,6 +57,39 @@ class Grams(NamedTuple):
 
 
 RAW, BINARY, SUBLINEAR = range(3)
+
+
+class GramRoom(NamedTuple):
+    """Arrays to count the n-grams of one text in, which Python makes once for many texts.
+
+    ``keys`` are the columns of its n-grams, ``ordered`` these in order, ``counts`` their number
+    in each bucket. Of words, ``hashes`` and ``begins`` hold the last ones; of characters,
+    ``letters``, ``edges`` and ``begins`` hold all.
+    """
+
+    keys: np.ndarray
+    ordered: np.ndarray
+    counts: np.ndarray
+    begins: np.ndarray
+    hashes: np.ndarray
+    letters: np.ndarray
+    edges: np.ndarray
+
+
+def make_room(grams: Grams, longest: int) -> GramRoom:
+    """Room for texts of up to a number of bytes; a word has at least two, and one between two."""
+    most = longest if grams.characters else (longest + 1) // 3
+    grams_at_most = most * (grams.longest - grams.shortest + 1)
+    characters = most if grams.characters else 0
+    return GramRoom(
+        keys=np.empty(grams_at_most, np.uint32),
+        ordered=np.empty(grams_at_most, np.uint32),
+        counts=np.empty(BUCKETS + 1, np.uint32),
+        begins=np.empty(characters + 1 if grams.characters else grams.longest, np.int64),
+        hashes=np.empty(grams.longest, np.uint64),
+        letters=np.empty(characters, np.uint8),
+        edges=np.empty(characters + 1, np.int64),
+    )
 
 
 class Names(NamedTuple):
@@ -144,7 +177,7 @@ def categories(data, offsets, row, k, seed, mask, trim, rows, names):
     """Append each string as a feature of value 1; none if it is empty. ``trim`` ignores blanks."""
     values, indices, starts = rows
     base, seen = address(data), seen_names(names)
-    while row < min(len(offsets), len(starts)) - 1 and k < min(len(values), len(indices)):
+    while row < smaller(len(offsets), len(starts)) - 1 and k < smaller(len(values), len(indices)):
         i, end = base + offsets[row], base + offsets[row + 1]
         while trim and i < end and is_blank(byte(i)):
             i += 1
@@ -279,7 +312,7 @@ def word_keys(i, end, base, grams, hashes, begins, keys, names):
         h, after, several = read_word(i, end, grams.salt)
         if several:
             words += 1
-            for before in range(min(words, grams.longest) - 1, -1, -1):
+            for before in range(smaller(words, grams.longest) - 1, -1, -1):
                 g, begin, place = h, i, np.uint64(before)
                 if before > 0:
                     shorter = place - np.uint64(1)
@@ -302,12 +335,13 @@ LOWER[9:14] = SPACE
 
 
 @inlined
-def character_keys(i, end, base, grams, letters, edges, begins, keys, names):
+def character_keys(i, end, base, grams, room, names):
     """Write the columns of the character n-grams between two addresses; return their number.
 
     Letters are in lower case, and white space is one space. Character c is letters[edges[c]] to
     letters[edges[c + 1]]; it came from the address begins[c].
     """
+    keys, letters, edges, begins = room.keys, room.letters, room.edges, room.begins
     size = characters = n = 0
     while i < end:
         c = LOWER[byte(i)]
@@ -322,7 +356,7 @@ def character_keys(i, end, base, grams, letters, edges, begins, keys, names):
 
     first, seen = address(letters), seen_names(names)
     for c in range(characters):
-        for d in range(c + grams.shortest, min(c + grams.longest, characters) + 1):
+        for d in range(c + grams.shortest, smaller(c + grams.longest, characters) + 1):
             h = hash_bytes(first + edges[c], first + edges[d], first + size, grams.salt)
             index = np.uint32(h & grams.mask)
             if is_new(seen, index):
@@ -343,7 +377,8 @@ def sort(keys, n, mask, counts, ordered):
         buckets >>= 1
     while mask >> np.uint64(shift) >= np.uint64(buckets):
         shift += np.uint32(1)
-    counts[: buckets + 1] = 0
+    for b in range(buckets + 1):
+        counts[b] = 0
     for t in range(n):
         counts[(keys[t] >> shift) + np.uint32(1)] += np.uint32(1)
     for b in range(buckets):
@@ -361,10 +396,11 @@ def sort(keys, n, mask, counts, ordered):
 
 
 @helper
-def write_counts(keys, n, k, grams, rows, ordered, counts):
+def write_counts(room, n, k, grams, rows):
     """Write each distinct key from place k on, with its value; return the place after them."""
     values, indices, _ = rows
-    sort(keys, n, grams.mask, counts, ordered)
+    ordered = room.ordered
+    sort(room.keys, n, grams.mask, room.counts, ordered)
     first, count = k, 0
     for t in range(n):
         again = t > 0 and ordered[t] == ordered[t - 1]
@@ -409,54 +445,39 @@ def text(
     names: Names,
 ) -> tuple[int, int]:
     """Append the distinct n-grams of each string, sorted by column."""
+    longest = int(np.diff(offsets[row : len(rows.starts)]).max(initial=0))
     kernel = character_grams if grams.characters else word_grams
-    return kernel(data, offsets, row, k, grams, rows, names)
+    return kernel(data, offsets, row, k, grams, make_room(grams, longest), rows, names)
 
 
 @compiled
-def word_grams(data, offsets, row, k, grams, rows, names):
+def word_grams(data, offsets, row, k, grams, room, rows, names):
     """Append the distinct word n-grams of each string."""
-    base, most = address(data), (longest_string(offsets, row, len(rows.starts) - 1) + 1) // 3
-    keys = np.empty(most * (grams.longest - grams.shortest + 1), np.uint32)
-    ordered, counts = np.empty(len(keys), np.uint32), np.empty(BUCKETS + 1, np.uint32)
-    hashes, begins = np.empty(grams.longest, np.uint64), np.empty(grams.longest, np.int64)
-    while row < min(len(offsets), len(rows.starts)) - 1:
+    base = address(data)
+    while row < smaller(len(offsets), len(rows.starts)) - 1:
         i, end = base + offsets[row], base + offsets[row + 1]
-        n = word_keys(i, end, base, grams, hashes, begins, keys, names)
-        if n > min(len(rows.values), len(rows.indices)) - k:
+        n = word_keys(i, end, base, grams, room.hashes, room.begins, room.keys, names)
+        if n > smaller(len(rows.values), len(rows.indices)) - k:
             break
-        k = write_counts(keys, n, k, grams, rows, ordered, counts)
+        k = write_counts(room, n, k, grams, rows)
         row += 1
         rows.starts[row] = k
     return row, k
 
 
 @compiled
-def character_grams(data, offsets, row, k, grams, rows, names):
+def character_grams(data, offsets, row, k, grams, room, rows, names):
     """Append the distinct character n-grams of each string."""
-    base, most = address(data), longest_string(offsets, row, len(rows.starts) - 1)
-    keys = np.empty(most * (grams.longest - grams.shortest + 1), np.uint32)
-    ordered, counts = np.empty(len(keys), np.uint32), np.empty(BUCKETS + 1, np.uint32)
-    letters, begins = np.empty(most, np.uint8), np.empty(most + 1, np.int64)
-    edges = np.empty(most + 1, np.int64)
-    while row < min(len(offsets), len(rows.starts)) - 1:
+    base = address(data)
+    while row < smaller(len(offsets), len(rows.starts)) - 1:
         i, end = base + offsets[row], base + offsets[row + 1]
-        n = character_keys(i, end, base, grams, letters, edges, begins, keys, names)
-        if n > min(len(rows.values), len(rows.indices)) - k:
+        n = character_keys(i, end, base, grams, room, names)
+        if n > smaller(len(rows.values), len(rows.indices)) - k:
             break
-        k = write_counts(keys, n, k, grams, rows, ordered, counts)
+        k = write_counts(room, n, k, grams, rows)
         row += 1
         rows.starts[row] = k
     return row, k
-
-
-@helper
-def longest_string(offsets, row, stop):
-    """The number of bytes of the longest string from a row on."""
-    longest = 0
-    for r in range(row, min(len(offsets) - 1, stop)):
-        longest = max(longest, offsets[r + 1] - offsets[r])
-    return longest
 
 
 # Crosses: products of the features of two groups, as additional features.

@@ -84,7 +84,10 @@ def read_points(path: str) -> tuple[list[list[float]], list[str]]:
     label = named[0] if named else len(header) - 1
     numbers = [j for j in range(len(header)) if j != label and all(is_number(r[j]) for r in rows)]
     if len(numbers) < 2:
-        raise ValueError(f"{path} has fewer than two columns of numbers beside the label.")
+        raise ValueError(
+            f"{path} has fewer than two columns that the lab can draw: beside the label, plain "
+            "numbers in every row (84.41, not $84.41)."
+        )
     first, second = numbers[:2]
     return [[float(row[first]), float(row[second])] for row in rows], [row[label] for row in rows]
 

@@ -325,8 +325,10 @@ class TableParser(Parser):
             if words and compute.any(zeros).as_py():
                 raise leading_zeros_error(name)
             column = trim_cells(column)
+        spelling = self.recipe.spelling(name)
         try:
-            return exact_numbers(column)
+            known = column if spelling is None else truth_to_digits(column, spelling)
+            return exact_numbers(known)
         except ValueError:
             word = str(column[0])  # of one row, once the broken one is found
             raise self.word_error("number", name, word) from None

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -116,6 +116,28 @@ class TypedParser(TableParser):
         return other
 
 
+class TableDataset(NamedTuple):
+    """A table with the methods of Arrow's datasets, which would import pandas for nothing."""
+
+    table: Any
+
+    @property
+    def schema(self) -> Any:
+        """The columns and their types."""
+        return self.table.schema
+
+    def head(self, count: int, columns: list[str], use_threads: bool) -> Any:
+        """Return some columns of the first rows."""
+        return self.table.select(columns).slice(0, count)
+
+    def to_batches(
+        self, batch_size: int, columns: list[str] | None = None, **readahead: int
+    ) -> Iterator[Any]:
+        """Iterate over batches of rows; there is nothing to read ahead."""
+        table = self.table if columns is None else self.table.select(columns)
+        return iter(table.to_batches(batch_size))
+
+
 class ColumnarParser(TypedParser):
     """Rows of Parquet or Arrow files, or of a table in memory."""
 
@@ -126,19 +148,24 @@ class ColumnarParser(TypedParser):
         recipe: FeatureRecipe,
         options: ReaderOptions,
     ) -> None:
+        self.copy: Any = None  # a file that Arrow can read, of one that it cannot
+        self.dataset: Any
+        if isinstance(source, TableSource):
+            self.dataset, self.count = TableDataset(source.table), len(source.table)
+        else:
+            self.open_files(source, format)
+        super().__init__(source, recipe, options, self.dataset.schema, self.first_table)
+
+    def open_files(self, source: Source, format: str) -> None:  # noqa: A002
+        """Open files and count their rows."""
         from pyarrow import dataset
 
-        self.copy: Any = None  # a file that Arrow can read, of one that it cannot
-        files = [] if isinstance(source, TableSource) else self.readable(source)
+        files = self.readable(source)
         try:
-            if isinstance(source, TableSource):
-                self.dataset = dataset.dataset(source.table)
-            else:
-                self.dataset = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
+            self.dataset = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
             self.count = self.dataset.count_rows()
         except (ValueError, OSError) as error:
             raise unreadable_error(source, files, format) from error
-        super().__init__(source, recipe, options, self.dataset.schema, self.first_table)
 
     def first_table(self, columns: Sequence[str]) -> Any:
         """Read the first rows of some columns."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from ..parameters import InputError
@@ -38,7 +39,8 @@ def with_label(
     """
     if recipe.columns is not None or recipe.label is False:
         return recipe, {}
-    stated = recipe.label is not None
+    stated, written = recipe.label is not None, cells
+    cells = lru_cache(lambda place: write_plain_numbers(written(place)))
     usual = find_usual_labels(names.names) if recipe.label is None else [names.number(recipe.label)]
     places = usual if stated else list(dict.fromkeys([*usual, len(names) - 1]))
     if recipe.has_groups:
@@ -51,10 +53,14 @@ def with_label(
     place = good[0] if good else places[0]
     label = names.names[place]
     recipe, notices = with_numbers(replace(recipe, label=label), cells(place), tolerated)
+    if recipe.numbers:
+        recipe, note = with_label_spelling(recipe, written(place))
+        notices |= note
     if good and place != places[0]:
         notices[make_notice("label-other", name=label, other=names.names[places[0]])] = None
     near = [other for other in good[1:] if other in usual]
-    near += [0] if not usual and has_fewer_classes(cells(0), cells(place)) else []
+    if not usual and not stated and looks_like_label(names, cells, place):
+        near += [0]
     if near:
         notices[make_notice("label-near", name=label, other=names.names[near[0]])] = None
     return recipe, notices
@@ -73,8 +79,6 @@ def with_numbers(
         notes = ["label-numbers"] if recipe.numbers else notes
         notes = ["label-classes"] if classes and numbers and len(known) > FEW_CLASSES else notes
         notes = ["label-order"] if classes and has_order(recipe.label, known) else notes
-        if not classes and not numbers:
-            refuse_spelled_numbers(recipe.label, cells)
     if not recipe.numbers and not classes:
         notes = ["label-values"]
     about = {"name": recipe.label or "label", "values": len(known)}
@@ -93,18 +97,36 @@ def has_order(name: Any, labels: set[str]) -> bool:
     return 3 <= len(ranks) == max(ranks) - min(ranks) + 1 <= MOST_RANKS
 
 
-def refuse_spelled_numbers(label: Any, cells: Sequence[Any]) -> None:
-    """Refuse labels such as $1,234.50, which would be learnt as a class each."""
-    known = [str(cell).strip() for cell in cells if cell is not None]
+def list_known(cells: Sequence[Any]) -> list[str]:
+    """Return the cells that are not missing, as strings."""
+    return [str(cell).strip() for cell in cells if cell is not None]
+
+
+def write_plain_numbers(cells: Sequence[Any]) -> Sequence[Any]:
+    """Write cells such as $1,234.50 as plain numbers, if all of them are written in one way.
+
+    >>> write_plain_numbers(["$1,234.50", None, "$7"]), write_plain_numbers(["$7", "seven"])
+    (['1234.5', None, '7'], ['$7', 'seven'])
+    """
+    spelling = find_spelling(list_known(cells))
+    if spelling is None:
+        return cells
+    return [
+        None if cell is None else f"{spelling.number(str(cell).strip()):.15g}" for cell in cells
+    ]
+
+
+def with_label_spelling(
+    recipe: FeatureRecipe, cells: Sequence[Any]
+) -> tuple[FeatureRecipe, dict[Notice, None]]:
+    """Return a recipe that says how the numbers of the label are written, and a note of it."""
+    known = list_known(cells)
     spelling = find_spelling(known)
-    if spelling is not None:
-        raise InputError(
-            f"The label {label!r} holds numbers that are not written plainly, such as "
-            f"{known[0]!r}; write {spelling.number(known[0]):.15g} to learn numbers, or use "
-            "{numbers=False} to learn each as a class.",
-            code="label-spelled",
-            column=str(label),
-        )
+    if spelling is None:
+        return recipe, {}
+    label, cell = str(recipe.label), known[0]
+    note = make_notice("numbers-label", name=label, cell=cell, number=spelling.number(cell))
+    return replace(recipe, spellings={**recipe.spellings, label: spelling}), {note: None}
 
 
 def holds_numbers(cells: Sequence[Any], tolerated: int = 0) -> bool:
@@ -143,7 +165,9 @@ def no_label_error(names: ColumnNames, place: int, cells: FirstCells) -> InputEr
     numbers, name = holds_numbers(cells(place)), names.names[place]
     what = f"has no label: {name!r} holds too many different values to be classes.{others} Use "
     what += "{label} to learn numbers, or another column" if numbers else "{label?} to choose one"
-    return file_error("no-label-column", names.source, what, column=name, label=name)
+    if len(found) == 1 and not numbers:
+        name, what = found[0], f"{what.removesuffix(' Use {label?} to choose one')} Use {{label}}"
+    return file_error("no-label-column", names.source, what, column=names.names[place], label=name)
 
 
 def holds_classes(cells: Sequence[Any]) -> bool:
@@ -163,6 +187,20 @@ def holds_classes(cells: Sequence[Any]) -> bool:
     if 2 * len(distinct) > len(known):
         return False
     return len(distinct) <= FEW_CLASSES or not any(map(FRACTION.fullmatch, distinct))
+
+
+def looks_like_label(names: ColumnNames, cells: FirstCells, last: int) -> bool:
+    """Whether the first column may be the label, though the last one is taken.
+
+    It has far fewer classes, or its classes are words in a table of numbers without a header.
+    """
+    first = cells(0)
+    if has_fewer_classes(first, cells(last)):
+        return True
+    if names.names[0] != "0" or not 2 <= len({*map(str, first)}) <= FEW_CLASSES:
+        return False
+    words = len(first) >= FEW_ROWS and not any(map(NUMBER.fullmatch, list_known(first)))
+    return words and all(holds_numbers(cells(place)) for place in (1, last))
 
 
 def has_fewer_classes(cells: Sequence[Any], others: Sequence[Any]) -> bool:

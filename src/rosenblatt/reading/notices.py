@@ -38,6 +38,7 @@ SENTENCES = {
     "words-dates": "The column {name!r} has dates, and cells that are not dates ({words}), and is "
     "taken as a category; leave these cells empty to have it taken as dates.",
     "numbers": "The column {name!r} is taken as numbers: {cell!r} is read as {number:.12g}.",
+    "numbers-label": "The label {name!r} is read as plain numbers: {cell!r} is {number:.12g}.",
     "numbers-mixed": "The column {name!r} has numbers that are written in several ways ({words}) "
     "and is taken as a category; write them in one way to have it taken as numbers.",
     "codes-zeros": "The column {name!r} has leading zeros ({cell!r}) and is taken as a category; "

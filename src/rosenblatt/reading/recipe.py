@@ -391,6 +391,9 @@ class ColumnNames:
         """Return the error of a column that is not there."""
         there = ", ".join(self.names[:20]) + (", …" if len(self) > 20 else "")
         what = f"has no column {column!r}; there are: {there}"
+        parts = [part.strip() for part in str(column).split(",")]
+        if len(parts) > 1 and all(part in self.numbers for part in parts):
+            what += ". Name one column at a time, and the option again for the next"
         return file_error("no-column", self.source, what, column=column)
 
     def label(self, recipe: FeatureRecipe, needed: bool) -> int | None:
@@ -467,7 +470,10 @@ def with_new_columns(
         text=[name for name in kept if kept[name] == "text"],
         grams=grams,
         dates=dates,
-        spellings={name: one for name, one in spelled.items() if one is not None},
+        spellings={
+            **recipe.spellings,
+            **{name: one for name, one in spelled.items() if one is not None},
+        },
         ignore=ignore,
         id=row_name,
         group=group,
@@ -498,7 +504,7 @@ def refuse_two_uses(
 
 def label_kind(found: ColumnKind, recipe: FeatureRecipe = ASKED) -> str:
     """Return how labels of a kind are read; empty if they cannot be."""
-    if recipe.labels_separator is not None or found.spelling is not None:
+    if recipe.labels_separator is not None or (found.spelling and not recipe.numbers):
         return "category"
     kind = "number" if recipe.numbers and found.kind == "category" else found.kind
     return kind if kind in ("number", "boolean", "") else "category"

@@ -304,7 +304,7 @@ class Service:
         """The thread that learns; refuse a request if there is none or it has ended."""
         learning = self.learning
         if learning is None:
-            sentence = "This service does not learn; it was started without learning."
+            sentence = "This service does not learn; start it with the option learn."
             raise RequestError(403, "does-not-learn", sentence)
         if self.stopping or not learning.is_alive():
             sentence = learning.failure or "The service is stopping."

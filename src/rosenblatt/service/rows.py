@@ -208,6 +208,9 @@ class TableMaker:
         if self.label_kind in "biuf":
             if isinstance(value, bool) and self.label_kind != "b":
                 raise BadExampleError("expected a number, got true or false", row, self.label)
+            spelling = self.recipe.spelling(self.label)
+            if isinstance(value, str) and spelling is not None and spelling.fits(value):
+                value = spelling.number(value)
             number = find_number(value, row, self.label)
             most = float(np.finfo(np.float32).max) if self.recipe.numbers else LARGEST_LABEL
             if not abs(number) < most:

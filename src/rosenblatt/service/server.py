@@ -36,7 +36,7 @@ from .shadow import Shadow
 PATIENCE = 3.0  # seconds that a port may be taken by a service that just ended
 SWITCH = 0.0005  # seconds; more would let small requests wait for large ones
 WATCH = 1.0  # seconds between two checks of the model file
-MANY_ROWS = 10_000  # of an average; the next thousand change it by less than a tenth
+MANY_ROWS = 100  # of an average; the next ten change it by less than a tenth
 GRACE = 10  # seconds for open requests when the service ends
 
 
@@ -150,7 +150,8 @@ def note_slow_average(learner: Any, say: Callable[[str], None]) -> None:
     if isinstance(state, Average) and not state.decay and state.seen >= MANY_ROWS:
         say(
             f"The answers are those of an average over {state.seen:,} rows, which new examples "
-            "change slowly; a model of the last weights or of a decaying average follows them."
+            "change slowly. A model trained with the solution last, the rule arow, or an average "
+            "decay of 0.001 follows them."
         )
 
 

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
-from ..data.rows import Array
+from ..data.rows import Array, is_sparse
 from .batch import batch_bounds, batch_length
 from .generalization import Generalization, generalization
 from .margins import MaxMargin, radius, solve_max_margin
@@ -22,7 +21,11 @@ def rows_with_bias(X: Any, intercept_step: float) -> Any:
     if not intercept_step:
         return X
     column = np.full((X.shape[0], 1), np.sqrt(intercept_step))
-    return sparse.hstack([X, column], "csr") if sparse.issparse(X) else np.hstack([X, column])
+    if not is_sparse(X):
+        return np.hstack([X, column])
+    from scipy.sparse import hstack
+
+    return hstack([X, column], "csr")
 
 
 def radius_with_bias(radius: float, intercept_step: float) -> float:

@@ -3,10 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import qr, solve_triangular
 
-from ..data.rows import Array
+from ..data.rows import Array, is_sparse
 from .problem import LARGE, Problem, exponent, exponents, scale_by_powers
 
 WIDEST_MAP = 2000  # columns; a hull that can be stretched keeps a dense matrix of this size
@@ -91,7 +89,7 @@ class Hull:
     def scale_vectors(self, rows: Array) -> Array:
         """Return rows as scaled vectors."""
         part = self.X[rows]
-        part = (part.toarray() if sparse.issparse(part) else part) * self.columns
+        part = (part.toarray() if is_sparse(part) else part) * self.columns
         if self.augmented:
             part = np.hstack([part, np.ones((len(rows), 1))])
         part = part * (self.signs[rows] * self.row_scale[rows])[:, None]
@@ -171,11 +169,11 @@ def find_normal(vertices: Array) -> Array | None:
     """
     if len(vertices) > vertices.shape[1]:
         return None
-    Q, R = qr(vertices.T, mode="economic", check_finite=False)
+    Q, R = np.linalg.qr(vertices.T)
     diagonal = np.abs(np.diag(R))
     if diagonal.min(initial=np.inf) <= ZERO * diagonal.max(initial=0.0):
         return None
-    return np.asarray(Q @ solve_triangular(R, np.ones(len(R)), trans="T", check_finite=False))
+    return np.asarray(Q @ np.linalg.solve(R.T, np.ones(len(R))))
 
 
 def reduce_corral(
@@ -204,12 +202,11 @@ def minimize_affine(vertices: Array) -> Array | None:
     lifted = np.hstack([vertices, np.ones((len(vertices), 1))]).T
     if len(vertices) > len(lifted):
         return None
-    R = qr(lifted, mode="economic", check_finite=False)[1]
+    _, R = np.linalg.qr(lifted)
     diagonal = np.abs(np.diag(R))
     if diagonal.min() <= 1e-14 * diagonal.max():
         return None
-    half = solve_triangular(R, np.ones(len(vertices)), trans="T", check_finite=False)
-    weights = solve_triangular(R, half, check_finite=False)
+    weights = np.linalg.solve(R, np.linalg.solve(R.T, np.ones(len(vertices))))
     if not np.isfinite(weights).all():
         return None
     return np.asarray(weights / weights.sum())

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from ..data.labels import encode, make_labels
-from ..data.rows import Array, check_structure
+from ..data.rows import Array, check_structure, is_sparse
 from ..kernels.algebra import mix
 
 
@@ -56,7 +55,7 @@ class Problem(NamedTuple):
 
     def entries(self, row: int) -> Iterator[tuple[int, Fraction]]:
         """Iterate over the nonzero entries of a row: column and exact value."""
-        if sparse.issparse(self.X):
+        if is_sparse(self.X):
             part = slice(self.X.indptr[row], self.X.indptr[row + 1])
             columns, values = self.X.indices[part].tolist(), self.X.data[part].tolist()
         else:
@@ -102,10 +101,10 @@ def check_rows(X: Any) -> Any:
     """Return X as a float64 array or CSR matrix; raise ValueError if that would round a number."""
     from sklearn.utils.validation import check_array
 
-    given = X if sparse.issparse(X) else np.asarray(X)
+    given = X if is_sparse(X) else np.asarray(X)
     X = check_array(given, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0)
     refuse_rounding(given)
-    if sparse.issparse(X):
+    if is_sparse(X):
         check_structure(X)
         X = X if X.has_canonical_format else X.copy()
         X.sum_duplicates()
@@ -114,7 +113,7 @@ def check_rows(X: Any) -> Any:
 
 def refuse_rounding(given: Any) -> None:
     """Raise ValueError for numbers that float64 cannot hold exactly."""
-    numbers = given.tocsr().data if sparse.issparse(given) else np.ravel(given)
+    numbers = given.tocsr().data if is_sparse(given) else np.ravel(given)
     if numbers.dtype.kind in "iu":
         numbers = numbers[(numbers > 2**53) | (numbers < -(2**53))]
     elif numbers.dtype.kind != "O" and numbers.dtype.itemsize <= 8:
@@ -138,7 +137,7 @@ BLOCK = 1 << 14  # values
 
 def hash_rows(X: Any) -> Array:
     """Hash rows of float64, by the bits of their nonzero values and by their columns."""
-    stored = sparse.issparse(X)
+    stored = is_sparse(X)
     values = X.data if stored else X
     seeds = mix.py_func(np.arange(1, X.shape[1] + 1, dtype=np.uint64))
     hashes = mix.py_func(values.view(np.uint64) ^ (seeds[X.indices] if stored else seeds))
@@ -162,14 +161,14 @@ def exponents(X: Any, axis: int) -> Array:
     if not X.shape[1]:
         return np.zeros(X.shape[1 - axis], int)
     high, low = X.max(axis=axis), X.min(axis=axis)
-    if sparse.issparse(X):
+    if is_sparse(X):
         high, low = high.toarray().ravel(), low.toarray().ravel()
     return np.asarray(np.frexp(np.maximum(high, -low))[1])
 
 
 def scale_by_powers(X: Any, powers: Array) -> Any:
     """Multiply the columns of X by powers of two; underflow gives 0."""
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         return np.ldexp(X, powers)
     X = X.copy()
     X.data = np.ldexp(X.data, powers[X.indices])

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
-from ..data.rows import Array, view_rows
+from ..data.rows import Array, stack_rows, view_rows
 from ..kernels.linear import Examples, Settings
 from ..training.history import History
 from ..training.rules import PERCEPTRON
@@ -277,8 +276,8 @@ def separability_of_partitions(
             signs.append(part.signs[fresh])
         if len(known) == before:
             return Undecided(-np.inf, np.inf)
-        stack = sparse.vstack if any(map(sparse.issparse, rows)) else np.vstack
-        verdict = separability(stack(rows), np.concatenate(signs), fit_intercept=fit_intercept)
+        X = stack_rows(rows)
+        verdict = separability(X, np.concatenate(signs), fit_intercept=fit_intercept)
         if isinstance(verdict, Inseparable):
             return replace(verdict, support=tuple(known[list(verdict.support)].tolist()))
         if isinstance(verdict, Undecided):

@@ -438,7 +438,8 @@ def resolve_for_target(request: Request, target: str) -> tuple[str, dict[str, An
         names = {str(label) for label in request.ordinal}
         if len(names) < max(2, len(request.ordinal)) or "" in names:
             raise ParameterError(
-                "{ordinal?} must name two or more different labels, the lowest first.",
+                "{ordinal?} must name two or more different labels, the lowest first: "
+                "low,high or 1..5 in the shell, a list in Python.",
                 code="ranks-named",
             )
         stated["ranks"] = list(request.ordinal)

@@ -643,6 +643,32 @@ def test_a_large_index_is_refused_before_it_takes_memory(capsys, folder):
     assert most < 100e6
 
 
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ([], True),
+        (["-q"], False),
+        (["--holdout", 0.2], False),
+        (["--folds", 3], False),
+        (["--test", "flowers.csv"], False),
+        (["--epochs", 1], False),
+    ],
+)
+def test_a_training_without_other_rows_says_how_to_measure(capsys, folder, options, shown):
+    out = run(capsys, "train", "flowers.csv", *options)[1]
+    assert ("Measure its error on other rows by --holdout 0.2" in out) == shown
+
+
+def test_rows_that_are_all_predicted_as_one_class_are_noted(capsys, folder):
+    rows = [f"{k % 7},{'yes' if k % 50 == 0 else 'no'}\n" for k in range(200)]
+    (folder / "rare.csv").write_text("".join(["size,fraud\n", *rows]))
+    err = run(capsys, "train", "rare.csv", "--test", "rare.csv", "-q", "-o", "rare")[2]
+    assert "Note: All rows of rare.csv are predicted as no. Train with --class-weight" in err
+    assert "are predicted as" in run(capsys, "score", "rare", "rare.csv")[2]
+    out, err = run(capsys, "train", "flowers.csv", "--test", "flowers.csv", "-q")[1:]
+    assert ("Test error" in out, "are predicted as" in err) == (True, False)
+
+
 def test_labels_that_the_model_does_not_know_are_told_of(capsys, folder):
     (folder / "other.csv").write_text(flowers("csv").replace("setosa", "setosa."))
     status, out, err = run(capsys, "train", "flowers.csv", "--test", "other.csv", "-q")

@@ -35,6 +35,8 @@ from .predict import (
 if TYPE_CHECKING:
     from ..jobs.compare import Comparison
 
+FEW_ROWS = 20  # and fewer may all be predicted as one class by chance
+
 
 @dataclass
 class EvaluationOptions(JsonOption):
@@ -146,8 +148,21 @@ def note_frequent(found: Any) -> None:
         )
 
 
+def note_one_class(data: str, found: Any) -> None:
+    """Note if rows of several classes are all predicted as one."""
+    actual, predicted = found.confusion[:-1].sum(axis=1), found.confusion.sum(axis=0)
+    if actual.sum() >= FEW_ROWS and (actual > 0).sum() > 1 == (predicted > 0).sum():
+        name = clip(str(found.classes[predicted.argmax()]))
+        print_note(
+            f"All rows of {data} are predicted as {name}. Train with --class-weight balanced or "
+            "--tune --metric f1 to find rows of a rare class."
+        )
+
+
 def note_rows(data: str, opened: Any, found: Any = None) -> None:
     """Note the rows that have no label, or one that the model does not know."""
+    if hasattr(found, "confusion"):
+        note_one_class(data, found)
     for notice in getattr(opened, "notices", []):
         if notice.code == "label-missing":
             print_note(f"{data}: {notice}")

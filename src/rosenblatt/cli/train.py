@@ -400,10 +400,18 @@ def print_result(
     if "held_out" in model.facts:
         lines.append(f"Held-out {held_out_line(model.facts)}.")
     lines += [*report, *about_result(name, model, seconds)]
+    if not (result.quiet or result.test or report) and is_unmeasured(model):
+        lines.append("Measure its error on other rows by --holdout 0.2, --folds 5 or --test FILE.")
     if result.output is not None:
         lines.append(f"Wrote the model to {result.output}.")
     for line in lines:
         print_line(line)
+
+
+def is_unmeasured(model: "Model") -> bool:
+    """Whether a training over several epochs has found no error on rows that it did not learn."""
+    others = {"held_out", "tuning", "asked", "feedback", "online", "cluster", "sentences"}
+    return len(model.history) > 1 and not others & model.facts.keys()
 
 
 def draw(figure: Path, model: "Model", data: str) -> None:

@@ -47,6 +47,15 @@ def test_one_version():
     assert f"## [{rosenblatt.__version__}]" in read("CHANGELOG.md")
 
 
+def test_binder_opens_the_folder_that_its_build_makes():
+    assert "make notebooks" in read("binder/postBuild")
+    (folder,) = set(re.findall(r"mkdir -p (build/course)", read("Makefile")))
+    owner = PROJECT["urls"]["Repository"].removeprefix("https://github.com/")
+    address = f"https://mybinder.org/v2/gh/{owner}/HEAD?urlpath=tree/{folder}"
+    for page in ("README.md", "examples/course/GALLERY_HEADER.rst"):
+        assert address in read(page)
+
+
 def test_every_version_of_the_changelog_has_a_link():
     versions = re.findall(r"^## \[(.+?)\]", read("CHANGELOG.md"), re.MULTILINE)
     linked = re.findall(r"^\[(.+?)\]: (\S+)$", read("CHANGELOG.md"), re.MULTILINE)

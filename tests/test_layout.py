@@ -46,7 +46,11 @@ def test_importing_the_package_imports_nothing_heavy():
 
 def test_an_estimator_imports_neither_pyarrow_nor_safetensors():
     imported = python(
-        "import sys; sys.modules['pandas'] = None  # which scikit-learn imports, and it pyarrow\n"
+        "import sys\n"
+        "class NoPandas:  # scikit-learn imports pandas, and that pyarrow\n"
+        "    def find_spec(name, *_):\n"
+        "        if name == 'pandas': raise ImportError\n"
+        "sys.meta_path.insert(0, NoPandas)\n"
         "from rosenblatt import Perceptron\n"
         "Perceptron(max_iter=1).fit([[1.0], [2.0]], [0, 1])\n"
         "print(*sys.modules)"

@@ -306,7 +306,7 @@ def is_numeric(rows: bytes, delimiter: str, width: int, dtype: np.dtype) -> bool
         return False  # without a kernel, which takes seconds to compile
     data = np.frombuffer(bytearray(rows.rstrip(b"\n") + b"\n"), np.uint8)
     most = len(data) // width + 1  # rows; a cell and what ends it take a byte or more
-    labels, values, places = np.empty(most), np.empty(most * width, dtype), np.arange(width)
+    labels, values, places = np.empty(most), np.empty(most * width), np.arange(width)
 
     def parse(cursor: Cursor) -> Any:
         place, limit = ord(delimiter), float(np.finfo(dtype).max)

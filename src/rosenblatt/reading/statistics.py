@@ -194,13 +194,7 @@ class TextSurvey:
         """Yield the n-grams of the texts of all rows."""
         parser, recipe = copy(self.parser), self.recipe
         texts = [each for each in recipe.columns or () if each[0] in recipe.text]
-        plain: dict[str, Any] = {
-            "cross": (),
-            "pairs": False,
-            "bins": 0,
-            "id": None,
-            "scale": "none",
-        }
+        plain: dict[str, Any] = {"cross": (), "pairs": False, "bins": 0, "id": None}
         recipe = replace(recipe, columns=texts, counts="raw", tfidf=False, scales=None, **plain)
         parser.options = parser.options._replace(names=0)
         location = Location(parser.source.name, tolerated, parser.unit)

@@ -15,7 +15,7 @@ from ...kernels.words import salt
 from .sentences import FEATURES, Sentences
 from .strings import Categorical, Strings, enlarge_table, fill_table, make_table, reduce_table
 from .templates import LEXICON, Attribute, Template
-from .word_shapes import compute_attribute, make_character_tables
+from .word_shapes import compute_attribute, hash_looks
 
 
 class Values(NamedTuple):
@@ -157,13 +157,15 @@ class Dictionary:
             np.array([one.size for one in attributes], np.int64),
             self.salts[own],
         )
-        size, outside = typed.strings.size, around.size
-        found = np.empty((len(own), size + outside), np.uint64)
-        kernel.hash_looks(*typed.strings, looks, make_character_tables(), found[:, :size])
-        for row, number in enumerate(own):
-            salts = np.full(outside, self.salts[number])
-            kernel.hash_strings(*around, salts, found[row, size:])
-        return dict(zip(own, found, strict=True))
+        found = {}
+        for number, hashes in zip(own, hash_looks(typed.strings, looks), strict=True):
+            salts, outside = (
+                np.full(around.size, self.salts[number]),
+                np.empty(around.size, np.uint64),
+            )
+            kernel.hash_strings(*around, salts, outside)
+            found[number] = np.concatenate([hashes, outside])
+        return found
 
     def number_values(
         self, number: int, keys: Array, sentences: Sentences, around: Strings, learning: bool

@@ -19,7 +19,7 @@ from .strings import (
     reduce_table,
 )
 from .templates import Attribute
-from .word_shapes import compute_attribute, make_character_tables
+from .word_shapes import compute_attribute, hash_looks
 
 LEAST_SHARE = 0.05  # of the tokens of a word that a tag must have
 LOWER = Attribute("word", kernel.LOWER)
@@ -206,9 +206,7 @@ class Lexicon:
 def hash_lower_case(strings: Strings) -> Array:
     """Return the hash of each string in lower case."""
     looks = Looks(np.array([kernel.LOWER], np.uint8), np.zeros(1, np.int64), SALT)
-    found = np.empty((1, strings.size), np.uint64)
-    kernel.hash_looks(*strings, looks, make_character_tables(), found)
-    return np.asarray(found[0])
+    return np.asarray(hash_looks(strings, looks)[0])
 
 
 class TagCounts(NamedTuple):

@@ -5,8 +5,10 @@ from functools import cache
 
 import numpy as np
 
+from ...data.rows import Array, read_only
 from ...kernels import tokens as kernel
-from ...kernels.tokens import Characters
+from ...kernels.tokens import Characters, Looks
+from .strings import Strings
 from .templates import Attribute
 
 KNOWN = 0x20000  # characters in the tables; beyond are letters without case
@@ -19,6 +21,14 @@ def make_character_tables() -> Characters:
     lower = np.array([ord(letter.lower()[0]) for letter in letters], np.uint32)
     kinds = np.array([classify_character(letter) for letter in letters], np.uint8)
     return Characters(lower, kinds)
+
+
+def hash_looks(strings: Strings, looks: Looks) -> Array:
+    """Return the hashes of each string, a line of them for each look."""
+    found = np.empty((len(looks.codes), strings.size), np.uint64)
+    data, begins, ends = strings
+    kernel.hash_looks(read_only(data), begins, ends, looks, make_character_tables(), found)
+    return found
 
 
 def classify_character(letter: str) -> int:

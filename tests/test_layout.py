@@ -44,10 +44,19 @@ def test_importing_the_package_imports_nothing_heavy():
     assert not {"numba", "numpy", "pyarrow", "scipy", "sklearn"} & set(imported)
 
 
-def test_an_estimator_imports_safetensors_when_it_is_saved():
-    imported = python("import sys; from rosenblatt import Perceptron; print(*sys.modules)").stdout
-    assert "rosenblatt.kernels.linear" in imported.split()
-    assert "safetensors" not in imported.split()
+def test_an_estimator_imports_neither_pyarrow_nor_safetensors():
+    imported = python(
+        "import sys\n"
+        "class NoPandas:  # scikit-learn imports pandas, and that pyarrow\n"
+        "    def find_spec(name, *_):\n"
+        "        if name == 'pandas': raise ImportError\n"
+        "sys.meta_path.insert(0, NoPandas)\n"
+        "from rosenblatt import Perceptron\n"
+        "Perceptron(max_iter=1).fit([[1.0], [2.0]], [0, 1])\n"
+        "print(*sys.modules)"
+    ).stdout.split()
+    assert "rosenblatt.kernels.linear" in imported
+    assert not {"pyarrow", "safetensors"} & set(imported)
 
 
 @pytest.mark.parametrize("room", ROOMS)

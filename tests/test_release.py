@@ -47,6 +47,30 @@ def test_one_version():
     assert f"## [{rosenblatt.__version__}]" in read("CHANGELOG.md")
 
 
+def test_binder_opens_the_folder_that_its_build_makes():
+    assert "make notebooks" in read("binder/postBuild")
+    (folder,) = set(re.findall(r"mkdir -p (build/course)", read("Makefile")))
+    owner = PROJECT["urls"]["Repository"].removeprefix("https://github.com/")
+    address = f"https://mybinder.org/v2/gh/{owner}/HEAD?urlpath=tree/{folder}"
+    for page in ("README.md", "examples/course/GALLERY_HEADER.rst"):
+        assert address in read(page)
+
+
+def test_every_version_of_the_changelog_has_a_link():
+    versions = re.findall(r"^## \[(.+?)\]", read("CHANGELOG.md"), re.MULTILINE)
+    linked = re.findall(r"^\[(.+?)\]: (\S+)$", read("CHANGELOG.md"), re.MULTILINE)
+    assert [name for name, _ in linked] == versions
+    assert versions[0] == "Unreleased"
+    assert versions[-1] == "0.1.0"
+    assert f"v{rosenblatt.__version__}...HEAD" in linked[0][1]
+
+
+def test_the_paper_has_under_a_thousand_words():
+    assert len(read("paper.md").split()) < 1000
+    cited = set(re.findall(r"@(\w+)\]", read("paper.md")))
+    assert cited == set(re.findall(r"^@\w+\{(\w+),", read("paper.bib"), re.MULTILINE))
+
+
 def test_one_address():
     urls = PROJECT["urls"]
     assert CITATION["repository-code"] == CODEMETA["codeRepository"] == urls["Repository"]
@@ -56,7 +80,9 @@ def test_one_address():
     assert CODEMETA["issueTracker"] == urls["Issues"]
     assert urls["Issues"].startswith(urls["Repository"])
     assert RECIPE["source"]["url"].startswith(urls["Repository"])
-    assert f"{urls['Repository']}/blob/main/" in read("pyproject.toml")
+    assert f"{urls['Repository']}/blob/v$HFPR_VERSION/" in read("pyproject.toml")
+    for page in ("README.md", "docs/index.md", "CHANGELOG.md"):
+        assert urls["Repository"] in read(page) or urls["Homepage"] in read(page), page
 
 
 def test_the_recipe_asks_for_what_the_package_asks_for():
@@ -153,6 +179,10 @@ def test_the_readme_of_the_index_has_no_relative_link():
     text = read("README.md")
     for one in hook["fancy-pypi-readme"]["substitutions"]:
         text = re.sub(one["pattern"], one["replacement"], text)
+    text = text.replace("$HFPR_VERSION", rosenblatt.__version__)
     targets = re.findall(r"\]\(([^)]+)\)|src=\"([^\"]+)\"", text)
     assert targets
     assert all("".join(target).startswith("https://") for target in targets)
+    own = re.findall(r"(?:/blob|user\w+\.com/[\w-]+/\w+)/v([\d.]+)/", text)
+    assert len(own) > 30
+    assert set(own) == {rosenblatt.__version__}

@@ -1,11 +1,13 @@
-"""Atomic replacement of files and folders, and readable errors of the operating system."""
+"""Atomic replacement of files and folders, temporary files, and readable errors of the system."""
 
 import os
 import re
 import shutil
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+import weakref
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -119,3 +121,32 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+class TemporaryFile:
+    """A file that is deleted with this object, or when Python ends.
+
+    It is closed once it is written, so that Windows, too, lets others open it by its name.
+
+    Attributes
+    ----------
+    name : str
+        The path of the file.
+    delete : callable
+        Deletes the file; a second call does nothing.
+    """
+
+    def __init__(self, parts: Iterable[bytes]) -> None:
+        number, self.name = tempfile.mkstemp(prefix="rosenblatt-")
+        self.delete = weakref.finalize(self, delete_file, self.name)
+        with open(number, "wb") as file:
+            for part in parts:
+                with explain_errors(self.name, "write"):
+                    file.write(part)
+                    file.flush()
+
+
+def delete_file(path: str) -> None:
+    """Delete a file if that is possible."""
+    with suppress(OSError):
+        os.remove(path)

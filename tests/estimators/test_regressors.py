@@ -300,3 +300,16 @@ WEIGHTS = "weights of rows change the size of a step, or C, not how often a row 
 )
 def test_keeps_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+def test_numbers_that_are_too_large_for_the_steps_are_warned_of():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    prices = 600_000 + 200_000 * X[:, 0]
+    with pytest.warns(UserWarning, match=r"hardly learnt.*C = 1 limits each step in the unit of y"):
+        PassiveAggressiveRegressor(random_state=0).fit(X, prices)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PassiveAggressiveRegressor(random_state=0).fit(X, prices / 1e5)
+        PassiveAggressiveRegressor(1e5, random_state=0).fit(X, prices)
+        PassiveAggressiveRegressor(loss="hard", random_state=0).fit(X, prices)
+        Adaline(random_state=0).fit(X, prices)

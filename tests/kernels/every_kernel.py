@@ -1,16 +1,33 @@
-"""Run every kernel on a little data, and print what each model has learned as JSON."""
+"""Run every kernel on a little data, and print what each model has learned as JSON.
 
+Without the compiler, also list the functions of ``kernels/`` that were not called.
+"""
+
+import ast
 import json
+import sys
+import threading
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numba import config
 from scipy.sparse import csr_array
 
 import rosenblatt
-from rosenblatt import Features, KernelPerceptron, PerceptronNetwork, SequencePerceptron, train
+from rosenblatt import (
+    Features,
+    KernelPerceptron,
+    PerceptronNetwork,
+    SequencePerceptron,
+    kernels,
+    train,
+)
+from rosenblatt.jobs.data import SentenceFile
+from rosenblatt.jobs.sentences import fill_in_tags
 from rosenblatt.parameters import RULE_NAMES
+from rosenblatt.reading import delimited
 
 SENTENCES = [["Der", "alte", "Baum"], ["Ein", "Baum", "steht", "2-mal"], ["Alt"]]
 TAGS = [["D", "A", "N"], ["D", "N", "V", "A"], ["A"]]
@@ -19,18 +36,42 @@ FILES = {
     "some.svm": "1 1:0.5 3:-1.25e-3 # comment\n-1 qid:3 2:12345678901234567890123e-20\n",
     "some.vw": "1 2.0 'tag |a:2 x:3 y |b z 7:0.1\n-1 |a y:1e3\n",
     "some.csv": "a,b,c,label\n" + "1,2.5,x,0\n?,1e-3,y,1\n3,0.30000000000000004,x,1\n" * 4,
+    "sets.svm": "1,4 1:0.5\n4 2:1\n1 1:2\n" * 3,
+    "sets.vw": "1,4 | a\n4 | b\n1 | a c\n" * 3,
+    "numbers.csv": "a,b,label\n" + '1,2.5,0\n,"7",1\n3, 4 ,1\n3e-324,9.5,0\n' * 4,
+    "text.csv": "text,label\n" + "a fine day,1\na cold night,0\na fine night,1\n" * 4,
 }
+TREE = "".join(
+    "\t".join([*word.split(), *"______"]) + "\n"
+    for word in ("1 Der der DET", "2-3 am _ _", "2 Baum Baum NOUN")
+)
+TAGGED = {"some.conllu": f"# a comment\n{TREE}\n" * 2, "some.tagged": "Der/DET Baum/NOUN\n" * 3}
+TAGGED["some.conll"] = "-DOCSTART- O\n\n# a = comment\nDer DET\nBaum NOUN\n\n" * 2
 X, LABELS = np.round(4 * np.random.default_rng(0).normal(size=(30, 3))), np.arange(30) % 3
 
 
 def learn():
     """Yield a name and some numbers for each model."""
+    yield from learn_rows()
+    yield from learn_more_rows()
+    yield from learn_sentences()
+    yield from learn_files()
+
+
+def learn_rows():
+    """Yield the weights of every rule, dense and sparse, with two and with three classes."""
     for name, rows, y in product(RULE_NAMES, (X, csr_array(X)), (LABELS, LABELS == 0)):
         model = getattr(rosenblatt, name)(solution="average", max_iter=2, random_state=0)
         yield f"{name} {type(rows).__name__} {y.dtype}", model.fit(rows, y).coef_
+        if name == "Perceptron":
+            yield f"scores {type(rows).__name__} {y.dtype}", model.decision_function(rows)
     for name, rows in product(("PassiveAggressiveRegressor", "Adaline"), (X, csr_array(X))):
         model = getattr(rosenblatt, name)(solution="average", max_iter=2, random_state=0)
         yield f"{name} {type(rows).__name__}", model.fit(rows, LABELS).coef_
+
+
+def learn_more_rows():
+    """Yield what other solutions, options and models learn."""
     model = rosenblatt.Perceptron(solution="vote", max_iter=2, random_state=0)
     yield "vote", model.fit(X, LABELS).decision_function(X)
     for rows, y in product((X, csr_array(X)), (LABELS, LABELS == 0)):
@@ -41,6 +82,17 @@ def learn():
         yield f"positive {type(rows).__name__}", positive.fit(rows, LABELS == 0).coef_
         positive = rosenblatt.Adaline(positive=[1], max_iter=2, random_state=0)
         yield f"positive numbers {type(rows).__name__}", positive.fit(rows, LABELS).coef_
+    for y in (LABELS, LABELS == 0):
+        model = rosenblatt.Perceptron(order="worst", intercept_step="radius", max_iter=2)
+        yield f"worst {y.dtype}", model.fit(X, y).decision_function(csr_array(X))
+    ranker = rosenblatt.PerceptronRanker(max_iter=2, random_state=0)
+    ranker.fit(X, LABELS, groups=np.arange(30) % 4)
+    yield "ranker", [ranker.score(X, LABELS, groups=np.arange(30) % 4)]
+    for classes in (2, 3):
+        bandit = rosenblatt.Banditron(random_state=0)
+        drawn, chances = bandit.act(X, classes=range(classes))
+        bandit.feedback(X, drawn, drawn == LABELS % classes, chances)
+        yield f"judged {classes}", [*bandit.coef_.ravel(), *bandit.act(X)[1]]
     full = rosenblatt.SecondOrderPerceptron(matrix="full", max_iter=2, random_state=0)
     yield "full matrix", full.fit(X, LABELS == 0).coef_
     for many, options in product(
@@ -50,21 +102,62 @@ def learn():
         yield f"kernel {many} {options}", model.fit(X, LABELS).decision_function(X)
     network = PerceptronNetwork(unit="thermal", max_units=2, max_iter=3, random_state=0)
     yield "network", network.fit(X, LABELS == 0).decision_function(X)
+
+
+def learn_sentences():
+    """Yield what taggers learn from sentences and files of them."""
     for markov, search, rule in product((1, 2), ("viterbi", "greedy"), ("perceptron", "pa")):
         model = SequencePerceptron(markov, search=search, rule=rule, max_iter=3, random_state=0)
         found = model.fit(SENTENCES, TAGS).predict(SENTENCES)
         yield f"tags {markov} {search} {rule}", ["DANV".index(t) for tags in found for t in tags]
+        if search == "viterbi":
+            paths = model.best_paths(SENTENCES[0], 2)
+            yield f"paths {markov} {rule}", [score for _, score in paths]
+            lattice = model.explain(SENTENCES[0])
+            yield f"explained {markov} {rule}", [len(lattice)]
+    for name, text in TAGGED.items():
+        Path(name).write_text(text)
+        model = train(name, max_iter=2)
+        filled = b"".join(fill_in_tags(model._learner, SentenceFile(name)))
+        yield name, list(filled)
+
+
+def learn_files():
+    """Yield what is learned from texts and files."""
     table = pd.DataFrame({"text": TEXTS, "kind": list("xyx zx") * 5, "size": X[:, 0]})
     for options in ({}, {"characters": True, "ngrams": (2, 3)}, {"pairs": True}):
         rows = Features(text=["text"], **options).fit_transform(table)
         yield f"features {options}", [rows.nnz, *np.sort(rows.data)]
     for name, text in FILES.items():
         Path(name).write_text(text)
-        model = train(name, max_iter=2)
+        delimited.LEAST_BYTES = 0 if name == "some.csv" else delimited.LEAST_BYTES
+        model = train(name, max_iter=2, **{"text": ["text"]} if name == "text.csv" else {})
         weights = (model[-1] if hasattr(model, "steps") else model).coef_
         yield name, np.sort(weights[weights != 0])
 
 
+def find_functions(path):
+    """Yield the names of a module's functions that are not generators of machine code."""
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            arguments = {argument.arg for argument in node.args.args}
+            if arguments.isdisjoint({"context", "builder"}):
+                yield f"{path.stem}.{node.name}"
+
+
 if __name__ == "__main__":
+    codes = set()
+
+    def note_call(frame, event, _):
+        """Note the code that is called."""
+        codes.add(frame.f_code)
+
+    if config.DISABLE_JIT:
+        sys.setprofile(note_call)
+        threading.setprofile(note_call)
     found = {name: np.asarray(numbers, float).ravel().tolist() for name, numbers in learn()}
-    print(json.dumps(found))
+    sys.setprofile(None)
+    folder = Path(kernels.__file__).parent
+    called = {f"{Path(code.co_filename).stem}.{code.co_name}" for code in codes}
+    names = {name for path in folder.glob("*.py") for name in find_functions(path)}
+    print(json.dumps({"found": found, "not called": sorted(names - called)}))

@@ -24,4 +24,9 @@ def test_numba_cuda_is_imported_where_numpy_has_no_row_stack(simulated):
     if not (package / "numba/cuda/np/arrayobj.py").exists():
         pytest.skip("this numba-cuda has no array functions of its own")
     environment = os.environ | {"NUMBA_ENABLE_CUDASIM": simulated}
-    subprocess.run([sys.executable, "-c", SCRIPT], env=environment, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True
+    )
+    if "libcudart" in done.stderr:
+        pytest.skip("numba-cuda needs the CUDA runtime")
+    assert done.returncode == 0, done.stderr

@@ -106,7 +106,10 @@ def test_plot_draws_a_model_with_and_without_rows(capsys, tmp_path, name, text):
         (["xor", "-o", "nowhere/figure.png"], "There is no folder nowhere"),
         (["xor", "iris", "-o", "figure.png"], "xor is not a model"),
         (["nothing.csv", "-o", "figure.png"], "nothing.csv"),
-        (["iris", "--positive", "9", "-o", "figure.png"], "iris has no label 9; it has 0, 1, 2."),
+        (
+            ["iris", "--positive", "9", "-o", "figure.png"],
+            "iris has no label 9; it has setosa, versicolor, virginica.",
+        ),
         (["iris", "--what", "projection", "-o", "figure.png"], "3 classes"),
         (["empty.csv", "-o", "figure.png"], "empty.csv"),
         (["lone.csv", "-o", "figure.png"], "only one class"),

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import threading
 import time
+from contextlib import closing
 
 import pytest
 import uvicorn
@@ -141,7 +142,8 @@ def test_examples_that_a_database_loses_are_noticed(model):
     assert "has lost 5 acknowledged examples after number 4" in said[0]
     learning.start()
     learning.stop()
-    assert Log(log_path(model), writes=False).last == 4
+    with closing(Log(log_path(model), writes=False)) as log:
+        assert log.last == 4
 
 
 def test_a_damaged_example_is_noticed(model):

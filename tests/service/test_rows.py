@@ -51,6 +51,25 @@ def test_numbers_to_learn_may_be_written_as_in_training(tmp_path):
         maker(path).make([{"size": 3, "price": "€1,500"}], labelled=True)
 
 
+@pytest.mark.parametrize("words", [True, False])
+def test_cells_may_be_written_as_in_the_file_of_training(tmp_path, words):
+    cost = [f"${1_234.5 * size:,.2f}" for size in range(1, 61)]
+    lines = [
+        f'{"abc"[k % 3]},"{cost[k]}",{k % 4} %,{"True" if k % 3 else "false"},{k % 2}\n'
+        for k in range(60)
+    ]
+    lines = ["name,cost,share,paid,kind\n", *lines]
+    file = tmp_path / "bills.csv"
+    file.write_text("".join(line if words else line.partition(",")[2] for line in lines))
+    path = trained(tmp_path / "m.safetensors", file, text=(), bits=None)
+    body = file.read_text().encode()
+    rows = parse_examples(body, "text/csv", 1_000, of_lines=False).values
+    made = maker(path).make(rows, labelled=True)
+    np.testing.assert_array_equal(dense(made), to_dense(rosenblatt.load(path)[0].transform(file)))
+    with pytest.raises(BadExampleError, match="'12 bananas' is not a number"):
+        maker(path).make([{"cost": "12 bananas"}], labelled=False)
+
+
 def test_a_row_does_not_depend_on_those_that_come_with_it(tmp_path):
     odd = [
         {"size": 2**60 + 1, "colour": 3, "note": True, "kind": "big"},

@@ -1,5 +1,7 @@
 """A tagger is served: it answers, learns sentence by sentence, and is rebuilt from its log."""
 
+from contextlib import closing
+
 import pytest
 
 import rosenblatt
@@ -90,7 +92,8 @@ def test_what_is_learnt_is_kept_and_can_be_rebuilt(learning):
     assert found.states[0].mistakes == wanted.states[0].mistakes
     assert (found.states[0].emission_sums == wanted.states[0].emission_sums).all()
     assert replayed(path) == path.read_bytes()
-    assert find_first_difference(Log(log_path(path), writes=False), path)[0] is None
+    with closing(Log(log_path(path), writes=False)) as log:
+        assert find_first_difference(log, path)[0] is None
     again = Learning(path, Keeping(), say=lambda sentence: None)
     again.start()
     again.stop()

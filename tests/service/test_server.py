@@ -82,7 +82,7 @@ def test_a_service_says_that_a_long_average_changes_slowly():
     note_slow_average(learner, said.append)
     assert len(said) == 1
     assert "an average over 100 rows" in said[0]
-    assert "the solution last, the rule arow" in said[0]
+    assert "trained with the rule arow and the solution last changes after a few" in said[0]
 
 
 def test_two_services_do_not_write_one_log(serve, model, capsys):

@@ -1,5 +1,6 @@
 """Linear regressors: models that predict numbers."""
 
+import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,6 +15,9 @@ from .docstrings import described_as
 from .linear_base import LinearEstimator
 from .one_row import make_row
 from .perceptron import Perceptron
+
+SMALL_STEP = 100  # times C, which limits a step: errors below it are no sign of large numbers
+HARDLY_LESS = 0.9  # of the error of the median
 
 if TYPE_CHECKING:
 
@@ -79,7 +83,29 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         self
             The fitted regressor.
         """
-        return self._fit(X, y, sample_weight, (coef_init, intercept_init), eval_set)
+        self._fit(X, y, sample_weight, (coef_init, intercept_init), eval_set)
+        self._warn_of_small_steps(y)
+        return self
+
+    def _warn_of_small_steps(self, y: ArrayLike) -> None:
+        """Warn if steps of at most C were too small for numbers as large as those of y."""
+        C = getattr(self, "C", None)
+        if C is None or getattr(self, "loss", None) == "hard" or not self.history_:
+            return
+        last = self.history_[-1]
+        error = last.loss / max(last.rows, 1)
+        if error < SMALL_STEP * C:
+            return
+        numbers = np.asarray(y, np.float64)
+        usual = float(np.abs(numbers - np.median(numbers)).mean())
+        if error >= HARDLY_LESS * usual:
+            warnings.warn(
+                f"{type(self).__name__} hardly learnt: in the last epoch its mean error was "
+                f"{error:.5g}, and that of the median for all rows is {usual:.5g}. C = {C:.3g} "
+                "limits each step in the unit of y. Scale y, for instance by scikit-learn's "
+                "TransformedTargetRegressor, or use rosenblatt.train, which does.",
+                stacklevel=3,
+            )
 
     def partial_fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from a batch of rows once, in their order.

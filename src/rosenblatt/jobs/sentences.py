@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
-from tempfile import NamedTemporaryFile
 
 import numpy as np
 
-from ..disk import explain_errors
+from ..disk import TemporaryFile
 from ..learners.base import check_use
 from ..learners.sequence.file_formats import detect_format
 from ..learners.sequence.formats import (
@@ -127,14 +126,13 @@ def make_rereadable(source: Source, pieces: Iterable[Piece]) -> Iterator[Source]
     if source.rereadable:
         yield source
         return
-    with NamedTemporaryFile(prefix="rosenblatt-") as file:
-        with explain_errors(file.name, "write"):
-            for piece in pieces:
-                file.write(piece.data)
-            file.flush()
-        kept = Source(file.name)
-        kept.name = source.name
+    file = TemporaryFile(piece.data for piece in pieces)
+    kept = Source(file.name)
+    kept.name = source.name
+    try:
         yield kept
+    finally:
+        file.delete()
 
 
 def learn(source: SentenceSource, plan: SequencePlan, job: FileJob) -> Model:

@@ -41,7 +41,7 @@ class LowerToLink(NativeLowering):
             made.fndesc.lookup_module(), made.fndesc.qualname, "", address, made.env, (library,)
         )
         state.targetctx.insert_user_function(function, made.fndesc, [library])
-        state.reload_init.extend(library._reload_init)
+        state.reload_init.extend(getattr(library, "_reload_init", ()))  # from Numba 0.62 on
         state.cr = made._replace(cfunc=function)
         return True
 

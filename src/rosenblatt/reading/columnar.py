@@ -1,8 +1,6 @@
 """Parquet and Arrow files, one or many, through Arrow's datasets."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -11,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.rows import n_rows
+from ..disk import TemporaryFile
 from ..parameters import InputError
 from .arrow import DecodedColumns, TableParser
 from .batches import Batch, slice_batch
@@ -148,7 +147,7 @@ class ColumnarParser(TypedParser):
         recipe: FeatureRecipe,
         options: ReaderOptions,
     ) -> None:
-        self.copy: Any = None  # a file that Arrow can read, of one that it cannot
+        self.copy: TemporaryFile | None = None  # a file that Arrow can read, of one that it cannot
         self.dataset: Any
         if isinstance(source, TableSource):
             self.dataset, self.count = TableDataset(source.table), len(source.table)
@@ -197,11 +196,9 @@ class ColumnarParser(TypedParser):
         """Make a decompressed copy that lives as long as this parser."""
         if format_from_magic(source.head(6)) not in ("parquet", "arrow"):  # it may be endless
             raise file_error("damaged", source.name, "is neither Parquet nor Arrow")
-        self.copy = tempfile.NamedTemporaryFile()  # noqa: SIM115
         with source.open() as stream:
-            shutil.copyfileobj(stream, self.copy, COPIED_AT_ONCE)
-        self.copy.flush()
-        return str(self.copy.name)
+            self.copy = TemporaryFile(iter(lambda: stream.read(COPIED_AT_ONCE), b""))
+        return self.copy.name
 
     def pieces(self, slots: int) -> Generator[Piece]:
         """Read all rows from the beginning, as tables."""

@@ -17,7 +17,7 @@ import sqlite3
 import struct
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -150,16 +150,15 @@ class Log:
                 raise LogError(f"{path} cannot be written (there is no folder {path.parent}).")
             with explain_errors(path, "written"):
                 os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
-                made = sqlite3.connect(temporary, isolation_level=None)
-                made.execute("PRAGMA auto_vacuum=INCREMENTAL")
-                made.execute("PRAGMA synchronous=FULL")
-                made.execute("PRAGMA journal_mode=WAL")
-                made.execute(f"PRAGMA application_id={FORMAT}")
-                made.execute(f"PRAGMA user_version={new_identity()}")
-                for statement in (TABLE, *SCHEMA):
-                    made.execute(statement)
-                made.execute(INSERT, (sequence, time.time(), None, model, None))
-                made.close()
+                with closing(sqlite3.connect(temporary, isolation_level=None)) as made:
+                    made.execute("PRAGMA auto_vacuum=INCREMENTAL")
+                    made.execute("PRAGMA synchronous=FULL")
+                    made.execute("PRAGMA journal_mode=WAL")
+                    made.execute(f"PRAGMA application_id={FORMAT}")
+                    made.execute(f"PRAGMA user_version={new_identity()}")
+                    for statement in (TABLE, *SCHEMA):
+                        made.execute(statement)
+                    made.execute(INSERT, (sequence, time.time(), None, model, None))
                 move_over(temporary, path)
                 acknowledged_path(path).unlink(missing_ok=True)
                 sync_folder(path.parent)

@@ -20,6 +20,7 @@ from ..reading.label import LABEL_NAMES
 from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
 from ..reading.recipe import FeatureRecipe, ReaderOptions
 from ..reading.sources import Location, Source
+from ..reading.spellings import Spelling
 from ..reading.tables import TableSource
 from ..reading.values import too_large
 from ..reading.vocabulary import FeatureNames
@@ -170,8 +171,10 @@ class TableMaker:
         except ValueError:  # lists of several lengths
             found = np.array(values, object)
         if found.dtype.kind not in "iufb" or found.ndim != 1:
+            spelling = self.recipe.spelling(name)
+            cells = (read_cell(value, spelling) for value in values)
             found = np.array(
-                [find_number(value, row, name) for row, value in enumerate(values, 1)], np.float64
+                [find_number(cell, row, name) for row, cell in enumerate(cells, 1)], np.float64
             )
         with np.errstate(over="ignore"):
             numbers = (found.astype(np.float64) + 0.0).astype(self.parser.read_dtype)  # -0 is 0
@@ -230,6 +233,15 @@ class TableMaker:
         batch = self.batch(objects, worker)
         parser.absorb(worker)
         return batch, FeatureNames(dict(parser.vocabulary.known))
+
+
+def read_cell(value: Any, spelling: Spelling | None) -> Any:
+    """Read a string as the training read the cells of a file: $1,234.50, or true; keep others."""
+    if not isinstance(value, str):
+        return value
+    if spelling is not None and spelling.fits(value):
+        return spelling.number(value)
+    return TRUTHS.get(value.strip().lower(), value)
 
 
 def find_number(value: Any, row: int, column: str) -> float:

@@ -148,10 +148,11 @@ def note_slow_average(learner: Any, say: Callable[[str], None]) -> None:
     """Say that answers by the average over many rows change slowly."""
     state = learner.states[0] if isinstance(learner, LinearLearner) else None
     if isinstance(state, Average) and not state.decay and state.seen >= MANY_ROWS:
+        rule = "the rule arow and " if learner.target_kind == "classes" else ""
         say(
             f"The answers are those of an average over {state.seen:,} rows, which new examples "
-            "change slowly. A model trained with the solution last, the rule arow, or an average "
-            "decay of 0.001 follows them."
+            f"change slowly. A model trained with {rule}the solution last changes after a few "
+            "examples, one with an average decay of 0.001 after about a thousand."
         )
 
 

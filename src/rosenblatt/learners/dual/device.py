@@ -48,11 +48,11 @@ def match_layout(support: Any, X: Any) -> Any:
 @cache
 def get_array_module() -> "ModuleType":
     """Return CuPy, or NumPy where Numba simulates a GPU."""
-    from ...kernels import gpu
-
-    if gpu.SIMULATED:
-        return np
     try:
+        from ...kernels import gpu
+
+        if gpu.SIMULATED:
+            return np
         import cupy
 
         cupy.cuda.runtime.getDeviceCount()

@@ -15,7 +15,7 @@ class LinkedLibrary(JITCodeLibrary):
     """LLVM code for other libraries to link in; it has no machine code of its own."""
 
     def _optimize_final_module(self):
-        """Leave the code, simplified function by function, to the kernel, which is optimized whole."""
+        """Leave code that is simplified function by function to the optimizer of the kernel."""
 
     def _finalize_final_module(self):
         """Make no machine code."""

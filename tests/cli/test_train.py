@@ -91,6 +91,16 @@ def test_the_first_minute_of_iris(capsys, folder):
         assert run(capsys, *words)[0] in (0, 1)
 
 
+@pytest.mark.parametrize(
+    "words", [("iris", "--label", "0"), ("xor", "--label", "x1"), ("digits", "--numbers")]
+)
+def test_another_target_of_a_built_in_set_has_no_report_on_its_classes(capsys, folder, words):
+    code, out, _ = run(capsys, "train", *words, "--epochs", 1)
+    assert code == 0
+    assert "Trained 1 epoch" in out
+    assert "separates" not in out
+
+
 def test_what_to_try_next_needs_no_extra(monkeypatch):
     from rosenblatt.cli import builtin_report as sets
 

@@ -5,6 +5,8 @@ import sys
 
 import numpy as np
 
+from .conftest import run
+
 SCRIPT = """
 import sys
 from numba.core.dispatcher import Dispatcher
@@ -86,3 +88,20 @@ def test_nothing_is_left_to_compile(tmp_path):
     assert first.startswith("All that the usual commands need is compiled (")
     assert [line for line in lines if line.startswith("lacking")] == []
     assert "Rosenblatt is compiling" not in done.stderr
+
+
+def test_code_that_would_not_stay_on_disk_is_not_compiled(capsys, monkeypatch):
+    monkeypatch.setattr("rosenblatt.kernels.compiling.stays_on_disk", lambda kernel: False)
+    code, _, error = run(capsys, "warm-up")
+    assert (code, "set NUMBA_CACHE_DIR to a folder that is writable" in error) == (2, True)
+
+
+def test_whether_code_stays_on_disk():
+    from numba import njit
+
+    from rosenblatt.kernels.algebra import mix
+    from rosenblatt.kernels.compiling import stays_on_disk
+
+    assert stays_on_disk(mix)
+    assert not stays_on_disk(njit(lambda: 1))
+    assert not stays_on_disk(lambda: 1)

@@ -192,6 +192,9 @@ def test_a_package_that_cannot_be_imported_is_named(own_rules, tmp_path, monkeyp
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ImportError, match=r"^The rule broken cannot be imported from broken_rule"):
         RULES["broken"]
+    (tmp_path / "broken_rule.py").write_text("raise ValueError('No.')")
+    with pytest.raises(ImportError, match=r"cannot be imported from broken_rule:Broken: No\.$"):
+        RULES["broken"]
 
 
 def register(name, rule, C=1.0):

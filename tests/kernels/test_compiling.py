@@ -160,3 +160,30 @@ def test_kernels_run_as_plain_python_for_a_debugger(tmp_path):
     assert compiled.keys() == plain.keys()
     for name, numbers in compiled.items():
         np.testing.assert_allclose(plain[name], numbers, rtol=1e-6, atol=2e-7, err_msg=name)
+
+
+HIDDEN = """
+import sys, threading
+from rosenblatt.kernels import compiling
+
+with compiling.hide_blas():
+    try:
+        import scipy.linalg.cython_blas
+    except ImportError as error:
+        print(error, "scipy.linalg" in sys.modules)
+    other = threading.Thread(target=lambda: __import__("scipy.linalg"))
+    other.start()
+    other.join()
+    print("scipy.linalg" in sys.modules)
+import scipy.linalg.cython_blas
+"""
+
+
+def test_while_a_kernel_is_loaded_other_threads_can_import_scipy():
+    done = subprocess.run(
+        [sys.executable, "-c", HIDDEN], capture_output=True, text=True, check=True
+    )
+    first, second = done.stdout.splitlines()
+    assert first.startswith("No module named 'scipy")
+    assert first.endswith(" False")
+    assert (second, done.stderr) == ("True", "")

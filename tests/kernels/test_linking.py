@@ -87,3 +87,11 @@ def test_without_numbas_private_names_its_own_compiler_remains():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout == "False True\n"
+
+
+def test_called_by_python_a_linked_function_runs_as_python():
+    assert divided_total(np.array([1.0, 2.0, 4.0]), 3) == 4  # compiled for these types
+    assert divide(7, 3) == divide(np.int64(7), b=np.int64(3)) == 4
+    assert total(np.array([1.0, 2.0])) == 3.0
+    with pytest.raises(TypeError, match="argument"):
+        double()

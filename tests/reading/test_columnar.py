@@ -132,3 +132,22 @@ def test_labels_that_end_in_nul_are_refused(write):
     for labels in (["x", "x\0"], [["x"], ["y", "x\0"]]):
         with refused("nul-byte", line=2, column="label"):
             list(read(pa.table({"x": [1.0, 2.0], "label": labels})))
+
+
+@pytest.mark.parametrize("table", [pa.table({}), pd.DataFrame(), pd.DataFrame(index=range(3))])
+def test_a_table_without_columns_is_refused(table):
+    with refused("no-columns"):
+        read(table)
+
+
+def test_a_table_of_many_small_pieces_is_read_in_few_batches():
+    x = np.arange(600.0)
+    pieces = pa.table(
+        {
+            "x": pa.chunked_array([x[i : i + 1] for i in range(600)]),
+            "word": pa.chunked_array([pa.array([w]).dictionary_encode() for w in "abc" * 200]),
+            "class": pa.chunked_array([["u"] * 300, [], ["v"] * 300], pa.string()),
+        }
+    )
+    assert len(list(read(pieces))) < 10
+    assert whole(read(pieces)) == whole(read(pieces.combine_chunks()))

@@ -102,8 +102,11 @@ def check_standard_input(data: str, test: str | None, validation: str | None) ->
 
 def make_report(
     data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
-) -> "Study":
-    """The results about a built-in set that are found before it is learnt and timed."""
+) -> "Study | None":
+    """The results about a built-in set that are found before it is learnt and timed.
+
+    They are about its classes: where something else is learnt, there are none.
+    """
     from .builtin_report import Study
 
     files = reading.cache, reading.skip_bad, reading.format, learning.window, learning.cluster
@@ -113,7 +116,8 @@ def make_report(
         raise CommandError(
             f"{data} is a built-in set; options for files do not apply to it.", "builtin-option"
         )
-    return Study(data)
+    others_learnt = reading.label not in (None, "class") or reading.numbers or reading.group
+    return None if others_learnt else Study(data)
 
 
 def validate(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .panels import command
+from .panels import CommandError, command
 
 ROWS, MANY_ROWS = 60, 1_500  # of a table with words, which another kernel parses
 WORDS = ["fine", "good", "plain", "bad", "dull", "sad"]
@@ -21,10 +21,17 @@ def warm_up() -> None:
 
     The compiled code stays on disk. Run this after installing, or when building an image.
     """
-    from ..kernels.compiling import NOTICE
+    from ..kernels.algebra import mix
+    from ..kernels.compiling import NOTICE, stays_on_disk
     from ..training.bars import new_bar
     from .app import app
 
+    if not stays_on_disk(mix):
+        raise CommandError(
+            "Compiled code would not stay on disk; set NUMBA_CACHE_DIR to a folder that is "
+            "writable, and leave NUMBA_DISABLE_JIT unset.",
+            "cache",
+        )
     begin, bar = time.perf_counter(), new_bar()
     bar.console.file = sys.stdout  # also while commands write elsewhere
     bar.disable = not sys.stdout.isatty()

@@ -4,6 +4,7 @@ import hashlib
 import logging
 import re
 import sys
+import threading
 import warnings
 from contextlib import contextmanager, suppress
 from functools import cache, partial
@@ -17,20 +18,38 @@ from numba.extending import intrinsic
 
 from .clock import TIMER
 
-BLAS = "scipy.linalg.cython_blas"
+BLAS = {"scipy", "scipy.linalg", "scipy.linalg.cython_blas"}
 IMPORT = re.compile(rb"^ *from \.(\w+) import", re.MULTILINE)
 
 
+class BlasHider:
+    """Fails the imports of SciPy's BLAS by the thread that made it; other threads can import it."""
+
+    def __init__(self):
+        self.thread = threading.get_ident()
+
+    def find_spec(self, name, path=None, target=None):
+        """Raise ImportError, or leave a module to the usual finders."""
+        if name in BLAS and threading.get_ident() == self.thread:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+@contextmanager
 def hide_blas():
-    """Keep Numba from loading SciPy for its BLAS; return whether BLAS is hidden now.
+    """Keep Numba from loading SciPy for its BLAS.
 
     Loading takes a quarter of a command's start, and no kernel needs BLAS. Where SciPy is loaded
     already, nothing changes.
     """
     if "scipy.linalg" in sys.modules or "numba.np.arraymath" in sys.modules:
-        return False
-    sys.modules[BLAS] = None
-    return True
+        yield
+        return
+    hider = BlasHider()
+    sys.meta_path.insert(0, hider)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(hider)
 
 
 @cache
@@ -48,17 +67,12 @@ def load_kernel(kept, signature, target):
 
     Numba would first load every function that it can compile: a third of a command's start.
     """
-    hidden = hide_blas()
-    try:
-        with TIMER.load(), kept._guard_against_spurious_io_errors():
-            rtsys.initialize(target)  # kernels allocate memory with it
-            kernel = load_whole(kept, signature, target)
-            if kernel is None:
-                target.refresh()
-            return kernel
-    finally:
-        if hidden:
-            del sys.modules[BLAS]
+    with hide_blas(), TIMER.load(), kept._guard_against_spurious_io_errors():
+        rtsys.initialize(target)  # kernels allocate memory with it
+        kernel = load_whole(kept, signature, target)
+        if kernel is None:
+            target.refresh()
+        return kernel
 
 
 def load_whole(kept, signature, target):
@@ -123,9 +137,21 @@ def compiled(function):
         return njit(**KERNEL)(function)
 
 
+def run_plain(function):
+    """Let calls from Python run the plain function: there is no machine code that they can call.
+
+    These names are private to Numba, which calls what ``_compile_for_args`` returns unless
+    ``_insert`` was given compiled code for the types of the arguments.
+    """
+    if not config.DISABLE_JIT:
+        function._insert = lambda *overload: None
+        function._compile_for_args = lambda *args, **keywords: function.py_func
+    return function
+
+
 def helper(function, **options):
-    """Compile a function that only compiled functions call."""
-    return show_plain(njit(**HELPER, **options)(function))
+    """Compile a function that only compiled functions call; called by Python, it runs as Python."""
+    return run_plain(show_plain(njit(**HELPER, **options)(function)))
 
 
 def inlined(function):
@@ -141,6 +167,11 @@ def inlined_sum(function):
 def instruction(plain):
     """Generate LLVM code for what Numba lacks; ``plain`` does the same without a compiler."""
     return (lambda generator: plain) if config.DISABLE_JIT else intrinsic
+
+
+def stays_on_disk(kernel: object) -> bool:
+    """Whether the compiled code of a kernel is kept: a folder is writable, and Numba compiles."""
+    return getattr(getattr(kernel, "_cache", None), "cache_path", None) is not None
 
 
 COMPILING = "Rosenblatt is compiling code for this computer, which takes some seconds."

@@ -376,9 +376,10 @@ def import_rule(name: str) -> None:
         if f"{name}-".startswith(f"{rule}-"):
             try:
                 declared.load()
-            except (ImportError, AttributeError) as error:
+            except Exception as error:  # of a module of another package
+                reason = str(error).rstrip(".") or type(error).__name__
                 raise ImportError(
-                    f"The rule {rule} cannot be imported from {declared.value}: {error}."
+                    f"The rule {rule} cannot be imported from {declared.value}: {reason}."
                 ) from error
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -34,6 +35,7 @@ from .vocabulary import Vocabulary
 
 BATCH_ROWS = 1 << 14
 FIRST_ROWS = 5_000  # that show what strings hold
+FEW_ROWS = 256  # in a piece of a table: a batch of fewer takes longer than copying them
 COPIED_AT_ONCE = 4 << 20  # bytes
 ARROW_NAMES = {"arrow": "ipc"}  # of formats, where Arrow has another
 
@@ -137,6 +139,17 @@ class TableDataset(NamedTuple):
         return iter(table.to_batches(batch_size))
 
 
+def make_dataset(table: Any) -> TableDataset:
+    """Make a dataset of a table; one of many small pieces is copied into one piece."""
+    import pyarrow
+
+    pieces = max((column.num_chunks for column in table.columns), default=0)
+    if pieces > 1 and pieces * FEW_ROWS > len(table):
+        with suppress(pyarrow.ArrowException):  # of types that it cannot join
+            table = table.combine_chunks()
+    return TableDataset(table)
+
+
 class ColumnarParser(TypedParser):
     """Rows of Parquet or Arrow files, or of a table in memory."""
 
@@ -150,7 +163,7 @@ class ColumnarParser(TypedParser):
         self.copy: TemporaryFile | None = None  # a file that Arrow can read, of one that it cannot
         self.dataset: Any
         if isinstance(source, TableSource):
-            self.dataset, self.count = TableDataset(source.table), len(source.table)
+            self.dataset, self.count = make_dataset(source.table), len(source.table)
         else:
             self.open_files(source, format)
         super().__init__(source, recipe, options, self.dataset.schema, self.first_table)

@@ -39,6 +39,8 @@ def with_label(
     """
     if recipe.columns is not None or recipe.label is False:
         return recipe, {}
+    if not len(names):
+        raise file_error("no-columns", names.source, "has no columns to learn from")
     stated, written = recipe.label is not None, cells
     cells = lru_cache(lambda place: write_plain_numbers(written(place)))
     usual = find_usual_labels(names.names) if recipe.label is None else [names.number(recipe.label)]

@@ -73,3 +73,17 @@ def test_errors_are_the_same_in_a_kernel_that_was_kept_on_disk(tmp_path):
         for _ in range(2)
     ]
     assert printed == ["integer division by zero 0\n", "integer division by zero 1\n"]
+
+
+def test_without_numbas_private_names_its_own_compiler_remains():
+    script = (
+        "import numba.core.compiler_machinery as machinery\n"
+        "private = machinery.register_pass\ndel machinery.register_pass\n"
+        "from rosenblatt.kernels import compiling\n"
+        "machinery.register_pass = private\n"
+        "print('pipeline_class' in compiling.HELPER, compiling.helper(lambda: 1) is not None)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False True\n"

@@ -5,7 +5,7 @@ import logging
 import re
 import sys
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 
@@ -16,10 +16,9 @@ from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 
 from .clock import TIMER
-from .linking import LinkedCompiler
 
 BLAS = "scipy.linalg.cython_blas"
-IMPORT = re.compile(rb"^from \.(\w+) import", re.MULTILINE)
+IMPORT = re.compile(rb"^ *from \.(\w+) import", re.MULTILINE)
 
 
 def hide_blas():
@@ -101,7 +100,11 @@ def stamp_cache(function):
 
 
 KERNEL = {"nogil": True, "no_cfunc_wrapper": True}
-HELPER = {**KERNEL, "no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
+HELPER = {**KERNEL, "no_cpython_wrapper": True}
+with suppress(ImportError):  # of names that are private to Numba: then its own compiler remains
+    from .linking import LinkedCompiler
+
+    HELPER["pipeline_class"] = LinkedCompiler
 if hasattr(DefaultOptions, "_nrt"):
     HELPER["_nrt"] = False  # helpers keep no array, so they need no atomic reference counts
 SUM = {"reassoc", "contract"}  # NaN and infinity keep their meaning

@@ -14,12 +14,8 @@ from numba.core.typed_passes import NativeLowering
 class LinkedLibrary(JITCodeLibrary):
     """LLVM code for other libraries to link in; it has no machine code of its own."""
 
-    def _optimize_functions(self, module):
-        """Leave the code to the kernel, which is optimized as a whole."""
-        module.data_layout = self._codegen._data_layout
-
     def _optimize_final_module(self):
-        """Leave the code to the kernel."""
+        """Leave code that is simplified function by function to the optimizer of the kernel."""
 
     def _finalize_final_module(self):
         """Make no machine code."""

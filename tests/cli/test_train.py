@@ -479,7 +479,7 @@ def test_a_reader_that_leaves_does_not_end_the_training(folder):
     command = f"{sys.executable} -m rosenblatt train flowers.csv -o left | head -1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True)
     assert done.returncode == 0
-    assert all(line.startswith(b"Rosenblatt compiles ") for line in done.stderr.splitlines())
+    assert all(line.startswith(b"Rosenblatt is compiling ") for line in done.stderr.splitlines())
     assert len(load_model("left").history) > 1
 
 

@@ -21,7 +21,7 @@ NUMBERS, WORDS = [0, 3], [1, 4]
 def parse_plainly(text, delimiter=",", dtype=np.float64):
     """The numbers and words of a table, or None where a cell is not plain."""
     data = as_array(bytearray(text))
-    most = int(cells.count_bytes(data, ord("\n")))
+    most = bytes(text).count(b"\n")
     matrix, spans = np.empty((most, 2), dtype), np.empty((most, 2, 2), np.int32)
     rows, missing = cells.plain_cells(data, ord(delimiter), PLACES, LARGEST, matrix, spans)
     if rows == cells.NOT_PLAIN:

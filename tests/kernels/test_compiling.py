@@ -162,6 +162,25 @@ def test_kernels_run_as_plain_python_for_a_debugger(tmp_path):
         np.testing.assert_allclose(plain[name], numbers, rtol=1e-6, atol=2e-7, err_msg=name)
 
 
+def test_a_debugger_stops_in_a_kernel_as_the_page_says(tmp_path):
+    page = (Path(__file__).parents[2] / "docs/reading-the-code.md").read_text("utf-8")
+    commands = re.findall(r"^\(Pdb\) (.+)$", page, re.MULTILINE)
+    script = tmp_path / "fit.py"
+    script.write_text(
+        "from rosenblatt import Perceptron\nPerceptron().fit([[1.0], [-1.0]], [1, 0])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pdb", script],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        input="\n".join([*commands, "quit"]),
+        capture_output=True,
+        text=True,
+    )
+    assert "linear.py" in done.stdout
+    assert "perceptron()" in done.stdout
+    assert "w = array([0.])" in done.stdout
+
+
 HIDDEN = """
 import sys, threading
 from rosenblatt.kernels import compiling

@@ -58,6 +58,7 @@ def learning(model):
     yield started
     if started.is_alive():
         started.stop()
+    started.log.close()  # after an error it is open
 
 
 def replayed(path, until=None):

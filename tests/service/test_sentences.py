@@ -69,6 +69,7 @@ def learning(tmp_path):
     yield started
     if started.is_alive():
         started.stop()
+    started.log.close()  # after an error it is open
 
 
 def make_service(learning):

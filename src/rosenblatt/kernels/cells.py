@@ -32,15 +32,6 @@ SKIPPED, NOT_PLAIN = -1, -1
 
 
 @compiled
-def count_bytes(data, byte):
-    """Count the places where a byte stands."""
-    n, wanted = 0, np.uint8(byte)
-    for c in data:
-        n += c == wanted
-    return n
-
-
-@compiled
 def plain_cells(data, delimiter, places, limit, numbers, spans):
     """Parse whole rows; return how many, and how many numbers are missing, which become NaN.
 

@@ -223,10 +223,8 @@ def is_first_offer(dispatcher):
         folder = Path(dispatcher._cache.cache_path)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "rosenblatt-warm-up-offered").touch(exist_ok=False)
-    except (FileExistsError, TypeError):  # it was mentioned, or there is no folder
+    except (AttributeError, OSError, TypeError):  # it was mentioned, or nothing can be kept
         return False
-    except (AttributeError, OSError):  # Numba has changed, or the folder cannot be written to
-        pass
     return True
 
 

@@ -14,8 +14,15 @@ from numba.core.typed_passes import NativeLowering
 class LinkedLibrary(JITCodeLibrary):
     """LLVM code for other libraries to link in; it has no machine code of its own."""
 
+    reordered = False  # whether it has a sum that may be reordered
+
     def _optimize_final_module(self):
-        """Leave code that is simplified function by function to the optimizer of the kernel."""
+        """Leave the code to the optimizer of the kernel, but for the order of a sum.
+
+        That must not depend on the kernel: training and scoring give the same bits.
+        """
+        if self.reordered:
+            super()._optimize_final_module()
 
     def _finalize_final_module(self):
         """Make no machine code."""
@@ -32,6 +39,7 @@ class LowerToLink(NativeLowering):
     def run_pass(self, state):
         """Replace what Numba would run by a function without an address."""
         state.library = LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.reordered = bool(state.flags.fastmath.flags)
         state.flags.no_compile = True
         super().run_pass(state)
         made, library = state.cr, state.library

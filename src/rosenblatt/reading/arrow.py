@@ -14,7 +14,6 @@ from ..data.rows import join_rows, read_only, view_rows
 from ..kernels import words
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
-from ..kernels.cells import count_bytes
 from ..kernels.lines import VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams, NumberColumns, salt
 from ..parameters import InputError
@@ -34,7 +33,7 @@ from .recipe import (
     leading_zeros_error,
 )
 from .scaling import DenseScaling, get_scale, recipe_error, unpack_array
-from .sources import Source
+from .sources import Source, count_byte
 from .spellings import LEADING_ZEROS, Spelling, write_plainly
 from .threads import Broken, Piece
 from .values import exact_numbers, refuse_nul, to_numbers, to_scalar, too_large, trim_cells
@@ -170,7 +169,7 @@ class TableParser(Parser):
 
     def count_lines(self, data: Any) -> int:
         """Count the lines of a piece, or its rows where it has no lines."""
-        return int(count_bytes(data, NEWLINE))
+        return count_byte(data, NEWLINE)
 
     def row_edges(self, data: Any) -> np.ndarray:
         """Return where each row of a piece begins, and where the last one ends."""

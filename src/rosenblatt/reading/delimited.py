@@ -47,7 +47,7 @@ from .recipe import (
     make_recipe,
     with_columns,
 )
-from .sources import BLANKS, ByteStream, Source, file_error, last_newline
+from .sources import BLANKS, ByteStream, Source, count_byte, file_error, last_newline
 from .threads import Broken, Piece
 
 LEAST_BYTES = 1 << 16  # for which a kernel is loaded, or compiled; Arrow is there already
@@ -156,7 +156,7 @@ class NumberParser(DelimitedParser, LineParser):
         at = find_leading_zeros(data, self.layout, self.label)
         if at is None:
             return None
-        line = int(np.count_nonzero(data[:at] == NEWLINE)) + 1
+        line = count_byte(data[:at], NEWLINE) + 1
         return Broken(line, leading_zeros_error(str(self.recipe.label)), True)
 
     def is_unlabelled(self, cursor: Cursor) -> bool:
@@ -237,7 +237,7 @@ class CellParser(DelimitedParser, TableParser):
 
     def end_of_rows(self, data: np.ndarray) -> int:
         """Return where the last whole row ends."""
-        if not cells.count_bytes(data, MARKS):
+        if not count_byte(data, MARKS):
             return last_newline(data)
         ends = row_ends(data, self.layout.delimiter)
         return int(ends[-1]) if len(ends) else 0
@@ -253,7 +253,7 @@ class CellParser(DelimitedParser, TableParser):
 
     def decode_plain(self, data: np.ndarray) -> DecodedColumns | None:
         """Decode cells that are written plainly; None if some are not, or are broken."""
-        most, width = int(cells.count_bytes(data, NEWLINE)), len(self.places)
+        most, width = count_byte(data, NEWLINE), len(self.places)
         matrix = np.empty((most, width), self.read_dtype)
         spans = np.empty((most, self.n_words, 2), np.int32)
         delimiter, limit = ord(self.layout.delimiter), float(np.finfo(self.options.dtype).max)

@@ -13,7 +13,7 @@ import numpy as np
 from ..data.labels import LARGEST_LABEL
 from ..data.rows import read_only
 from ..kernels import lines
-from ..kernels.addresses import MARKS
+from ..kernels.addresses import MARKS, NEWLINE
 from ..kernels.lines import MISSING, VALUE_TOO_LARGE, Cursor
 from ..parameters import InputError
 from .arrow import to_arrow_type, to_words
@@ -30,7 +30,7 @@ from .recipe import (
     FeatureRecipe,
     ReaderOptions,
 )
-from .sources import LONGEST_ROW, ByteStream, Source, file_error
+from .sources import LONGEST_ROW, ByteStream, Source, count_byte, file_error
 from .spellings import LEADING_ZEROS
 from .values import to_scalar
 
@@ -135,8 +135,11 @@ def refuse_odd_beginning(name: str, top: bytes, head: bytes, rest: bytes, length
 
 def row_ends(data: Any, delimiter: str) -> np.ndarray:
     """Return where each whole row ends."""
+    data = read_only(np.frombuffer(data, np.uint8))
+    if not count_byte(data, MARKS):  # without a kernel, which takes time to compile
+        return np.flatnonzero(data == NEWLINE) + 1
     ends = np.empty(len(data), np.int64)
-    n = lines.row_ends(read_only(np.frombuffer(data, np.uint8)), ord(delimiter), ends)
+    n = lines.row_ends(data, ord(delimiter), ends)
     return ends[:n]
 
 

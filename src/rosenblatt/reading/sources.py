@@ -404,6 +404,11 @@ class Location:
         self.bad += 1
 
 
+def count_byte(data: np.ndarray, byte: int) -> int:
+    """Count the places where a byte stands."""
+    return int(np.count_nonzero(data == byte))
+
+
 def last_newline(data: np.ndarray) -> int:
     """Return where the last whole line ends."""
     for stop in range(len(data), 0, -TAIL):

@@ -84,7 +84,7 @@ def sample_lines(kind: str, classes: int) -> Iterator[str]:
             "scaled.svm": f"{label} 1:{size}e6 {2 + row % 7}:1",
             "vw": f"{label} |a size:{size} {words}",
             "csv": f"{size},{age},{label}",
-            "words.csv": f"{age},{WORDS[row % 4]},\"{words}, {row}\",{'abc'[label]}",
+            "words.csv": f'{age},{WORDS[row % 4]},"{words}, {row}",{"abc"[label]}',
         }[kind]
 
 

@@ -166,3 +166,16 @@ def test_a_report_is_one_page_without_scripts(capsys, folder, noisy):
         assert word not in page, word
     status, _, err = run(capsys, "score", model, "test.csv", "--report", "none/r.html")
     assert (status, "There is no folder none" in err) == (2, True)
+
+
+def test_a_model_of_a_built_in_set_is_scored_and_used_on_it(capsys, folder):
+    model = trained(capsys, "iris")
+    status, out, err = run(capsys, "score", model, "iris", "--json")
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    assert found["rows"] == 150 > 15 * found["errors"]
+    status, out, err = run(capsys, "predict", model, "iris")
+    assert (status, err, len(out.splitlines())) == (0, "", 150)
+    status, out, err = run(capsys, "score", model, "wine")
+    assert (status, out) == (2, "")
+    assert "no column 'sepal length (cm)'" in err

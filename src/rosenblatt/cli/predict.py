@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .data import FORMAT_HELP, check_output, input_option, print_note
+from .data import FORMAT_HELP, check_output, input_option, open_source, print_note
 from .options import output_option
 from .panels import CommandError, DescribedArgument, command
 
@@ -23,7 +23,8 @@ MODEL = DescribedArgument(
     "model", "A model file written by train -o.", type=click.Path(path_type=Path)
 )
 FILE = DescribedArgument(
-    "data", "A file like the one that the model was trained on, or - for standard input."
+    "data",
+    "A file like the one that the model was trained on, a built-in set, or - for standard input.",
 )
 
 
@@ -168,7 +169,7 @@ def predict(model: Path, data: str, given: PredictOptions, decision: ThresholdOp
         )
     saved, learner = load_learner(model)
     check_coverage(given.coverage, learner, model)
-    opened = open_like(saved, data, labels=False, **given.options())
+    opened = open_like(saved, open_source(data), labels=False, **given.options())
     kinds: dict[str, Callable[..., Iterator[bytes]]] = {
         "rows": write_rows,
         "sentences": write_sentences,

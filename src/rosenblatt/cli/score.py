@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .data import check_input, check_output, print_note
+from .data import check_input, check_output, open_source, print_note
 from .format import (
     LISTED,
     about_coverage,
@@ -92,7 +92,7 @@ def score(
     check_coverage(result.coverage, learner, model)
     if result.curves:
         refuse_curves(learner)
-    opened = open_like(saved, data, labels=True, **given.options())
+    opened = open_like(saved, open_source(data), labels=True, **given.options())
     with show_reading(opened.size, sys.stderr.isatty()) as tell:
         found = evaluate(
             learner,

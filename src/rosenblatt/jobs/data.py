@@ -57,10 +57,11 @@ def open_file(data: Any, **options: Any) -> Reader | SentenceFile:
     return SentenceFile(str(data), kind, **known)
 
 
-def open_like(model: Model, data: str, labels: bool, **options: Any) -> Reader | SentenceFile:
-    """Open a file as the training file of a model was; ``labels`` says whether it must have some.
+def open_like(model: Model, data: Any, labels: bool, **options: Any) -> Reader | SentenceFile:
+    """Open a file or a table as the training file of a model was.
 
-    Options are those of ``read`` that may differ: ``format``, ``header`` and ``threads``.
+    ``labels`` says whether it must have some. Options are those of ``read`` that may differ:
+    ``format``, ``header`` and ``threads``.
     """
     if learner_class(model.estimator).reads == "sentences":
         refuse_options_of_rows(options)

@@ -355,7 +355,7 @@ def test_what_cannot_be_looked_up_is_refused(options, word):
 def test_numbers_are_predicted_in_their_unit(dtype, tmp_path):
     X = small_numbers("two", dtype)[0]
     y = 1000 + X @ np.array([3.0, -2.0, 0.5]) + np.arange(60) % 7
-    model = PassiveAggressiveRegressor(solution="average", random_state=0).fit(X, y)
+    model = PassiveAggressiveRegressor(C=100.0, solution="average", random_state=0).fit(X, y)
     graph = make_onnx_graph(saved(model, tmp_path / "model.safetensors"))
     onnx.checker.check_model(graph, full_check=True)
     labels, scores = answers(graph, X)

@@ -2,10 +2,12 @@
 
 import contextlib
 import io
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +37,19 @@ def warm_up() -> None:
     begin, bar = time.perf_counter(), new_bar()
     bar.console.file = sys.stdout  # also while commands write elsewhere
     bar.disable = not sys.stdout.isatty()
-    with tempfile.TemporaryDirectory() as name, bar:
+    with tempfile.TemporaryDirectory() as name, bar, ThreadPoolExecutor(1) as beside:
+        tagging = beside.submit(run_beside, list_tagging_commands(Path(name)))
         jobs = list_usual_commands(Path(name))
-        line = bar.add_task("", total=len(jobs), speed="")
+        line = bar.add_task("", total=len(jobs) + 1, speed="")
         with NOTICE.report_to(lambda kernel: bar.update(line, speed=kernel)):
             for words in jobs:
                 bar.update(line, description=f"{words[0]} {Path(words[-1]).name}", speed="")
                 with silence():
                     app([str(word) for word in words], standalone_mode=False)
                 bar.advance(line)
+        bar.update(line, description="taggers", speed="")
+        tagging.result()
+        bar.advance(line)
     seconds = time.perf_counter() - begin
     print(f"All that the usual commands need is compiled ({seconds:.0f} s).")
 
@@ -64,10 +70,23 @@ def list_usual_commands(folder: Path) -> list[list[Any]]:
                 ["predict", "-o", out, model, data],
                 ["score", model, data],
             ]
-    tagged = folder / "tags.conll"
-    tagged.write_text("He PRP B-NP\nruns VBZ B-VP\n\nThe DT B-NP\ndog NN I-NP\n")
-    jobs += [["train", "-o", model, tagged], ["score", model, tagged]]
     return jobs
+
+
+def list_tagging_commands(folder: Path) -> list[list[Any]]:
+    """Commands on sentences; few of their kernels are also those of rows."""
+    model, tagged = folder / "tagger", folder / "tags.conll"
+    tagged.write_text("He PRP B-NP\nruns VBZ B-VP\n\nThe DT B-NP\ndog NN I-NP\n")
+    return [["train", "-o", model, tagged], ["score", model, tagged]]
+
+
+def run_beside(jobs: list[list[Any]]) -> None:
+    """Run commands in processes of their own, to compile on a second core."""
+    for words in jobs:
+        command = [sys.executable, "-m", "rosenblatt", *map(str, words)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise CommandError(f"Taggers could not be compiled: {done.stderr.strip()}", "cache")
 
 
 def sample_lines(kind: str, classes: int) -> Iterator[str]:

@@ -179,3 +179,12 @@ def test_a_model_of_a_built_in_set_is_scored_and_used_on_it(capsys, folder):
     status, out, err = run(capsys, "score", model, "wine")
     assert (status, out) == (2, "")
     assert "no column 'sepal length (cm)'" in err
+
+
+@pytest.mark.parametrize("command", ["score", "predict"])
+def test_a_tagger_refuses_a_built_in_set(capsys, folder, command):
+    (folder / "tags.conll").write_text("He PRP B-NP\nruns VBZ B-VP\n\nThe DT B-NP\n")
+    model = trained(capsys, "tags.conll")
+    status, out, err = run(capsys, command, model, "iris")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "a built-in set is a table" in err

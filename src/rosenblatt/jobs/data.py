@@ -65,6 +65,12 @@ def open_like(model: Model, data: Any, labels: bool, **options: Any) -> Reader |
     """
     if learner_class(model.estimator).reads == "sentences":
         refuse_options_of_rows(options)
+        if not isinstance(data, str):
+            raise InputError(
+                "The model tags sentences, and a built-in set is a table; name a file of "
+                "sentences.",
+                code="sentences",
+            )
         return SentenceFile(data, options.get("format"))
     recipe = model.features.get("recipe")
     if recipe is None:

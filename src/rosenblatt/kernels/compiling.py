@@ -138,7 +138,7 @@ def compiled(function):
 
 
 def run_plain(function):
-    """Let calls from Python run the plain function: there is no machine code that they can call.
+    """Let calls from Python run the plain function, which has no machine code of its own.
 
     These names are private to Numba, which calls what ``_compile_for_args`` returns unless
     ``_insert`` was given compiled code for the types of the arguments.

@@ -159,10 +159,8 @@ class Dictionary:
         )
         found = {}
         for number, hashes in zip(own, hash_looks(typed.strings, looks), strict=True):
-            salts, outside = (
-                np.full(around.size, self.salts[number]),
-                np.empty(around.size, np.uint64),
-            )
+            salts = np.full(around.size, self.salts[number])
+            outside = np.empty(around.size, np.uint64)
             kernel.hash_strings(*around, salts, outside)
             found[number] = np.concatenate([hashes, outside])
         return found

@@ -11,10 +11,10 @@ RUN pip install --no-cache-dir '/source[serve]' && rm -r /source
 USER rosenblatt
 ENV NUMBA_CACHE_DIR=/home/rosenblatt/numba
 # Kernels are compiled now, not before the first answer.
-RUN rosenblatt warm-up
+RUN python -m rosenblatt.shell.warm
 VOLUME /models
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-HEALTHCHECK --start-period=60s CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8080/healthz')"]
+HEALTHCHECK --start-period=60s CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8080/readyz')"]
 ENTRYPOINT ["rosenblatt", "serve", "--host", "0.0.0.0"]
 CMD ["/models/model.safetensors", "--learn", "--token-file", "/run/secrets/token"]

@@ -1,7 +1,7 @@
 ARGS ?= --quick
 BENCHMARKS = $(filter-out benchmarks/measure.py benchmarks/sets.py,$(wildcard benchmarks/*.py))
 
-.PHONY: help test quick slow lint types wasm docs notebooks oldest bench pictures constraints package check $(BENCHMARKS)
+.PHONY: help test quick slow lint size types wasm docs notebooks oldest bench pictures constraints package check $(BENCHMARKS)
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -20,6 +20,9 @@ lint: ## Check style, format, the order of imports between rooms, and docstrings
 	ruff format --check .
 	lint-imports
 	python docs/docstrings.py
+
+size: ## Print lines, words, options and parameters beside their budgets in tests/size.json
+	python tests/test_size.py
 
 types: ## Check types
 	mypy

@@ -16,7 +16,9 @@ from orders import Data, made, real
 
 from rosenblatt import Perceptron
 from rosenblatt.data.rows import view_rows
-from rosenblatt.kernels.linear import UPDATE, Examples, Settings, perceptron
+from rosenblatt.kernels.loop import UPDATE, Clock, Examples, State, compile_loop
+from rosenblatt.kernels.perceptron import Perceptron as Rule
+from rosenblatt.kernels.targets import TwoClasses
 
 BLOCK = 1_024  # rows, which fit the second cache
 MOST_EPOCHS = 300
@@ -44,12 +46,13 @@ def kernel_time(X: Any, y: np.ndarray, order: np.ndarray) -> float:
     """The kernel's seconds for one epoch in an order."""
     n, d = X.shape
     w, b, log = np.zeros(d, np.float32), np.zeros(1, np.float32), np.empty(n, UPDATE)
-    examples, settings = Examples(view_rows(X), y.astype(np.float32), None), Settings(0.0, 0.0, 1.0)
+    examples, rule = Examples(view_rows(X), y.astype(np.float32), None), Rule(0.0, 0.0, 1.0)
+    state, loop = State(w, b, np.empty(0), np.empty(0)), compile_loop(Rule)
     order = order.astype(np.uint32)
 
     def learn() -> None:
         w[:] = b[:] = 0
-        perceptron(examples, order, 0, w, b, settings, log)
+        loop(TwoClasses(), rule, examples, order, 0, state, Clock(0.0, 0.0, 0.0), log)
 
     return find_best(learn, 20)
 

@@ -14,7 +14,9 @@ from threadpoolctl import threadpool_limits
 
 from rosenblatt import AROW, PassiveAggressive, Perceptron
 from rosenblatt.data.rows import view_rows
-from rosenblatt.kernels.linear import UPDATE, Examples, Settings, perceptron
+from rosenblatt.kernels.loop import UPDATE, Clock, Examples, State, compile_loop
+from rosenblatt.kernels.perceptron import Perceptron as Rule
+from rosenblatt.kernels.targets import TwoClasses
 
 
 def text_like(n: int, d: int = 47_000, per_row: int = 75) -> tuple[sp.csr_matrix, np.ndarray]:
@@ -71,11 +73,12 @@ def in_file_order(X: object, y: np.ndarray) -> tuple[float, float, float]:
     """
     n, d = X.shape
     w, b, log = np.zeros(d, np.float32), np.zeros(1, np.float32), np.empty(n, UPDATE)
-    order, settings = np.arange(n, dtype=np.uint32), Settings(0.0, 0.0, 1.0)
+    order, rule = np.arange(n, dtype=np.uint32), Rule(0.0, 0.0, 1.0)
     examples = Examples(view_rows(X), y.astype(np.float32), None)
+    state, loop = State(w, b, np.empty(0), np.empty(0)), compile_loop(Rule)
 
     def learn(examples: Examples = examples) -> int:
-        return perceptron(examples, order, 0, w, b, settings, log)[1]
+        return loop(TwoClasses(), rule, examples, order, 0, state, Clock(0.0, 0.0, 0.0), log)[1]
 
     def learn_from_zero() -> int:
         w[:] = b[:] = 0

@@ -195,7 +195,7 @@ def reading(folder: Path, megabytes: float) -> list[tuple[str, ...]]:
     rows = []
     for what, path in make_tables(folder, megabytes).items():
         made = speed(path, lambda path=path: read_all(path, 1))
-        learnt = speed(path, lambda path=path: train(path, label="label", epochs=1))
+        learnt = speed(path, lambda path=path: train(path, label="label", max_iter=1))
         rows.append((what, f"{made:.0f}", f"{learnt:.0f}", *parse_with_others(path), "150"))
     return rows
 
@@ -273,8 +273,6 @@ def against_vw(folder: Path, svm: Path, vw: Path, passes: int) -> list[tuple[str
         seconds(*VW, "-d", vw, "-f", theirs, *cache),
     )
     compare(f"{passes} passes", mine, peer, "1.5x")
-    mine = seconds(*ROSENBLATT, "train", vw, *many, "--cache", "--order", "fixed")
-    compare(f"{passes} passes with --cache, which is made", mine, peer, "1.5x")
     mine = seconds(*ROSENBLATT, "predict", ours, vw, "-o", out)
     compare("predict", mine, seconds(*VW, "-d", vw, "-t", "-i", theirs, "-p", out), "1.5x")
     return rows
@@ -328,7 +326,7 @@ def on_real_data(folder: Path, data: Path) -> list[tuple[str, ...]]:
     """A text and a table, from the file to the model."""
     train, test = data / "imdb/train.csv", data / "imdb/test.csv"
     cover, small = data / "covtype/covtype.csv", data / "a9a/a9a"
-    text = ("train", train, "--text", "text", "--ngrams", "1-2", "--test", test)
+    text = ("train", train, "--text", "text", "--set", "ngrams=1-2", "--test", test)
     ours, cells = folder / "ours", []
     jobs = [
         ("IMDB, words and pairs, train and test", text, (TEXTS, train, test), "6x"),
@@ -340,7 +338,7 @@ def on_real_data(folder: Path, data: Path) -> list[tuple[str, ...]]:
         cells.append((what, f"{mine:.2f} s", f"{peer:.2f} s", ratio(mine, peer), asked))
     command = ("train", small, "--format", "svmlight", "-q")
     mine = min(seconds(*ROSENBLATT, *command) for _ in range(2))
-    rooms = "import rosenblatt.cli, rosenblatt.jobs.files, rosenblatt.reading.reader"
+    rooms = "import rosenblatt.shell, rosenblatt.jobs.files, rosenblatt.reading.reader"
     imports = min(seconds(sys.executable, "-c", rooms) for _ in range(2))
     what = f"a9a, start to end, of which {imports:.2f} s are Python and imports"
     cells.append((what, f"{mine:.2f} s", "-", "-", "under 1.2 s"))

@@ -2,23 +2,23 @@
 
 python benchmarks/reproduced_sequences.py --table NAME --data FOLDER
 
-NAME is tagging (Collins 2002), mixing (McDonald, Hall & Mann 2010) or all. Cells are as in
+NAME is tagging (Collins 2002) or all. Cells are as in
 reproduced.py; the data are others, so that no miss is marked.
 """
 
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from measure import table
-from reproduced import Figures, cell, percent, run_tables
+from reproduced import cell, percent, run_tables
 from sequences import read
 
 from rosenblatt import SequencePerceptron
-from rosenblatt.jobs.evaluation import evaluate_tags
+from rosenblatt.sequence.evaluation import evaluate_tags
 
-EPOCHS, SHARDS = 10, 10
+EPOCHS = 10
 
 
 def evaluate(model: SequencePerceptron, X: Any, y: Any) -> Any:
@@ -113,89 +113,7 @@ def tagging(folder: Path, quick: bool) -> None:
     table(*lines)
 
 
-# McDonald, Hall & Mann (2010): ten shards
-
-MIXING = {  # F of named entities, CoNLL-2003: last, averaged
-    "serial, all data": (85.8, 88.2),
-    "serial, one shard": (75.3, 76.6),
-    "mixed once": (81.5, 81.6),
-    "mixed every epoch": (87.9, 88.1),
-}
-
-
-class Shards(NamedTuple):
-    """Sentences and tags, cut into shards by a seed."""
-
-    X: Any
-    y: Any
-    cuts: list[np.ndarray]
-    seed: int
-
-    def gather(self, rows: np.ndarray) -> tuple[list[Any], list[Any]]:
-        """Some sentences and their tags."""
-        return [self.X[i] for i in rows], [self.y[i] for i in rows]
-
-    def spread(self, repeats: int) -> list[Any]:
-        """Dask bags with a partition per shard, whose sentences come again in other orders."""
-        from dask import bag
-
-        parts = []
-        for cut in self.cuts:
-            rngs = (np.random.default_rng([self.seed, k]) for k in range(repeats))
-            parts.append(self.gather(np.concatenate([rng.permutation(cut) for rng in rngs])))
-        return [
-            bag.concat([bag.from_sequence(part[k], npartitions=1) for part in parts])
-            for k in (0, 1)
-        ]
-
-    def train(self, way: str, solution: str, client: Any) -> SequencePerceptron:
-        """A tagger, trained in one of four ways."""
-        from rosenblatt.cluster import fit
-
-        given: dict[str, Any] = {"margin": 0.0, "solution": solution, "random_state": self.seed}
-        model = SequencePerceptron(max_iter=EPOCHS, **given)
-        if way == "serial, all data":
-            return model.fit(self.X, self.y)
-        if way == "serial, one shard":
-            return model.fit(*self.gather(self.cuts[0]))
-        if way == "mixed every epoch":
-            return fit(model, *self.spread(1), client=client)
-        once = SequencePerceptron(max_iter=1, order="fixed", **given)
-        return fit(once, *self.spread(EPOCHS), client=client)
-
-
-def mixing(folder: Path, quick: bool) -> None:
-    """F of all chunks: one machine, one shard, and two ways to mix ten shards."""
-    from distributed import Client
-
-    chunks, most = folder / "conll2000", 60 if quick else None
-    (X, y), (X_test, y_test) = (
-        tuple(each[:most] for each in read(chunks / f"{part}.txt", 0, 2, (1,)))
-        for part in ("train", "test")
-    )
-    found: dict[tuple[str, str], Figures] = {}
-    solutions = ("last", "average")
-    here = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
-    with Client(**here) as client:
-        for seed in range(1 if quick else 2):
-            order = np.random.default_rng(seed).permutation(len(y))
-            shards = Shards(X, y, np.array_split(order, SHARDS), seed)
-            for way in MIXING:
-                for solution in solutions:
-                    model = shards.train(way, solution, client)
-                    f1 = evaluate(model, X_test, y_test).chunks[""].f1
-                    found.setdefault((way, solution), []).append(percent(f1))
-    lines = [("F of chunks, CoNLL-2000 [of names, CoNLL-2003]", *solutions)]
-    for way, published in MIXING.items():
-        cells = (
-            f"{cell(found[way, solution])} [{theirs}]"
-            for solution, theirs in zip(solutions, published, strict=True)
-        )
-        lines.append((way, *cells))
-    table(*lines)
-
-
-TABLES = {"tagging": tagging, "mixing": mixing}
+TABLES = {"tagging": tagging}
 
 if __name__ == "__main__":
     run_tables(__doc__, TABLES, made=False)

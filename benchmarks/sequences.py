@@ -16,7 +16,7 @@ import numpy as np
 from measure import options, table
 
 from rosenblatt import SequencePerceptron
-from rosenblatt.jobs.evaluation import evaluate_tags
+from rosenblatt.sequence.evaluation import evaluate_tags
 
 
 def read(path: Path, word: int, tag: int, further: tuple[int, ...] = ()) -> tuple[Any, Any]:
@@ -136,29 +136,8 @@ def peers() -> dict[str, Any]:
     }
 
 
-def mixed(train: Any, test: Any, counts: tuple[int, ...]) -> list[tuple[str, ...]]:
-    """Iterative parameter mixing over so many partitions."""
-    try:
-        from dask import bag
-        from distributed import Client
-
-        from rosenblatt.cluster import fit
-    except ImportError:
-        return [("Dask is not installed: pip install '.[dask]'",)]
-    (X, y), lines = train, [("partitions", "accuracy", "MB moved in an epoch")]
-    with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"):
-        for count in counts:
-            bags = [bag.from_sequence(some, npartitions=count) for some in (X, y)]
-            tagger = fit(SequencePerceptron(random_state=0), *bags)
-            moved = tagger.mixing_.rounds[-1].bytes_moved / 1e6
-            lines.append((str(count), f"{tagger.score(*test):.2%}", f"{moved:.0f}"))
-    return lines
-
-
 def main() -> None:
-    given = options(
-        __doc__.splitlines()[0], mixed="ten partitions on a Dask cluster against one, only"
-    )
+    given = options(__doc__.splitlines()[0])
     trees, chunks = given.data / "ud_en_ewt", given.data / "conll2000"
     if not trees.exists():
         print(f"Skipped: there is no {trees}; name the folder with --data.")
@@ -173,20 +152,10 @@ def main() -> None:
     }
     if given.quick:
         sets = {name: [(X[:300], y[:300]) for X, y in parts] for name, parts in sets.items()}
-    if given.mixed:
-        train, test = sets["UPOS, UD English EWT"]
-        print("UPOS, UD English EWT: accuracy by iterative parameter mixing")
-        table(*mixed(train, test, (1, 10)))
-        return
     for name, (train, test) in sets.items():
         SequencePerceptron(max_iter=1).fit(train[0][:20], train[1][:20]).predict(test[0][:2])
         lines = [("", "accuracy", "chunk F1", "fit", "tokens/s")]
-        ours = {
-            "greedy": SequencePerceptron(search="greedy", random_state=0),
-            "first order, the default": SequencePerceptron(random_state=0),
-            "second order": SequencePerceptron(2, random_state=0),
-        }
-        lines += [row(label, model, train, test, None) for label, model in ours.items()]
+        lines.append(row("default", SequencePerceptron(random_state=0), train, test, None))
         same = SequencePerceptron(random_state=0)
         same.fit([crfsuite_features(s) for s in train[0][:20]], train[1][:20])
         lines.append(row("the tutorial's features", same, train, test, crfsuite_features))

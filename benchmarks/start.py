@@ -28,7 +28,6 @@ def commands(folder: Path) -> list[tuple[str, list[str]]]:
         ("train iris", ["train", "iris"]),
         ("train small.svm", ["train", "small.svm"]),
         ("train words.csv", ["train", "words.csv", "--text", "text"]),
-        ("warm-up", ["warm-up"]),
     ]
 
 

@@ -48,17 +48,6 @@ def shuffled(rows, seed, number):
     return order
 
 
-def drawn(rows, seed, number):
-    """As many rows as there are, drawn with replacement, each choice without bias."""
-    rows, order, state = list(rows), [], mix_bits(seed) ^ mix_bits(~number & BITS)
-    while len(order) < len(rows):
-        state = state + 0x9E3779B97F4A7C15 & BITS
-        product = (mix_bits(state) >> 32) * len(rows)
-        if product % 2**32 >= 2**32 % len(rows):
-            order.append(rows[product >> 32])
-    return order
-
-
 # The perceptron.
 
 
@@ -95,8 +84,6 @@ class Run:
         self.weights, self.bias = weights, bias
         self.ties, self.intercept_step = ties, intercept_step
         self.margin, self.negative_margin = asked["margin"], asked.get("negative_margin")
-        self.slack, self.most = asked.get("slack", 0.0), asked.get("max_row_updates") or np.inf
-        self.caused = np.zeros(len(X))
         self.rows = [i for i in range(len(X)) if steps[i] > 0]
         self.tried, self.mistaken, self.history = [], set(), []
         self.mistakes = 0
@@ -111,26 +98,18 @@ class Run:
         own = is_negative and self.negative_margin is not None
         return self.negative_margin if own else self.margin
 
-    def on_right_side(self, i, eased=0.0):
+    def on_right_side(self, i):
         """Whether a row is classified right, where ``ties`` decides on the boundary."""
-        margin = self.margin_at(i) + eased
+        margin = self.margin_at(i)
         if margin != 0 or self.margin_of(i) > 0:
             return margin > 0
         two_class_ties = {+1: "positive", -1: "negative"} if len(self.bias) == 1 else {}
         return self.ties in ("correct", two_class_ties.get(self.labels[i]))
 
-    def is_right(self, i, eased=0.0):
+    def is_right(self, i):
         """Whether a row has the margin that is asked for."""
         margin = self.margin_of(i)
-        return self.margin_at(i) + eased > margin if margin > 0 else self.on_right_side(i, eased)
-
-    def needs_no_update(self, i):
-        """Whether a row is right, or excused by the updates that it has caused: the λ-trick and the
-        α-bound of Khardon & Wachman (2007).
-        """
-        eased = self.slack * self.steps[i] * self.caused[i]
-        is_right = self.is_right(i, eased) if eased else self.is_right(i)
-        return self.caused[i] >= self.most or is_right
+        return self.margin_at(i) > margin if margin > 0 else self.on_right_side(i)
 
     def updated(self, i):
         """New weights and bias after a mistake."""
@@ -139,7 +118,7 @@ class Run:
 
     def see(self, i):
         """Learn from one row; say whether to go on."""
-        if self.needs_no_update(i):
+        if self.is_right(i):
             if self.pocket:
                 self.pocket.run += 1
         else:
@@ -150,7 +129,6 @@ class Run:
                 self.loss -= self.margin_at(i)
             self.mistakes += 1
             self.mistaken.add(i)
-            self.caused[i] += 1
             self.weights, self.bias = self.updated(i)
             if self.pocket:
                 self.pocket.run, self.pocket.measured = 0, False
@@ -176,10 +154,8 @@ class Run:
             ORDERS[order](self, seed, epoch)
             mistakes = self.mistakes - before
             separated = mistakes == 0
-            settled = separated and order != "replacement"  # which may have missed rows
-            if measure or separated:
-                separated = all(self.is_right(i) for i in self.rows)
             if measure:
+                separated = all(self.is_right(i) for i in self.rows)
                 wrong = [i for i in self.rows if not self.on_right_side(i)]
                 self.errors, self.loss = len(wrong), -sum(self.margin_at(i) for i in wrong)
             self.history.append(Epoch(epoch, self.gone_through, mistakes, self.errors, self.loss))
@@ -188,8 +164,6 @@ class Run:
             if separated or (self.pocket and self.pocket.errors == 0):
                 found = self.pocket.weights if self.pocket else self.weights
                 return "separated" if np.any(found) else "zero_weights"  # where ties are right
-            if settled:
-                return "no_updates"
         return "max_iter"
 
     # Solutions
@@ -263,10 +237,6 @@ def fixed(run, seed, epoch):
     run.sweep(run.rows)
 
 
-def replacement(run, seed, epoch):
-    run.sweep(drawn(run.rows, seed, epoch))
-
-
 def batch(run, seed, epoch):
     """All mistakes of the same weights, added up; every row then counts with the new weights."""
     wrong = [i for i in run.rows if not run.is_right(i)]
@@ -299,7 +269,7 @@ def first(run, seed, epoch):
 
 def worst(run, seed, epoch):
     run.gone_through = len(run.rows)
-    wrong = [i for i in run.rows if not run.needs_no_update(i)]
+    wrong = [i for i in run.rows if not run.is_right(i)]
     if wrong:
         run.see(min(wrong, key=run.margin_at))
 
@@ -308,7 +278,6 @@ ORDERS = {
     "each": each,
     "once": once,
     "fixed": fixed,
-    "replacement": replacement,
     "batch": batch,
     "active": active,
     "first": first,
@@ -316,7 +285,7 @@ ORDERS = {
 }
 
 
-REASONS = ["max_iter", "zero_weights", "no_updates", "separated"]
+REASONS = ["max_iter", "zero_weights", "separated"]
 
 
 class Perceptron:
@@ -339,9 +308,9 @@ class Perceptron:
         max_iter=100,
         measure=False,
         random_state=0,
-        **tolerance,
+        negative_margin=None,
     ):
-        self.tolerance = tolerance  # negative_margin, slack, max_row_updates
+        self.negative_margin = negative_margin
         self.solution, self.order, self.eta0 = solution, order, eta0
         self.average_decay = average_decay
         self.margin, self.ties, self.multi_class = margin, ties, multi_class
@@ -360,7 +329,7 @@ class Perceptron:
         bias = np.zeros(outputs) if intercept_init is None else intercept_init
         rule = {
             "margin": self.margin,
-            **self.tolerance,
+            "negative_margin": self.negative_margin,
             "ties": self.ties,
             "intercept_step": self.bias_step(X[steps > 0]),
             "pocket": self.solution == "pocket",
@@ -446,15 +415,19 @@ class PassiveAggressiveRule:
     def begin(self, size):
         pass
 
-    def is_right(self, w, z):
-        return w @ z >= 1
+    def is_right(self, w, z, weight):
+        return w @ z >= self.demand(weight)
+
+    def demand(self, weight):
+        """The margin that a row must have."""
+        return 1 if self.loss == "hinge" else weight
 
     def learn(self, w, z, weight):
-        loss, C = 1 - w @ z, self.C * weight
+        loss, C = self.demand(weight) - w @ z, self.C
         tau = {
             "hard": lambda: loss / (z @ z),
-            "hinge": lambda: min(C, loss / (z @ z)),
-            "squared_hinge": lambda: loss / (z @ z + 1 / (2 * C)),
+            "hinge": lambda: weight * min(C, loss / (z @ z)),
+            "squared_hinge": lambda: loss / (z @ z + 1 / (2 * C * weight)),
         }[self.loss]()
         return w + tau * z
 
@@ -470,7 +443,7 @@ class ALMARule:
     def begin(self, size):
         self.k = 1
 
-    def is_right(self, w, z):
+    def is_right(self, w, z, weight):
         return w @ (z / np.linalg.norm(z)) > (1 - self.alpha) * self.B / np.sqrt(self.k)
 
     def learn(self, w, z, weight):
@@ -488,10 +461,11 @@ class ROMMARule:
     def begin(self, size):
         pass
 
-    def is_right(self, w, z):
-        return w @ z >= 1 if self.aggressive else w @ z > 0
+    def is_right(self, w, z, weight):
+        return w @ z >= weight if self.aggressive else w @ z > 0
 
     def learn(self, w, z, weight):
+        z = z / weight
         alone, ww, zz, wz = z / (z @ z), w @ w, z @ z, w @ z
         if not w.any() or alone @ w >= ww:  # the row's constraint implies what was learnt before
             return alone
@@ -510,7 +484,7 @@ class ShiftingRule:
     def begin(self, size):
         self.k = 0
 
-    def is_right(self, w, z):
+    def is_right(self, w, z, weight):
         return w @ z > 0
 
     def learn(self, w, z, weight):
@@ -522,18 +496,18 @@ class ShiftingRule:
 class SecondOrderRule:
     """Cesa-Bianchi, Conconi & Gentile (2005)."""
 
-    def __init__(self, a=1.0, matrix="full"):
-        self.a, self.matrix = a, matrix
+    def __init__(self, a=1.0):
+        self.a = a
 
     def begin(self, size):
         self.v, self.A = np.zeros(size), self.a * np.eye(size)
 
-    def is_right(self, w, z):
+    def is_right(self, w, z, weight):
         return w @ z > 0
 
     def learn(self, w, z, weight):
         self.v += weight * z
-        self.A += weight * (np.outer(z, z) if self.matrix == "full" else np.diag(z**2))
+        self.A += weight * np.diag(z**2)
         return np.linalg.solve(self.A, self.v)
 
 
@@ -546,7 +520,7 @@ class AROWRule:
     def begin(self, size):
         self.sigma = np.eye(size)
 
-    def is_right(self, w, z):
+    def is_right(self, w, z, weight):
         return w @ z >= 1
 
     def learn(self, w, z, weight):
@@ -567,7 +541,7 @@ class SCWRule:
     def begin(self, size):
         self.sigma = np.eye(size)
 
-    def is_right(self, w, z):
+    def is_right(self, w, z, weight):
         return w @ z >= self.phi * np.sqrt(z @ self.sigma @ z)
 
     def learn(self, w, z, weight):
@@ -597,7 +571,7 @@ class NHERDRule:
     def begin(self, size):
         self.sigma = np.eye(size)
 
-    def is_right(self, w, z):
+    def is_right(self, w, z, weight):
         return w @ z >= 1
 
     def learn(self, w, z, weight):
@@ -617,12 +591,12 @@ class CWRule:
     def begin(self, size):
         self.sigma = np.eye(size)
 
-    def is_right(self, w, z):
-        return w @ z >= self.phi * (z @ self.sigma @ z)
+    def is_right(self, w, z, weight):
+        return w @ z >= self.phi * weight * (z @ self.sigma @ z)
 
     def learn(self, w, z, weight):
         """Solve (m + αv)(1 + 2αφv) = φv: after it, w·z is φ times the variance."""
-        phi, m, sz = self.phi, w @ z, self.sigma @ z
+        phi, m, sz = self.phi * weight, w @ z, self.sigma @ z
         v = z @ sz
         _, alpha = sorted(np.roots([2 * phi * v**2, v * (1 + 2 * phi * m), m - phi * v]))
         shrink = 2 * alpha * phi / (1 + 2 * alpha * phi * v)
@@ -640,7 +614,7 @@ class FTRLRule:
         self.gradients, self.squares = np.zeros(size), np.zeros(size)
         self.penalized = np.arange(size) < size - 1
 
-    def is_right(self, w, z):
+    def is_right(self, w, z, weight):
         return False
 
     def learn(self, w, z, weight):
@@ -661,7 +635,7 @@ class AdaGradRule:
     def begin(self, size):
         self.squares = np.zeros(size)
 
-    def is_right(self, w, z):
+    def is_right(self, w, z, weight):
         return False
 
     def learn(self, w, z, weight):
@@ -694,7 +668,7 @@ class FamilyRun(Run):
         return z.ravel()
 
     def is_right(self, i):
-        return self.rule.is_right(self.vector(), self.z(i))
+        return self.rule.is_right(self.vector(), self.z(i), self.steps[i])
 
     def updated(self, i):
         w, z = self.vector(), self.z(i)
@@ -711,46 +685,6 @@ class FamilyMember(Perceptron):
         self.run = lambda *problem, **settings: FamilyRun(rule(), *problem, **settings)
 
 
-class PerceptronRule:
-    """Rosenblatt (1958), without margin, as a rule of the family."""
-
-    def begin(self, size):
-        pass
-
-    def is_right(self, w, z):
-        return w @ z > 0
-
-    def learn(self, w, z, weight):
-        return w + weight * z
-
-
-class PositiveRun(FamilyRun):
-    """One problem of a rule, whose weights of some columns become 0 when they are below 0."""
-
-    def __init__(self, columns, *problem, **settings):
-        super().__init__(*problem, **settings)
-        self.columns = columns
-
-    def updated(self, i):
-        weights, bias = super().updated(i)
-        return project(weights, self.columns), bias
-
-
-def project(weights, columns):
-    """The nearest weights that are not negative in some columns; True for all."""
-    chosen = np.zeros(weights.shape[-1], bool)
-    chosen[slice(None) if columns is True else columns] = True
-    return np.where(chosen & (weights < 0), 0, weights)
-
-
-class PositiveMember(Perceptron):
-    """The twin of a classifier with ``positive``."""
-
-    def __init__(self, columns, rule, **parameters):
-        super().__init__(**parameters)
-        self.run = lambda *problem, **settings: PositiveRun(columns, rule(), *problem, **settings)
-
-
 # Numbers: the error is measured before the threshold.
 
 
@@ -759,7 +693,6 @@ class Regressor:
 
     def __init__(self, step, *, epsilon=0.0, solution="last", order=None, max_iter=10, **bias):
         self.step, self.epsilon, self.solution = step, epsilon, solution
-        self.positive = bias.pop("positive", [])
         self.order, self.max_iter, self.seed = order or fixed_rows, max_iter, bias.pop("seed", 0)
         self.bias_step = bias.get("intercept_step", 1.0) * bias.get("fit_intercept", True)
 
@@ -774,7 +707,6 @@ class Regressor:
                 if abs(error) > self.epsilon:
                     found.append(abs(error) - self.epsilon)
                     w = w + np.sign(error) * self.step(found[-1], Z[i] @ Z[i], weights[i]) * Z[i]
-                    w[:-1] = project(w[:-1], self.positive)
                 tried.append(w)
             self.excesses += found
             rows = np.count_nonzero(weights)
@@ -801,42 +733,6 @@ REGRESSION_STEPS = {
     "normalized_lms": lambda eta: lambda excess, size, weight: eta * weight * excess / size,
 }
 """PA, PA-I and PA-II of Crammer et al. (2006, §5); Widrow & Hoff (1960), and normalized."""
-
-
-# Predictions that are drawn by chance, and judged right or wrong.
-
-
-def chances(scores, exploration):
-    """The probability with which each class is predicted."""
-    found = np.full(len(scores), exploration / len(scores))
-    found[np.argmax(scores)] += 1 - exploration
-    return found
-
-
-def banditron_update(W, z, drawn, right, probability, weight=1.0):
-    """What a judged prediction adds to the weights, a line per class (Kakade et al. 2008)."""
-    U = np.zeros_like(W)
-    U[drawn] += right * weight * z / probability
-    U[np.argmax(W @ z)] -= weight * z
-    return U
-
-
-def banditron(Z, codes, classes, exploration, *, seed=0, averages=False, weights=None):
-    """Draw, judge and learn row by row; return the weights, their average and the predictions.
-
-    The class to predict is named by the average, if ``averages``. A draw takes one number in
-    [0, 1): one of the last ``exploration`` of it stands for one of all classes.
-    """
-    W, state, tried, drawn = np.zeros((classes, Z.shape[1])), seed, [], []
-    for i in range(len(Z)):
-        scores = (np.mean(tried, axis=0) if averages and tried else W) @ Z[i]
-        state = state + 0x9E3779B97F4A7C15 & BITS
-        u = (mix_bits(state) >> 11) / 2**53 - (1 - exploration)
-        drawn.append(int(np.argmax(scores)) if u < 0 else int(u / exploration * classes))
-        given = drawn[-1], drawn[-1] == codes[i], chances(scores, exploration)[drawn[-1]]
-        W = W + banditron_update(W, Z[i], *given, 1.0 if weights is None else weights[i])
-        tried.append(W)
-    return W, np.mean(tried, axis=0), drawn
 
 
 # Ranks: one direction, and thresholds that divide it.
@@ -876,112 +772,6 @@ class PRank:
         return self
 
 
-# Ranking: rows of one group in the order of their relevance.
-
-
-def pairs_in_order(scores, relevance):
-    """The share of the pairs of different relevance whose scores are in order; ties count half."""
-    found = [
-        1.0 if scores[i] > scores[j] else 0.5 if scores[i] == scores[j] else 0.0
-        for i in range(len(scores))
-        for j in range(len(scores))
-        if relevance[i] > relevance[j]
-    ]
-    return np.mean(found)
-
-
-def smallest_pair_margins(scores, relevance, groups):
-    """The smallest margin of the pairs of each row; infinite without pairs."""
-    found = np.full(len(scores), np.inf)
-    for i in range(len(scores)):
-        for j in range(len(scores)):
-            if groups[i] == groups[j] and relevance[i] != relevance[j]:
-                sign = 1 if relevance[i] > relevance[j] else -1
-                found[i] = min(found[i], sign * (scores[i] - scores[j]))
-    return found
-
-
-class Ranker:
-    """A pairwise ranker; ``step`` says how far a pair moves the weights along its difference."""
-
-    def __init__(self, step, *, margin=0.0, solution="last", order=None, max_iter=10, seed=0):
-        self.step, self.margin, self.solution = step, margin, solution
-        self.order, self.max_iter, self.seed = order or fixed_rows, max_iter, seed
-
-    def fit(self, X, y, groups, weights=None):
-        weights = np.ones(len(X)) if weights is None else weights
-        w, tried, self.history_, seen = np.zeros(X.shape[1]), [], [], 0
-        counting = [i for i in np.flatnonzero(weights) if self.rivals(i, y, groups, weights)]
-        for epoch in range(1, self.max_iter + 1):
-            margins = []
-            for i in self.order(np.array(counting), self.seed, epoch):
-                rivals = self.rivals(i, y, groups, weights)
-                j = rivals[scatter_bits(seen) * len(rivals) >> 32]
-                d = X[i] - X[j] if y[i] > y[j] else X[j] - X[i]
-                margin = w @ d
-                if margin <= self.margin:
-                    margins.append(margin)
-                    w = w + self.step(1 - margin, d @ d, weights[i]) * d
-                tried.append(w)
-                seen += 1
-            self.history_.append((epoch, len(counting), len(margins)))
-        self.coef_ = np.mean(tried, axis=0) if self.solution == "average" else w
-        return self
-
-    def rivals(self, i, y, groups, weights):
-        """The rows of another relevance in the group, by relevance and number."""
-        found = np.flatnonzero((groups == groups[i]) & (y != y[i]) & (weights > 0))
-        return sorted(found.tolist(), key=lambda j: (y[j], j))
-
-
-def scatter_bits(number):
-    """The upper 32 bits of SplitMix64 of a number."""
-    z = number * 0x9E3779B97F4A7C15 % 2**64
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-    z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
-    return (z ^ z >> 31) >> 32
-
-
-PAIR_STEPS = {
-    "perceptron": lambda C: lambda lack, size, weight: weight,
-    "hard": lambda C: lambda lack, size, weight: lack / size if size else 0.0,
-    "hinge": lambda C: lambda lack, size, weight: min(C * weight, lack / size) if size else 0.0,
-    "squared_hinge": lambda C: lambda lack, size, weight: lack / (size + 1 / (2 * C * weight)),
-}
-
-
-class SelectiveSampling(NamedTuple):
-    """What selective sampling did: weights and bias, and a flag per row."""
-
-    weights: np.ndarray
-    asked: list
-    wrong: list
-
-
-def selective_perceptron(X, labels, b, drawn):
-    """Ask for a label with the probability b / (b + |p|); update on a mistake (labels ±1)."""
-    weights, asked, wrong = np.zeros(X.shape[1]), [], []
-    for x, label, u in zip(X, labels, drawn, strict=True):
-        p = weights @ x
-        wrong.append((1 if p > 0 else -1) != label)
-        asked.append(u < b / (b + abs(p)))
-        if asked[-1] and label * p <= 0:
-            weights = weights + label * x
-    return SelectiveSampling(weights, asked, wrong)
-
-
-def selective_second_order(X, labels, b, a, drawn):
-    """The same with A = aI + Σxxᵀ over mistakes, where the row itself counts in its margin."""
-    A, v, asked, wrong = a * np.eye(X.shape[1]), np.zeros(X.shape[1]), [], []
-    for x, label, u in zip(X, labels, drawn, strict=True):
-        p, own = v @ np.linalg.solve(A + np.outer(x, x), x), x @ np.linalg.solve(A, x)
-        wrong.append((1 if p > 0 else -1) != label)
-        asked.append(u < b / (b + abs(p) + p * p / 2 * (1 + own)))
-        if asked[-1] and label * p <= 0:
-            A, v = A + np.outer(x, x), v + label * x
-    return SelectiveSampling(np.linalg.solve(A, v), asked, wrong)
-
-
 class KernelPerceptron:
     """The twin of ``rosenblatt.KernelPerceptron``, told row by row from the whole Gram matrix.
 
@@ -1000,12 +790,11 @@ class KernelPerceptron:
         multi_class="ovr",
         max_iter=100,
         budget=None,
-        budget_policy="projectron",
         random_state=0,
     ):
         self.kernel, self.order, self.margin, self.ties = kernel, order, margin, ties
         self.intercept_step, self.multi_class, self.max_iter = intercept_step, multi_class, max_iter
-        self.budget, self.policy, self.seed = budget, budget_policy, random_state
+        self.budget, self.seed = budget, random_state
 
     def fit(self, X, y):
         self.X = np.asarray(X, float)
@@ -1016,12 +805,12 @@ class KernelPerceptron:
         if self.intercept_step == "radius":
             self.intercept_step = self.gram.diagonal().max()
         self.coef, self.bias = np.zeros((outputs, len(X))), np.zeros(outputs)
-        self.places, self.age, self.forgotten = [], {}, 0.0
+        self.places = []
         self.sequence, self.history_, self.n_mistakes_ = [], [], 0
         self.tried = [[(self.coef[p], self.bias[p])] for p in range(outputs)]
         learning, self.stop_reason_ = np.ones(outputs, bool), "max_iter"
         for epoch in range(1, self.max_iter + 1):
-            self.errors, self.loss, self.full = 0, 0.0, False
+            self.errors, self.loss = 0, 0.0
             mistakes, before = np.zeros(outputs, int), self.n_mistakes_
             for i in self.order_of(epoch):
                 mistakes += self.see(i, learning)
@@ -1031,9 +820,6 @@ class KernelPerceptron:
             made = self.n_mistakes_ - before
             self.history_.append(Epoch(epoch, len(X) * problems, made, self.errors, self.loss))
             learning = learning & (mistakes.any() if self.together else mistakes > 0)
-            if self.full:
-                self.stop_reason_ = "budget"
-                break
             if not learning.any():  # from zero, where ties are right, without any mistake
                 self.stop_reason_ = "separated" if self.n_mistakes_ else "zero_weights"
                 break
@@ -1068,9 +854,6 @@ class KernelPerceptron:
             return change != 0
         self.errors += sum(margin <= 0 for margin in margins)
         self.loss += sum(max(-margin, 0) for margin in margins)
-        if self.budget and self.policy == "stop" and len(self.places) == self.budget:
-            self.full = True
-            return np.zeros(len(scores), bool)
         self.n_mistakes_ += len(margins)
         self.sequence += [i] * len(margins)
         self.learn(i, change)
@@ -1084,57 +867,25 @@ class KernelPerceptron:
     def learn(self, i, change):
         if i in self.places:
             self.coef[:, i] += change
-        elif self.budget is None or (
-            len(self.places) < self.budget and self.policy != "projectron"
-        ):
-            self.enter(i, len(self.places), change)
+        elif self.budget is None:
+            self.enter(i, change)
         else:
-            change = getattr(self, self.policy)(i, change)
+            self.project(i, change)
         self.bias = self.bias + change * self.intercept_step
 
-    def enter(self, i, place, change):
-        self.places[place : place + 1] = [i]
-        self.age[i] = self.n_mistakes_
+    def enter(self, i, change):
+        self.places.append(i)
         self.coef[:, i] += change
 
-    def projectron(self, i, change):
+    def project(self, i, change):
+        """The projectron."""
         S = self.places
         d = np.linalg.solve(self.gram[np.ix_(S, S)], self.gram[S, i])
         distance = self.gram[i, i] - self.gram[S, i] @ d
         if len(S) == self.budget or distance <= 1e-8 * self.gram[i, i]:
             self.coef[:, S] += np.outer(change, d)
         else:
-            self.enter(i, len(S), change)
-        return change
-
-    def forgetron(self, i, change):
-        oldest = min(self.places, key=self.age.get)
-        bias = self.bias + change * self.intercept_step
-        score = self.coef @ self.gram[:, oldest] + change * self.gram[i, oldest] + bias
-        beta, owed = self.coef[:, oldest], self.forgotten - 15 / 32 * self.n_mistakes_
-
-        def cost(shrink):
-            b = shrink * beta
-            return b @ b + 2 * np.abs(b).sum() - 2 * b @ (shrink * score)
-
-        low, high = 0.0, 1.0
-        if cost(1.0) + owed <= 1e-12:
-            low = 1.0
-        else:
-            for _ in range(100):  # by halving: the largest that can be afforded
-                middle = (low + high) / 2
-                low, high = (middle, high) if cost(middle) + owed <= 0 else (low, middle)
-        self.forgotten += cost(low)
-        self.coef, self.bias = self.coef * low, self.bias * low
-        self.coef[:, oldest] = 0
-        self.enter(i, self.places.index(oldest), low * change)
-        return low * change
-
-    def random(self, i, change):
-        place = mix_bits(self.seed + mix_bits(self.n_mistakes_) & BITS) % self.budget
-        self.coef[:, self.places[place]] = 0
-        self.enter(i, place, change)
-        return change
+            self.enter(i, change)
 
     # Solutions
 
@@ -1190,21 +941,21 @@ def platt_targets(codes, n_classes):
     return wanted
 
 
-def probabilities(scores, slopes):
+def probabilities(scores, slopes, offsets=0.0):
     """Of every class; with two classes there is one score, that of the second."""
     out = []
     for score in np.atleast_2d(np.asarray(scores, float).T).T:
         score = np.append(0.0, score) if len(score) == 1 else score
-        grown = np.exp(slopes[int(score.argmax())] * score)
+        grown = np.exp(slopes[int(score.argmax())] * score + offsets)
         out.append(grown / grown.sum())
     return np.array(out)
 
 
-def minus_log_likelihood(scores, codes, slopes, shared):
-    """Of labels, and of slopes that are drawn towards the one of all rows."""
-    p = probabilities(scores, slopes)
+def minus_log_likelihood(scores, codes, slopes, offsets, shared):
+    """Of labels, of slopes that are drawn towards the one of all rows, and of offsets towards 0."""
+    p = probabilities(scores, slopes, offsets)
     labels = -(platt_targets(codes, len(slopes)) * np.log(p)).sum()
-    return labels + 2 * np.sum((slopes / shared - 1) ** 2)
+    return labels + 2 * np.sum((slopes / shared - 1) ** 2) + np.sum(offsets**2) / 2
 
 
 # Iterative parameter mixing (McDonald, Hall & Mann 2010): every part of the rows is learnt from the
@@ -1415,64 +1166,37 @@ def lexicon_sets(number, sentences, tags):
     return [tags_of_word(word, *others) for word in sentences[number]]
 
 
-def before(path, i, n_tags, markov):
-    """The tags before token i that it depends on, the nearest last; n_tags is the start."""
-    return tuple(path[k] if k >= 0 else n_tags for k in range(i - markov, i))
-
-
-def path_features(tokens, path, n_tags, markov):
-    """Φ(x, y), as counts by name."""
+def path_features(tokens, path, n_tags):
+    """Φ(x, y), as counts by name; n_tags is the start."""
     counts = {}
-    for i, (features, tag) in enumerate(zip(tokens, path, strict=True)):
-        own = [(name, tag) for name in features]
-        own += [("move", *before(path, i, n_tags, order), tag) for order in range(1, markov + 1)]
-        for name in own:
+    for before, features, tag in zip([n_tags, *path], tokens, path, strict=False):
+        for name in [(name, tag) for name in features] + [("move", before, tag)]:
             counts[name] = counts.get(name, 0) + 1
     return counts
 
 
-def best_path(scores, n_tags, markov, weights, right=None):
-    """The best path by the scores of tags and the weights of moves.
+def best_path(scores, n_tags, weights, right=None):
+    """The best path by the scores of tags and the weights of moves (Viterbi 1967).
 
-    Of equals, from the last token back, the first whose tags there are not all right.
+    Of equals, from the last token back, the first tag that is not right.
     """
-    start = (n_tags,) * markov
-    paths = [{start: 0.0}]
-    for own in scores:
-        new = {}
-        for context, total in paths[-1].items():
-            for tag in range(n_tags):
-                moved = sum(
-                    weights.get(("move", *context[markov - order :], tag), 0)
-                    for order in range(1, markov + 1)
-                )
-                reached = (*context[1:], tag) if markov else ()
-                value = total + own[tag] + moved
-                if reached not in new or value > new[reached]:
-                    new[reached] = value
-        paths.append(new)
-    contexts = sorted(paths[-1], key=lambda context: context[::-1])
-    wanted = before(right, len(scores), n_tags, markov) if right else None
-    most = max(paths[-1].values())
-    ends = [context for context in contexts if paths[-1][context] == most]
-    context = next((one for one in ends if one != wanted), ends[0])
+    best = [[own + weights.get(("move", n_tags, t), 0) for t, own in enumerate(scores[0])]]
+    for own in scores[1:]:
+        reached = [
+            max(total + weights.get(("move", p, t), 0) for p, total in enumerate(best[-1]))
+            for t in range(n_tags)
+        ]
+        best.append([one + other for one, other in zip(own, reached, strict=True)])
     path = []
     for i in range(len(scores) - 1, -1, -1):
-        path.insert(0, context[-1])
-        best, chosen = None, None
-        avoided = before(right, i, n_tags, markov)[0] if right else None
-        for first in range(n_tags + 1):
-            earlier = (first, *context[:-1])
-            if earlier not in paths[i]:
-                continue
-            moved = sum(
-                weights.get(("move", *earlier[markov - order :], context[-1]), 0)
-                for order in range(1, markov + 1)
-            )
-            value = paths[i][earlier] + moved
-            if best is None or value > best or (value == best and chosen[0] == avoided):
-                best, chosen = value, earlier
-        context = chosen
+        totals = list(best[i])
+        if path:
+            totals = [
+                total + weights.get(("move", t, path[0]), 0) for t, total in enumerate(totals)
+            ]
+        ends = [tag for tag in range(n_tags) if totals[tag] == max(totals)]
+        avoided = right[i] if right else None
+        path.insert(0, next((tag for tag in ends if tag != avoided), ends[0]))
     return path
 
 
@@ -1484,11 +1208,8 @@ class StructuredPerceptron(NamedTuple):
     updates: list
 
 
-def structured_perceptron(tokens, paths, n_tags, markov, margin, orders, C=None):
-    """Collins (2002) with a margin: tokens are lists of features for each sentence.
-
-    With C, steps are those of 1-best MIRA, by which a right path leads by the margin for each tag.
-    """
+def structured_perceptron(tokens, paths, n_tags, margin, orders):
+    """Collins (2002) with a margin: tokens are lists of features for each sentence."""
     weights, sums, updates, seen = {}, {}, [], 0
     for order in orders:
         for s in order:
@@ -1497,23 +1218,14 @@ def structured_perceptron(tokens, paths, n_tags, markov, margin, orders, C=None)
                 [sum(weights.get((name, tag), 0) for name in features) for tag in range(n_tags)]
                 for features in x
             ]
-            demands = [margin * (1 if C else len(features)) for features in x]
-            for own, demand, tag in zip(scores, demands, y, strict=True):
-                own[tag] -= demand
-            z = best_path(scores, n_tags, markov, weights, y)
-            right = path_features(x, y, n_tags, markov)
-            wrong = path_features(x, z, n_tags, markov)
-            changes = {k: right.get(k, 0) - wrong.get(k, 0) for k in right.keys() | wrong.keys()}
-            step, needed = 1, True
-            if C and z != y:
-                demanded = sum(d for d, a, b in zip(demands, y, z, strict=True) if a != b)
-                lead = sum(weights.get(name, 0) * change for name, change in changes.items())
-                needed = demanded - lead > 1e-5 * demanded
-                step = min(C, (demanded - lead) / sum(v * v for v in changes.values()))
-            if z != y and needed:
+            for own, features, tag in zip(scores, x, y, strict=True):
+                own[tag] -= margin * len(features)
+            z = best_path(scores, n_tags, weights, y)
+            if z != y:
                 updates.append((seen, s, z))
-                for name, counted in changes.items():
-                    change = step * counted
+                right, wrong = path_features(x, y, n_tags), path_features(x, z, n_tags)
+                for name in right.keys() | wrong.keys():
+                    change = right.get(name, 0) - wrong.get(name, 0)
                     weights[name] = weights.get(name, 0) + change
                     sums[name] = sums.get(name, 0) + seen * change
             seen += 1

@@ -11,9 +11,9 @@ from rosenblatt.disk import (
     refuse_all_but_files,
     remove_temporaries,
     replace_file,
-    replace_folder,
     temporary_beside,
 )
+from rosenblatt.jobs.job import Checkpointer
 
 
 def names(folder):
@@ -30,18 +30,16 @@ def test_a_file_appears_when_it_is_complete(tmp_path):
     assert names(tmp_path) == ["file"]
 
 
-@pytest.mark.parametrize("replace", [replace_file, replace_folder])
-def test_a_failure_leaves_everything_as_it_was(tmp_path, replace):
-    with pytest.raises(KeyboardInterrupt), replace(tmp_path / "new"):
+def test_a_failure_leaves_everything_as_it_was(tmp_path):
+    with pytest.raises(KeyboardInterrupt), replace_file(tmp_path / "new"):
         raise KeyboardInterrupt
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("replace", [replace_file, replace_folder])
-def test_what_the_system_refuses_names_the_file_that_was_wanted(tmp_path, replace):
+def test_what_the_system_refuses_names_the_file_that_was_wanted(tmp_path):
     path = tmp_path / "nowhere" / "new"
     sentence = r"nowhere.new could not be written: no such file or directory\.$"
-    with pytest.raises(FileNotFoundError, match=sentence), replace(path):
+    with pytest.raises(FileNotFoundError, match=sentence), replace_file(path):
         pass
 
 
@@ -61,26 +59,6 @@ def test_a_sentence_is_not_told_twice():
         explain_errors("one", "read"),
     ):
         raise OSError(28, "No space")
-
-
-def test_a_folder_is_replaced_whole(tmp_path):
-    path = tmp_path / "folder"
-    for text in ("one", "two"):
-        with replace_folder(path) as temporary:
-            (temporary / text).write_text(text)
-        assert names(path) == [text]
-    assert names(tmp_path) == ["folder"]
-
-
-def test_the_folder_of_a_faster_run_may_stay(tmp_path, monkeypatch):
-    path = tmp_path / "folder"
-    with replace_folder(path) as temporary:
-        (temporary / "mine").touch()
-        path.mkdir()
-        (path / "theirs").touch()
-        monkeypatch.setattr("pathlib.Path.exists", lambda path: False)  # it comes just after
-    assert names(path) == ["theirs"]
-    assert names(tmp_path) == ["folder"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -130,3 +108,20 @@ def test_a_temporary_file_is_closed_and_deleted_with_its_object(tmp_path, monkey
     file.delete()
     file.delete()
     assert names(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="this system has no links")
+def test_a_loop_of_links_is_refused(tmp_path):
+    (tmp_path / "one").symlink_to(tmp_path / "other")
+    (tmp_path / "other").symlink_to(tmp_path / "one")
+    with pytest.raises(ValueError, match="is a loop of links"):
+        refuse_all_but_files(tmp_path / "one")
+
+
+def test_temporary_files_that_may_be_in_use_stay(tmp_path):
+    new, old = (temporary_beside(tmp_path / "m") for _ in range(2))
+    for path in new, old:
+        path.touch()
+    os.utime(old, (0, 0))
+    Checkpointer(tmp_path / "m", 10)
+    assert names(tmp_path) == [new.name]

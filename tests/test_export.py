@@ -15,11 +15,11 @@ from rosenblatt import (
     Perceptron,
     PerceptronNetwork,
 )
-from rosenblatt.cli.app import main
 from rosenblatt.export import make_onnx_graph, write_onnx
 from rosenblatt.jobs.files import train
 from rosenblatt.parameters import SIGN_OF_ZERO
 from rosenblatt.reading.reader import read
+from rosenblatt.shell.app import main
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.plan import Request
 from rosenblatt.training.report import Listener
@@ -162,11 +162,7 @@ def test_models_of_files_are_exported_too(kind, tmp_path):
     assert (entry.key, json.loads(entry.value)) == ("columns", names)
 
 
-def test_a_vote_or_a_hash_is_refused_in_a_sentence(tmp_path):
-    X, y = blobs()
-    vote = saved(Perceptron(solution="vote").fit(X, y), tmp_path / "vote.safetensors")
-    with pytest.raises(ValueError, match=r'^A vote .* solution="average".*\.$'):
-        make_onnx_graph(vote)
+def test_a_hash_is_refused_in_a_sentence(tmp_path):
     (tmp_path / "words.csv").write_text("review,y\ngood film,1\nbad film,0\n")
     words = train(read(tmp_path / "words.csv", text="review"), Request())
     with pytest.raises(ValueError, match=r"^The model hashes the n-grams of 'review', .*\.$"):

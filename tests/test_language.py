@@ -6,9 +6,8 @@ import tokenize
 from pathlib import Path
 
 import click
-import pytest
 
-from rosenblatt.cli.app import COMMANDS, app
+from rosenblatt.shell.app import COMMANDS, app
 
 ROOT = Path(__file__).parents[1]
 IDIOMS = re.compile(
@@ -17,7 +16,7 @@ IDIOMS = re.compile(
     re.IGNORECASE,
 )
 PLAIN = (
-    "src/rosenblatt/cli/*.py",
+    "src/rosenblatt/shell/*.py",
     "src/rosenblatt/cluster/*.py",
     "src/rosenblatt/parameters/*.py",
     "src/rosenblatt/reading/*.py",
@@ -31,12 +30,10 @@ PLAIN = (
     "src/rosenblatt/access.py",
     "src/rosenblatt/service/app.py",
     "src/rosenblatt/service/client.py",
-    "src/rosenblatt/service/http.py",
+    "src/rosenblatt/service/connection.py",
     "src/rosenblatt/service/inference.py",
-    "src/rosenblatt/service/messages.py",
+    "src/rosenblatt/service/openapi.py",
     "src/rosenblatt/service/metrics.py",
-    "src/rosenblatt/service/mlflow.py",
-    "src/rosenblatt/service/protocol.py",
     "src/rosenblatt/service/requests.py",
     "src/rosenblatt/service/responses.py",
     "src/rosenblatt/service/server.py",
@@ -72,36 +69,38 @@ def name_of(path):
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=name_of)
-def test_there_are_no_idioms(path):
-    assert not IDIOMS.findall(read_words(path))
+def test_there_are_no_idioms():
+    found = {name_of(path): IDIOMS.findall(read_words(path)) for path in TEXTS}
+    assert {name: idioms for name, idioms in found.items() if idioms} == {}
 
 
 def test_every_pattern_of_the_list_finds_files():
     assert all(any(ROOT.glob(pattern)) for pattern in PLAIN)
 
 
-def options():
-    """Every option of every command."""
-    context = click.Context(app)
+def is_plain_help(text):
+    """Whether the help of an option is a phrase that names the quantity, and then the default."""
+    text = text.replace("\N{NO-BREAK SPACE}", " ")
+    return (
+        re.search(r"\.( \[(default: .+|required)\])?$", text)
+        and len(text.partition(" [")[0].split()) >= 2
+        and not IDIOMS.search(text)
+    )
+
+
+def test_every_option_names_its_quantity():
+    offenders = [
+        (name, parameter.opts[-1], parameter.help)
+        for name in COMMANDS
+        for parameter in app.get_command(click.Context(app), name).params
+        if isinstance(parameter, click.Option) and not is_plain_help(parameter.help)
+    ]
+    assert offenders == []
+
+
+def test_the_help_of_every_command_is_plain():
     for name in COMMANDS:
-        for parameter in app.get_command(context, name).params:
-            if isinstance(parameter, click.Option):
-                yield pytest.param(parameter, id=f"{name} {parameter.opts[-1]}")
-
-
-@pytest.mark.parametrize("option", [*options()])
-def test_every_option_names_its_quantity_and_its_default(option):
-    text = option.help.replace("\N{NO-BREAK SPACE}", " ")
-    assert re.search(r"\. \[(default: .+|required)\]$", text)
-    assert len(text.partition(" [")[0].split()) >= 2
-    assert text[0].isupper() or re.match(r"[a-z, -]+: [a-z]", text)  # rules: sentence
-    assert not IDIOMS.search(text)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_of_a_command_is_plain(name):
-    command = app.get_command(click.Context(app), name)
-    assert command.examples
-    assert not IDIOMS.search(f"{command.help} {COMMANDS[name][1]}")
-    assert command.help.split("\n")[0].endswith(".")
+        command = app.get_command(click.Context(app), name)
+        assert command.examples, name
+        assert not IDIOMS.search(f"{command.help} {COMMANDS[name][1]}"), name
+        assert command.help.split("\n")[0].endswith("."), name

@@ -28,22 +28,20 @@ import llvmlite.binding as llvm  # noqa: E402
 import numpy as np  # noqa: E402
 from numba import carray, from_dtype, njit, types  # noqa: E402
 
-from rosenblatt.kernels import algebra, dual, linear, thermal  # noqa: E402
+from rosenblatt.kernels import algebra, dual, loop as module, thermal  # noqa: E402
 from rosenblatt.kernels.algebra import Rows  # noqa: E402
-from rosenblatt.kernels.dual import KernelValues  # noqa: E402
-from rosenblatt.kernels.linear import (  # noqa: E402
-    UPDATE,
-    Clock,
-    Examples,
-    Settings,
-    Updates,
-)
+from rosenblatt.kernels.dual import KernelValues, Updates  # noqa: E402
+from rosenblatt.kernels.loop import UPDATE, Clock, Examples, State  # noqa: E402
+from rosenblatt.kernels.perceptron import Batch, Perceptron  # noqa: E402
+from rosenblatt.kernels.targets import SeveralClasses, TwoClasses  # noqa: E402
+
+loop, take_margins = njit(module.learn), module.margins
 
 number, whole, long = types.float64, types.int32, types.uint64
 TYPES = {  # by the name of a parameter
-    types.CPointer(number): "X steps w b W u ub scores products bias survived out values targets",
+    types.CPointer(number): "X steps w b u ub scores products bias survived out values targets",
     number: "above below step zero seen temperature rate",
-    whole: "n d k end start most made count support updates",
+    whole: "n d k end start most made count support sums resting",
     types.CPointer(types.uint32): "order labels rows",
     types.CPointer(types.int64): "size at",
     long: "seed epoch z",
@@ -83,80 +81,40 @@ def write(out, result):
 
 
 @exported
-def perceptron(X, size, n, d, steps, order, end, start, w, b, above, below, step, log, most, out):
-    """Learn two classes."""
-    examples = Examples(dense(X, size, n, d), carray(steps, n), None)
-    settings = Settings(above, below, step)
-    result = linear.perceptron(
-        examples, carray(order, end), start, carray(w, d), carray(b, 1), settings, carray(log, most)
-    )
+def learn(
+    X, size, n, d, k, steps, labels, order, end, start,
+    w, b, u, ub, sums, seen, above, below, step, resting, log, most, scores, out,
+):  # fmt: skip
+    """Learn two classes, or k at once; sum for an average, or alone where the weights rest."""
+    rows, clock, c = dense(X, size, n, d), Clock(seen, 0.0, 0.0), max(k, 1)
+    arrays = carray(w, d * c), carray(b, c), carray(u, d * c * sums), carray(ub, c * sums)
+    state = State(*arrays, None, None, None, None, None)
+    two = Examples(rows, carray(steps, n), None)
+    several = Examples(rows, carray(steps, n), carray(labels, n * k // c))
+    target, here = SeveralClasses(carray(scores, k)), carray(order, end)
+    rule, batch, into = Perceptron(above, below, step), Batch(above, below, step), carray(log, most)
+    if resting and k:
+        result = loop(target, batch, several, here, start, state, clock, into)
+    elif resting:
+        result = loop(TwoClasses(), batch, two, here, start, state, clock, into)
+    elif k:
+        result = loop(target, rule, several, here, start, state, clock, into)
+    else:
+        result = loop(TwoClasses(), rule, two, here, start, state, clock, into)
     write(out, result)
 
 
 @exported
-def multiclass(
-    X, size, n, d, k, steps, labels, order, end, start, W, b, above, step, log, most, out
-):
-    """Learn several classes at once."""
-    rows = dense(X, size, n, d)
-    examples = Examples(rows, carray(steps, n), carray(labels, n))
-    settings = Settings(above, -above, step)
-    result = linear.multiclass(
-        examples,
-        carray(order, end),
-        start,
-        carray(W, (d, k)),
-        carray(b, k),
-        settings,
-        carray(log, most),
-    )
-    write(out, result)
-
-
-@exported
-def perceptron_margins(X, size, n, d, steps, order, end, w, b, out):
+def margins(X, size, n, d, k, steps, labels, order, end, w, b, scores, out):
     """Take the margins of rows."""
-    examples = Examples(dense(X, size, n, d), carray(steps, n), None)
-    linear.perceptron_margins(
-        examples, carray(order, end), carray(w, d), carray(b, 1), carray(out, end)
-    )
-
-
-@exported
-def multiclass_margins(X, size, n, d, k, labels, order, end, W, b, out):
-    """Take the leads of the right classes."""
-    rows = dense(X, size, n, d)
-    examples = Examples(rows, carray(out, n), carray(labels, n))
-    linear.multiclass_margins(
-        examples, carray(order, end), carray(W, (d, k)), carray(b, k), carray(out, end)
-    )
-
-
-@exported
-def perceptron_missing(X, size, n, d, order, end, seen, log, updates, u, ub, step):
-    """Sum what an average lacks of updates."""
-    examples = Examples(dense(X, size, n, d), carray(u, d), None)
-    clock = Clock(seen, 0.0, 0.0)
-    linear.perceptron_missing(
-        examples, carray(order, end), clock, carray(log, updates), carray(u, d), carray(ub, 1), step
-    )
-
-
-@exported
-def multiclass_missing(X, size, n, d, k, labels, order, end, seen, log, updates, u, ub, step):
-    """Sum it for several classes."""
-    rows = dense(X, size, n, d)
-    examples = Examples(rows, carray(ub, k), carray(labels, n))
-    clock = Clock(seen, 0.0, 0.0)
-    linear.multiclass_missing(
-        examples,
-        carray(order, end),
-        clock,
-        carray(log, updates),
-        carray(u, (d, k)),
-        carray(ub, k),
-        step,
-    )
+    rows, c, here, into = dense(X, size, n, d), max(k, 1), carray(order, end), carray(out, end)
+    weights, bias = carray(w, d * c), carray(b, c)
+    state = State(weights, bias, weights, bias, None, None, None, None, None)
+    if k:
+        examples = Examples(rows, carray(steps, n), carray(labels, n))
+        take_margins(SeveralClasses(carray(scores, k)), examples, here, state, into)
+    else:
+        take_margins(TwoClasses(), Examples(rows, carray(steps, n), None), here, state, into)
 
 
 # Votes: ``products`` has a line for each of ``support`` rows and a column for each of ``count``.
@@ -169,7 +127,7 @@ def perceptron_votes(
     """Count the votes of all weights."""
     which = carray(rows, made)
     updates = Updates(which, which, carray(steps, made), carray(bias, made), which, which)
-    linear.perceptron_votes(
+    dual.perceptron_votes(
         carray(scores, count),
         carray(products, (support, count)),
         updates,
@@ -188,7 +146,7 @@ def dual_perceptron(
 ):
     """Learn two classes by kernel values."""
     kernel_values = KernelValues(carray(values, (n, n)), carray(at, n))
-    settings = Settings(above, below, step)
+    rule = Perceptron(above, below, step)
     result = dual.dual_perceptron(
         kernel_values,
         carray(steps, (1, n)),
@@ -196,7 +154,7 @@ def dual_perceptron(
         start,
         carray(scores, (1, n)),
         carray(b, 1),
-        settings,
+        rule,
         carray(log, most),
     )
     write(out, result)

@@ -7,7 +7,7 @@ import click
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from rosenblatt.cli.app import app as program
+from rosenblatt.shell.app import app as program
 
 NAME = "rosenblatt"
 

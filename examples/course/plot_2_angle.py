@@ -85,7 +85,7 @@ axis.set(xlim=(-4.5, 4.5), ylim=(-4, 5), aspect="equal")
 #
 # .. lab:: Watch the angle between w and x before and after each update
 #
-#    data=origin&size=24&gap=0.15&seed=2&form=origin&order=first&ties=negative&t=2
+#    data=origin&size=24&gap=0.15&seed=2&form=origin&order=first&ties=negative&panel=vectors&t=2
 
 # %%
 # Exercises

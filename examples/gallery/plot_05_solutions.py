@@ -1,10 +1,10 @@
 """
-Last weights, average, vote or pocket?
-======================================
+Last weights, average or pocket?
+================================
 
 If no plane separates the classes, the weights never converge, and the last weights depend on the
-last mistakes. There are three alternatives: the ``average`` of all weights, the ``vote`` of all of
-them, and the ``pocket`` with the best so far.
+last mistakes. There are two alternatives: the ``average`` of all weights, and the ``pocket`` with
+the best so far.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ X, unseen, y, answers = train_test_split(X, y, test_size=0.5, random_state=0)
 
 epochs, seeds = [1, 2, 4, 8], range(6)
 figure, axis = plt.subplots(figsize=(7, 4.5), layout="constrained")
-colours = {"last": "#D55E00", "pocket": "#E69F00", "vote": "#56B4E9", "average": "#0072B2"}
+colours = {"last": "#D55E00", "pocket": "#E69F00", "average": "#0072B2"}
 for solution, colour in colours.items():
     errors = [
         [
@@ -52,4 +52,5 @@ axis.set(xlabel="epochs", ylabel="unseen rows wrong")
 axis.legend(frameon=False)
 
 # %%
-# Averages and votes are nearly the same here, and an average predicts as fast as a single plane.
+# An average predicts as fast as a single plane. A vote of all weights, which the dual form takes
+# (``KernelPerceptron("linear", solution="vote")``), has nearly the same errors.

@@ -42,7 +42,7 @@ rules = {
     "PassiveAggressive": PassiveAggressive(),
     "ALMA": ALMA(),
     "ROMMA": ROMMA(),
-    "SecondOrderPerceptron": SecondOrderPerceptron(matrix="diagonal"),
+    "SecondOrderPerceptron": SecondOrderPerceptron(),
     "AROW": AROW(),
     "SCW": SCW(),
 }

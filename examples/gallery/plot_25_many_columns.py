@@ -9,79 +9,58 @@ Schuurmans 2001; Gentile 2003) have bounds that grow with log d where few column
 All three keep the same sum θ of yx over their mistakes. They differ in the weights that they make
 of it, one column at a time: w = θ for the perceptron, w = sinh(ηθ) for balanced Winnow, whose two
 positive weights per column are multiplied by e^±η, and w = sign(θ)|θ|^(p−1) for the p-norm
-perceptron with p = 2 ln d. So one kernel has them all, as a rule of one's own
+perceptron with p = 2 ln d. So one rule has them all, as a rule of one's own
 (docs/your-own-rule.md).
 """
 
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from matplotlib import pyplot as plt
 
 from rosenblatt.estimators.linear import LinearClassifier
-from rosenblatt.kernels.algebra import add, dot
+from rosenblatt.kernels.algebra import add
+from rosenblatt.kernels.loop import update
 from rosenblatt.parameters import ANY_RULE, Parameter, defaults
-from rosenblatt.training.rules import RULES, RuleArray, UpdateRule
+from rosenblatt.training.rules import RULES, UpdateRule
 
 PERCEPTRON, WINNOW, P_NORM = range(3)
 
 
-class LinkSettings(NamedTuple):
-    """A row is right above 0; which weights are made of the sums, and η or p."""
+class QuasiAdditiveStep(NamedTuple):
+    """A row is right above 0; no bias; which weights are made of the sums, and η or p."""
 
     above: float
-    below: float
-    intercept_step: float
+    bias: float
     link: int
     strength: float
 
+    keeps = (("z", 0.0),)  # the sums θ
 
-@numba.njit(nogil=True)
-def quasi_additive(examples, order, start, w, b, sums, settings, log):
+    @classmethod
+    def of(cls, parameters, bias):
+        """No bias: the rows have both signs."""
+        return cls(0.0, 0.0, int(parameters["link"]), float(parameters["strength"]))
+
+
+@update.of(QuasiAdditiveStep)
+def add_to_sums(rule, state, found, clock, t, i, examples):
     """On every mistake θ += yx, and w is a function of θ, column by column."""
-    rows, steps = examples.rows, examples.steps
-    updates, loss = 0, 0.0
-    for t in range(start, len(order)):
-        i = np.uint64(order[t])
-        a = dot(w, i, rows)
-        margin = a if steps[i] > 0 else -a
-        if not margin > 0.0:
-            if updates == len(log) or not math.isfinite(a):
-                return t, updates, loss
-            add(sums, steps[i], i, rows)
-            for j in range(len(w)):
-                theta = sums[j]
-                if settings.link == WINNOW:
-                    w[j] = math.sinh(settings.strength * theta)
-                elif settings.link == P_NORM:
-                    w[j] = math.copysign(abs(theta) ** (settings.strength - 1.0), theta)
-                else:
-                    w[j] = theta
-            log[updates].position = t
-            log[updates].margin = margin
-            log[updates].step = steps[i]
-            loss -= margin
-            updates += 1
-    return len(order), updates, loss
+    w, sums, step = state.w, state.z, examples.steps[i]
+    add(sums, step, i, examples.rows)
+    for j in range(len(w)):
+        theta = sums[j]
+        if rule.link == WINNOW:
+            w[j] = math.sinh(rule.strength * theta)
+        elif rule.link == P_NORM:
+            w[j] = math.copysign(abs(theta) ** (rule.strength - 1.0), theta)
+        else:
+            w[j] = theta
+    return step
 
 
-def link_settings(parameters, intercept_step):
-    """No bias: the rows have both signs."""
-    link, strength = parameters["link"], parameters["strength"]
-    return LinkSettings(0.0, 0.0, 0.0, link, float(strength))
-
-
-RULES["quasi-additive"] = UpdateRule(
-    "quasi-additive",
-    quasi_additive,
-    None,
-    link_settings,
-    arrays=(RuleArray("sums", "weights", np.float64, 0.0, is_signed=True),),
-    additive=False,
-    from_anywhere=False,
-)
+RULES["quasi-additive"] = UpdateRule("quasi-additive", QuasiAdditiveStep)
 
 
 class QuasiAdditive(LinearClassifier):

@@ -1,9 +1,9 @@
 """Fast online linear models: the perceptron, PA, AROW, SCW and friends."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .parameters import CLASS_RULES, FEEDBACK_RULES, NUMBER_RULES, RANK_RULES, RANKING_RULES
+from .parameters import CLASS_RULES, NUMBER_RULES, RANK_RULES
+from .slices import is_there, list_names, load as load_place
 
 if TYPE_CHECKING:
     from .estimators.evaluation import (
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     )
     from .estimators.family import *  # noqa: F403
     from .estimators.features import Features as Features
-    from .estimators.feedback import Banditron as Banditron
     from .estimators.kernel import KernelPerceptron as KernelPerceptron
     from .estimators.network import PerceptronNetwork as PerceptronNetwork
     from .estimators.perceptron import Perceptron as Perceptron
@@ -26,20 +25,16 @@ if TYPE_CHECKING:
         train as train,
     )
     from .estimators.progressive import Progressive as Progressive, progressive as progressive
-    from .estimators.rankers import (
-        PassiveAggressiveRanker as PassiveAggressiveRanker,
-        PerceptronRanker as PerceptronRanker,
-    )
     from .estimators.ranks import PRank as PRank
     from .estimators.registration import register_rule as register_rule
     from .estimators.regressors import (
         Adaline as Adaline,
         PassiveAggressiveRegressor as PassiveAggressiveRegressor,
     )
-    from .estimators.sequence import SequencePerceptron as SequencePerceptron
     from .estimators.steps import Step as Step, steps as steps
     from .reading.batches import Batch as Batch
     from .reading.reader import Reader as Reader, read as read
+    from .sequence.estimator import SequencePerceptron as SequencePerceptron
     from .service.client import Client as Client, ServiceError as ServiceError
     from .theory.bounds import (
         MistakeBounds as MistakeBounds,
@@ -72,28 +67,19 @@ _ROOMS = {
     "estimators.evaluation": "compare cross_validate evaluate importances save_report",
     "estimators.family": " ".join(entry.estimator for entry in CLASS_RULES.values()),
     "estimators.features": "Features",
-    "estimators.feedback": " ".join(entry.estimator for entry in FEEDBACK_RULES.values()),
-    "estimators.kernel": "KernelPerceptron",
-    "estimators.network": "PerceptronNetwork",
     "estimators.perceptron": "Perceptron",
     "estimators.pipeline": "Pipeline load save train",
     "estimators.progressive": "Progressive progressive",
-    "estimators.rankers": " ".join(entry.estimator for entry in RANKING_RULES.values()),
     "estimators.ranks": " ".join(entry.estimator for entry in RANK_RULES.values()),
     "estimators.registration": "register_rule",
     "estimators.regressors": " ".join(entry.estimator for entry in NUMBER_RULES.values()),
-    "estimators.sequence": "SequencePerceptron",
     "estimators.steps": "Step steps",
     "reading.batches": "Batch",
     "reading.reader": "Reader read",
-    "service.client": "Client ServiceError",
-    "theory.bounds": "MistakeBounds Report mistake_bounds report",
-    "theory.certificates": "Inseparable Separable Undecided load_certificate save_certificate",
-    "theory.margins": "MaxMargin margin margins max_margin normalize_weights radius training_error",
-    "theory.separability": "separability",
     "training.history": "Epoch",
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
+_ROOM_OF |= {name: room for name, room in list_names().items() if "." not in name}
 
 if not TYPE_CHECKING:  # in the order of ruff: names in capitals first
     __all__ = sorted([*_ROOM_OF, "__version__"], key=lambda name: (not name.isupper(), name))
@@ -101,11 +87,11 @@ if not TYPE_CHECKING:  # in the order of ruff: names in capitals first
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that the command line starts quickly."""
-    if name in ("lab", "plots"):  # a module that can be called, and one that needs matplotlib
-        return import_module(f".{name}", __name__)
+    if name in ("lab", "plots") and is_there(name):  # one can be called, one needs matplotlib
+        return load_place(name)
     if name not in _ROOM_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_ROOM_OF[name]}", __name__), name)
+    value = load_place(f"{_ROOM_OF[name]}:{name}")
     globals()[name] = value
     return value
 

@@ -1,5 +1,6 @@
 """The commands as ``python -m rosenblatt``."""
 
-from .cli.app import main
+from .shell.app import main
 
-main()
+if __name__ == "__main__":
+    main()

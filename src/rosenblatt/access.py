@@ -2,7 +2,6 @@
 
 import hmac
 import ipaddress
-from collections.abc import Mapping
 from pathlib import Path
 
 LEAST_LETTERS = 16
@@ -17,16 +16,23 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def read_tokens(path: Path) -> tuple[str, ...]:
-    """Read the tokens of a file, one per line."""
-    lines = path.read_text("utf-8").splitlines()
-    tokens = tuple(line.strip() for line in lines if line.strip())
-    for token in tokens or ("",):
+def read_tokens(path: Path) -> dict[bytes, str]:
+    """Read the tokens of a file, one per line, each with its role.
+
+    A line is a token that allows everything, or a role and its token.
+    """
+    found = {}
+    lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    for line in filter(None, lines) if any(lines) else [""]:
+        first, _, rest = line.partition(" ")
+        role, token = (first, rest.strip()) if first in ROLES else (ROLES[-1], line)
         if len(token) < LEAST_LETTERS or not token.isascii() or not token.isprintable():
             raise ValueError(
-                f"{path} must hold tokens of {LEAST_LETTERS} or more ASCII letters, one per line."
+                f"{path} must hold tokens of {LEAST_LETTERS} or more ASCII letters, one per line, "
+                f"each alone or after one of {', '.join(ROLES)}."
             )
-    return tokens
+        found[token.encode()] = role
+    return found
 
 
 class Tokens:
@@ -34,30 +40,20 @@ class Tokens:
 
     Parameters
     ----------
-    files
-        The file with the tokens of each role; without any, every request is admitted.
+    path
+        The file with the tokens; without one, every request is admitted.
     """
 
-    def __init__(self, files: Mapping[str, Path] | None = None) -> None:
-        self.files = dict(files or {})
-        self.roles = self.read()
-
-    def read(self) -> dict[bytes, str]:
-        """Read all files: the role of each token."""
-        return {
-            token.encode(): role
-            for role in ROLES
-            if role in self.files
-            for token in read_tokens(self.files[role])
-        }
+    def __init__(self, path: Path | None = None) -> None:
+        self.path, self.roles = path, {} if path is None else read_tokens(path)
 
     def reload(self) -> None:
-        """Read all files again; if one cannot be read, the old tokens stay."""
-        self.roles = self.read()
+        """Read the file again; if it cannot be read, the old tokens stay."""
+        self.roles = {} if self.path is None else read_tokens(self.path)
 
     def find_role(self, given: str) -> str:
         """The role of a token, or "" if it is unknown; the time does not depend on the token."""
-        if not self.files:
+        if not self.roles:
             return ROLES[-1]
         found = ""
         for token, role in self.roles.items():

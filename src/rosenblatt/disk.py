@@ -1,8 +1,9 @@
-"""Atomic replacement of files and folders, temporary files, and readable errors of the system."""
+"""Atomic replacement of files, temporary files, and readable errors of the system."""
 
+import errno
 import os
 import re
-import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -20,8 +21,14 @@ PATIENCE = 2.0  # seconds
 
 def refuse_all_but_files(path: str | os.PathLike[str]) -> None:
     """Refuse folders, devices and pipes: reading may never end, and replacing does harm."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        kind = "folder" if os.path.isdir(path) else "device or pipe"
+    kind = ""
+    try:
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            kind = "folder" if stat.S_ISDIR(mode) else "device or pipe"
+    except OSError as error:
+        kind = "loop of links" if error.errno == errno.ELOOP else ""
+    if kind:
         raise InputError(
             f"{path} is a {kind}; give the name of a file.", code="not-a-file", file=str(path)
         )
@@ -77,23 +84,6 @@ def move_over(temporary: Path, target: Path) -> None:
             time.sleep(0.05)
 
 
-@contextmanager
-def replace_folder(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder that replaces another once it is complete."""
-    temporary, old = temporary_beside(path), temporary_beside(path)
-    try:
-        with explain_errors(path, "written"):
-            temporary.mkdir()
-            yield temporary
-            with suppress(OSError):  # another run was faster, and its folder may stay
-                if path.exists():
-                    path.rename(old)
-                temporary.rename(path)
-    finally:
-        shutil.rmtree(old, ignore_errors=True)
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
 def temporary_beside(path: Path) -> Path:
     """A name that nothing has yet, on the same disk; it begins with the name of the file."""
     return path.with_name(f"{temporary_prefix(path)}{token_hex(8)}.part")
@@ -105,12 +95,15 @@ def temporary_prefix(path: Path) -> str:
     return f".{short}."
 
 
-def remove_temporaries(path: Path) -> None:
-    """Remove temporary files that killed processes left; no other process may write the file."""
+def remove_temporaries(path: Path, age: float = 0.0) -> None:
+    """Remove temporary files that killed processes left, if they are ``age`` seconds old.
+
+    No other process may be writing the file.
+    """
     target = path.resolve()
     pattern = re.compile(re.escape(temporary_prefix(target)) + r"[0-9a-f]{16}\.part")
     for one in target.parent.iterdir() if target.parent.is_dir() else ():
-        if pattern.fullmatch(one.name):
+        if pattern.fullmatch(one.name) and one.stat().st_mtime <= time.time() - age:
             one.unlink(missing_ok=True)
 
 

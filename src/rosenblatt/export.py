@@ -482,17 +482,10 @@ def refuse_other_models(model: Model) -> None:
     """Raise ValueError for a model that is not a product of rows of numbers with weights."""
     if not model.is_linear:
         raise ValueError(f"A {model.estimator} has no weights of columns and cannot be exported.")
-    if model.target == "ranking":
-        raise ValueError("A model that ranks rows cannot be exported; predict with rosenblatt.")
     if model.is_multilabel:
         raise ValueError(
             "A model of label sets cannot be exported; predict with rosenblatt, or train one model "
             "for each label."
-        )
-    if LinearLearner.from_model(model).votes:
-        raise ValueError(
-            'A vote of many weights cannot be exported; train with solution="average", which '
-            "predicts nearly the same."
         )
     recipe = get_recipe(model.features)
     if recipe.get("bits") is None:

@@ -168,10 +168,8 @@ def test_workers_that_never_come_are_told_before_the_first_epoch():
 @pytest.mark.parametrize("where", ["nowhere", "tcp://", "x:y", "", "local:many", "local:0"])
 def test_an_address_that_is_none_gets_a_sentence_at_once(where, monkeypatch):
     monkeypatch.setattr(cluster, "Client", None)  # nothing is connected to
-    with pytest.raises(ParameterError, match=f'cluster="{where}" (must be|is not) local:N') as no:
+    with pytest.raises(ParameterError, match=f"cluster='{where}' (must be|is not) local:N"):
         cluster.connect(where)
-    said = no.value.render(lambda name, value: f"--{name} {value}")
-    assert said.startswith(f"--cluster {where} ")
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "[]", '{"address": 1}', '{"address": "here"}'])

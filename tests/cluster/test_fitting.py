@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import dask.array as da
 import numpy as np
@@ -15,7 +14,7 @@ from rosenblatt.cluster.fitting import check_supported
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.parameters import LINEAR, ParameterError
 from rosenblatt.storage.file import load_model
-from rosenblatt.training.rules import PERCEPTRON, RuleArray
+from rosenblatt.training.rules import RULES
 
 from ..conftest import FORMS, blobs, form_parameters
 from .conftest import cut, same
@@ -42,7 +41,6 @@ def test_one_partition_is_local(client, form, solution):
         {"class_weight": "balanced"},
         {"class_weight": "balanced", "early_stopping": True, "intercept_step": "radius"},
         {"class_weight": {0: 2.0, 1: 0.5}, "fit_intercept": False},
-        {"positive": [1, 3], "solution": "average"},
     ],
     ids=str,
 )
@@ -85,7 +83,6 @@ def test_sequential_is_local(client, solution, form):
 @pytest.mark.parametrize(
     ("parameters", "options", "code"),
     [
-        ({"solution": "vote"}, {}, "cluster-solution"),
         ({"solution": "pocket"}, {}, "cluster-solution"),
         ({"order": "worst"}, {}, "cluster-order"),
         ({}, {"mode": "sequential"}, "sequential-order"),
@@ -96,7 +93,6 @@ def test_sequential_is_local(client, solution, form):
         ({"margin": -1}, {}, "out-of-range"),
         ({}, {"classes": [0, 5]}, "unknown-label"),
         ({"order": "batch"}, {}, "cluster-order"),
-        ({"slack": 1.0}, {}, "cluster-tolerance"),
     ],
 )
 def test_what_cannot_be_mixed_is_refused(client, parameters, options, code):
@@ -184,10 +180,8 @@ def test_only_perceptrons_are_mixed(client):
 
 
 def test_a_rule_that_keeps_more_than_weights_goes_from_partition_to_partition():
-    keeps_more = replace(
-        PERCEPTRON, name="wary", arrays=(RuleArray("variance", "weights", None, 1),)
-    )
+    keeps_more = RULES["alma"]
     values = Perceptron(order="fixed").get_params() | {"mix": "uniform"}
     check_supported(values | {"mode": "sequential"}, LINEAR, keeps_more)
-    with pytest.raises(ParameterError, match=r'cannot be mixed by wary.*use mode="sequential"'):
+    with pytest.raises(ParameterError, match=r'cannot be mixed by alma.*use mode="sequential"'):
         check_supported(values | {"mode": "mixing"}, LINEAR, keeps_more)

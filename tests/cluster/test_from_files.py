@@ -7,13 +7,13 @@ import pytest
 from click.testing import CliRunner
 
 import rosenblatt
-from rosenblatt import AROW, Perceptron, PRank, SequencePerceptron
-from rosenblatt.cli.app import app
+from rosenblatt import AROW, Perceptron, PRank
 from rosenblatt.cluster import fit
 from rosenblatt.cluster.from_files import train
 from rosenblatt.jobs.job import FileJob
 from rosenblatt.parameters import LINEAR, ParameterError, parameters_for_files
 from rosenblatt.reading.reader import read
+from rosenblatt.shell.app import app
 from rosenblatt.storage.file import load_model
 from rosenblatt.training.plan import Request, usual_bias_step
 
@@ -33,7 +33,7 @@ def test_the_command_trains_on_a_cluster(client, tmp_path, way):
     model = tmp_path / "model"
     command = ["train", f"{tmp_path}/part-*.csv", "--cluster", where.get(way, way), "--epochs", "2"]
     command += ["--test", f"{tmp_path}/part-0.csv", "-o", str(model), "--checkpoint", "0"]
-    command += ["--bias-step", "1", "--rule", "perceptron"]
+    command += ["--set", "intercept_step=1", "--rule", "perceptron"]
     result = CliRunner().invoke(app, command, catch_exceptions=False)
     assert "120 rows, 4 features, 2 classes" in result.output
     assert "per shard" in result.output
@@ -65,9 +65,8 @@ def test_the_command_speaks_json_and_refuses(client, tmp_path):
     assert first["bytes_moved"] > 0
     assert last["event"] == "done"
     for option, code in {
-        ("--window", "5"): "cluster-window",
+        ("--set", "window=5"): "cluster-window",
         ("--holdout", "0.2"): "cluster-holdout",
-        ("--cache",): "cluster-option",
         ("--plot", "a.png"): "cluster-option",
     }.items():
         with pytest.raises(ValueError, match="cluster") as refusal:
@@ -75,19 +74,11 @@ def test_the_command_speaks_json_and_refuses(client, tmp_path):
         assert refusal.value.code == code
 
 
-def test_the_command_trains_a_tagger_on_a_cluster(client, tmp_path):
+def test_sentences_are_refused(tmp_path):
     (tmp_path / "1.tagged").write_text("the/DET dog/NOUN barks/VERB\n")
-    (tmp_path / "2.tagged").write_text("a/DET cat/NOUN sleeps/VERB\n")
-    files, model = f"{tmp_path}/*.tagged", tmp_path / "model"
-    command = ["train", files, "--cluster", client.scheduler.address]
-    result = CliRunner().invoke(app, [*command, "-o", str(model)], catch_exceptions=False)
-    assert "2 sentences, 6 tokens, 3 tags" in result.output
-    expected = fit(SequencePerceptron(random_state=0), files, client=client)
-    assert rosenblatt.load(model).history_ == expected.history_
-    assert rosenblatt.load(model).predict([["the", "cat", "barks"]]) == [["DET", "NOUN", "VERB"]]
     with pytest.raises(ParameterError) as refusal:
-        CliRunner().invoke(app, [*command, "--text", "a"], catch_exceptions=False)
-    assert refusal.value.code == "sentences-option"
+        train(str(tmp_path / "1.tagged"), {}, FileJob(Request()), "nowhere")
+    assert refusal.value.code == "cluster-rows"
 
 
 def test_the_model_does_not_know_of_the_screen(client, tmp_path):
@@ -150,7 +141,9 @@ def test_rules_with_variances_train_on_a_cluster(client, tmp_path):
         rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
     where = ["--cluster", client.scheduler.address, "-q", "-o", str(tmp_path / "model")]
     command = ["train", f"{tmp_path}/part-*.csv", *where, "--epochs", "2", "--rule", "arow"]
-    CliRunner().invoke(app, [*command, "--r", "2", "--bias-step", "1"], catch_exceptions=False)
+    CliRunner().invoke(
+        app, [*command, "--set", "r=2", "--set", "intercept_step=1"], catch_exceptions=False
+    )
     model = rosenblatt.load(tmp_path / "model")[-1]
     assert (type(model).__name__, model.r) == ("AROW", 2)
     settings = {"solution": "average", "max_iter": 2, "random_state": 0, "r": 2}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rosenblatt import ALMA, AROW, SCW, PassiveAggressive, Perceptron, SecondOrderPerceptron, radius
+from rosenblatt import ALMA, AROW, SCW, PassiveAggressive, Perceptron, radius
 from rosenblatt.cluster import fit
 from rosenblatt.cluster.mixing import SparseWeights, Sums, add_sums, add_up, mix_into, pack
 from rosenblatt.cluster.partitions import make_batch
@@ -39,18 +39,16 @@ def test_sums_of_parts_mix_as_the_twin_does(rows, data, mix):
     np.testing.assert_allclose(bias, twin.intercept_, atol=1e-12)
 
 
-@pytest.mark.parametrize("size", [10, 0])
-def test_sums_add_up_by_key(size):
-    """By the numbers of weights, or by hashes (size 0); numbers without a key come first."""
-    kind = np.uint8 if size else np.uint64
+def test_sums_add_up_by_key():
+    """Numbers without a key come first."""
     epoch = Epoch(1, 5, 2, 2, 0.5)
-    one = SparseWeights(size, 2, np.array([2, 9], kind), np.array([[0.5, 3.0, 4.0, 1.0, 2.0]]))
-    other = SparseWeights(size, 2, np.array([2, 5], kind), np.array([[1.5, 1.0, 1.0, 7.0, 8.0]]))
+    one = SparseWeights(10, np.array([2, 9], np.uint8), np.array([[0.5, 3.0, 1.0]]))
+    other = SparseWeights(10, np.array([2, 5], np.uint8), np.array([[1.5, 1.0, 7.0]]))
     both = add_sums([Sums(1.0, each, (epoch,), each.nbytes) for each in (one, other)])
     assert both.share == 2
     assert both.epochs == (epoch, epoch)
     assert both.vectors.keys.tolist() == [2, 5, 9]
-    assert both.vectors.values.tolist() == [[2.0, 4.0, 5.0, 7.0, 8.0, 1.0, 2.0]]
+    assert both.vectors.values.tolist() == [[2.0, 4.0, 7.0, 1.0]]
 
 
 RULES = {
@@ -84,7 +82,7 @@ def mixed_here(X, y, lengths, mix, settings, kind=Perceptron):
     cuts = np.cumsum(lengths)[:-1]
     ends = [0, *cuts, len(y)]
     blocks = [(X[i:j], y[i:j]) for i, j in itertools.pairwise(ends)]
-    batches = [make_batch(*block, None, number, False) for number, block in enumerate(blocks)]
+    batches = [make_batch(*block, None, number) for number, block in enumerate(blocks)]
     found, parameters = list(map(summarize_partition, batches)), kind(**settings).get_params()
     classes = collect_classes(found, None, from_files=False)
     learner = begin_learner(found, classes, parameters, kind._rule, may_widen=False)
@@ -159,7 +157,6 @@ def test_mixing_by_confidence_is_its_twin(client, kind, form):
         (ALMA(), None, "cannot be mixed by alma"),
         (AROW(), "uniform", 'mix="uniform" does not go with arow; use mix="confidence"'),
         (PassiveAggressive(), "confidence", 'does not go with pa; use mix="uniform"'),
-        (SecondOrderPerceptron(matrix="full"), None, "cannot be mixed by second-order-full"),
     ],
 )
 def test_what_cannot_be_mixed_is_refused(client, model, mix, sentence):

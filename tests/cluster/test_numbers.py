@@ -8,8 +8,8 @@ from sklearn.metrics import r2_score
 
 import rosenblatt
 from rosenblatt import Adaline, PassiveAggressiveRegressor
-from rosenblatt.cli.app import app
 from rosenblatt.cluster import fit, predict, score
+from rosenblatt.shell.app import app
 
 from .conftest import cut, same
 
@@ -25,7 +25,6 @@ Y = X @ [2.0, -1.0, 0.5, 0.0] + 3 + 0.1 * RANDOM.normal(size=240)
         (PassiveAggressiveRegressor, {"solution": "average"}),
         (PassiveAggressiveRegressor, {"early_stopping": True, "max_iter": 20, "C": 0.01}),
         (Adaline, {"measure": True, "order": "fixed"}),
-        (Adaline, {"positive": True, "solution": "average"}),
     ],
     ids=str,
 )

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.cluster
 
 def test_predictions_stay_where_the_rows_are(client):
     X, y = blobs(90, 4, 3)
-    model = Perceptron(solution="vote", random_state=0, max_iter=3).fit(X, y)
+    model = Perceptron(solution="average", random_state=0, max_iter=3).fit(X, y)
     dX, dy = cut(X, y, [30, 0, 60])
     predicted = predict(model, dX)
     assert predicted.chunks == ((30, 0, 60),)

@@ -22,7 +22,7 @@ def found_in(*labels, weights=None):
     scales = weights or [None] * len(arrays)
     pairs = enumerate(zip(arrays, scales, strict=True))
     return [
-        summarize_partition(make_batch(np.ones((len(y), 1)), y, scale, number, False), Split())
+        summarize_partition(make_batch(np.ones((len(y), 1)), y, scale, number), Split())
         for number, (y, scale) in pairs
     ]
 

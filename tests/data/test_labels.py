@@ -144,6 +144,7 @@ def test_classes_of_sets_may_be_one_but_not_none():
         (["a", 1], "y mixes words and numbers: row 0 is 'a' and row 1 is 1"),
         ([2.5, True, "a"], "row 0 is 2.5 and row 2 is 'a'"),
         (["a", None], "Input y contains NaN: row 1 is None"),
+        (["a", "a\0", "b"], r"Row 1 of y is 'a\\x00', which ends in a NUL character"),
         (np.array([1, np.inf]), "Input y contains infinity: row 1 is inf"),
     ],
 )

@@ -33,7 +33,7 @@ def test_remembers_the_names_of_a_data_frame(frame):
 
 
 def test_a_clone_is_not_fitted_and_has_the_same_parameters():
-    model = Perceptron(solution="vote", margin=0.5).fit(X, Y)
+    model = Perceptron(solution="average", margin=0.5).fit(X, Y)
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert not hasattr(copy, "coef_")

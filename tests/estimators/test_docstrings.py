@@ -11,7 +11,6 @@ from rosenblatt import (
     SCW,
     Adaline,
     PassiveAggressive,
-    PassiveAggressiveRanker,
     PassiveAggressiveRegressor,
     Perceptron,
     PRank,
@@ -20,7 +19,7 @@ from rosenblatt import (
 from rosenblatt.estimators.docstrings import described_as, parse_entries
 
 FAMILY = [Perceptron, PassiveAggressive, ALMA, ROMMA, SecondOrderPerceptron, AROW, SCW]
-FAMILY += [PassiveAggressiveRegressor, Adaline, PassiveAggressiveRanker, PRank]
+FAMILY += [PassiveAggressiveRegressor, Adaline, PRank]
 
 
 class Given:
@@ -110,3 +109,10 @@ def test_every_attribute_of_a_fitted_model_is_described(model):
     assert all(hasattr(fitted, name) for name in described)
     learnt = {name for name in vars(fitted) if name.endswith("_")} - {"n_features_in_"}
     assert learnt <= set(described)
+
+
+@pytest.mark.parametrize("kind", [ALMA, AROW, PassiveAggressive, ROMMA, SecondOrderPerceptron])
+def test_rules_do_not_describe_what_only_the_perceptron_has(kind):
+    described = parse_entries(kind.__doc__)[0]
+    assert "η" not in "".join(described.values())
+    assert '"batch" (``Perceptron`` only)' in described["order"]

@@ -14,6 +14,8 @@ from rosenblatt import Features, Perceptron, read, train
 from rosenblatt.data.rows import n_rows, to_matrix
 from rosenblatt.reading.reader import read_whole
 
+from ..conftest import csr
+
 ROWS = [
     {"size": 1.5 * k, "colour": "red" if k % 3 else "blue", "note": f"note {k} of some"}
     for k in range(12)
@@ -28,7 +30,7 @@ TABLES = {
 
 def of_file(path, **options):
     reader = read(path, label=False, **options)
-    batch = read_whole(reader).batch
+    batch = read_whole(reader)
     return to_matrix(batch.rows, n_rows(batch.rows), batch.width)
 
 
@@ -101,6 +103,24 @@ def test_it_is_an_estimator():
     np.testing.assert_array_equal(dense(again), dense(features.transform(ROWS)))
 
 
+@pytest.mark.parametrize("kind", ["table", "svmlight"])
+@pytest.mark.parametrize("scale", ["auto", "none"])
+def test_sparse_arrays_are_scaled_as_dense_ones_and_as_the_file(kind, scale, tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 3)) * [1, 10, 100] + [0, 5, 50]
+    X[X < 0] = 0
+    given = pandas.DataFrame(X, columns=["a", "b", "c"])
+    if kind == "svmlight":
+        given = tmp_path / "rows.svm"
+        lines = (" ".join(f"{j}:{v!r}" for j, v in enumerate(row, 1) if v) for row in X.tolist())
+        given.write_text("".join(f"1 {line}\n" for line in lines))
+    features = Features(scale=scale).fit(given)
+    wanted = dense(features.transform(given))
+    for each in (X, csr(X), csr(X).tocsc(), csr(X).tocoo()):
+        np.testing.assert_array_equal(dense(features.transform(each)), wanted)
+    with pytest.raises(ValueError, match="4 columns"):
+        features.transform(csr(np.zeros((2, 4))))
+
+
 def test_lists_series_and_nothing_are_tables_too():
     as_they_are = Features(scale="none")
     np.testing.assert_array_equal(as_they_are.fit_transform([[1, 2], [2, 1]]), [[1, 2], [2, 1]])
@@ -156,8 +176,8 @@ def test_odd_tables_are_refused_in_a_sentence(rows, sentence):
         ({"ngrams": 2}, "ngrams must be two whole numbers from 1 up, the least first; got 2"),
         ({"ngrams": (2, 1)}, "ngrams must be two whole numbers"),
         ({"ngrams": "12"}, "ngrams must be two whole numbers"),
-        ({"bits": "a"}, "bits must be 1 to 31; got 'a'"),
-        ({"bits": 2.5}, "bits must be 1 to 31; got 2.5"),
+        ({"bits": "a"}, "bits must be 1 to 31 or None; got 'a'"),
+        ({"bits": 2.5}, "bits must be 1 to 31 or None; got 2.5"),
     ],
 )
 def test_options_out_of_range_are_refused_in_a_sentence(options, sentence):

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import KernelPerceptron, load
 
+from .. import reference
 from ..conftest import FORMS, LAYOUTS, blobs, csr, examples
 from ..learners.dual.twins import XOR
 
@@ -63,10 +64,9 @@ def test_separates_circles_and_moons_and_predicts_new_ones(make):
 def test_however_a_pass_is_cut_the_model_is_the_same(form, budget, choices):
     X, y = choices.draw(examples(form))
     cuts = choices.draw(st.lists(st.integers(1, len(X)), max_size=3))
-    policy = choices.draw(st.sampled_from(["forgetron", "random", "stop"]))
     layout = LAYOUTS[choices.draw(st.sampled_from(list(LAYOUTS)))]
     parameters = {"kernel": "poly", "degree": 2, "gamma": 1, "budget": budget, "random_state": 0}
-    parameters |= {"budget_policy": policy, "multi_class": form.replace("two", "ovr")}
+    parameters |= {"multi_class": form.replace("two", "ovr")}
     whole = KernelPerceptron(**parameters, order="fixed", max_iter=1).fit(layout(X), y)
     cut = KernelPerceptron(**parameters)
     for begin, end in zip([0, *sorted(cuts)], [*sorted(cuts), len(X)], strict=True):
@@ -80,6 +80,12 @@ def test_however_a_pass_is_cut_the_model_is_the_same(form, budget, choices):
             for model in (cut, whole):
                 model.set_params(solution=solution)
             np.testing.assert_array_equal(cut.decision_function(X), whole.decision_function(X))
+
+
+def test_a_first_batch_without_weight_teaches_nothing():
+    model = KernelPerceptron("rbf", gamma=1.0, budget=3)
+    model.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1], sample_weight=[0, 0])
+    assert model.decision_function([[0.5]]).tolist() == [0]
 
 
 def test_batches_may_change_between_dense_and_sparse():
@@ -112,13 +118,12 @@ def test_a_second_process_compiles_nothing():
 import numpy as np
 from rosenblatt import KernelPerceptron
 from rosenblatt.learners.dual.forms import EachClass
-from rosenblatt.training.rules import perceptron_settings
-from rosenblatt.kernels import algebra, dual, linear
+from rosenblatt.kernels import algebra, dual
 X, y = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]]), np.array([0, 1, 2])
 for multi_class in ("ovr", "argmax"):
     KernelPerceptron(multi_class=multi_class, solution="vote").fit(X, y).predict(X)
     KernelPerceptron(multi_class=multi_class, budget=2).fit(X, y).predict(X)
-kernels = (vars(algebra) | vars(linear) | vars(dual)).values()
+kernels = (vars(algebra) | vars(dual)).values()
 stats = [kernel.stats for kernel in kernels if hasattr(kernel, "stats")]
 print(sum(sum(kernel.cache_misses.values()) for kernel in stats))
 """
@@ -162,15 +167,10 @@ def test_verbose_shows_mistakes_and_support_and_silence_is_the_default(capsys):
         ({"intercept_step": "wide"}, "intercept_step must be a number from 0 up or"),
         ({"budget": 0}, "budget must be a whole number from 1 up or None"),
         ({"budget": 2.5}, "budget must be a whole number from 1 up or None"),
-        ({"budget_policy": "oldest"}, "budget_policy must be one of 'projectron'"),
         ({"cache_size": 0}, "cache_size must be a number of megabytes above 0"),
-        ({"solution": "vote", "normalize": True}, "normalize=True has no effect on votes"),
+        ({"solution": "vote", "normalize": True}, "normalize has no effect on votes"),
         ({"solution": "vote", "budget": 2}, "which a budget does not keep"),
         ({"normalize": True, "budget": 2}, "which a budget does not keep"),
-        (
-            {"solution": "average", "budget": 2, "budget_policy": "random"},
-            'The average needs the rows that budget_policy="random" discards',
-        ),
     ],
 )
 def test_unusable_parameters_are_refused(parameters, sentence):
@@ -193,7 +193,7 @@ def test_what_needs_all_the_data_cannot_learn_in_batches(parameters):
 
 @pytest.mark.parametrize(
     "change",
-    [{"kernel": "poly"}, {"budget": 2}, {"budget": 9, "budget_policy": "forgetron"}, {"gamma": 3}],
+    [{"kernel": "poly"}, {"budget": 2}, {"gamma": 3}],
 )
 def test_a_later_batch_must_be_learnt_in_the_form_of_the_first(change):
     model = KernelPerceptron("linear").partial_fit(*XOR, classes=[0, 1]).set_params(**change)
@@ -246,3 +246,15 @@ def test_a_failed_batch_leaves_the_model_as_it_was():
     with pytest.raises(ValueError, match="beyond what float64 can hold"):
         model.partial_fit(np.full((2, 5), 1e120), [0, 1])
     np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=15)
+@given(choices=st.data())
+def test_a_linear_kernel_votes_as_the_perceptron_of_the_paper(form, choices):
+    X, y = choices.draw(examples(form))
+    chosen = {"solution": "vote", "max_iter": 4, "random_state": choices.draw(st.integers(0, 3))}
+    chosen["multi_class"] = form.replace("two", "ovr")
+    wanted = reference.Perceptron(**chosen).fit(X, y).decision_function(X)
+    found = KernelPerceptron("linear", **chosen).fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(found, wanted)

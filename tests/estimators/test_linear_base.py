@@ -17,7 +17,7 @@ def test_every_rule_is_a_linear_estimator():
         assert kind._rule.name == rule
 
 
-@pytest.mark.parametrize("name", ["Perceptron", "PassiveAggressiveRegressor", "PerceptronRanker"])
+@pytest.mark.parametrize("name", ["Perceptron", "PassiveAggressiveRegressor"])
 def test_a_fit_that_fails_leaves_the_model_as_it_was(name):
     import rosenblatt
 

@@ -20,9 +20,8 @@ from rosenblatt import (
     save,
     train,
 )
-from rosenblatt.estimators.pipeline import translate_options
 
-from ..cli.conftest import run
+from ..shell.conftest import run
 
 RANDOM = np.random.default_rng(0)
 FRAME = pandas.DataFrame(
@@ -64,7 +63,7 @@ def test_tables_dicts_and_paths_are_predicted_alike(path):
 
 def test_a_pipeline_survives_its_file(tmp_path):
     for model in (
-        train(FRAME, label="kind", solution="vote", max_iter=2),
+        train(FRAME, label="kind", solution="average", max_iter=2),
         make_pipeline(Features(bits=10), Perceptron(max_iter=5)).fit(
             FRAME.drop(columns="kind"), FRAME["kind"]
         ),
@@ -108,33 +107,9 @@ def test_options_are_told_apart(path):
         train(path, max_itre=3)
 
 
-@pytest.mark.parametrize(
-    ("shell", "python"),
-    [
-        ({"epochs": 3}, {"max_iter": 3}),
-        ({"seed": 7}, {"random_state": 7}),
-        ({"bias_step": 0.5}, {"intercept_step": 0.5}),
-        ({"probabilities": True}, {"calibrate": True}),
-        ({"conformal": True}, {"calibrate": "conformal"}),
-        ({"no_bias": True}, {"fit_intercept": False}),
-        ({"early_stopping": 2}, {"early_stopping": True, "n_iter_no_change": 2}),
-    ],
-)
-def test_the_names_of_the_shell_are_accepted(shell, python):
-    assert translate_options(shell) == python
-    if shell != {"early_stopping": 2}:
-        parameters = train(FRAME, label="kind", **shell)[-1].get_params()
-        assert python.items() <= parameters.items()
-
-
-def test_both_names_of_an_option_are_refused():
-    with pytest.raises(TypeError, match="both epochs and max_iter"):
-        train(FRAME, label="kind", max_iter=3, epochs=3)
-
-
 def test_a_pipeline_continues_to_learn_from_tables_of_the_same_form(tmp_path):
-    model = train(FRAME[:60], label="kind", epochs=1, rule="perceptron", order="fixed")
-    twin = train(FRAME[:60], label="kind", epochs=1, rule="perceptron", order="fixed")
+    model = train(FRAME[:60], label="kind", max_iter=1, rule="perceptron", order="fixed")
+    twin = train(FRAME[:60], label="kind", max_iter=1, rule="perceptron", order="fixed")
     assert model.partial_fit(FRAME[60:]) is model
     features = twin[0].transform(FRAME[60:])
     twin[-1].partial_fit(features, FRAME["kind"][60:])
@@ -289,3 +264,9 @@ def test_one_problem_per_class_is_learnt_from_files(path):
     assert active[-1].coef_.shape == (3, 1)
     two = train(path, multi_class="ovr")  # is one problem
     np.testing.assert_array_equal(two[-1].coef_, train(path)[-1].coef_)
+
+
+def test_probabilities_that_are_not_learnt_are_refused_with_what_to_do(path):
+    with pytest.raises(AttributeError, match="calibrate=True"):
+        _ = train(path).predict_proba
+    assert hasattr(train(path, calibrate=True), "predict_proba")

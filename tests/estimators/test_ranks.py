@@ -153,14 +153,13 @@ def test_early_stopping_keeps_the_best_epoch_by_rank_error(capsys):
     assert "held-out rank error" in capsys.readouterr().out
 
 
-def test_probabilities_are_calibrated_and_agree_with_predictions():
+def test_probabilities_are_calibrated():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 5))
     y = np.searchsorted([-2, 0, 3], X @ [2, 1, 0, -1, 1] + rng.logistic(size=2000))
     model = PRank(solution="average", calibrate=True, random_state=0).fit(X[:1500], y[:1500])
     found = model.predict_proba(X[1500:])
     np.testing.assert_allclose(found.sum(axis=1), 1)
-    assert found.argmax(axis=1).tolist() == model.predict(X[1500:]).tolist()
     shares = np.bincount(y[:1500]) / 1500
     constant = log_loss(y[1500:], np.tile(shares, (500, 1)))
     assert log_loss(y[1500:], found) < 0.75 * constant
@@ -208,7 +207,7 @@ def test_warm_start_continues_and_class_weights_count():
     ("parameters", "code"),
     [
         ({"margin": -1}, "out-of-range"),
-        ({"solution": "vote"}, "out-of-range"),
+        ({"solution": "pocket"}, "out-of-range"),
         ({"order": "worst"}, "out-of-range"),
         ({"ranks": ["a"]}, "out-of-range"),
         ({"ranks": [0, 1, 1]}, "out-of-range"),

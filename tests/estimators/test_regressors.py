@@ -10,7 +10,7 @@ from sklearn.linear_model import PassiveAggressiveRegressor as Theirs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import Adaline, PassiveAggressiveRegressor, load
-from rosenblatt.parameters import InputError, ParameterError
+from rosenblatt.parameters import NUMBER_RULES, InputError, ParameterError
 
 from .. import reference
 from ..conftest import LAYOUTS, csr
@@ -53,6 +53,11 @@ def make_pair(name, **parameters):
 def assert_same(model, twin, tolerance=1e-9):
     np.testing.assert_allclose(model.coef_, twin.coef_, rtol=tolerance, atol=tolerance)
     np.testing.assert_allclose(model.intercept_, twin.intercept_, rtol=tolerance, atol=tolerance)
+
+
+def test_every_rule_for_numbers_has_a_twin():
+    kinds = {kind.__name__ for kind, *_ in RULES.values()}
+    assert kinds == {entry.estimator for entry in NUMBER_RULES.values()}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -260,7 +265,7 @@ def test_warm_start_continues():
     [
         ({"epsilon": -1}, "out-of-range"),
         ({"loss": "hinge"}, "out-of-range"),
-        ({"solution": "vote"}, "out-of-range"),
+        ({"solution": "pocket"}, "out-of-range"),
         ({"order": "worst"}, "out-of-range"),
         ({"average_decay": 0.1}, "decay-without-average"),
     ],

@@ -11,8 +11,8 @@ import rosenblatt
 from rosenblatt import AROW, Adaline, PassiveAggressiveRegressor, Perceptron
 from rosenblatt.parameters.tables import METRICS
 
-from ..cli.conftest import run
 from ..reading.samples import refused
+from ..shell.conftest import run
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_wrong_eval_set_is_refused_in_one_sentence(rows):
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_validation_file_decides(files, rows, stream):
     options = {"window": 1000} if stream else {}
-    model = rosenblatt.train(files[0], validation=files[1], epochs=30, metric="auc", **options)
+    model = rosenblatt.train(files[0], validation=files[1], max_iter=30, metric="auc", **options)
     classifier = model[-1]
     assert classifier.early_stopping
     assert classifier.history_[0].rows == 300
@@ -91,14 +91,23 @@ def test_a_validation_file_decides(files, rows, stream):
 
 def test_a_table_validates_too(files):
     learnt, held = map(pandas.read_csv, files)
-    model = rosenblatt.train(learnt, validation=held, epochs=30)
+    model = rosenblatt.train(learnt, validation=held, max_iter=30)
     best = max(epoch.validation_score for epoch in model[-1].history_)
     assert model.score(held.drop(columns="label"), held.label) == pytest.approx(best)
 
 
 def test_the_shell_takes_a_validation_file(capsys, files, tmp_path):
     model = tmp_path / "model"
-    given = ("train", files[0], "--validation", files[1], "--metric", "log-loss", "-o", model)
+    given = (
+        "train",
+        files[0],
+        "--set",
+        f"validation={files[1]}",
+        "--metric",
+        "log-loss",
+        "-o",
+        model,
+    )
     status, _, err = run(capsys, *given, "--epochs", "30")
     assert (status, err) == (0, "")
     assert rosenblatt.load(model)[-1].metric == "log-loss"
@@ -108,12 +117,12 @@ def test_the_shell_takes_a_validation_file(capsys, files, tmp_path):
         (unlabelled, "has no column 'label'"),
         (tmp_path / "missing.csv", "There is no file"),
     ):
-        status, _, err = run(capsys, "train", files[0], "--validation", wrong)
+        status, _, err = run(capsys, "train", files[0], "--set", f"validation={wrong}")
         assert status != 0
         assert sentence in err
 
 
-@pytest.mark.parametrize("stop", [["--early-stopping"], ["--validation"]])
+@pytest.mark.parametrize("stop", [["--set", "early_stopping=true"], ["--set"]])
 @pytest.mark.parametrize(
     ("metric", "figure", "end"),
     [
@@ -123,7 +132,7 @@ def test_the_shell_takes_a_validation_file(capsys, files, tmp_path):
     ],
 )
 def test_epochs_name_the_metric(capsys, files, stop, metric, figure, end):
-    stop = [*stop, files[1]] if stop == ["--validation"] else stop
+    stop = [*stop, f"validation={files[1]}"] if stop == ["--set"] else stop
     status, out, _ = run(capsys, "train", files[0], *stop, "--metric", metric, "--epochs", "50")
     lines = [line for line in out.splitlines() if line.startswith("epoch")]
     assert status == 0
@@ -166,7 +175,10 @@ def test_held_out_rows_of_one_class_are_noted(rows, files):
     with pytest.warns(UserWarning, match="one class only, and ROC AUC"):
         Perceptron(early_stopping=True, metric="auc", random_state=0).fit(X, y)
     pandas.read_csv(files[0]).assign(label=y).to_csv(files[0], index=False)
-    with pytest.warns(UserWarning, match="one class only, and ROC AUC"):
+    with (
+        pytest.warns(UserWarning, match="298 of 300 rows have the label"),
+        pytest.warns(UserWarning, match="one class only, and ROC AUC"),
+    ):
         rosenblatt.train(files[0], early_stopping=True, metric="auc")
 
 
@@ -190,7 +202,7 @@ def test_unknown_labels_of_label_sets(tmp_path):
     for path, names in zip(paths, labels, strict=True):
         lines = [f"{k % 7},{k % 3},{names[k % 3]}" for k in range(30)]
         path.write_text("\n".join(["a,b,label", *lines, ""]))
-    options = {"labels_separator": ";", "epochs": 3}
+    options = {"labels_separator": ";", "max_iter": 3}
     with refused("validation-unknown-labels"):
         rosenblatt.train(paths[0], validation=paths[1], **options)
     with pytest.warns(UserWarning, match="10 rows with labels that no training row has"):

@@ -48,10 +48,9 @@ def svmlight(choose, text):
     dtype, rows, values = choose.dtype(), choose.number(0, 4), choose.number(0, 9)
     rules = choose.number(0, 1), choose.number(1, 40), choose.flag(), choose.flag()
     stop, several, labels = choose.number(0, len(text)), choose.flag(), choose.number(0, 9)
-    queries = choose.number(0, 4)
     yield "svmlight", lambda: (
         text, stop, Cursor(), *room_for_labels(rows, several, labels),
-        np.full(queries, 7, np.uint64), block(rows, values, dtype), *rules,
+        block(rows, values, dtype), *rules,
     )  # fmt: skip
 
 
@@ -88,8 +87,8 @@ def plain_cells(choose, text):
 
 def row_ends(choose, text):
     """Where rows end, quotation marks considered."""
-    delimiter = ord(choose.among(",\t"))
-    yield "row_ends", lambda: (text, delimiter, np.full(len(text), 7))
+    delimiter, last = ord(choose.among(",\t")), choose.flag()
+    yield "row_ends", lambda: (text, delimiter, last, np.full(len(text), 7))
 
 
 def columns(choose, text):

@@ -13,9 +13,6 @@ from tempfile import TemporaryDirectory
 import atheris
 import numpy as np
 
-import rosenblatt.kernels.linear
-import rosenblatt.kernels.lines  # noqa: F401  compiled code cannot be instrumented
-
 with atheris.instrument_imports(include=["rosenblatt.reading"]):
     from rosenblatt.reading.reader import read
 

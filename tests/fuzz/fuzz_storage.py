@@ -14,15 +14,15 @@ import atheris
 import numpy as np
 from safetensors.numpy import save_file
 
-import rosenblatt.kernels.linear  # noqa: F401  compiled code cannot be instrumented
+import rosenblatt.kernels.loop  # noqa: F401  compiled code cannot be instrumented
 
 with atheris.instrument_imports(include=["rosenblatt.storage", "rosenblatt.training.state"]):
     from rosenblatt.storage import file
 
+from rosenblatt import AROW, KernelPerceptron, Perceptron
 from rosenblatt.data.rows import view_rows
 from rosenblatt.learners.linear import LinearLearner
 
-MODELS = sorted(Path(__file__).parents[1].glob("models/*.safetensors"))
 VALUES = [
     None,
     True,
@@ -40,12 +40,24 @@ VALUES = [
     {},
     [[0]],
 ]
+X, Y = np.random.default_rng(0).integers(-4, 5, (12, 3)).astype(float), np.arange(12) % 3
+MODELS = [
+    kind(max_iter=3, random_state=0, **own).fit(X, Y % classes).to_model()
+    for classes in (2, 3)
+    for kind, own in [
+        (Perceptron, {"solution": "last"}),
+        (Perceptron, {"solution": "average"}),
+        (Perceptron, {"solution": "pocket"}),
+        (AROW, {}),
+        (KernelPerceptron, {"kernel": "poly", "degree": 2}),
+    ]
+]
 TYPES = [np.float32, np.float64, np.int32, np.int64, np.uint8, np.bool_]
 
 
 def forge(choose, path):
     """Write a model of which some entries and tensors are changed."""
-    model = file.load_model(MODELS[choose.ConsumeIntInRange(0, len(MODELS) - 1)])
+    model = MODELS[choose.ConsumeIntInRange(0, len(MODELS) - 1)]
     tensors, text = file.pack_model(model)
     header = json.loads(text)
     for _ in range(choose.ConsumeIntInRange(1, 3)):

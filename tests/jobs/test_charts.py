@@ -4,14 +4,14 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from rosenblatt.jobs.charts import Axis, Series, draw_chart, thin_out
+from rosenblatt.jobs.charts import Axis, Chart, Series, draw_chart, thin_out
 from rosenblatt.jobs.curves import Curve
 
 
 def test_a_chart_is_valid_and_complete():
     curve = Curve(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.8, 1.0]))
     series = [Series("a < b", curve, dots=True), Series("other", curve)]
-    drawn = draw_chart("Some & others", series, (Axis("x"), Axis("y", -1, 3)), curve)
+    drawn = draw_chart(Chart("Some & others", series, (Axis("x"), Axis("y", -1, 3)), curve))
     root = ElementTree.fromstring(drawn)
     assert root.find("h3").text == "Some & others"
     svg = root.find("svg")

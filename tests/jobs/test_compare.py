@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, ttest_rel
 
 from rosenblatt.jobs import compare as module
-from rosenblatt.jobs.compare import Comparison, RowLosses, compare, pair_rows
+from rosenblatt.jobs.compare import Comparison, compare, pair_rows
 from rosenblatt.jobs.data import open_like
+from rosenblatt.jobs.evaluation import RowLosses
 from rosenblatt.jobs.files import train
 from rosenblatt.learners.kinds import make_learner
 from rosenblatt.parameters import InputError
@@ -28,6 +29,32 @@ def test_the_test_of_mcnemar_is_exact(one, other):
     few, total = min(one, other), one + other
     expected = min(1.0, 2 * binom.cdf(few, total, 0.5)) if total else 1.0
     assert found.p_value == pytest.approx(expected)
+
+
+def test_numbers_are_tested_by_the_errors_that_are_compared():
+    """The second model is nearer on 4 of 300 rows, and its mean error is smaller by chance."""
+    near = np.repeat([0.5, 300.0], [296, 4])
+    for sizes, better in ((near, "B has the lower MAE, but that"), (near[:296], "A is better")):
+        none = np.zeros(len(sizes))
+        one, other = (RowLosses(none, {"MAE": loss}, none > 0) for loss in (sizes, none + 0.6))
+        found = Comparison()
+        found.add(one, other)
+        assert found.verdict(("A", "B")).startswith(better)
+    found = Comparison()
+    random = np.random.default_rng(0)
+    first, second = random.random((2, 50)) + np.array([[0.0], [0.1]])
+    found.add(*(RowLosses(first, {"MAE": loss}, first < 0) for loss in (first, second)))
+    assert found.p_value == pytest.approx(ttest_rel(first, second).pvalue)
+    low, high = ttest_rel(second, first).confidence_interval()
+    assert found.differences()["MAE"][3:5] == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize(("rows", "p_value"), [(1, 1.0), (2, 0.5), (5, 0.0625)])
+def test_few_rows_prove_little(rows, p_value):
+    found = Comparison()
+    losses = (np.zeros(rows), np.ones(rows))
+    found.add(*(RowLosses(loss, {"MAE": loss}, loss > 1) for loss in losses))
+    assert found.as_dict()["p_value"] == p_value
 
 
 def test_the_interval_covers_the_difference_as_often_as_it_says():

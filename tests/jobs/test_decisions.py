@@ -36,7 +36,7 @@ def test_a_threshold_of_scores(threshold):
 
 
 def test_a_threshold_of_probabilities():
-    known = learner(calibration=Calibration(np.array([1.0, 2.0])))
+    known = learner(calibration=Calibration(np.array([1.0, 2.0]), np.zeros(2)))
     chances = find_probabilities(known)(SCORES)[:, 1]
     for threshold in (0.2, 0.5, 0.9):
         found = make_decision(known, threshold)(SCORES)
@@ -48,7 +48,7 @@ def test_a_threshold_of_probabilities():
     ("model", "threshold", "code"),
     [
         (learner(3), 0.5, "threshold-classes"),
-        (learner(calibration=Calibration(np.array([1.0, 2.0]))), 1.5, "out-of-range"),
+        (learner(calibration=Calibration(np.array([1.0, 2.0]), np.zeros(2))), 1.5, "out-of-range"),
     ],
 )
 def test_thresholds_without_a_meaning_are_refused(model, threshold, code):

@@ -79,7 +79,6 @@ def test_settings_are_tuned_without_the_fold(table):
     ("request_", "count", "code"),
     [
         (Request(), 1, "out-of-range"),
-        (Request(cache=True), 3, "folds-option"),
         (Request(online=True), 3, "folds-option"),
     ],
 )

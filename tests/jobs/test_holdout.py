@@ -15,7 +15,6 @@ WAYS = {
     "stream": {"window": 30},
     "one pass": {"max_iter": 1},
     "progressive": {"max_iter": 1, "progress_every": 40},
-    "cache": {"cache": True},
     "tune": {"tune": True, "max_iter": 2},
 }
 KINDS = {

@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from rosenblatt.data.rows import view_rows
+from rosenblatt.data.splits import Split
 from rosenblatt.jobs.files import train
 from rosenblatt.jobs.importances import (
     ColumnSums,
@@ -24,8 +25,12 @@ def test_deviations_are_those_of_numpy(sparse):
     for part in np.array_split(X, 4):
         sums.add(view_rows(csr_array(part) if sparse else np.ascontiguousarray(part)))
     np.testing.assert_allclose(sums.deviations(), X.std(axis=0), atol=1e-12)
-    few = measure_first_rows(view_rows(csr_array(X) if sparse else X), 5)
+    rows = view_rows(csr_array(X) if sparse else X)
+    few = measure_first_rows(rows, 5, Split())
     np.testing.assert_allclose(few, X.std(axis=0), atol=1e-12)
+    split = Split(0.3, 1)
+    few = measure_first_rows(rows, 5, split)
+    np.testing.assert_allclose(few, X[~split.held_out(0, 300)].std(axis=0), atol=1e-12)
     assert ColumnSums(3).deviations().tolist() == [0, 0, 0]
 
 
@@ -51,6 +56,20 @@ def test_the_most_important_column_comes_first(tmp_path):
     again = measure_deviations(read(rows, features=model.features["recipe"]), coef.shape[1])
     assert rank_columns(model, coef, again)[0].importance == pytest.approx(sizes[0], rel=1e-4)
     assert len(rank_columns(model, coef, most=2)) == 2
+
+
+def test_held_out_rows_do_not_enter_the_importances():
+    random = np.random.default_rng(0)
+    held, found = Split(0.25, 0).held_out(0, 120), []
+    numbers = random.normal(size=120)
+    for size in (1, 500):
+        rows = [
+            {"a": float(a * size if out else a), "kind": bool(a > 0)}
+            for a, out in zip(numbers, held, strict=True)
+        ]
+        request = Request(parameters={"random_state": 0}, holdout=0.25)
+        found.append(train(read(rows, label="kind", names=9), request).features["deviations"])
+    assert found[0] == found[1]
 
 
 def test_models_without_deviations_are_ranked_by_weight():

@@ -200,9 +200,8 @@ def test_rows_are_held_out_and_probabilities_are_calibrated(tmp_path, calibrate)
     ("stated", "code"),
     [
         ({"max_iter": 3}, "online-epochs"),
-        ({"window": 5}, "online-window"),
-        ({"cache": True}, "online-cache"),
-        ({"early_stopping": True}, "online-early-stopping"),
+        ({"window": 5}, "rows-in-order"),
+        ({"early_stopping": True}, "online-epochs"),
         ({"tune": True}, "tune-stream"),
         ({"order": "each"}, "stream-order"),
         ({"solution": "pocket"}, "stream-solution"),

@@ -16,8 +16,8 @@ from rosenblatt.reading.reader import Reader
 from rosenblatt.training.plan import Found, Request, resolve_rule, rules_with
 from rosenblatt.training.report import Listener
 
-from ..cli.conftest import reviews, run
 from ..reading.samples import refused
+from ..shell.conftest import reviews, run
 
 
 def rows_of_many_sizes(n, seed):
@@ -151,6 +151,15 @@ def test_the_figure_of_the_best_is_not_far_from_the_truth():
     assert np.mean(found) > 0.5
 
 
+def test_equal_shares_of_a_rare_class_do_not_hide_chance(path):
+    """Of a class of 4 % each fold has as many rows, so folds alone differ too little."""
+    with pytest.warns(UserWarning, match="never predicts yes"):
+        facts = told_by(rosenblatt.train(rare_rows(), tune=True, rule="pa"))
+    for each in facts["best"]:
+        p, n = each["value"], facts["rows"]
+        assert each["spread"] >= np.sqrt(p * (1 - p) / n)
+
+
 def rare_rows(n=1500, seed=0):
     """Rows of which 4 % are "yes", and hard to tell from the others."""
     random = np.random.default_rng(seed)
@@ -242,7 +251,7 @@ def test_the_shell_says_what_it_tried_and_what_it_took(capsys, path, tmp_path):
     lines = out.splitlines()
     assert lines[0].startswith("Tuning: ")
     assert lines[0].endswith(" settings by error, 4 folds of 800 rows; ± standard error.")
-    assert "--rule pa --C " in lines[1]
+    assert "--rule pa --set C=" in lines[1]
     assert " ± " in lines[1]
     assert "chosen" in lines[1]
     assert any("default" in line for line in lines[1:8])
@@ -269,16 +278,14 @@ def test_what_cannot_be_tuned_is_refused_in_one_sentence(capsys, path, tmp_path,
         assert status == 2
         return err
 
-    assert "--tune needs rows in memory, not a stream" in refusal("--tune", "--window", 5)
+    assert "tune needs rows in memory, not a stream" in refusal("--tune", "--set", "window=5")
     assert "--tune does not go with --cluster" in refusal("--tune", "--cluster", "local:1")
     run(capsys, "train", path, "-q", "-o", tmp_path / "model")
-    assert "leave --tune out" in refusal("--tune", "--initial", tmp_path / "model")
+    assert "leave tune out" in refusal("--tune", "--initial", tmp_path / "model")
     with pytest.raises(ParameterError, match="can be read only once, and tune needs"):
         rosenblatt.train(Pipe(path.read_bytes()), format="svmlight", tune=True)
     with pytest.raises(ParameterError, match="AROW has no C, which is for rule pa"):
         rosenblatt.train(path, rule="arow", C=1.0, tune=True)
-    with pytest.raises(ParameterError, match='solution="vote" adds up updates'):
-        rosenblatt.train(path, rule="arow", solution="vote", tune=True)
     monkeypatch.setattr(files, "MOST_IN_MEMORY", 1000)
     assert "are too many; tune on a part of them" in refusal("--tune")
     monkeypatch.setattr(tuning, "IN_MEMORY", 1000)

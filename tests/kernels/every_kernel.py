@@ -24,10 +24,10 @@ from rosenblatt import (
     kernels,
     train,
 )
-from rosenblatt.jobs.data import SentenceFile
-from rosenblatt.jobs.sentences import fill_in_tags
+from rosenblatt.data.rows import view_rows
 from rosenblatt.parameters import RULE_NAMES
 from rosenblatt.reading import delimited
+from rosenblatt.sequence.jobs import SentenceFile
 
 SENTENCES = [["Der", "alte", "Baum"], ["Ein", "Baum", "steht", "2-mal"], ["Alt"]]
 TAGS = [["D", "A", "N"], ["D", "N", "V", "A"], ["A"]]
@@ -72,29 +72,11 @@ def learn_rows():
 
 def learn_more_rows():
     """Yield what other solutions, options and models learn."""
-    model = rosenblatt.Perceptron(solution="vote", max_iter=2, random_state=0)
-    yield "vote", model.fit(X, LABELS).decision_function(X)
-    for rows, y in product((X, csr_array(X)), (LABELS, LABELS == 0)):
-        tolerant = rosenblatt.Perceptron(slack=1.0, max_iter=3, random_state=0)
-        yield f"tolerant {type(rows).__name__} {y.dtype}", tolerant.fit(rows, y).coef_
-    for rows in (X, csr_array(X)):
-        positive = rosenblatt.PassiveAggressive(positive=True, max_iter=2, random_state=0)
-        yield f"positive {type(rows).__name__}", positive.fit(rows, LABELS == 0).coef_
-        positive = rosenblatt.Adaline(positive=[1], max_iter=2, random_state=0)
-        yield f"positive numbers {type(rows).__name__}", positive.fit(rows, LABELS).coef_
     for y in (LABELS, LABELS == 0):
+        model = rosenblatt.Perceptron(order="batch", max_iter=2).fit(X, y)
+        yield f"batch {y.dtype}", model._learner.scores(view_rows(X), 3)
         model = rosenblatt.Perceptron(order="worst", intercept_step="radius", max_iter=2)
         yield f"worst {y.dtype}", model.fit(X, y).decision_function(csr_array(X))
-    ranker = rosenblatt.PerceptronRanker(max_iter=2, random_state=0)
-    ranker.fit(X, LABELS, groups=np.arange(30) % 4)
-    yield "ranker", [ranker.score(X, LABELS, groups=np.arange(30) % 4)]
-    for classes in (2, 3):
-        bandit = rosenblatt.Banditron(random_state=0)
-        drawn, chances = bandit.act(X, classes=range(classes))
-        bandit.feedback(X, drawn, drawn == LABELS % classes, chances)
-        yield f"judged {classes}", [*bandit.coef_.ravel(), *bandit.act(X)[1]]
-    full = rosenblatt.SecondOrderPerceptron(matrix="full", max_iter=2, random_state=0)
-    yield "full matrix", full.fit(X, LABELS == 0).coef_
     for many, options in product(
         ("ovr", "argmax"), ({"solution": "vote"}, {"solution": "average"}, {"budget": 5})
     ):
@@ -106,19 +88,16 @@ def learn_more_rows():
 
 def learn_sentences():
     """Yield what taggers learn from sentences and files of them."""
-    for markov, search, rule in product((1, 2), ("viterbi", "greedy"), ("perceptron", "pa")):
-        model = SequencePerceptron(markov, search=search, rule=rule, max_iter=3, random_state=0)
+    for solution in ("last", "average"):
+        model = SequencePerceptron(solution=solution, max_iter=3, random_state=0)
         found = model.fit(SENTENCES, TAGS).predict(SENTENCES)
-        yield f"tags {markov} {search} {rule}", ["DANV".index(t) for tags in found for t in tags]
-        if search == "viterbi":
-            paths = model.best_paths(SENTENCES[0], 2)
-            yield f"paths {markov} {rule}", [score for _, score in paths]
-            lattice = model.explain(SENTENCES[0])
-            yield f"explained {markov} {rule}", [len(lattice)]
+        yield f"tags {solution}", ["DANV".index(t) for tags in found for t in tags]
+        yield f"paths {solution}", [score for _, score in model.best_paths(SENTENCES[0], 2)]
+        yield f"explained {solution}", [len(model.explain(SENTENCES[0]))]
     for name, text in TAGGED.items():
         Path(name).write_text(text)
         model = train(name, max_iter=2)
-        filled = b"".join(fill_in_tags(model._learner, SentenceFile(name)))
+        filled = b"".join(SentenceFile(name).predict(model._learner))
         yield name, list(filled)
 
 
@@ -141,7 +120,8 @@ def find_functions(path):
     for node in ast.parse(path.read_text("utf-8")).body:
         if isinstance(node, ast.FunctionDef):
             arguments = {argument.arg for argument in node.args.args}
-            if arguments.isdisjoint({"context", "builder"}):
+            chosen = [ast.unparse(each) for each in node.decorator_list] == ["by_kind"]
+            if arguments.isdisjoint({"context", "builder"}) and not chosen:
                 yield f"{path.stem}.{node.name}"
 
 
@@ -159,5 +139,6 @@ if __name__ == "__main__":
     sys.setprofile(None)
     folder = Path(kernels.__file__).parent
     called = {f"{Path(code.co_filename).stem}.{code.co_name}" for code in codes}
-    names = {name for path in folder.glob("*.py") for name in find_functions(path)}
+    paths = [*folder.glob("*.py"), *folder.parent.glob("sequence/kernels/*.py")]
+    names = {name for path in paths for name in find_functions(path)}
     print(json.dumps({"found": found, "not called": sorted(names - called)}))

@@ -37,7 +37,7 @@ def test_row_algebra_equals_numpy(layout, dtype):
         moved, s = w.copy(), np.empty(3, dtype)
         calls.add(moved, dtype(2), i, rows)
         np.testing.assert_array_equal(moved, w + 2 * x)
-        calls.score(W, b, s, i, rows)
+        calls.score(W.ravel(), b, s, i, rows)
         np.testing.assert_array_equal(s, x @ W + b)
     assert algebra.largest_squared_norm(rows, everything) == max(x @ x for x in X)
 

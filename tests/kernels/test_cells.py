@@ -10,7 +10,7 @@ from rosenblatt.kernels import cells, lines
 from rosenblatt.kernels.addresses import PAGE
 from rosenblatt.kernels.lines import LARGEST, MISSING, Cursor
 from rosenblatt.reading.delimited import copy_words
-from rosenblatt.reading.layout import parse_cells
+from rosenblatt.reading.profile import parse_cells
 
 from .texts import as_array
 

@@ -17,7 +17,6 @@ from ..reference import hash_bytes
 from .texts import (
     MASK,
     NO_NAMES,
-    NO_QUERIES,
     ONE,
     any_bytes,
     as_array,
@@ -92,7 +91,7 @@ def test_svmlight_in_pieces_and_in_small_arrays_is_the_same(text, room, values):
     seen_labels, seen_rows = [], []
     for stop in [*range(1, len(text)), len(text)]:
         while True:
-            given = as_array(text), stop, cursor, some, ONE, NO_QUERIES, out, 0, 2**32, False, True
+            given = as_array(text), stop, cursor, some, ONE, out, 0, 2**32, False, True
             cursor = lines.svmlight(*given)
             seen_labels += some[: cursor.rows].tolist()
             seen_rows += entries(out, cursor.rows)
@@ -109,13 +108,9 @@ def test_progress_goes_on_where_it_stopped():
     text = as_array(b"1 1:1\n2 2:2 3:3\n3 4:4\n4")
     labels, out = np.zeros(3), block(3, 4)
     small = CSRBuffer(out.values[:2], out.indices[:2], out.starts)
-    cursor = lines.svmlight(
-        text, len(text), Cursor(), labels, ONE, NO_QUERIES, small, 0, 99, False, True
-    )
+    cursor = lines.svmlight(text, len(text), Cursor(), labels, ONE, small, 0, 99, False, True)
     assert cursor == Cursor(6, 1, 1, 1, 0, lines.FULL, 12)
-    cursor = lines.svmlight(
-        text, len(text), cursor, labels, ONE, NO_QUERIES, out, 0, 99, False, True
-    )
+    cursor = lines.svmlight(text, len(text), cursor, labels, ONE, out, 0, 99, False, True)
     assert cursor[:6] == Cursor(22, 3, 4, 3, 0, 0)[:6]
     assert labels.tolist() == [1, 2, 3]
     assert entries(out, 3) == [[(1, 1)], [(2, 2), (3, 3)], [(4, 4)]]
@@ -206,7 +201,7 @@ def test_labels_of_any_bytes_stay_in_their_room(kernel, text, labels, room):
     starts[0], groups, weights = 0, np.zeros(5, np.uint8), np.zeros(9)
     given = as_array(text), len(text), Cursor(), found[:labels], starts[: room + 1]
     if kernel == "svmlight":
-        end = lines.svmlight(*given, NO_QUERIES, block(9, 5), 0, 99, False, True)
+        end = lines.svmlight(*given, block(9, 5), 0, 99, False, True)
     else:
         end = lines.vowpal_wabbit(*given, weights, block(9, 5), groups, MASK, NO_NAMES)
     assert end.rows <= room

@@ -241,3 +241,23 @@ def test_crosses_are_those_of_the_naive_loop(rows, pairs):
     count = kept.count[0]
     pairs_kept = zip(kept.begins[:count].tolist(), kept.ends[:count].tolist(), strict=True)
     assert dict(zip(kept.indices[:count].tolist(), pairs_kept, strict=True)) == names
+
+
+# Columns that a row has several times.
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 2**32 - 1) | st.integers(0, 9), st.integers(-3, 3))))
+)
+def test_duplicates_are_added_up_where_they_are_first(rows):
+    expected, flat = [], [pair for row in rows for pair in row]
+    for row in rows:
+        sums = Counter()
+        for index, value in row:
+            sums[index] += value
+        expected.append(list(sums.items()))
+    out = block(len(rows), len(flat))
+    out.starts[1:] = np.cumsum([len(row) for row in rows])
+    out.indices[:], out.values[:] = [i for i, _ in flat], [x for _, x in flat]
+    words.merge_duplicates(out, max(map(len, rows), default=0))
+    assert entries(out, len(rows)) == expected

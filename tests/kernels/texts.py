@@ -55,7 +55,6 @@ def entries(block, rows):
 
 
 ONE = np.zeros(0, np.int64)  # label per row
-NO_QUERIES = np.zeros(0, np.uint64)
 
 
 def several(text, room=None, values=None, labels=None):
@@ -64,7 +63,7 @@ def several(text, room=None, values=None, labels=None):
     found, starts = np.zeros(labels or size), np.zeros((room or size) + 1, np.int64)
     out = block(room or size, values or size)
     end = lines.svmlight(
-        as_array(text), len(text), Cursor(), found, starts, NO_QUERIES, out, 0, 99, False, True
+        as_array(text), len(text), Cursor(), found, starts, out, 0, 99, False, True
     )
     sets = [found[i:j].tolist() for i, j in pairwise(starts[: end.rows + 1])]
     return sets, entries(out, end.rows), end
@@ -80,7 +79,6 @@ def svmlight(text, dtype=np.float64, first=0, limit=2**32, lenient=False, around
         Cursor(start),
         labels,
         ONE,
-        NO_QUERIES,
         out,
         first,
         limit,

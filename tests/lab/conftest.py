@@ -84,7 +84,8 @@ class Page:
         if not self.driver.current_url.startswith(self.address):
             self.load(self.address)
         self.js(
-            "document.body.classList.remove('presenting'); lab.visit(-1); lab.say('');"
+            "document.body.classList.remove('presenting'); lab.visit(-1); lab.begin(-1);"
+            "lab.showView('told'); lab.say('');"
             "lab.open(arguments[0]); lab.past = []; lab.future = []; lab.changed(); lab.drawNow();"
             "document.getElementById('plane-0').focus({preventScroll: true})",
             state,
@@ -106,6 +107,11 @@ class Page:
 
     def click(self, identity):
         element = self.driver.find_element("id", identity)
+        self.js(
+            "const view = arguments[0].closest('#told, #choices, #exercises');"
+            "if (view?.hidden) lab.showView(view.id)",
+            element,
+        )
         self.js("arguments[0].scrollIntoView({block: 'nearest'})", element)
         element.click()
         self.drawn()
@@ -151,8 +157,8 @@ class Page:
         """Where a place of the plane is on the screen."""
         return self.js(
             "const canvas = document.getElementById('plane-0');"
-            "const box = canvas.getBoundingClientRect();"
-            "const {x, y, half} = lab.view, scale = Math.min(box.width, box.height) / 2 / half;"
+            "const box = canvas.getBoundingClientRect(), {x, y, wide, high} = lab.view;"
+            "const scale = Math.min(box.width / wide, box.height / high) / 2;"
             "return [box.left + box.width / 2 + (arguments[0] - x) * scale,"
             " box.top + box.height / 2 - (arguments[1] - y) * scale].map(Math.round)",
             x,

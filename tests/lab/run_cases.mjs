@@ -15,16 +15,18 @@ const { traceLinear, traceClasses, traceKernel, dualCoefficients, countVotes, co
 const { decideInPlane, cancellingShares, monomials, toIntegers } = await module("exact.js");
 const { mistakeBound, kernelBound } = await module("margin.js");
 const { traceNetwork, activations, answer } = await module("network.js");
-const { pointsOf, readAddress, SETTINGS, usualState } = await module("state.js");
+const { pointsOf, pythonLines, readAddress, SETTINGS, usualState } = await module("state.js");
 const { OPTIONS } = await module("sets.js");
 const { ShownRun } = await module("model.js");
+const { BLOCKS, CHECKS, encodeQr } = await module("qr.js");
+const { EXERCISES } = await module("ask.js");
+const { TOUR } = await module("tour.js");
+const { sayEnding, sayVerdict } = await module("words.js");
 const engine = await Engine.load(readFileSync(wasm));
 
 const actions = {
-  linear({ points, settings, places }) {
-    const trace = traceLinear(engine, points, settings);
-    const votes = settings.solution === "vote" ? [...countVotes(engine, trace, settings, trace.last, places)] : null;
-    return told(trace, { votes });
+  linear({ points, settings }) {
+    return told(traceLinear(engine, points, settings));
   },
   classes({ points, settings, classes }) {
     return told(traceClasses(engine, points, settings, classes));
@@ -45,20 +47,48 @@ const actions = {
     return found && { support: found.support, weights: found.weights.map(String) };
   },
   network({ points, settings, places }) {
-    const trace = traceNetwork(engine, points, settings), { lift, growth, units } = trace;
-    const answers = places.map((x) => answer(growth, units, activations(growth, units, lift.apply(x))));
+    const trace = traceNetwork(engine, points, settings), { lift, units } = trace;
+    const answers = places.map((x) => answer(units, activations(units, lift.apply(x))));
     return { units, answers, stopReason: trace.stopReason };
   },
   address({ address }) {
     try {
       const known = new Set([...Object.keys(usualState()), ...Object.keys(OPTIONS), ...Object.keys(SETTINGS), "t", "ask", "compare", "points"]);
       const names = [...new URLSearchParams(address).keys()].filter((name) => !known.has(name.replace(/^b\./, "")));
-      const state = readAddress(address), { points } = pointsOf(engine, state);
-      const runs = state.settings.filter(Boolean).map((settings) => new ShownRun(engine, points, settings, state.halved));
-      return { names, troubles: runs.map((run) => run.trouble).filter(Boolean) };
+      return { names, troubles: openRuns(address).map((run) => run.trouble).filter(Boolean) };
     } catch (error) {
       return { names: [], troubles: [error.message] };
     }
+  },
+  /** What the page says of the runs of an address. */
+  runs({ address }) {
+    return openRuns(address).map((run) => {
+      while (run.verdict && run.deciding) run.decideMore();
+      const { kind, separable, apart, rows, twins } = run.verdict, told = sayVerdict(run, ["a", "b", "c"]);
+      return { last: run.last, stopReason: run.trace.stopReason, kind, separable, apart, rows, twins, ending: sayEnding(run), mood: told.mood, lines: told.lines };
+    });
+  },
+  /** Every stop and way of the tour, and whether what it claims is so. */
+  tour() {
+    return TOUR.flatMap(({ name, title, text, document, address, holds, ways = [] }) =>
+      [["", address, holds], ...ways].map(([words, each, claim]) => ({ name, words, document, text, address: each, length: title.length + text.length, holds: Boolean(claim(openRuns(each))) })));
+  },
+  /** A QR code, and how its version is divided into blocks. */
+  qr({ text }) {
+    const rows = encodeQr(text), version = rows && (rows.length - 17) / 4;
+    return rows && { rows, blocks: BLOCKS[version - 1], checks: CHECKS[version - 1] };
+  },
+  /** Whether each exercise is done at its start, and by its solution. */
+  exercises() {
+    return EXERCISES.map(({ page, text, address, solution, isDone }) => {
+      const before = openRuns(address)[0].points, judge = (each) => Boolean(isDone([...openRuns(each), null], before));
+      return { page, text, start: judge(address), end: judge(solution) };
+    });
+  },
+  /** The lines of Python for the left run of an address. */
+  python({ address }) {
+    const [run] = openRuns(address);
+    return pythonLines(run.points, run.settings, false);
   },
   functions({ values }) {
     return { exp: values.map(Math.exp), tanh: values.map(Math.tanh) };
@@ -68,6 +98,11 @@ const actions = {
     return { theorem: kernelBound(trace.gram, points.y, trace.interceptStep), mistakes: trace.last, separated: trace.stopReason === "separated" };
   },
 };
+
+function openRuns(address) {
+  const state = readAddress(address), { points } = pointsOf(engine, state);
+  return state.settings.filter(Boolean).map((settings) => new ShownRun(engine, points, settings, state.halved));
+}
 
 /** (x₁, x₂, x₁·x₂, 1) in whole numbers of one scale in each column. */
 function withProduct(X) {

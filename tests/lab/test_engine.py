@@ -32,9 +32,9 @@ def run_cases(cases, folder, wasm=WEB / "engine.wasm", stand_ins=False):
 
 def draw_settings(rng):
     """Random settings of a line that go together."""
-    solution = str(rng.choice(["last", "average", "vote", "pocket"]))
-    orders = ["each", "once", "fixed", "replacement", "active", "first", "worst", "batch"]
-    allowed = {"pocket": orders[:4], "average": [*orders[:5], "batch"], "vote": orders[:5]}
+    solution = str(rng.choice(["last", "average", "pocket"]))
+    orders = ["each", "once", "fixed", "active", "first", "worst", "batch"]
+    allowed = {"pocket": orders[:3], "average": [*orders[:4], "batch"]}
     form = str(rng.choice(["bias", "origin", "lifted"]))
     settings = {
         "form": form,
@@ -138,9 +138,6 @@ def test_lines_learn_as_in_python_to_the_last_bit(tmp_path):
         check_history(found, model)
         assert found["found"]["weights"][-1] == model.coef_[0].tolist()
         assert found["found"]["bias"][-1] == model.intercept_.tolist()
-        if settings["solution"] == "vote":
-            places = to_features(settings, np.array(PLACES))
-            assert found["votes"] == model.decision_function(places).tolist()
 
 
 def test_three_classes_learn_as_in_python_to_the_last_bit(tmp_path):
@@ -149,29 +146,25 @@ def test_three_classes_learn_as_in_python_to_the_last_bit(tmp_path):
     for _ in range(MANY // 3):
         settings, (X, y) = draw_settings(rng), draw_points(rng, 3)
         settings |= {"form": str(rng.choice(["bias", "origin"])), "start": ""}
-        settings["multi_class"] = str(rng.choice(["argmax", "ovr"]))
-        if settings["solution"] in ("vote", "pocket"):
+        if settings["solution"] == "pocket":
             settings["solution"] = "average"
-        if settings["order"] == "batch":
-            settings["multi_class"] = "argmax"
-        if settings["multi_class"] == "argmax" and settings["ties"] in ("positive", "negative"):
+        if settings["ties"] in ("positive", "negative"):
             settings["ties"] = "correct"
         given.append((settings, X, y))
         points = {"X": X.tolist(), "y": y.tolist()}
         cases.append({"kind": "classes", "points": points, "settings": settings, "classes": 3})
     for (settings, X, y), found in zip(given, run_cases(cases, tmp_path), strict=True):
         parameters = to_parameters(settings)
-        model = Perceptron(multi_class=settings["multi_class"], **parameters).fit(X, y)
+        model = Perceptron(**parameters).fit(X, y)
         weights = np.array(found["found"]["weights"][-1]).reshape(2, 3).T
         assert weights.tolist() == model.coef_.tolist()
         assert found["found"]["bias"][-1] == model.intercept_.tolist()
         if settings["order"] != "batch":
             assert found["last"] == model.n_mistakes_
-        if settings["multi_class"] == "argmax":
-            check_history(found, model)
-            made = list(steps(X, y, **parameters))
-            names = "row", "position", "activation", "rival"
-            check_updates(found, made, settings["order"], names)
+        check_history(found, model)
+        made = list(steps(X, y, **parameters))
+        names = "row", "position", "activation", "rival"
+        check_updates(found, made, settings["order"], names)
 
 
 # exp and tanh differ in the last digit between the browser and NumPy, and a sum that is rounded

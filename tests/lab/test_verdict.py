@@ -127,3 +127,78 @@ def test_the_bound_in_a_kernels_space_holds(tmp_path):
         assert found["mistakes"] <= found["theorem"]["bound"]
         assert found["separated"] or found["theorem"]["bound"] > 200
     assert bounded > 100
+
+
+def draw_classes(rng):
+    """Points of three classes, on a coarse grid or in three clouds."""
+    n = int(rng.integers(4, 16))
+    y = rng.permutation(np.arange(n) % 3)
+    far = rng.integers(0, 6)
+    X = rng.integers(-2, 3, (n, 2)) + far * np.array([[1, 0], [-1, 1], [-1, -1]])[y]
+    return X.astype(float), y
+
+
+def subtract_classes(X, y, bias):
+    """Each row in the block of its class less that in another's: Kesler's construction."""
+    found = []
+    for x, own in zip(np.column_stack([X, np.ones(len(y))]) if bias else X, y, strict=True):
+        for other in {0, 1, 2} - {own}:
+            blocks = np.zeros((3, len(x)))
+            blocks[own], blocks[other] = x, -x
+            found.append(blocks.ravel())
+    return np.array(found)
+
+
+@pytest.mark.parametrize("form", ["bias", "origin"])
+def test_the_verdict_of_three_classes_is_decided(form, tmp_path):
+    rng = np.random.default_rng(11)
+    given = [draw_classes(rng) for _ in range(MANY // 2)]
+    cases = []
+    for X, y in given:
+        points = ";".join(f"{a},{b},{'+-*'[kind]}" for (a, b), kind in zip(X, y, strict=True))
+        state = f"data=points&points={points}&form={form}&max_iter=3"
+        cases.append({"kind": "runs", "address": state})
+    verdicts = set()
+    for (X, y), (found,) in zip(given, run_cases(cases, tmp_path), strict=True):
+        bias = form == "bias"
+        apart = [
+            kind
+            for kind in range(3)
+            if isinstance(separability(X, y == kind, fit_intercept=bias), Separable)
+        ]
+        assert found["apart"] == apart
+        rows = subtract_classes(X, y, bias)
+        both = np.vstack([rows, -rows]), np.repeat([1, -1], len(rows))
+        expected = isinstance(separability(*both, fit_intercept=False), Separable)
+        assert found["separable"] == expected
+        verdicts.add((found["separable"], bool(found["twins"])))
+    assert {(True, False), (False, False), (False, True)} <= verdicts
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "points=0,0,+;0,0,-;1,1,*",
+        "points=0,0,+;0,0,-;1,1,-&form=kernel&kernel=sigmoid",
+        "points=0,0,+;0,0,-;1,1,-&form=kernel",
+        "points=0,0,+;0,0,-;1,1,-&form=lifted",
+    ],
+)
+def test_equal_points_of_two_classes_are_never_separated(state, tmp_path):
+    ((found,),) = run_cases([{"kind": "runs", "address": f"data=points&{state}"}], tmp_path)
+    assert (found["separable"], found["mood"]) == (False, "no")
+    assert "It would never stop" in found["ending"]
+    assert "allow more epochs" not in found["ending"]
+
+
+def test_no_advice_is_given_where_nothing_is_proved(tmp_path):
+    states = [
+        "data=moons&form=kernel&kernel=sigmoid",
+        "data=blobs&intercept_step=0&start=0,0,-1&max_iter=1",
+        "data=moons&form=kernel&kernel=poly&degree=9&max_iter=1",
+    ]
+    for (found,) in run_cases([{"kind": "runs", "address": each} for each in states], tmp_path):
+        assert found["separable"] is None
+        assert "allow more epochs" not in found["ending"]
+    ((found,),) = run_cases([{"kind": "runs", "address": "data=blobs&max_iter=1"}], tmp_path)
+    assert "allow more epochs" in found["ending"]

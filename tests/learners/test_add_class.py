@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rosenblatt.data.rows import view_rows
-from rosenblatt.kernels.linear import Examples
+from rosenblatt.kernels.loop import Examples
+from rosenblatt.kernels.targets import SeveralClasses
 from rosenblatt.learners import add_class
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import CLASS_RULES, RULE_TABLE, defaults
@@ -32,12 +33,14 @@ def test_two_columns_are_those_of_the_rule_for_several_classes(rule, solution):
     X = random.normal(size=(80, 4)) + 0.7 * codes[:, None]
     rows = TrainingRows.of(view_rows(X), codes, None, 4)
     learner = learnt_from_two(rule, solution, rows)
-    divided = add_class.divide(learner, learner.states[0])
+    divided = add_class.divide(learner.states[0])
     several = new_state(learner.parameters, np.zeros((4, 2)), np.zeros(2), RULES[rule])
     settings = RULES[rule].settings(learner.parameters, 1.0)
     examples = Examples(rows.rows, np.ones(80), codes.astype(np.uint32))
     for _ in several.sweep(
-        LinearTask(examples, rows.row_order, RULES[rule], settings, 4), rows.row_order, None
+        LinearTask(examples, rows.row_order, RULES[rule], settings, 4, SeveralClasses(np.zeros(2))),
+        rows.row_order,
+        None,
     ):
         pass
     assert divided.mistakes == several.mistakes > 10

@@ -5,22 +5,20 @@ import copy
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.sparse import csr_array
 
-from rosenblatt import Perceptron, SecondOrderPerceptron
+from rosenblatt import Perceptron
 from rosenblatt.data.labels import UnknownLabelError, number_labels
 from rosenblatt.data.rows import view_rows
-from rosenblatt.learners import linear as learner
-from rosenblatt.learners.linear import LinearLearner, SlowVoteWarning, TrainingRows
+from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import LINEAR, ParameterError
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.training import solutions, state as states
+from rosenblatt.training import state as states
 from rosenblatt.training.solutions import SOLUTIONS
 from rosenblatt.training.tasks import LinearTask
 
 from ..conftest import FORMS, LAYOUTS, blobs, examples, form_parameters
 
-BATCHWISE = ["last", "average", "vote"]
+BATCHWISE = ["last", "average"]
 DEFAULTS = {name: parameter.default for name, parameter in LINEAR.items()}
 
 
@@ -264,7 +262,7 @@ def test_columns_that_the_model_has_not_met_say_nothing(solution):
 
 def test_parameters_that_an_older_file_does_not_know_are_as_usual():
     X, y = blobs(30, 4)
-    model = Perceptron(solution="vote", ties="positive").fit(X, y).to_model()
+    model = Perceptron(ties="positive").fit(X, y).to_model()
     del model.parameters["margin"], model.parameters["eta0"]
     learner = LinearLearner.from_model(model)
     learner.learn(rows(X, y, learner.classes))
@@ -314,41 +312,3 @@ def test_more_weights_than_memory_holds_are_refused_in_the_words_of_the_caller()
 def test_labels_that_were_not_promised_are_refused():
     with pytest.raises(UnknownLabelError, match="Row 0 has the label 7"):
         rows(np.zeros((1, 2)), [7], np.array([0, 1]))
-
-
-def test_a_vote_of_very_many_is_warned_of(monkeypatch):
-    X, y = blobs(60, 5)
-    model = Perceptron(solution="vote", random_state=0).fit(X, y)
-    wanted = model.decision_function(X)
-    monkeypatch.setattr(learner, "MOST_VOTES", 60 * model.n_mistakes_ - 1)
-    sentence = f"{model.n_mistakes_:,} weights vote on each of 60 rows, which takes long"
-    with pytest.warns(SlowVoteWarning, match=sentence):
-        np.testing.assert_array_equal(model.decision_function(X), wanted)
-    model.decision_function(X[:59])
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("columns", [0, 10_000])
-def test_votes_are_the_same_however_rows_are_put_to_them(form, columns, monkeypatch):
-    X, y = blobs(90, 6, classes=2 if form == "two" else 4)
-    X = np.round(2 * X)  # exact
-    X[np.abs(X) < 2] = 0
-    X = np.hstack([X, np.zeros((90, columns))])
-    model = Perceptron(solution="vote", max_iter=3, random_state=0, **form_parameters(form))
-    wanted = model.fit(X, y).decision_function(X)
-    for at_once in (1, 200_000):
-        monkeypatch.setattr(solutions, "NUMBERS_AT_ONCE", at_once)
-        for make in LAYOUTS.values():
-            model.fit(make(X), y)
-            np.testing.assert_array_equal(model.decision_function(make(X)), wanted)
-
-
-def test_a_matrix_beyond_memory_is_refused_before_it_is_made():
-    wide = csr_array((2, 1 << 18))
-    for learn in (
-        lambda model: model.fit(wide, [0, 1]),
-        lambda model: model.partial_fit(wide, [0, 1], classes=[0, 1]),
-    ):
-        with pytest.raises(ParameterError, match=r"takes 512\.0 GiB") as refused:
-            learn(SecondOrderPerceptron(matrix="full"))
-        assert refused.value.code == "too-large-matrix"

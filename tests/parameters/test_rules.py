@@ -17,16 +17,14 @@ from rosenblatt.parameters import (
     defaults,
     parameters_for_files,
 )
-from rosenblatt.storage.registry import STATES
 from rosenblatt.training.rules import RULES
 
 
 def test_every_rule_has_kernels_a_class_and_a_place_in_the_registry():
-    assert RULE_TABLE.keys() == {rule.family for rule in RULES.values()}
-    assert all(RULES[rule].name == RULES[rule].family == rule for rule in RULE_TABLE)
+    assert RULE_TABLE.keys() == RULES.keys()
+    assert all(RULES[rule].name == rule for rule in RULE_TABLE)
     for estimator, rule in RULE_NAMES.items():
         assert getattr(rosenblatt, estimator)._rule.name == rule
-        assert estimator in STATES
         assert estimator in rosenblatt.__all__
 
 
@@ -49,7 +47,7 @@ def test_parameters_are_those_given_and_the_defaults():
         match=r"^AROW has no C, which is for rule .*; its own parameters are r\.$",
     ) as error:
         collect_parameters("arow", C=3)
-    assert (error.value.code, error.value.values) == ("not-of-rule", {"C": 3})
+    assert error.value.code == "not-of-rule"
 
 
 def test_the_room_needs_the_standard_library_only():
@@ -64,12 +62,13 @@ def test_the_room_needs_the_standard_library_only():
 
 @pytest.mark.parametrize("table", [RULE_TABLE, RULES])
 def test_an_unknown_rule_is_refused_with_the_names_of_all_rules(table):
-    with pytest.raises(ParameterError, match=r"^rule=.arrow. is not known; .* arow,") as error:
+    with pytest.raises(
+        ParameterError, match=r"arrow. is not known\. Did you mean arow.*shifting,"
+    ) as error:
         table["arrow"]
-    assert (error.value.code, error.value.values) == ("unknown-rule", {"rule": "arrow"})
+    assert error.value.code == "unknown-rule"
 
 
 def test_rules_of_the_package_are_known_without_a_search_among_packages(monkeypatch):
     monkeypatch.setattr("importlib.metadata.entry_points", None)
     assert RULE_TABLE["arow"].estimator == "AROW"
-    assert RULES["second-order-full"].family == "second-order"

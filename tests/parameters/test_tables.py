@@ -5,12 +5,13 @@ import inspect
 import pytest
 
 import rosenblatt
-from rosenblatt.parameters import KERNEL, NETWORK, RULE_TABLE, SEQUENCE, defaults
+from rosenblatt.parameters import KERNEL, NETWORK, RULE_TABLE, defaults
+from rosenblatt.sequence.parameters import PARAMETERS
 
 TABLES = {
     **{entry.estimator: entry.parameters for entry in RULE_TABLE.values()},
     "KernelPerceptron": KERNEL,
-    "SequencePerceptron": SEQUENCE,
+    "SequencePerceptron": PARAMETERS,
     "PerceptronNetwork": NETWORK,
 }
 

@@ -88,7 +88,6 @@ def test_one_column_is_drawn_on_a_line():
     [
         SVC(),
         make_pipeline(PolynomialFeatures(2), Perceptron(random_state=0)),
-        Perceptron(solution="vote", random_state=0),
         DecisionTreeClassifier(random_state=0),
         LogisticRegression(),
     ],

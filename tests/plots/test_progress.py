@@ -52,7 +52,7 @@ def test_a_batch_is_drawn_between_bounds_of_its_own(over):
     assert "(R/γ)²" not in drawn
 
 
-@pytest.mark.parametrize("order", ["each", "fixed", "replacement", "batch", "active", "worst"])
+@pytest.mark.parametrize("order", ["each", "fixed", "batch", "active", "worst"])
 def test_over_epochs_the_losses_are_those_that_the_engine_measures(order):
     X, y = blobs(60, 3)
     parameters = {"order": order, "random_state": 1, "max_iter": 8}

@@ -1,7 +1,6 @@
 """The errors before learning are drawn as they were counted or logged."""
 
 import numpy as np
-import pytest
 
 from rosenblatt import AROW, progressive
 from rosenblatt.plots import ProgressiveDisplay
@@ -18,21 +17,3 @@ def test_the_errors_of_a_stream_are_drawn():
     window, so_far = display.ax_.lines
     np.testing.assert_array_equal(window.get_ydata(), display.window_error)
     np.testing.assert_array_equal(so_far.get_ydata(), display.error)
-
-
-def test_a_log_of_a_training_is_drawn(tmp_path):
-    path = tmp_path / "errors.csv"
-    path.write_text("rows,error,window_error\n100,0.25,0.25\n200,0.2,0.15\n")
-    display = ProgressiveDisplay.from_csv(path)
-    assert (display.rows.tolist(), display.window_error.tolist()) == ([100, 200], [0.25, 0.15])
-    display.plot(new_ax())
-
-
-@pytest.mark.parametrize(
-    "text", ["", "a,b\n1,2\n", "rows,error,window_error\n", "rows,error\n1,x\n"]
-)
-def test_another_file_is_refused_by_its_name(tmp_path, text):
-    path = tmp_path / "errors.csv"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=r"errors\.csv is not a log of the progressive error"):
-        ProgressiveDisplay.from_csv(path)

@@ -9,7 +9,7 @@ import pytest
 from rosenblatt.plots import save_plot
 from rosenblatt.plots.saving import IDEAS
 
-from ..cli.conftest import run
+from ..shell.conftest import run
 from .conftest import XOR, apart, fitted
 
 MAGIC = {
@@ -68,7 +68,7 @@ def test_plot_draws_a_data_set(capsys, tmp_path):
 
 @pytest.mark.parametrize("what", IDEAS)
 def test_plot_draws_every_idea(capsys, tmp_path, what):
-    options = ("--positive", "0", "--what", what, "-o", tmp_path / "iris.svg")
+    options = ("--positive-class", "0", "--what", what, "-o", tmp_path / "iris.svg")
     assert run(capsys, "plot", "iris", *options)[0] == 0
     assert (tmp_path / "iris.svg").exists()
 
@@ -107,7 +107,7 @@ def test_plot_draws_a_model_with_and_without_rows(capsys, tmp_path, name, text):
         (["xor", "iris", "-o", "figure.png"], "xor is not a model"),
         (["nothing.csv", "-o", "figure.png"], "nothing.csv"),
         (
-            ["iris", "--positive", "9", "-o", "figure.png"],
+            ["iris", "--positive-class", "9", "-o", "figure.png"],
             "iris has no label 9; it has setosa, versicolor, virginica.",
         ),
         (["iris", "--what", "projection", "-o", "figure.png"], "3 classes"),
@@ -134,7 +134,7 @@ def test_without_matplotlib_there_is_one_clear_sentence():
 import sys
 sys.modules["matplotlib"] = None
 sys.argv = ["rosenblatt", "plot", "xor", "-o", "figure.png"]
-from rosenblatt.cli.app import main
+from rosenblatt.shell.app import main
 main()
 """
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
@@ -149,11 +149,11 @@ def words(path):
 
 def test_plot_names_classes_and_columns(capsys, tmp_path):
     figure = tmp_path / "figure.svg"
-    assert run(capsys, "plot", "iris", "--positive", "0", "-o", figure)[0] == 0
+    assert run(capsys, "plot", "iris", "--positive-class", "0", "-o", figure)[0] == 0
     assert {"others", "setosa"} <= set(words(figure))
     (tmp_path / "rows.csv").write_text("width,kind,height\n0,no,1\n1,no,0\n4,yes,4\n5,yes,3\n")
     rows, model = (tmp_path / "rows.csv", "--label", "kind"), tmp_path / "model.safetensors"
-    assert run(capsys, "plot", *rows, "--positive", "no", "-o", figure)[0] == 0
+    assert run(capsys, "plot", *rows, "--positive-class", "no", "-o", figure)[0] == 0
     assert {"others", "no", "width", "height"} <= set(words(figure))
     assert run(capsys, "train", *rows, "-o", model, "--plot", figure)[0] == 0
     assert {"no", "yes", "width", "height"} <= set(words(figure))

@@ -14,7 +14,7 @@ from .samples import NUMBERS, SVMLIGHT, VW, read
 def test_part_of_a_batch():
     for name, text in ("svm", SVMLIGHT), ("csv", NUMBERS.encode()):
         reader = read(io.BytesIO(text), format=name)
-        batch = read_whole(reader).batch
+        batch = read_whole(reader)
         all_rows = to_matrix(batch.rows, 200, batch.width)
         part = slice_batch(batch, 20, 35)
         difference = abs(all_rows[20:35] - to_matrix(part.rows, 15, batch.width))

@@ -13,11 +13,11 @@ from scipy.sparse import vstack
 import rosenblatt
 from rosenblatt import Features
 from rosenblatt.data.splits import Split
-from rosenblatt.learners import load_model
 from rosenblatt.learners.kinds import make_learner
 from rosenblatt.reading import bins
 from rosenblatt.reading.reader import read, read_matrix, read_whole
 from rosenblatt.service.rows import make_row_maker
+from rosenblatt.storage.file import load_model
 
 from .samples import refused
 
@@ -221,3 +221,24 @@ def test_svmlight_of_many_columns_is_refused(tmp_path, monkeypatch):
     (tmp_path / "rows.vw").write_text("1 | a:1\n")
     with refused("columns-of-format"):
         read(tmp_path / "rows.vw", bins=4)
+
+
+@pytest.mark.parametrize(("text", "rows"), [("1\n-1\n", 2), ("#1 1:1\n", 0)])
+def test_rows_without_numbers_have_no_bins(tmp_path, text, rows):
+    path = tmp_path / "empty.svm"
+    path.write_text(text)
+    assert sum(len(batch.labels) for batch in read(path, bins=4)) == rows
+
+
+def test_too_many_pairs_are_refused_and_many_are_noted():
+    rows = [{f"c{j}": float(i * j % 7) for j in range(4000)} | {"y": "pn"[i]} for i in range(2)]
+    with refused("too-many-products"):
+        read(rows, label="y", pairs=True)
+    few = [{name: row[name] for name in [*list(row)[:200], "y"]} for row in rows]
+    notes = [note.sentence for note in read(few, label="y", pairs=True).notices]
+    assert any("19,900 products" in note for note in notes)
+
+
+def test_a_cross_that_is_no_pair_of_names_is_refused():
+    with refused("out-of-range"):
+        read([{"a": 1, "b": 2, "y": "p"}, {"a": 2, "b": 1, "y": "q"}], cross=[["a", "b"]])

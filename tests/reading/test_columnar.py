@@ -8,6 +8,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from rosenblatt import train
+
 from .samples import NUMBERS, category, notices, number, read, refused, whole
 
 
@@ -151,3 +153,27 @@ def test_a_table_of_many_small_pieces_is_read_in_few_batches():
     )
     assert len(list(read(pieces))) < 10
     assert whole(read(pieces)) == whole(read(pieces.combine_chunks()))
+
+
+def test_the_index_of_a_data_frame_is_no_feature(tmp_path):
+    frame = pd.DataFrame({"a": [3.0, 1, 2, 5], "kind": ["x", "x", "y", "y"]}, [9, 7, 8, 3])
+    frame.to_parquet(tmp_path / "f.parquet")
+    parquet.write_table(pa.Table.from_pandas(frame.rename_axis("row")), tmp_path / "named.parquet")
+    expected = whole(read(frame))
+    for data in tmp_path / "f.parquet", tmp_path / "named.parquet", pa.Table.from_pandas(frame):
+        reader = read(data)
+        assert whole(reader) == expected
+        assert notices(reader) == ["index"]
+        with pytest.warns(UserWarning, match="index"):
+            model = train(data)
+        assert model.named_steps["features"].recipe_["columns"] == [("a", "number")]
+        assert len(model.predict(frame)) == len(model.predict(pa.Table.from_pandas(frame))) == 4
+    (batch,) = read(tmp_path / "named.parquet", id="row", label="kind")
+    assert batch.ids.tolist() == ["9", "7", "8", "3"]
+
+
+@pytest.mark.parametrize("stored", [b'{"index_columns": null}', b'{"index_columns": "a"}', b"[1]"])
+def test_metadata_that_pandas_did_not_write_hides_no_column(stored):
+    table = pa.table({"a": [1.0, 2.0], "y": [0, 1]})
+    found = whole(read(table.replace_schema_metadata({b"pandas": stored})))
+    assert found == whole(read(table))

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from rosenblatt.kernels.lines import MISSING
 from rosenblatt.reading import delimited
-from rosenblatt.reading.layout import parse_cells
+from rosenblatt.reading.profile import parse_cells
 from rosenblatt.reading.reader import read as read_as_usual
 
 from .samples import NUMBERS, category, notices, number, read, refused, whole
@@ -23,6 +24,28 @@ def test_quoted_cells_are_cut_in_the_right_places(cells, size):
     text = "text,y\n" + text
     reader = read(io.BytesIO(text.encode()), format="csv", text=["text"], batch_bytes=size)
     assert len(whole(reader)[2]) == len(cells) + 1
+
+
+@pytest.mark.parametrize("others", ['"item",{},no\n', "item,{},no\n"])
+def test_an_unclosed_quotation_mark_breaks_its_row_only(others):
+    rows = [others.format(i) for i in range(50)]
+    rows[30] = 'pipe,"3 inches,no\n'
+    data = ("name,size,label\n" + "".join(rows)).encode()
+    with refused("quotation", line=32, column=6):
+        list(read(io.BytesIO(data), format="csv"))
+    reader = read(io.BytesIO(data), format="csv", skip_bad=1)
+    assert (len(whole(reader)[0]), reader.bad) == (49, 1)
+
+
+@pytest.mark.parametrize("gap", ["{}", " {}", "{} ", " {} ", "      {}", "{}      ", "   {}   "])
+def test_blanks_may_stand_around_missing_numbers_beside_words(gap):
+    def rows(cells):
+        text = "a,w,label\n" + "".join(f"{cell},u,{i % 2}\n" for i, cell in enumerate(cells))
+        return whole(read(io.BytesIO(text.encode()), format="csv", category=["w"]))[0]
+
+    cells = [f" {i} " for i in range(4)]
+    wanted = rows([*cells, *[""] * len(MISSING)])
+    np.testing.assert_array_equal(rows([*cells, *map(gap.format, MISSING)]), wanted)
 
 
 def test_missing_numbers_and_blank_lines():
@@ -84,7 +107,7 @@ def test_large_integers_stay_different_labels(write):
 
 @pytest.mark.parametrize("columns", ["{},1", "{},1,red"])
 def test_a_large_label_that_comes_late_is_told(monkeypatch, columns):
-    monkeypatch.setattr("rosenblatt.reading.layout.SAMPLE", 100)
+    monkeypatch.setattr("rosenblatt.reading.profile.SAMPLE", 100)
     row = columns.format
     text = "y,x,c\n"[: 2 * len(columns.split(","))].strip(",\n") + "\n"
     text += "".join(f"{row(i % 2)}\n" for i in range(100)) + "\n" + row(2**53 + 1) + "\n"
@@ -96,9 +119,9 @@ def test_a_large_label_that_comes_late_is_told(monkeypatch, columns):
 
 
 def test_words_below_a_megabyte_of_numbers_are_stated(write, monkeypatch):
-    monkeypatch.setattr("rosenblatt.reading.layout.SAMPLE", 100)
+    monkeypatch.setattr("rosenblatt.reading.profile.SAMPLE", 100)
     text = "code,x,y\n" + "".join(f"{i},1,{i % 2}\n" for i in range(100)) + "B7,1,0\n"
-    sentence = r"line 102, column 'code': 'B7' is not a number; .* use category=\['code'\]\."
+    sentence = r"line 102, column 'code': 'B7' is not a number; .* name it in category\."
     with pytest.raises(ValueError, match=sentence):
         list(read(write("codes.csv", text)))
     reader = read(write("codes.csv", text), category=["code"])

@@ -54,9 +54,9 @@ def test_a_model_tells_what_its_rows_are():
 
 def test_files_of_sentences_are_refused_with_the_format_to_state(write, tmp_path):
     write("s.conllu.gz", b"1\tdogs\tdog\tNOUN\n\n")
-    with refused("format-of-sentences") as caught:
+    with refused("format-not-rows") as caught:
         read(tmp_path / "s.conllu.[gx]z")
-    assert 'use format="conllu"' in str(caught.value)
+    assert "use format='conllu'" in str(caught.value)
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|", "  "])

@@ -7,6 +7,8 @@ import json
 import pandas as pd
 import pytest
 
+from rosenblatt.reading import jsonlines
+
 from .samples import notices, read, refused, whole
 
 ROWS = [
@@ -89,6 +91,41 @@ def test_broken_lines_are_named_or_left_out():
     assert (len(whole(reader)[0]), reader.bad) == (60, 2)
     with refused("json", line=1):
         read(io.BytesIO(b"[1, 2]\n"), format="jsonl")
+
+
+BAD = {
+    b"null": "json",  # Arrow would crash
+    b'{"age": 1, "y": "A"} { "age": 2, "y": "B"}': "json",  # Arrow would make two rows
+    b'{"age": 1, "y": "A"}null': "json",
+    b'{"age": ' + 300_000 * b"[" + 300_000 * b"]" + b"}": "json",
+    b'{"colour": "r\xf6t", "y": "A"}': "encoding",
+    b'{"colour": "\\ude00", "y": "A"}': "surrogate",
+    b'{"age": 1' + 400 * b"0" + b', "y": "A"}': "value-too-large",
+}
+
+
+@pytest.mark.parametrize("bad", BAD, ids=range(len(BAD)))
+@pytest.mark.parametrize("place", [0, 7])
+def test_lines_that_arrow_cannot_read_are_named_or_left_out(bad, place):
+    text = lines(ROWS[:place]) + bad + b"\n" + lines(ROWS[place:20])
+    for size in 64, 1 << 20:
+        with refused(BAD[bad], line=place + 1):
+            list(read(io.BytesIO(text), format="jsonl", batch_bytes=size))
+        reader = read(io.BytesIO(text), format="jsonl", batch_bytes=size, skip_bad=1)
+        assert (len(whole(reader)[0]), reader.bad) == (20, 1)
+
+
+def test_a_long_number_in_a_list_of_labels_is_named(monkeypatch):
+    monkeypatch.setattr(jsonlines, "SAMPLE", 100)
+    text = lines([{"tags": [1, 2], "a": 1}] * 30) + b'{"tags": [1%s], "a": 2}\n' % (b"0" * 30)
+    with refused("json", line=31, column="tags"):
+        list(read(io.BytesIO(text), format="jsonl", label="tags"))
+
+
+def test_words_that_mean_missing_are_missing_numbers():
+    rows = [{"age": "NA" if i % 9 == 0 else i, "y": i % 2} for i in range(40)]
+    expected = [row | {"age": None} if row["age"] == "NA" else row for row in rows]
+    assert whole(read(io.BytesIO(lines(rows)))) == whole(read(io.BytesIO(lines(expected))))
 
 
 def test_training_is_the_same_as_on_the_table(write):

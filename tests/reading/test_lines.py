@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_svmlight_file
 
-from rosenblatt.data.ranking import make_keys
 from rosenblatt.reading.batches import join_batches
 
 from ..reference import hash_bytes
@@ -23,12 +22,15 @@ def test_svmlight_is_read_as_by_scikit_learn(write, how):
     assert weights == []
     pairs = list(zip(X.indices.tolist(), X.data.tolist(), strict=True))
     assert rows == [pairs[i:j] for i, j in itertools.pairwise(X.indptr)]
-    assert notices(reader) == ["queries-groups"]
-    groups = np.concatenate([batch.groups for batch in reader])
-    _, _, queries = load_svmlight_file(io.BytesIO(SVMLIGHT), query_id=True)
-    assert groups.tolist() == make_keys(queries).tolist()
+    assert notices(reader) == ["queries"]
     assert (reader.format, reader.hashed, reader.bits, reader.bad) == ("svmlight", False, None, 0)
     assert whole(reader) == (labels, weights, rows)
+
+
+def test_words_that_a_line_repeats_are_added_up():
+    text, once = b"1 | the the:2 the cat\n-1 | a\n", b"1 | the:4 cat\n-1 | a\n"
+    (batch,), (other,) = (read(io.BytesIO(each), format="vw") for each in (text, once))
+    assert [each.tolist() for each in batch.rows] == [each.tolist() for each in other.rows]
 
 
 # Several labels of a row, or none.

@@ -34,7 +34,7 @@ SCALERS = {"standard": StandardScaler, "maxabs": MaxAbsScaler, "robust": RobustS
 
 def matrix(reader):
     """All rows of a reader as an array."""
-    batch = read_whole(reader).batch
+    batch = read_whole(reader)
     return to_matrix(batch.rows, len(batch.labels), batch.width)
 
 
@@ -204,7 +204,9 @@ def test_sparse_rows_of_one_size_are_left_alone():
     reader = read(io.BytesIO(VW), format="vw", names=10)
     assert whole(reader) == whole(read(io.BytesIO(VW), format="vw", scale="none"))
     assert (reader.features()["scales"], reader.notices) == ({}, [])
-    assert len(read_whole(read(io.BytesIO(SIZES_VW), format="vw", names=9)).names) == 3
+    reader = read(io.BytesIO(SIZES_VW), format="vw", names=9)
+    read_whole(reader)
+    assert len(reader.names) == 3
 
 
 def test_what_was_kept_before_there_were_scales_is_read_as_then(write):
@@ -231,6 +233,12 @@ def test_columns_too_large_or_empty_to_be_scaled(write):
     assert np.isfinite(X).all()
     assert np.abs(X[:, 0]).max() <= 2
     assert not X[:, 1].any()
+
+
+def test_columns_that_no_model_can_have_are_refused_before_they_are_measured(write):
+    path = write("wide.svm", b"1 1:0.5 3:1e3 4294967295:-2\n-1 2:1 3:4\n")
+    with refused("too-many-columns"):
+        read_whole(read(path))
 
 
 def test_there_are_other_words_for_scales(write):

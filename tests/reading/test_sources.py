@@ -125,7 +125,7 @@ def test_a_row_may_be_long_but_not_endless(write, monkeypatch):
     long = b"1 " + b" ".join(b"%d:1" % i for i in range(1, 200_000))
     _, _, (row, *_) = whole(read(write("long.svm", long + b"\n1 1:1"), batch_bytes=9))
     assert len(row) == 199_999
-    for module in "sources", "layout":
+    for module in "sources", "profile":
         monkeypatch.setattr(f"rosenblatt.reading.{module}.LONGEST_ROW", 1 << 20)
     with refused("row-too-long", line=2, column=1):
         list(read(write("endless.svm", b"1 1:1\n" + long * 2), batch_bytes=9))
@@ -174,7 +174,7 @@ def test_a_named_pipe_is_read_once(tmp_path, name):
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="this system has no endless file")
 @pytest.mark.parametrize("kind", ["svmlight", "vw", "csv", "parquet"])
 def test_an_endless_file_is_refused(monkeypatch, kind):
-    for module in "sources", "layout":
+    for module in "sources", "profile":
         monkeypatch.setattr(f"rosenblatt.reading.{module}.LONGEST_ROW", 1 << 20)
     with refused("damaged" if kind == "parquet" else "row-too-long"):
         list(read("/dev/zero", format=kind))

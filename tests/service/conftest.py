@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("prometheus_client", reason="the service needs prometheus-client")
-pytest.importorskip("uvicorn", reason="the service needs uvicorn")
+pytest.importorskip("starlette", reason="the service needs starlette")
 
 import rosenblatt
 from rosenblatt.service.learning import Keeping, Learning

@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 
 import rosenblatt
-from rosenblatt import AROW, Perceptron, SequencePerceptron
+from rosenblatt import AROW, Perceptron
 from rosenblatt.service.learning import Learning
-from rosenblatt.service.model import GrowthLimits
 from rosenblatt.service.replay import log_path, read_log
 
 from .conftest import examples, replayed, trained
@@ -49,8 +48,6 @@ def make_models(folder):
     vw = [f"{k % 2 * 2 - 1} | a{k % 5} b{k % 3}:2" for k in range(40)]
     (folder / "lines.svm").write_text("\n".join(lines))
     (folder / "lines.vw").write_text("\n".join(vw))
-    tokens = [["the", "dog"], ["a", "cow", "eats"]] * 4
-    tags = [["D", "N"], ["D", "N", "V"]] * 4
     yield trained(folder / "table"), examples(30), False
     yield trained(folder / "growing", rule="arow"), examples(30), True
     yield trained(folder / "numbers", numbers, text=(), bits=None), numbers, True
@@ -66,9 +63,6 @@ def make_models(folder):
         (save(folder / f"array{k}", model.fit(X, y)), array_rows(X, y), False)
         for k, model in enumerate((Perceptron(), AROW()))
     )
-    tagger = SequencePerceptron(max_iter=2).fit(tokens, tags)
-    sentences = [{"tokens": a, "tags": b} for a, b in zip(tokens, tags, strict=True)]
-    yield save(folder / "tagger", tagger), sentences, True
 
 
 def save(path, model):
@@ -128,7 +122,7 @@ def send_all(path, rows, grow, count, seed):
     """Send bodies to one model; return how many examples were learnt, after all checks."""
     chance, said = random.Random(seed), []
     learning = Learning(path, say=said.append)
-    learning.served.grow, learning.served.limits = grow, GrowthLimits(classes=40)
+    learning.served.most_classes = 40 if grow else None
     learning.start()
     client, learnt = client_of(learning), 0
     for _ in range(count):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from rosenblatt.parameters import CLASS_RULES
+from rosenblatt.service import model as serving
 from rosenblatt.service.create import new_model
-from rosenblatt.service.model import GrowthLimits, ServedModel
+from rosenblatt.service.model import ServedModel
 from rosenblatt.service.requests import BadExampleError
 from rosenblatt.storage.file import load_model, save_model
 
@@ -15,8 +16,7 @@ RULES = list(CLASS_RULES)
 
 
 def served(folder, labels=("b", "d"), rule="perceptron", **given):
-    own = {"matrix": "diagonal"} if rule == "second-order" else {}
-    model = new_model(labels, ["x", "y", "z"], rule=rule, **own | given)
+    model = new_model(labels, ["x", "y", "z"], rule=rule, **given)
     save_model(folder / "m", model)
     return ServedModel(load_model(folder / "m"), "m")
 
@@ -82,32 +82,29 @@ def test_two_classes_that_grow_are_as_three_from_the_start_without_the_third(tmp
 
 
 def test_what_cannot_grow_says_why(tmp_path):
-    full = served(tmp_path, rule="second-order", matrix="full").learner
-    assert "second-order-full" in full.refusal("add_class")
     assert "ties" in served(tmp_path, ties="positive").learner.refusal("add_class")
     assert served(tmp_path).learner.refusal("add_class") == ""
 
 
-def test_a_label_is_new_only_if_that_is_allowed(tmp_path):
+def test_a_label_is_new_only_if_that_is_allowed(tmp_path, monkeypatch):
     model = served(tmp_path)
     given = rows("abd", 6)
     with pytest.raises(BadExampleError, match="'a' is not among b, d"):
         model.make_learnable(given)
-    model.grow = True
+    model.most_classes = 40
     model.make_learnable(given)
-    for limits, words in (
-        (GrowthLimits(classes=2), "at most 2 classes"),
-        (GrowthLimits(bytes=9), "MB"),
-    ):
-        model.limits = limits
-        with pytest.raises(BadExampleError, match=words):
-            model.make_learnable(given)
+    monkeypatch.setattr(serving, "LARGEST", 9)
+    with pytest.raises(BadExampleError, match="MB"):
+        model.make_learnable(given)
+    model.most_classes = 2
+    with pytest.raises(BadExampleError, match="at most 2 classes"):
+        model.make_learnable(given)
 
 
 @pytest.mark.parametrize("label", ["spam\0", "a\nb", "\x7f", "\u202e"])
 def test_a_label_that_cannot_be_printed_does_not_become_a_class(tmp_path, label):
     model = served(tmp_path)
-    model.grow = True
+    model.most_classes = 40
     (row,) = rows("b", 1)
     with pytest.raises(BadExampleError, match="cannot be printed"):
         model.make_learnable([row | {model.maker.label: label}])
@@ -115,7 +112,7 @@ def test_a_label_that_cannot_be_printed_does_not_become_a_class(tmp_path, label)
 
 def test_very_many_new_labels_are_refused_at_once_and_learnt_one_by_one(tmp_path):
     model = served(tmp_path)
-    model.grow = True
+    model.most_classes = 40
     (row,) = rows("b", 1)
     many = [row | {model.maker.label: f"label {number}"} for number in range(1500)]
     with pytest.raises(BadExampleError, match="1,500 new labels"):

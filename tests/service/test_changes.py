@@ -1,4 +1,4 @@
-"""Forget, roll back, load and promote: exact by replay, whole or not at all, whatever is killed."""
+"""Forget, roll back and load: exact by replay, whole or not at all, whatever is killed."""
 
 import json
 import random
@@ -9,13 +9,11 @@ import threading
 
 import pytest
 
-from rosenblatt import SequencePerceptron
 from rosenblatt.service import changes
 from rosenblatt.service.changes import ChangeError, parse_numbers
 from rosenblatt.service.learning import Keeping, Learning
 from rosenblatt.service.log import Log, LogError
 from rosenblatt.service.replay import Replay, find_difference, has_seen, log_path, read_log
-from rosenblatt.service.shadow import Shadow
 
 from .conftest import examples, replayed, sequence_in, trained
 from .test_learning import silent, taught
@@ -85,7 +83,7 @@ def test_the_bytes_of_a_forgotten_example_are_in_no_file(tmp_path):
     odd = [
         marked(row, k) | {"more": "x" * chance.choice([0, 9, 5000])} for k, row in enumerate(rows)
     ]
-    learning = begun(path, odd, Keeping(examples=40, seconds=0, days=1))
+    learning = begun(path, odd, Keeping(seconds=0, days=1))
     for number in (100, 200, 399):  # models in the log move rows from page to page
         learning.call(lambda n=number: learning.log.keep_model(n, path.read_bytes())).result(30)
     forgotten = [5, *range(90, 120), 200, 201, 400]
@@ -102,35 +100,15 @@ def test_the_bytes_of_a_forgotten_example_are_in_no_file(tmp_path):
     again.stop()
 
 
-def test_a_tagger_forgets_the_words_of_a_sentence(tmp_path):
-    sentences = [(["the", "dog"], ["D", "N"]), (["a", "cow", "eats"], ["D", "N", "V"])] * 5
-    path = tmp_path / "m"
-    SequencePerceptron(max_iter=2).fit(*zip(*sentences, strict=True)).save(path)
-    rows = [{"tokens": tokens, "tags": tags} for tokens, tags in sentences]
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "m").write_bytes(path.read_bytes())
-    odd = {"tokens": [MARK, "eats"], "tags": ["V", "N"]}
-    learning, twin = begun(path, [rows[0], odd, *rows]), begun(other / "m", [rows[0], *rows])
-    learning.call(learning.snapshot).result(30)
-    assert files_with(tmp_path, MARK)
-    changes.forget(learning, [2])
-    assert files_with(tmp_path, MARK) == []
-    assert same(learning.served, twin.served)
-    learning.stop()
-    twin.stop()
-    assert path.read_bytes() == replayed(path)
-
-
 def test_a_class_that_only_a_forgotten_example_brought_is_gone(tmp_path):
     path, rows = trained(tmp_path / "m", rule="arow"), examples(9)
     learning, _ = silent(path)
-    learning.served.grow = True
+    learning.served.most_classes = 40
     teach(learning, [*rows[:3], rows[3] | {"kind": "odd"}, *rows[4:]])
     assert learning.served.learner.classes.tolist() == ["big", "odd", "small"]
     changes.forget(learning, [4])
     assert learning.served.learner.classes.tolist() == ["big", "small"]
-    assert learning.served.grow
+    assert learning.served.most_classes == 40
     assert teach(learning, [rows[0] | {"kind": "other"}]) == [10]
     learning.stop()
     assert path.read_bytes() == replayed(path)
@@ -397,11 +375,11 @@ def test_another_model_takes_over_and_learns_on(model, tmp_path):
 
 def test_what_cannot_learn_or_is_damaged_does_not_take_over(model, tmp_path):
     learning = begun(model, examples(20))
-    voted = trained(tmp_path / "voted", solution="vote")
+    pocket = trained(tmp_path / "pocket", solution="pocket")
     with pytest.raises(ValueError, match="needs all rows"):
-        changes.load(learning, voted.read_bytes())
+        changes.load(learning, pocket.read_bytes())
     with pytest.raises(ValueError, match="not an intact model"):
-        changes.load(learning, voted.read_bytes()[:-1])
+        changes.load(learning, pocket.read_bytes()[:-1])
     learning.call(learning.snapshot).result(30)
     with pytest.raises(ChangeError, match="roll back to example 20"):
         changes.load(learning, model.read_bytes())
@@ -437,52 +415,6 @@ def job_of(texts, values, told, rows, served):
     return Job(texts, values, told.append, rows=rows, served=served)
 
 
-# A shadow
-
-
-def test_a_shadow_learns_the_same_and_takes_over(model, tmp_path):
-    rows = examples(60)
-    path = trained(tmp_path / "shadow", examples(90, seed=5), rule="arow")
-    learning = begun(model, rows[:20])
-    learning.shadow = Shadow(path, learning.log.path, print)
-    learning.shadow.start()
-    teach(learning, rows[20:40])
-    shadow = learning.shadow.catch_up()
-    other = begun(trained(tmp_path / "other", examples(90, seed=5), rule="arow"), rows[:40])
-    assert same(shadow, other.served)
-    compared = learning.shadow.compare(learning.served)
-    assert (compared["examples"], compared["sequence"]) == (40, 40)
-    assert compared["error"] == other.served.progress.error()
-    assert compared["error_of_model"] == learning.served.progress.error()
-    assert path.read_bytes() == learning.shadow.data
-    assert changes.promote(learning) == (41, 0)
-    assert learning.shadow is None
-    for one in (learning, other):
-        teach(one, rows[40:])
-    assert same(learning.served, other.served)
-    changes.forget(learning, [7, 50])
-    changes.forget(other, [7, 49])
-    assert same(learning.served, other.served)
-    with pytest.raises(ChangeError, match="no shadow"):
-        changes.promote(learning)
-    learning.stop()
-    other.stop()
-    assert model.read_bytes() == replayed(model)
-
-
-def test_a_shadow_forgets_too(model, tmp_path):
-    path = trained(tmp_path / "shadow", rule="arow")
-    learning = begun(model, examples(9))
-    learning.shadow = Shadow(path, learning.log.path, print)
-    learning.shadow.catch_up()
-    changes.forget(learning, [4])
-    shadow = learning.shadow.catch_up()
-    assert (shadow.progress.examples, shadow.log) == (8, learning.log.identity)
-    learning.shadow.log.close()
-    learning.shadow = None
-    learning.stop()
-
-
 def test_old_examples_are_not_deleted_while_a_change_needs_them(model):
     learning = begun(model, examples(10))
     changes.roll_back(learning, 5)
@@ -504,9 +436,9 @@ def test_which_models_have_seen_an_example():
     assert not has_seen(back, 15, [7])
     assert has_seen(back, 15, [5])
     assert has_seen(back, 15, [12])
-    load = [Change(11, "model", 3)]
-    assert has_seen(load, 15, [4])
-    assert not has_seen(load, 15, [3])
+    load = [Change(11, "model", 10)]
+    assert has_seen(load, 15, [12])
+    assert not has_seen(load, 15, [4])
     assert not has_seen([], 15, [16])
 
 

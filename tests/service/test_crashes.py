@@ -7,19 +7,17 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import threading
 import time
 
 import pytest
 
-from rosenblatt.service.learning import Learning
 from rosenblatt.service.log import Log
 from rosenblatt.service.replay import log_path
 
 from ..conftest import ROUNDS
 from .conftest import examples, replayed, sequence_in, trained
-from .test_learning import silent, taught
+from .test_learning import silent
 
 CLIENTS = 8
 ROWS = examples(200)
@@ -106,62 +104,6 @@ def test_sigterm_under_load_is_an_orderly_end(serve, model):
     assert model.read_bytes() == replayed(model)
 
 
-def killed(path, count=20):
-    """A service with so many acknowledged examples that was killed before any checkpoint."""
-    script = (
-        "import json, os, sys\n"
-        "from tests.service.test_learning import silent, taught\n"
-        "from tests.service.conftest import examples\n"
-        "from pathlib import Path\n"
-        "learning, _ = silent(Path(sys.argv[1]))\n"
-        "for row in examples(int(sys.argv[2])): taught(learning, [row])\n"
-        "os._exit(9)\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", script, str(path), str(count)],
-        cwd=os.path.dirname(os.path.dirname(os.path.dirname(__file__))),
-        capture_output=True,
-        text=True,
-    )
-    assert ran.returncode == 9, ran.stderr
-    return log_path(path).with_name(f"{log_path(path).name}-wal")
-
-
-@pytest.mark.slow
-def test_a_torn_end_of_the_wal_is_not_an_example(model):
-    wal = killed(model)
-    whole = wal.read_bytes()
-    wal.write_bytes(whole + whole[-3000:])  # a transaction that was never acknowledged
-    learning, said = silent(model)
-    assert learning.served.sequence == 20
-    assert said == [f"20 examples were learnt again from {log_path(model)}."]
-    learning.stop()
-    assert model.read_bytes() == replayed(model)
-
-
-@pytest.mark.slow
-def test_a_wal_that_was_cut_is_a_log_that_ends_earlier(model):
-    wal = killed(model)
-    wal.write_bytes(wal.read_bytes()[: wal.stat().st_size // 2])
-    learning, _ = silent(model)
-    left = learning.served.sequence
-    assert 0 < left < 20
-    assert taught(learning, examples(2)) == [left + 1, left + 2]
-    learning.stop()
-    assert model.read_bytes() == replayed(model)
-
-
-def test_a_database_that_became_read_only(learning):
-    taught(learning, examples(3))
-    learning.call(lambda: learning.log.connection.execute("PRAGMA query_only=ON")).result(10)
-    (refusal,) = taught(learning, examples(1))
-    assert "readonly database" in str(refusal)
-    assert "readonly database" in learning.failure
-    assert taught(learning, examples(2)) == [4, 5]  # by a new connection
-    learning.stop()
-    assert learning.path.read_bytes() == replayed(learning.path)
-
-
 def fill(path):
     """Leave no room on a disk."""
     file = path.open("wb", buffering=0)
@@ -208,35 +150,4 @@ def test_a_full_disk(small_disk, serve):
     status, err = service.stop()
     assert (status, "Traceback" in err) == (0, False)
     assert sequence_in(model) == acknowledged + 1
-    assert model.read_bytes() == replayed(model)
-
-
-@pytest.mark.slow
-def test_a_full_disk_and_kill_9(small_disk, serve):
-    model = trained(small_disk / "model.safetensors")
-    service = serve(model, "--learn")
-    service.learn(ROWS[:10])
-    ballast = small_disk / "ballast"
-    fill(ballast)
-    acknowledged = 10
-    for row in ROWS[:50]:
-        acknowledged += 20 * (service.learn([row] * 20)[0] == 202)
-    service.stop(signal.SIGKILL)
-    ballast.unlink()
-    learning, _ = silent(model)
-    assert learning.served.sequence >= acknowledged
-    learning.stop()
-    assert model.read_bytes() == replayed(model)
-
-
-def test_a_clock_that_is_set_back(model, monkeypatch):
-    learning, _ = silent(model)
-    taught(learning, examples(3))
-    monkeypatch.setattr(time, "time", lambda: 1e9)
-    assert taught(learning, examples(3)) == [4, 5, 6]
-    learning.stop()
-    again = Learning(model, None, lambda sentence: None)
-    again.start()
-    assert taught(again, examples(1)) == [7]
-    again.stop()
     assert model.read_bytes() == replayed(model)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from rosenblatt.parameters import CLASS_RULES, FEEDBACK_RULES, ParameterError
+from rosenblatt.parameters import CLASS_RULES, ParameterError
 from rosenblatt.service.create import new_model, parse_column
 from rosenblatt.service.model import ServedModel
 from rosenblatt.storage.file import load_model, save_model
 
-from ..cli.conftest import run
+from ..shell.conftest import run
 from .conftest import examples, replayed, sequence_in
 from .test_rows import dense
 
@@ -21,7 +21,7 @@ def served(model, folder):
 
 
 @pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("rule", [*CLASS_RULES, *FEEDBACK_RULES])
+@pytest.mark.parametrize("rule", CLASS_RULES)
 def test_it_learns_from_nothing(tmp_path, rule, solution):
     model = served(
         new_model(["big", "small"], COLUMNS, "kind", 12, rule, solution=solution), tmp_path
@@ -67,8 +67,6 @@ def test_what_is_refused():
             new_model(["x", "y"], features)
     with pytest.raises(ParameterError, match="at least two"):
         new_model(["x", "x"], ["a"])
-    with pytest.raises(ParameterError, match="two classes"):
-        new_model(["x", "y", "z"], ["a"], rule="second-order", matrix="full")
 
 
 @pytest.mark.slow
@@ -82,8 +80,8 @@ def test_a_service_from_nothing(serve, tmp_path):
         "kind",
         "--features",
         "size,colour:category,note:text",
-        "--bits",
-        "12",
+        "--set",
+        "bits=12",
     )
     service = serve(path, *options)
     assert service.learn(examples(50))[1]["sequence"] == 50
@@ -104,10 +102,13 @@ def test_a_service_from_nothing(serve, tmp_path):
         (["--new", "a,b"], "--features"),
         (["--features", "x"], "need --new"),
         (["--rule", "arow"], "need --new"),
-        (["--grow"], "--grow needs --learn"),
+        (["--grow", "9"], "--grow needs --learn"),
         (["--new", "a", "--features", "x"], "at least two"),
-        (["--new", "a,b", "--features", "x:colour"], "--features: 'x:colour'"),
-        (["--new", "a,b", "--features", "x", "--rule", "pa", "--margin", "3"], "has no --margin"),
+        (["--new", "a,b", "--features", "x:colour"], "features: 'x:colour'"),
+        (
+            ["--new", "a,b", "--features", "x", "--rule", "pa", "--set", "margin=3"],
+            "has no margin",
+        ),
     ],
 )
 def test_options_that_do_not_go_together(capsys, tmp_path, options, said):

@@ -1,9 +1,7 @@
 """Faults of disk, thread, clients and log: nothing is lost in silence."""
 
-import asyncio
 import json
 import shutil
-import socket
 import stat
 import subprocess
 import threading
@@ -11,11 +9,8 @@ import time
 from contextlib import closing
 
 import pytest
-import uvicorn
-from uvicorn.server import ServerState
 
 import rosenblatt
-from rosenblatt.service import protocol
 from rosenblatt.service.app import Service
 from rosenblatt.service.learning import Learning
 from rosenblatt.service.log import Log, acknowledged_path
@@ -23,7 +18,7 @@ from rosenblatt.service.replay import log_path
 from rosenblatt.service.server import ModelWatcher
 
 from ..test_docs import ROOT
-from .conftest import examples, replayed, sequence_in, trained
+from .conftest import examples, replayed, trained
 from .test_app import Client, client_of, current_of
 
 quiet = lambda sentence: None  # noqa: E731
@@ -41,45 +36,6 @@ def failing_sync(tmp_path, monkeypatch):
     monkeypatch.setenv("LD_PRELOAD", str(library))
     monkeypatch.setenv("FAIL_SYNC_IF", str(switch))
     return switch
-
-
-def wait_until_learnt(service, sequence):
-    """What the service says of its model once it has learnt an example."""
-    for _ in range(200):
-        about = service.model()
-        if about["sequence"] >= sequence:
-            break
-        time.sleep(0.02)
-    return about
-
-
-@pytest.mark.slow
-def test_after_a_sync_error_the_model_is_what_the_log_holds(serve, model, failing_sync):
-    service, acknowledged = serve(model, "--learn"), 0
-    for round_ in range(3):
-        for row in examples(4, seed=round_):
-            status, answer = service.learn([row])
-            assert status == 202
-            acknowledged += 1
-        failing_sync.touch()
-        status, answer = service.learn(examples(2, seed=10 + round_))
-        assert status == 503
-        assert "not acknowledged" in answer["error"]
-        assert service.ask("GET", "/healthz")[0] == 503
-        assert service.predict(examples(1))[0] == 200
-        failing_sync.unlink()
-        status, answer = service.learn(examples(1, seed=20 + round_))
-        assert status == 202
-        about = wait_until_learnt(service, answer["sequence"])
-        assert about["sequence"] == about["logged"] == answer["sequence"]
-        assert service.ask("GET", "/healthz")[0] == 200
-        acknowledged += 1
-    assert service.stop()[0] == 0
-    log = Log(log_path(model), writes=False)
-    texts = [entry.text for entries in log.entries(0) for entry in entries]
-    log.close()
-    assert acknowledged <= len(texts) == sequence_in(model)
-    assert model.read_bytes() == replayed(model)
 
 
 def test_the_log_is_used_again_without_a_request(model):
@@ -159,21 +115,6 @@ def test_a_damaged_example_is_noticed(model):
     learning.stop()
 
 
-def test_a_log_of_version_0_2_is_read_and_continued(model):
-    log = Log.create(log_path(model), model.read_bytes())
-    log.append([json.dumps(row) for row in examples(3)])
-    log.connection.execute("ALTER TABLE examples DROP COLUMN checksum")
-    log.close()
-    acknowledged_path(log_path(model)).unlink()
-    reading = Log(log_path(model), writes=False)
-    assert [len(entries) for entries in reading.entries(0)] == [3]
-    reading.close()
-    log = Log(log_path(model), writes=True)
-    assert log.append([json.dumps(row) for row in examples(1)]) == 4
-    assert [entry.is_intact for entries in log.entries(0) for entry in entries] == [True] * 4
-    log.close()
-
-
 def test_a_trimmed_log_is_smaller(tmp_path, model):
     log = Log.create(tmp_path / "log", model.read_bytes())
     log.append(["x" * 1000] * 3000)
@@ -220,7 +161,7 @@ def test_a_mistake_of_ours_is_a_counted_500(learning):
         {"error": "An internal error; the service has logged it.", "code": "internal"},
     )
     assert 'path="/predict",status="500"} 1.0' in Client(service).get("/metrics").text
-    assert "/predict failed" in said[0]
+    assert said[0].startswith("'/predict' (request ")
 
 
 @pytest.mark.parametrize("odd", [0, False, [], {}, 1e300, "no date"])
@@ -281,117 +222,3 @@ def test_numbers_far_beyond_those_of_training_are_not_learnt(learning):
     assert answer.status_code == 400
     assert "standard deviations" in answer.json()["error"]
     assert learning.log.last == 0
-
-
-@pytest.mark.slow
-def test_slow_and_endless_headers_do_not_block_others(serve, model):
-    service = serve(model)
-    host, port = service.address.split(":")
-    held = []
-    try:
-        for _ in range(protocol.CONNECTIONS_PER_ADDRESS - 20):
-            one = socket.create_connection((host, int(port)))
-            one.sendall(b"POST /predict HTTP/1.1\r\nHost: x")
-            held.append(one)
-        assert service.predict(examples(1))[0] == 200
-        endless = socket.create_connection((host, int(port)))
-        endless.sendall(b"GET /model HTTP/1.1\r\nX: ")
-        with pytest.raises(OSError):
-            endless.sendall(b"x" * (64 << 20))
-        assert service.predict(examples(1))[0] == 200
-        endless.close()
-    finally:
-        for one in held:
-            one.close()
-
-
-@pytest.mark.parametrize(
-    ("sent", "code"),
-    [(b"POST /predict HTTP/1.1\r\nHost: x", "slow-headers"), (b"{", "slow-body")],
-)
-def test_a_request_that_does_not_end_is_closed(learning, monkeypatch, sent, code):
-    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.1)
-    monkeypatch.setattr(protocol.LimitedProtocol, "body_seconds", 0.1)
-    head = b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\r\n"
-
-    async def ask():
-        service = Service(current_of(learning))
-        config = uvicorn.Config(service, lifespan="off", ws="none", log_level="error")
-        config.load()
-        state = ServerState()
-        server = await asyncio.get_running_loop().create_server(
-            lambda: protocol.LimitedProtocol(config, state, {}), "127.0.0.1", 0
-        )
-        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
-        writer.write(head + sent if code == "slow-body" else sent)
-        answer = await asyncio.wait_for(reader.read(), 20)
-        writer.close()
-        server.close()
-        return answer
-
-    answer = asyncio.run(ask())
-    assert answer.startswith(b"HTTP/1.1 408 ")
-    assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == code
-
-
-class Recorder:
-    """A transport that records what is written."""
-
-    def __init__(self, transport):
-        self.transport, self.written = transport, []
-
-    def write(self, data):
-        self.written += [bytes(data)] if data else []
-        self.transport.write(data)
-
-    def __getattr__(self, name):
-        return getattr(self.transport, name)
-
-
-class RecordedProtocol(protocol.LimitedProtocol):
-    def connection_made(self, transport):
-        self.recorder = Recorder(transport)
-        super().connection_made(self.recorder)
-
-
-@pytest.mark.parametrize(
-    ("sent", "status", "writes"),
-    [
-        (b'POST /predict HTTP/1.1\r\nContent-Length: 13\r\n%s\r\n{"size": 1.5}', 200, 1),
-        (b"POST /predict HTTP/1.1\r\nContent-Length: 1\r\n%s\r\n{", 400, 1),
-        (b"HEAD /healthz HTTP/1.1\r\n%s\r\n", 200, 1),
-        (b"GET /model.safetensors HTTP/1.1\r\n%s\r\n", 200, 1),
-        (
-            b"POST /predict HTTP/1.1\r\nContent-Length: 13\r\nExpect: 100-continue\r\n%s\r\n"
-            b'{"size": 1.5}',
-            200,
-            2,
-        ),
-    ],
-)
-def test_a_response_is_written_at_once(learning, sent, status, writes):
-    """A kill between headers and body would leave the client with half of an acknowledgement."""
-    made = []
-
-    async def ask():
-        service = Service(current_of(learning), learning)
-        config = uvicorn.Config(service, lifespan="off", ws="none", log_level="error")
-        config.load()
-
-        def make():
-            made.append(RecordedProtocol(config, ServerState(), {}))
-            return made[-1]
-
-        server = await asyncio.get_running_loop().create_server(make, "127.0.0.1", 0)
-        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
-        writer.write(sent % b"Host: 127.0.0.1\r\nConnection: close\r\n")
-        answer = await asyncio.wait_for(reader.read(), 20)
-        writer.close()
-        server.close()
-        return answer
-
-    answer = asyncio.run(ask())
-    written = made[0].recorder.written
-    assert (len(written), b"".join(written)) == (writes, answer)
-    assert written[-1].startswith(b"HTTP/1.1 %d " % status)
-    assert written[-1].endswith(b"\r\n\r\n") == sent.startswith(b"HEAD")

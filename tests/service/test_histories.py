@@ -9,9 +9,8 @@ from rosenblatt.service import changes
 from rosenblatt.service.changes import ChangeError
 from rosenblatt.service.learning import Learning
 from rosenblatt.service.log import Change
-from rosenblatt.service.model import open_model
+from rosenblatt.service.model import ServedModel
 from rosenblatt.service.replay import has_seen
-from rosenblatt.service.shadow import Shadow
 from rosenblatt.storage.file import load_model
 
 from .conftest import replayed, trained
@@ -28,9 +27,7 @@ def lineage(rows, number):
     if kind == "rollback":
         return lineage(rows, details[0])
     if kind == "model":
-        source, path = details
-        known = [k for k in range(source + 1, number) if rows[k][0] == "example"]
-        return path, known
+        return details[0], []
     path, known = lineage(rows, number - 1)
     return path, [*known, number] if kind == "example" else known
 
@@ -85,14 +82,7 @@ class History:
     def load(self):
         path = self.chance.choice(self.files)
         changes.load(self.learning, path.read_bytes())
-        self.rows.append(("model", len(self.rows) - 1, path))
-
-    def promote(self):
-        path = self.chance.choice(self.files)
-        self.learning.shadow = Shadow(path, self.learning.log.path, print)
-        first = self.learning.shadow.first
-        changes.promote(self.learning)
-        self.rows.append(("model", first, path))
+        self.rows.append(("model", path))
 
     def keep(self):
         """Keep the model in the log, and delete what is not needed any more."""
@@ -107,7 +97,7 @@ class History:
         self.start()
 
     def run(self, steps):
-        actions = [self.learn] * 4 + [self.forget, self.roll_back, self.load, self.promote]
+        actions = [self.learn] * 4 + [self.forget, self.roll_back, self.load]
         actions += [self.keep, self.restart]
         for _ in range(steps):
             self.chance.choice(actions)()
@@ -117,7 +107,7 @@ class History:
 
     def check(self):
         path, known = lineage(self.rows, len(self.rows) - 1)
-        twin = open_model(load_model(path), str(path))
+        twin = ServedModel(load_model(path), str(path))
         for number in known:
             twin.learn(twin.maker.make([self.rows[number][1]], labelled=True))
         assert self.learning.served.sequence == self.learning.log.last == len(self.rows) - 1
@@ -137,7 +127,7 @@ def histories(draw):
         kind = draw(st.sampled_from(["example", "example", "example", "rollback", "model"]))
         source = draw(st.integers(0, number - 1))
         rows.append(
-            {"example": ("example", {}), "model": ("model", source, "other")}.get(
+            {"example": ("example", {}), "model": ("model", "other")}.get(
                 kind, ("rollback", source)
             )
         )
@@ -146,8 +136,11 @@ def histories(draw):
 
 @given(histories())
 def test_a_model_has_seen_what_is_in_its_lineage(rows):
+    sources = {n: row[1] if row[0] == "rollback" else n - 1 for n, row in enumerate(rows)}
     found = [
-        Change(n, row[0], row[1]) for n, row in enumerate(rows) if row[0] in ("rollback", "model")
+        Change(n, row[0], sources[n])
+        for n, row in enumerate(rows)
+        if row[0] in ("rollback", "model")
     ]
     for number in range(len(rows)):
         _, known = lineage(rows, number)

@@ -165,19 +165,6 @@ def test_other_bodies_are_refused_with_a_code(client, body):  # noqa: F811
     assert (answer.status_code, answer.json()["code"]) == (400, "bad-example")
 
 
-def test_sentences_are_not_tensors(tmp_path):
-    from rosenblatt import SequencePerceptron
-
-    tagger = SequencePerceptron(max_iter=1).fit([["a", "cow"]], [["DET", "NOUN"]])
-    tagger.save(tmp_path / "tagger.safetensors")
-    learning = Learning(tmp_path / "tagger.safetensors", say=lambda sentence: None)
-    answer = client_of(learning).post("/v2/models/tagger/infer", json={"inputs": [TENSOR]})
-    assert (answer.status_code, "send them to /predict" in answer.json()["error"]) == (400, True)
-    answer = client_of(learning).post("/invocations", json={"instances": [["a", "cow"]]})
-    assert answer.json()["predictions"] == [["DET", "NOUN"]]
-    learning.log.close()
-
-
 def test_paths_with_a_version(client):  # noqa: F811
     body = {"inputs": make_inputs()}
     wanted = client.post(INFER, json=body).json()

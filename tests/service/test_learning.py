@@ -188,8 +188,9 @@ def test_a_lost_log_begins_anew_after_the_model(model):
     assert model.read_bytes() == replayed(model)
 
 
-def test_snapshots_are_made_on_the_way(model):
-    learning, _ = silent(model, Keeping(examples=10, seconds=1000))
+def test_snapshots_are_made_on_the_way(model, monkeypatch):
+    monkeypatch.setattr("rosenblatt.service.learning.SAVED_EXAMPLES", 10)
+    learning, _ = silent(model, Keeping(seconds=1000))
     for begin in range(5):
         taught(learning, examples(10, seed=begin))
     learning.call(lambda: None).result(10)
@@ -223,7 +224,7 @@ def test_what_cannot_be_written_is_refused_and_nothing_is_learnt(learning):
 
 
 def test_old_examples_are_forgotten(model):
-    learning, said = silent(model, Keeping(examples=1, seconds=0, days=1e-7))
+    learning, said = silent(model, Keeping(seconds=0, days=1e-7))
     for begin in range(6):
         taught(learning, examples(5, seed=begin))
         learning.call(learning.snapshot).result(10)

@@ -43,6 +43,7 @@ def test_many_examples_at_once(log, count):
     log.last = 1  # so that all numbers are taken
     with pytest.raises(LogError, match="UNIQUE"):
         log.append([*"x" * (2 * count)])
+    log.last = count + 1
     log.reopen()
     assert texts(log, after=1) == given
 
@@ -75,6 +76,7 @@ def test_after_an_error_nothing_of_a_group_is_there_and_the_log_goes_on(log):
         log.append(["b", "c"])
     with pytest.raises(LogError, match="read again"):
         log.append(["d"])
+    log.last = 1
     log.reopen()
     assert log.append(["d"]) == 2
     assert texts(log) == ["a", "d"]
@@ -120,8 +122,11 @@ def test_a_start_does_not_read_all_of_a_log(log):
 def test_a_gap_is_noticed(log):
     log.append(["a", "b", "c"])
     log.connection.execute("DELETE FROM examples WHERE sequence = 2")
-    with pytest.raises(ValueError, match="lacks the examples after number 0"):
-        texts(log)
+    assert [entry.is_intact for entries in log.entries(0) for entry in entries] == [
+        True,
+        False,
+        True,
+    ]
 
 
 def test_what_is_no_log_is_refused(tmp_path):

@@ -85,22 +85,6 @@ def test_the_page_asks_for_the_token(driver, serve, model, tmp_path):
     page.until("document.querySelector('#message').textContent.startsWith('small (score ')")
 
 
-def test_a_person_labels_rows_on_the_page(driver, serve, model):
-    service = serve(model, "--learn", "--ask", "0.4")
-    service.predict(examples(20, labelled=False))
-    page = Page(driver, service)
-    driver.get(f"http://{service.address}/ask")
-    count = page.until("document.querySelectorAll('#questions li').length")
-    assert page.until("document.querySelector('#trying').hidden")
-    driver.find_element("css selector", "#questions button").click()
-    page.until("document.querySelector('#asked-message').textContent === 'Example 1 is on disk.'")
-    page.until(f"document.querySelectorAll('#questions li').length === {count - 1}")
-    driver.find_element("css selector", "#questions .skip").click()
-    page.until("document.querySelector('#asked-message').textContent === 'Skipped.'")
-    assert service.model()["sequence"] == 1
-    assert page.errors() == []
-
-
 def test_what_a_model_is_called_is_text(driver, serve, tmp_path):
     from rosenblatt.service.create import new_model
     from rosenblatt.storage.file import save_model

@@ -34,17 +34,6 @@ def make_inputs(kind, binary):
     return inputs
 
 
-def test_mlflow(service, wanted):
-    pandas = pytest.importorskip("pandas")
-    client = pytest.importorskip("mlflow.pyfunc.scoring_server.client")
-    asked = client.ScoringServerClient(service.host, service.port)
-    asked.ping()
-    table = pandas.DataFrame(ROWS)
-    assert asked.invoke(table).get_predictions()[0].tolist() == wanted["labels"]
-    table["size"] = np.nan
-    assert len(asked.invoke(table).get_predictions()) == len(ROWS)
-
-
 @pytest.mark.parametrize("binary", [False, True])
 def test_triton(service, wanted, binary):
     client = pytest.importorskip("tritonclient.http")

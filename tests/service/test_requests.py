@@ -34,7 +34,7 @@ def test_the_text_that_is_kept_says_the_same():
     body = b' [ {"a" : 1.50, "b": 123456789012345678901234567890, "c": -0.0, "a": 2, "d": 0.1} ] '
     found = parse_examples(body, "application/json", 9, False)
     (text,), (value,) = found.texts, found.values
-    assert text.replace("e+", "e") == '{"a":2,"b":1.2345678901234568e29,"c":-0.0,"d":0.1}'
+    assert text == '{"a":2,"b":123456789012345678901234567890,"c":-0.0,"d":0.1}'
     assert repr(parse_json(text)) == repr(value)
 
 
@@ -59,22 +59,22 @@ def test_lines_of_text_are_for_models_of_lines():
 @pytest.mark.parametrize(
     ("body", "kind", "row", "sentence"),
     [
-        ("", "application/json", None, "invalid JSON at line 1"),
+        ("", "application/json", None, "invalid JSON .Input data was truncated"),
         ("[]", "application/json", None, "no rows"),
         ("[{}, 3]", "application/json", 2, "expected an object"),
         ('["a"]', "application/json", 1, "expected an object"),
-        ('[{"a": 1}, {"a": }]', "application/json", None, "line 1, character 18"),
+        ('[{"a": 1}, {"a": }]', "application/json", None, "byte 17"),
         ('[{"a": 1} {"a": 2}]', "application/json", None, "invalid JSON"),
         ('{"a": 1} x', "application/json", None, "invalid JSON"),
         ('[{"a": 1}] x', "application/json", None, "invalid JSON"),
         ('[{"a": NaN}]', "application/json", None, "invalid JSON"),
         ('{"a": -Infinity}', "application/json", None, "invalid JSON"),
-        ("[" * 100_000, "application/json", None, "depth"),
-        ('{"a": ' + "9" * 5000 + "}", "application/json", None, "infinity"),
-        ('{"a": "\\ud800"}', "application/json", None, "surrogate"),
+        ("[" * 100_000, "application/json", None, "nested too deeply"),
+        ('{"a": ' + "9" * 5000 + "}", "application/json", None, "out of range"),
+        ('{"a": "\\ud800"}', "application/json", None, "invalid JSON"),
         (b'{"a": "\xff"}', "application/json", None, "not UTF-8 .byte 8"),
         ('{"a": 1}\n{"a"\n', "application/x-ndjson", 2, "invalid JSON"),
-        ('{"a": 1} {"a": 2}\n', "application/x-ndjson", 1, "after document"),
+        ('{"a": 1} {"a": 2}\n', "application/x-ndjson", 1, "trailing characters .byte 10"),
         ("a,b\n1,2\n1\n", "text/csv", 2, "1 cells"),
         ("a,a\n1,2\n", "text/csv", None, "twice"),
         ("a,b\n", "text/csv", None, "no rows"),

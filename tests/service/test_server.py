@@ -9,10 +9,9 @@ import sys
 import pytest
 
 import rosenblatt
-from rosenblatt.estimators.base import get_learner
-from rosenblatt.service.server import bind_socket, handle_signal, note_slow_average
+from rosenblatt.service.server import bind_socket, handle_signal
 
-from ..cli.conftest import run
+from ..shell.conftest import run
 from ..test_docs import ROOT, python_blocks
 from .conftest import examples, replayed, sequence_in
 
@@ -72,19 +71,6 @@ def test_without_learn_nothing_is_written(serve, model):
     assert [path.name for path in model.parent.iterdir()] == [model.name]
 
 
-def test_a_service_says_that_a_long_average_changes_slowly():
-    said = []
-    learner = get_learner(rosenblatt.Perceptron(solution="average").fit([[0.0], [1.0]], [0, 1]))
-    note_slow_average(learner, said.append)
-    learner.states[0].seen = 100
-    note_slow_average(learner, said.append)
-    learner.states[0].decay = 0.01
-    note_slow_average(learner, said.append)
-    assert len(said) == 1
-    assert "an average over 100 rows" in said[0]
-    assert "trained with the rule arow and the solution last changes after a few" in said[0]
-
-
 def test_two_services_do_not_write_one_log(serve, model, capsys):
     serve(model, "--learn")
     status, _, err = run(capsys, "serve", model, "--learn", "--port", 0)
@@ -118,10 +104,10 @@ def test_a_port_that_is_taken_is_named(monkeypatch):
 
 
 def test_without_its_packages_the_command_says_what_to_install(tmp_path):
-    for absent in ("orjson", "prometheus_client", "uvicorn"):
+    for absent in ("msgspec", "prometheus_client", "starlette", "httptools"):
         script = (
             f"import sys; sys.modules['{absent}'] = None\n"
-            "from rosenblatt.cli.app import main; main()"
+            "from rosenblatt.shell.app import main; main()"
         )
         ran = subprocess.run(
             [sys.executable, "-c", script, "serve", "m"], capture_output=True, text=True, timeout=60

@@ -1,80 +1,23 @@
 """Faults under load: sync errors, a damaged write-ahead log, a learning thread that dies."""
 
-import contextlib
-import http.client
 import json
 import random
 import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
-from rosenblatt.service.log import acknowledged_path
-from rosenblatt.service.replay import Replay, log_path, read_log
+from rosenblatt.service.replay import log_path, read_log
 
 from ..conftest import ROUNDS
-from .conftest import examples, replayed, sequence_in, trained
-from .test_changes import MARK, files_with, marked, same
-from .test_crashes import Load, killed, marks_in
+from .conftest import examples, replayed, trained
+from .test_crashes import Load
 from .test_faults import failing_sync  # noqa: F401
 from .test_learning import silent
 
 ERRORS = 10 * ROUNDS
-
-
-@pytest.mark.slow
-def test_sync_errors_under_load_lose_nothing_and_learn_nothing_twice(
-    serve,
-    model,
-    failing_sync,  # noqa: F811
-):
-    service = serve(model, "--learn", "--save-seconds", "0.1")
-    load, chance = Load(service, "load"), random.Random(0)
-    for _ in range(ERRORS):
-        answered = len(load.acknowledged)
-        service.until(lambda n=answered: len(load.acknowledged) > n + 20)
-        refused = len(load.others)
-        failing_sync.touch()
-        service.until(lambda n=refused: len(load.others) > n)
-        time.sleep(chance.uniform(0, 0.05))
-        failing_sync.unlink()
-    answered = len(load.acknowledged)
-    service.until(lambda: len(load.acknowledged) > answered + 20)
-    status, said = service.stop(signal.SIGTERM)
-    load.end()
-    assert status == 0, said
-    assert {code for code, _ in load.others} == {503}
-    marks = marks_in(model)
-    assert load.acknowledged.items() <= marks.items()
-    assert len(set(marks.values())) == len(marks)
-    assert sequence_in(model) == len(marks)
-    assert model.read_bytes() == replayed(model)
-
-
-@pytest.mark.slow
-def test_damage_anywhere_in_the_wal_is_said_and_the_rest_is_learnt(model):
-    wal = killed(model, 40)
-    log = log_path(model)
-    files = {path: path.read_bytes() for path in (model, log, wal, acknowledged_path(log))}
-    chance = random.Random(1)
-    for _ in range(12):
-        for path, data in files.items():
-            path.write_bytes(data)
-        log.with_name(f"{log.name}-shm").unlink(missing_ok=True)
-        damaged = bytearray(files[wal])
-        place = chance.randrange(32, len(damaged))
-        damaged[place] ^= 1 << chance.randrange(8)
-        wal.write_bytes(damaged)
-        learning, said = silent(model)
-        left = learning.served.sequence
-        assert left == 40 or f"has lost {40 - left} acknowledged examples" in said[0]
-        learning.stop()
-        assert model.read_bytes() == replayed(model)
-        for path in (log, wal, acknowledged_path(log)):
-            path.unlink(missing_ok=True)
 
 
 DYING = """
@@ -153,33 +96,6 @@ def test_changes_under_load_drop_no_request(serve, model, tmp_path):
         assert rows[number].kind == kind
         assert (mark in rows[number].text) == (kind == "example")
     assert model.read_bytes() == replayed(model)
-
-
-@pytest.mark.slow
-def test_kill_9_while_forgetting_leaves_before_or_after(serve, tmp_path):
-    chance, rows = random.Random(5), examples(300)
-    for round_ in range(2 * ROUNDS):
-        folder = tmp_path / str(round_)
-        folder.mkdir()
-        path = trained(folder / "m")
-        service = serve(path, "--learn", "--save-seconds", "0.1")
-        service.learn([*rows[:100], marked(rows[100]), *rows[101:]])
-        asking = threading.Thread(target=forget_until_killed, args=(service,))
-        asking.start()
-        time.sleep(chance.uniform(0, 0.15))
-        service.stop(signal.SIGKILL)
-        asking.join()
-        learning, _ = silent(path)
-        is_after = files_with(folder, MARK) == []
-        assert learning.served.progress.examples == 300 - is_after
-        assert same(learning.served, Replay(learning.log).rebuild())
-        learning.stop()
-        assert path.read_bytes() == replayed(path)
-
-
-def forget_until_killed(service):
-    with contextlib.suppress(OSError, http.client.HTTPException):
-        service.ask("DELETE", "/examples/101")
 
 
 def test_two_changes_at_once_come_one_after_the_other(model):

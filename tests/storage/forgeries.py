@@ -71,12 +71,11 @@ def linear_models():
     rows, y = blobs(12, 3, classes=2)
     many, labels = blobs(12, 3, classes=3)
     rows, many = np.round(4 * rows), np.round(4 * many)
-    for solution in ("last", "average", "vote", "pocket"):
+    for solution in ("last", "average", "pocket"):
         yield f"two {solution}", Perceptron(solution=solution, max_iter=3, random_state=0), rows, y
     for form in ("argmax", "ovr"):
         model = Perceptron(multi_class=form, solution="average", max_iter=3, random_state=0)
         yield form, model, many, labels
-    yield "sparse vote", Perceptron(solution="vote", max_iter=3, random_state=0), csr(rows), y
     sets = np.array([labels == 0, labels > 0]).T.astype(int)
     yield "label sets", Perceptron(max_iter=2, random_state=0), many, sets
     wide = np.tile(rows, (4, 1)), np.tile(y, 4)
@@ -88,8 +87,7 @@ def linear_models():
         PassiveAggressive(C=0.5),
         ALMA(solution="average"),
         ROMMA(),
-        SecondOrderPerceptron(matrix="full"),
-        SecondOrderPerceptron(matrix="diagonal", solution="average"),
+        SecondOrderPerceptron(solution="average"),
         AROW(solution="average"),
         SCW(),
     ):
@@ -103,7 +101,7 @@ def other_models():
     for model in (
         KernelPerceptron("poly", degree=2, solution="vote"),
         KernelPerceptron("rbf", budget=4, solution="average"),
-        KernelPerceptron("rbf", budget=4, budget_policy="forgetron"),
+        KernelPerceptron("rbf", budget=4),
         KernelPerceptron("linear", normalize=True),
     ):
         yield str(model), model.set_params(max_iter=2, random_state=0), csr(many), labels
@@ -116,7 +114,7 @@ def other_models():
     dicts = [[{"w": word, "n": 2.0} for word in words] for words in SENTENCES]
     yield "tagger of features", SequencePerceptron(max_iter=2, random_state=0), dicts, TAGS
     pairs = [[(word, word[0]) for word in words] for words in SENTENCES]
-    own = {"features": ["word[0]", "suffix2[-1]"], "constraints": "none", "markov": 2}
+    own = {"features": ["word[0]", "suffix2[-1]"], "constraints": "none"}
     yield "tagger of pairs", SequencePerceptron(max_iter=2, random_state=0, **own), pairs, TAGS
 
 

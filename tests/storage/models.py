@@ -12,7 +12,7 @@ from rosenblatt.storage import file
 from rosenblatt.storage.file import load_model
 from rosenblatt.training.state import pack_state
 
-from ..conftest import LAYOUTS, blobs, csr, form_parameters
+from ..conftest import LAYOUTS, blobs, form_parameters
 
 
 def trained(solution="last", form="two", layout="dense", dtype=np.float64, labels=None, **chosen):
@@ -21,12 +21,6 @@ def trained(solution="last", form="two", layout="dense", dtype=np.float64, label
     chosen = {"max_iter": 3, "random_state": 0, **form_parameters(form), **chosen}
     y = y if labels is None else np.asarray(labels)[y]
     return Perceptron(solution=solution, **chosen).fit(rows, y)
-
-
-def voted():
-    """A vote with one sparse row and one update."""
-    rows = csr(np.array([[0.0, 2.0, 0.0], [0.0, 1.0, 0.0]]))
-    return Perceptron(solution="vote").partial_fit(rows, [1, 1], [0, 1])
 
 
 def learn_on(perceptron, X, y):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rosenblatt import PRank
+from rosenblatt import ALMA, PRank
 from rosenblatt.data.rows import view_rows
 from rosenblatt.estimators.pipeline import load
 from rosenblatt.learners.linear import LinearLearner
@@ -16,7 +16,7 @@ from rosenblatt.training.history import Checkpoint
 from rosenblatt.training.solutions import SOLUTIONS
 
 from ..conftest import FORMS, ROUNDS
-from .models import assert_same, attempt, files_beside, forge, put, refused, trained, voted
+from .models import assert_same, attempt, files_beside, forge, put, refused, trained
 
 
 @pytest.mark.parametrize("score", ["x", {"rows": 3}, {"rows": "a", "errors": None}])
@@ -89,59 +89,37 @@ FORGERIES = {
     "missing short": ("average", put("0.missing", np.zeros(2))),
     "missing bias long": ("average", put("0.missing_bias", np.zeros(3))),
     "pocket short": ("pocket", put("0.best_weights", np.zeros(2))),
-    "first weights long": ("vote", put("0.first_weights", np.zeros(4))),
     "tensor too many": ("last", put("1.weights", np.zeros(3))),
     "tensor missing": ("last", lambda header, tensors: tensors.pop("0.bias")),
-    "supports missing": ("vote", put(["states", 0, "supports"], 10**15)),
-    "supports forgotten": ("vote", put(["states", 0, "supports"], 0)),
-    "supports no number": ("vote", put(["states", 0, "supports"], "1")),
-    "supports NaN": ("vote", put("0.supports.0.data", np.array([np.nan]))),
-    "supports outside": ("vote", put("0.supports.0.indices", np.full(1, 3, np.int32))),
-    "supports before": ("vote", put("0.supports.0.indices", np.full(1, -1, np.int32))),
-    "supports at fractions": ("vote", put("0.supports.0.indices", np.zeros(1))),
     "sets without levels": ("last", put(["facts", "conformal"], {"scores": [], "rows": 0})),
     "sets of few levels": ("last", put(["facts", "conformal"], {**KEPT, "levels": [0.5]})),
     "sets of words": ("last", put(["facts", "conformal"], {**KEPT, "scores": ["a"]})),
     "sets of fewer than no rows": ("last", put(["facts", "conformal"], {**KEPT, "rows": -1})),
-    "supports back and forth": ("vote", put("0.supports.0.indptr", np.array([0, 9, 1], np.int32))),
-    "supports beyond": ("vote", put("0.supports.0.indptr", np.array([0, 9**9], np.int32))),
-    "supports without start": ("vote", put("0.supports.0.indptr", np.empty(0, np.int32))),
-    "supports dense, too wide": ("vote", put("0.supports.0", np.zeros((1, 4)))),
-    "updates outside": ("vote", put("0.updates.rows", np.array([1]))),
-    "updates before": ("vote", put("0.updates.rows", np.array([-1]))),
-    "updates too many": ("vote", put("0.updates.rows", np.array([0, 0]))),
-    "updates too late": ("vote", put("0.updates.times", np.array([9**9]))),
-    "updates of fractions": ("vote", put("0.updates.rows", np.array([0.0]))),
-    "updates nested": ("vote", put("0.updates.rows", np.array([[0]]))),
-    "updates infinite": ("vote", put("0.updates.steps", np.array([np.inf]))),
 }
 
 
 @pytest.mark.parametrize("what", FORGERIES)
 def test_a_forged_file_with_a_right_checksum_is_refused(what, tmp_path):
     solution, change = FORGERIES[what]
-    model = (voted() if solution == "vote" else trained(solution)).to_model()
+    model = trained(solution).to_model()
     forge(tmp_path / "same", model, lambda header, tensors: None)
     assert_same(load_model(tmp_path / "same"), model)
     forge(tmp_path / "other", model, change)
     refused(tmp_path / "other")
 
 
-@pytest.mark.parametrize("field", ["labels", "rivals"])
-@pytest.mark.parametrize("number", [-1, 3])
-def test_an_update_of_a_class_that_is_not_there_is_refused(field, number, tmp_path):
-    model = trained("vote", "argmax").to_model()
-    (updates,) = model.states[0].updates
-    wrong = np.full(len(updates.rows), number)
-    forge(tmp_path / "other", model, put(f"0.updates.{field}", wrong))
-    refused(tmp_path / "other")
+@pytest.mark.parametrize(("place", "number"), [(0, 0.0), (4, 0.0), (4, -1.0), (0, 1e308)])
+def test_a_scale_that_rules_cannot_divide_by_is_refused(place, number, path):
+    X = np.array([[-9.0], [8.0], [7.0]])
+    model = ALMA(solution="average", random_state=0).fit(X, [0, 1, 1]).to_model()
 
+    def change(header, tensors):
+        tensors["0.further.scale"][place] = number
 
-def test_updates_out_of_order_are_refused(tmp_path):
-    model = trained("vote").to_model()
-    (updates,) = model.states[0].updates
-    forge(tmp_path / "other", model, put("0.updates.times", updates.times[::-1].copy()))
-    refused(tmp_path / "other", "out of order")
+    forge(path, model, lambda header, tensors: None)
+    load_model(path)
+    forge(path, model, change)
+    refused(path, "scale is out of range")
 
 
 JSON = st.recursive(
@@ -211,15 +189,12 @@ def test_a_model_that_would_not_load_is_not_saved(tmp_path):
     infinite, text, dates = trained(), trained(), trained().to_model()
     infinite._learner.states[0].weights[0] = np.inf
     dates = dates._replace(classes=np.array([1, 2], "M8[D]"))
-    half_way = voted()
-    half_way._learner.states[0].pending.append(half_way._learner.states[0].updates[0])
     text.set_params(random_state=np.random.RandomState(0))
     for model, match in [
         (changed.to_model(), "its states are not those of its solution"),
         (apart.to_model(), "solution or multi_class are not those of its weights"),
         (infinite.to_model(), "weights does not fit or is not finite"),
         (dates, "no place for labels of type '<M8"),
-        (half_way.to_model(), "not closed"),
         (text.to_model(), "random_state give an int or None"),
     ]:
         with pytest.raises(ValueError, match=match):

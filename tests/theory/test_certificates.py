@@ -104,6 +104,14 @@ def test_a_wrong_hyperplane_is_rejected():
     assert not right.verify(X[:, :2], y)
 
 
+@pytest.mark.parametrize("rows", [[[0.0], [3.0]], [[0.1], [3.3]], [[0.0], [5e-324]]])
+def test_the_margin_of_a_certificate_is_checked(rows):
+    right = separability(rows, [0, 1])
+    assert right.verify(rows, [0, 1])
+    for margin in (np.nextafter(right.margin, np.inf), 99.0, np.nan, np.inf, -1.0):
+        assert not replace(right, margin=margin).verify(rows, [0, 1])
+
+
 def test_a_row_exactly_on_the_plane_is_on_no_side():
     X, y = [[1.0, 1.0], [3.0, 2.0], [0.0, 0.0]], [1, 1, 0]
     assert Separable((1.0, 0.0), -0.5, 0.5).verify(X, y)

@@ -31,7 +31,7 @@ any_float = st.one_of(
 
 
 def surely(X, signs, w, b):
-    return Problem(X, signs).surely_right(w, b)
+    return Problem(X, signs).bound_margins(w, b)[0] > 0
 
 
 @settings(max_examples=300)

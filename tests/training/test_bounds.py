@@ -10,7 +10,6 @@ from rosenblatt import (
     ROMMA,
     PassiveAggressive,
     Perceptron,
-    SecondOrderPerceptron,
     ShiftingPerceptron,
 )
 from rosenblatt.estimators.steps import start_steps
@@ -134,25 +133,6 @@ def test_the_shifting_perceptron_that_does_not_shift_is_the_perceptron(seed, epo
     plain = Perceptron(order="fixed", max_iter=epochs).fit(X, y)
     assert shifting.n_mistakes_ == plain.n_mistakes_
     np.testing.assert_allclose(shifting.coef_ * shifting.n_mistakes_, plain.coef_, atol=1e-9)
-
-
-@settings(max_examples=60)
-@given(
-    sequences(noise=True),
-    st.integers(1, 3),
-    st.sampled_from([0.1, 1.0, 10.0]),
-    st.sampled_from([0.1, 1.0, 3.0]),
-)
-def test_mistakes_of_the_second_order_perceptron(given_rows, epochs, a, gamma):
-    X, y, u = given_rows
-    u = u / np.linalg.norm(u)
-    model = SecondOrderPerceptron(a, matrix="full", order="fixed", max_iter=epochs)
-    wrong = [record.row for record in start_steps(model, X, y)]
-    Z = y[wrong, None] * np.column_stack([X[wrong], np.ones(len(wrong))])
-    lacking = np.maximum(0, gamma - Z @ u).sum()
-    eigenvalues = np.maximum(np.linalg.eigvalsh(Z.T @ Z), 0)
-    spread = (a + np.sum((Z @ u) ** 2)) * np.log(1 + eigenvalues / a).sum()
-    assert len(wrong) <= (lacking + np.sqrt(spread)) / gamma * SLACK
 
 
 @settings(max_examples=100)

@@ -1,6 +1,5 @@
 """A whole training by its plan: what is saved on the way, and what the model says."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -14,9 +13,8 @@ from rosenblatt.training.tasks import Part
 
 from .test_run import Memory, Remembering
 
-PLAN = make_plan(
-    Request("perceptron", {"max_iter": 3, "order": "fixed"}),
-    replace(IN_MEMORY_ROWS, mean_square=1.0),
+PLAN = make_plan(Request("perceptron", {"max_iter": 3, "order": "fixed"}), IN_MEMORY_ROWS).complete(
+    1.0
 )
 
 

@@ -10,7 +10,7 @@ from ..conftest import FORMS, blobs
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("solution", ["last", "average", "vote", "pocket"])
+@pytest.mark.parametrize("solution", ["last", "average", "pocket"])
 def test_early_stopping_goes_back_to_the_best_epoch(solution, form):
     X, y = blobs(200, 4, classes=2 if form == "two" else 3, seed=3)
     chosen = {"solution": solution, "early_stopping": True, "random_state": 0}
@@ -81,9 +81,9 @@ def test_patience_counts_from_the_best_score():
 def test_what_ends_a_run_besides():
     assert closed(History(9), [None], 0, True).stop_reason == "separated"
     history, state = History(9), Nothing()
-    state.reason = "budget"
+    state.reason = "zero_weights"
     history.close(Count(), state, True, None)
-    assert history.stop_reason == "budget"
+    assert history.stop_reason == "zero_weights"
 
 
 def test_the_best_state_is_a_copy():
@@ -102,7 +102,7 @@ def test_the_best_state_is_a_copy():
         (["separated", "separated"], "separated"),
         (["separated", "max_iter"], "max_iter"),
         (["separated", "no_improvement"], "no_improvement"),
-        (["separated", "budget"], "budget"),
+        (["separated", "zero_weights"], "zero_weights"),
         (["separated", ""], ""),
     ],
 )
@@ -120,7 +120,7 @@ def test_epochs_of_several_problems_are_summed():
     ]
 
 
-@pytest.mark.parametrize("solution", ["last", "average", "vote", "pocket"])
+@pytest.mark.parametrize("solution", ["last", "average", "pocket"])
 @pytest.mark.parametrize("estimator", [Perceptron, KernelPerceptron])
 def test_weights_of_0_separate_nothing_where_ties_are_right(estimator, solution):
     if estimator is KernelPerceptron and solution == "pocket":

@@ -6,8 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from rosenblatt import Perceptron, max_margin, radius
 from rosenblatt.theory.batch import batch_bounds, batch_length
-from rosenblatt.training import orders
-from rosenblatt.training.orders import ORDERS as ORDERS_BY_NAME, resample
+from rosenblatt.training.orders import ORDERS as ORDERS_BY_NAME
 from rosenblatt.training.run import Problem, Run
 from rosenblatt.training.tasks import Part, SweepResult
 
@@ -87,51 +86,6 @@ def test_the_sum_over_all_mistakes_is_gradient_descent_on_the_loss(order):
         assert gradient > 0
     single = [epoch.loss for epoch in Perceptron(**chosen).fit(X, y, **start).history_]
     assert any(np.diff(single) > 0)
-
-
-def test_rows_are_drawn_as_often_as_each_other():
-    counts = np.zeros(7)
-    for epoch in range(2000):
-        order = np.arange(7, dtype=np.uint32)
-        resample(order, 3, epoch)
-        assert order.tolist() == reference.drawn(range(7), 3, epoch)
-        counts += np.bincount(order, minlength=7)
-    assert np.sum((counts - 2000) ** 2 / 2000) < 25  # chi-square of 6 degrees: p = 0.0003
-
-
-def test_draws_that_would_favour_a_row_are_drawn_again(monkeypatch):
-    """So rare for few rows that the bits are made up: the first would favour row 0 of 3."""
-    bits = np.array([0, 2**63, 2**62, 2**63 - 1, 0, 0], np.uint64)  # 0 of 2^32 favours row 0
-    monkeypatch.setattr(orders, "mix", Made(bits))
-    order = np.array([10, 20, 30], np.uint32)
-    resample(order, 0, 0)
-    assert order.tolist() == [20, 10, 20]
-
-
-class Made:
-    """In place of ``mix``: gives made-up bits, three at a time."""
-
-    def __init__(self, bits):
-        self.bits, self.asked = bits, 0
-
-    def __call__(self, z):
-        return 0
-
-    def py_func(self, states):
-        self.asked += 1
-        return self.bits[3 * self.asked - 3 : 3 * self.asked]
-
-
-def test_a_draw_without_mistakes_separates_nothing_that_it_missed():
-    X, y = np.array([[1.0], [2.0], [3.0], [4.0], [-0.1]]), [1, 1, 1, 1, 0]
-    ends = set()
-    for seed in range(40):
-        model = Perceptron(order="replacement", max_iter=200, random_state=seed).fit(X, y)
-        clean = [epoch.mistakes == 0 for epoch in model.history_]
-        ends.add(any(clean[:-1]))
-        assert model.stop_reason_ == "separated"
-        assert model.score(X, y) == 1
-    assert ends == {True, False}
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -31,11 +31,11 @@ def plan(found=IN_MEMORY_ROWS, rule=None, **given):
 @pytest.mark.parametrize("rule", RULE_TABLE)
 def test_nothing_is_left_open_once_rows_are_known(rule):
     target = RULE_TABLE[rule].target
-    labels = {"numbers": target == "numbers", "groups": target == "ranking"}
-    found = replace(IN_MEMORY_ROWS, mean_square=2.0, **labels)
-    made = plan(found, rule, ordinal=("low", "high") if target == "ranks" else None)
+    found = replace(IN_MEMORY_ROWS, numbers=target == "numbers")
+    made = plan(found, rule, ordinal=("low", "high") if target == "ranks" else None).complete(2.0)
+    assert made.unresolved == []
     assert made.parameters.keys() == RULE_TABLE[rule].parameters.keys()
-    assert made.parameters["order"] == ("fixed" if RULE_TABLE[rule].feedback else "each")
+    assert made.parameters["order"] == "each"
     assert made.parameters.get("intercept_step", 0.25) == 0.25
     assert made.parameters.get("margin") is not None or "margin" not in made.parameters
 
@@ -52,13 +52,12 @@ def test_the_same_arguments_give_the_same_plan_which_cannot_be_changed():
         (Found(), {}, False, "each"),
         (Found(), {"max_iter": 1}, True, "fixed"),
         (Found(), {"max_iter": 1, "order": "each"}, False, "each"),
-        (Found(), {"max_iter": 1, "solution": "vote", "order": "fixed"}, False, "fixed"),
+        (Found(), {"max_iter": 1, "solution": "pocket", "order": "fixed"}, False, "fixed"),
         (IN_MEMORY_ROWS, {"max_iter": 1}, False, "fixed"),
         (STREAM, {}, True, "fixed"),
         (STREAM, {"max_iter": 1}, True, "fixed"),
         (Found(), {"window": 5}, True, "each"),
         (Found(), {"progress_every": 5}, True, "fixed"),
-        (STREAM, {"cache": True}, False, "fixed"),
     ],
 )
 def test_a_single_pass_is_a_stream_and_several_are_shuffled(found, given, stream, order):
@@ -74,7 +73,7 @@ def test_texts_are_learnt_by_arow_in_five_passes():
     assert made.parameters["class_weight"] is None
     assert plan(texts, margin=0.5).rule == "perceptron"
     assert plan(texts, C=0.5).rule == "pa"
-    assert plan(texts, solution="vote", order="fixed").rule == "perceptron"
+    assert plan(texts, solution="pocket", order="fixed").rule == "perceptron"
 
 
 def test_the_perceptron_has_a_margin_and_balanced_classes_for_texts_whose_labels_are_known():
@@ -106,12 +105,13 @@ def test_tables_are_learnt_by_pa_unless_the_textbook_is_stated():
     usual = plan()
     assert (usual.rule, usual.parameters["loss"]) == ("pa", "squared_hinge")
     assert usual.unresolved == ["intercept_step", "C"]
-    known = plan(replace(IN_MEMORY_ROWS, mean_square=54.0))
+    known = plan().complete(54.0)
     assert (known.parameters["C"], known.unresolved) == (usual_aggressiveness(54.0), [])
-    assert plan(replace(IN_MEMORY_ROWS, mean_square=54.0), C=2.0).parameters["C"] == 2.0
+    assert plan(C=2.0).complete(54.0).parameters["C"] == 2.0
     stated = plan(rule="pa").parameters
     assert (stated["C"], stated["loss"]) == (1.0, "hinge")
-    for textbook in ({"margin": 0.5}, {"solution": "vote"}, {"order": "worst", "solution": "last"}):
+    worst = {"order": "worst", "solution": "last"}
+    for textbook in ({"margin": 0.5}, {"solution": "pocket"}, worst):
         assert plan(**textbook).rule == "perceptron"
 
 
@@ -133,14 +133,12 @@ def test_rows_are_held_out_where_something_needs_them():
 def test_what_does_not_go_together_is_refused():
     with refused("stream-order"):
         plan(STREAM, order="once")
-    with refused("solution-of-rule"):
-        plan(rule="arow", solution="vote")
-    with refused("window-cache"):
-        plan(cache=True, window=3)
+    with refused("order-of-rule"):
+        plan(rule="arow", order="batch")
 
 
 def test_a_run_is_resumed_with_the_same_plan_only():
-    before = plan(replace(IN_MEMORY_ROWS, mean_square=2.0)).as_dict()
+    before = plan().complete(2.0).as_dict()
     assert json.loads(json.dumps(before)) == before
     plan().refuse_other_plan(before)  # the step of the bias is not known yet
     with pytest.raises(ParameterError, match="began with max_iter = 10, not 3") as refusal:
@@ -164,5 +162,5 @@ def test_a_plan_says_what_it_is():
 
 def test_the_bias_moves_by_a_power_of_2_of_the_size_of_rows():
     assert usual_bias_step(0.0) == usual_bias_step(float("inf")) == 1.0
-    assert plan(replace(IN_MEMORY_ROWS, mean_square=54.0)).parameters["intercept_step"] == 4.0
+    assert plan().complete(54.0).parameters["intercept_step"] == 4.0
     assert plan(STREAM, fit_intercept=False).parameters["intercept_step"] == 1.0

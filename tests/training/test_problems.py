@@ -112,7 +112,7 @@ def test_files_of_label_sets_teach_what_fit_learns(
 
 def test_fit_of_several_problems_does_not_depend_on_threads_or_on_what_is_kept(monkeypatch):
     X, Y = some_separable()
-    chosen = {"solution": "vote", "max_iter": 5, "random_state": 3}
+    chosen = {"solution": "average", "max_iter": 5, "random_state": 3}
     one = Perceptron(**chosen).fit(X, Y.astype(int))
     monkeypatch.setattr("rosenblatt.learners.linear.MOST_STEPS", 0)
     for jobs in (1, 3):

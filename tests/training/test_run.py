@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rosenblatt import Epoch, Perceptron
-from rosenblatt.kernels.linear import UPDATE
+from rosenblatt.kernels.loop import UPDATE
 from rosenblatt.training.history import History
 from rosenblatt.training.run import Problem, Run, losses
 from rosenblatt.training.tasks import Part, SweepResult
@@ -108,7 +108,7 @@ def test_updates_are_seen_as_they_are_made():
     assert seen == [*((1, 0, i) for i in range(5)), *((1, 1, i) for i in range(4))]
 
 
-@pytest.mark.parametrize("order", ["each", "once", "fixed", "replacement", "worst"])
+@pytest.mark.parametrize("order", ["each", "once", "fixed", "worst"])
 def test_orders_take_any_task(order):
     run = Run.single(Remembering(0, 6), Memory(), History(20), order=order, seed=1).train()
     assert run.stop_reason == "separated"

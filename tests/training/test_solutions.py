@@ -10,7 +10,7 @@ from rosenblatt import Perceptron, load
 from .. import reference
 from ..conftest import FORMS, LAYOUTS, ROUNDS, VARIANTS, blobs, examples, form_parameters
 
-RANDOM = "each", "once", "replacement"
+RANDOM = "each", "once"
 
 
 def parameters(form):
@@ -87,7 +87,7 @@ def test_equals_its_twin_on_real_numbers(solution, order, form, layout):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("solution", ["last", "average", "vote"])
+@pytest.mark.parametrize("solution", ["last", "average"])
 @given(choices=st.data())
 @settings(max_examples=25)
 def test_any_cut_into_batches_equals_one_pass(solution, form, choices):
@@ -220,12 +220,10 @@ def test_one_row_at_a_time_forgets_as_a_batch_does():
 
 def test_forgetting_is_for_averages_and_cannot_change_midway():
     X, y = blobs()
-    with pytest.raises(
-        ValueError, match=r'average_decay=0\.5 is for averages; use solution="average"'
-    ):
+    with pytest.raises(ValueError, match=r'average_decay is for averages; use solution="average"'):
         Perceptron(average_decay=0.5).fit(X, y)
     with pytest.raises(ValueError, match="average_decay must be from 0 up and below 1"):
         Perceptron(solution="average", average_decay=1.0).fit(X, y)
     model = Perceptron(solution="average", average_decay=0.5).partial_fit(X, y, classes=[0, 1])
-    with pytest.raises(ValueError, match="solution, average_decay, multi_class"):
+    with pytest.raises(ValueError, match="solution, average_decay or multi_class"):
         model.set_params(average_decay=0.1).partial_fit(X, y)

@@ -1,18 +1,16 @@
 """States are declared: they are packed, unpacked and checked by what their fields say."""
 
-import copy
-
 import numpy as np
 import pytest
 
 from rosenblatt import Perceptron
+from rosenblatt.kernels.dual import Updates
+from rosenblatt.learners.dual.state import check_updates, join_updates
 from rosenblatt.training.rules import PERCEPTRON
 from rosenblatt.training.solutions import SOLUTIONS
 from rosenblatt.training.state import (
     check_state,
-    check_updates,
     declared_fields,
-    join_updates,
     pack_state,
     unpack_state,
 )
@@ -54,7 +52,7 @@ def test_what_was_packed_is_unpacked(solution, layout):
 def test_every_array_and_counter_of_a_solution_is_declared(solution):
     state = state_of(solution)
     names = {name for name, _, _ in declared_fields(type(state))}
-    assert set(vars(state)) - names <= {"rule", "further", "pending"}
+    assert set(vars(state)) - names <= {"rule", "further"}
 
 
 @pytest.mark.parametrize("solution", SOLUTIONS)
@@ -87,9 +85,8 @@ def test_every_counter_is_checked(solution, value):
     ("name", "number"), [("rows", 5), ("rows", -1), ("times", 12), ("labels", 2), ("rivals", -1)]
 )
 def test_updates_point_to_what_there_is(name, number):
-    (updates,) = copy.deepcopy(state_of("vote").updates[:1])
-    few = join_updates([type(updates)(*(part[:3] for part in updates))])
-    few = few._replace(rows=np.arange(3), times=np.arange(3))
+    nothing, some = np.zeros(3), np.zeros(3, int)
+    few = Updates(np.arange(3), np.arange(3), nothing, nothing, some, some)
     check_updates(few, n_rows=5, outputs=2, seen=11)
     with pytest.raises(ValueError, match=f"the {name} of its updates do not exist"):
         check_updates(few._replace(**{name: np.array([0, number, 0])}), 5, 2, 11)

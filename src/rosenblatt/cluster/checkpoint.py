@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..learners import load_model
 from ..parameters import ParameterError
-from ..storage.file import save_model
+from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from ..training.history import Epoch, Standing
 from .rounds import Round
@@ -55,16 +54,15 @@ class ClusterCheckpoint(NamedTuple):
         """The model of an earlier run to resume, if there is one."""
         if self.resume and self.path is None:
             raise ParameterError(
-                "{resume} needs {checkpoint?}, the file to resume from.",
+                "resume=True needs checkpoint, the file to resume from.",
                 code="resume-without-checkpoint",
-                resume=True,
             )
         if not self.resume or self.path is None or not Path(self.path).exists():
             return None
         begun = load_model(self.path)
         if "cluster" not in begun.facts:
             raise ParameterError(
-                f"{self.path} is not the checkpoint of a cluster; leave {{resume?}} out to start "
+                f"{self.path} is not the checkpoint of a cluster; leave resume out to start "
                 "a new run.",
                 code="resume-not-cluster",
             )
@@ -87,8 +85,8 @@ class ClusterCheckpoint(NamedTuple):
     def restore(self, run: ClusterRun, begun: Model) -> None:
         """Set a run to where an earlier one was left."""
         about, learner = begun.facts["cluster"], run.prepared.learner
-        self.check_unchanged(identify(run), about, "{}")
-        self.check_unchanged(learner.parameters, begun.parameters, "{{{}?}}")
+        self.check_unchanged(identify(run), about)
+        self.check_unchanged(learner.parameters, begun.parameters)
         if not np.array_equal(begun.classes, learner.classes):
             raise ParameterError(
                 f"The run in {self.path} began with other labels; resume it with the same data.",
@@ -96,24 +94,21 @@ class ClusterCheckpoint(NamedTuple):
             )
         run.rounds = [load_round(values) for values in about["rounds"]]
         run.rows, run.epoch, left = tuple(about["rows"]), len(run.rounds), begun.checkpoint
-        saved = type(learner).from_model(begun).mixable_states()
-        several = left is not None and len(left.problems) == len(run.problems)
+        saved = type(learner).from_model(begun).states
         for number, (problem, state) in enumerate(zip(run.problems, saved, strict=True)):
             epochs = tuple(Epoch(*values) for values in about["histories"][number])
-            standing = left.problems[number] if left is not None and several else Standing()
+            standing = left.problems[number] if left is not None else Standing()
             reason = about["stop_reasons"][number]
             problem.resume(standing._replace(epochs=epochs, stop_reason=reason))
             problem.state = state
 
-    def check_unchanged(
-        self, now: Mapping[str, Any], before: Mapping[str, Any], spelling: str
-    ) -> None:
+    def check_unchanged(self, now: Mapping[str, Any], before: Mapping[str, Any]) -> None:
         """Refuse other values than a run began with."""
         for name, value in now.items():
             if name not in OUTSIDE and before[name] != value:
                 raise ParameterError(
-                    f"The run in {self.path} began with {spelling.format(name)} = {before[name]}, "
-                    f"not {value}; resume it with the same data and parameters.",
+                    f"The run in {self.path} began with {name} = {before[name]}, not {value}; "
+                    " resume it with the same data and parameters.",
                     code="resume-changed",
                 )
 

@@ -52,9 +52,8 @@ def connect(address: str) -> Client:
     if kind == "local":
         if not (count or "1").isdigit() or count == "0":
             raise ParameterError(
-                "{cluster} is not local:N with a number of workers.",
+                f"cluster={address!r} is not local:N with a number of workers.",
                 code="cluster-size",
-                cluster=address,
             )
         cores = int(count) if count else os.cpu_count()
         with config.set({"distributed.nanny.pre-spawn-environ": {}}):  # see docs/scale.md
@@ -66,10 +65,9 @@ def connect(address: str) -> Client:
         return Client(found, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ParameterError(
-            "{cluster} must be local:N, a scheduler's address such as tcp://host:8786, or a "
-            f"scheduler's file: {str(error).rstrip('.')}.",
+            f"cluster={address!r} must be local:N, a scheduler's address such as tcp://host:8786, "
+            f"or a scheduler's file: {str(error).rstrip('.')}.",
             code="cluster-address",
-            cluster=address,
         ) from None
 
 
@@ -104,7 +102,7 @@ class Cluster:
         except ValueError:
             raise ParameterError(
                 "There is no Dask client; make one first, such as distributed.Client(), or pass "
-                "{client?}.",
+                "client.",
                 code="no-client",
             ) from None
         self.patience, self.token, self.count = patience, token_hex(6), 0

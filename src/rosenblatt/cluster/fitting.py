@@ -12,12 +12,10 @@ from ..data.labels import UnknownLabelError
 from ..estimators.base import OnlineEstimator, make_seed, unchanged_by_errors
 from ..estimators.linear import LinearClassifier
 from ..estimators.regressors import LinearRegressor
-from ..estimators.sequence import SequencePerceptron
 from ..parameters import (
     CLUSTER,
     RULE_NAMES,
     RULE_TABLE,
-    SEQUENCE,
     Parameter,
     ParameterError,
     check_parameters,
@@ -29,7 +27,6 @@ from .partitions import make_partitions
 from .rounds import Round, print_round
 from .rows import RowSource
 from .run import ClusterRun
-from .sentences import SentenceSource
 
 E = TypeVar("E", bound=OnlineEstimator[Any])
 
@@ -50,7 +47,7 @@ def fit(
     report: Callable[[Round], None] | None = None,
     **reading: Any,
 ) -> E:
-    """Fit a classifier, regressor or tagger on a Dask cluster by iterative parameter mixing.
+    """Fit a classifier or regressor on a Dask cluster by iterative parameter mixing.
 
     After McDonald, Hall & Mann (2010). The model depends on the data, their partitions and
     ``random_state`` only, not on the number of workers or on workers that die. One partition gives
@@ -58,21 +55,19 @@ def fit(
 
     Parameters
     ----------
-    estimator : Perceptron or one of the family, a regressor, or SequencePerceptron
+    estimator : Perceptron or one of the family, or a regressor
         What to fit, with ``solution`` "last" or "average" and ``order`` "each", "once" or "fixed".
     X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
-        The rows. Arrays may have dense or CSR blocks; a file is a partition. For a tagger, a dask
-        bag of sentences or files of sentences.
+        The rows. Arrays may have dense or CSR blocks; a file is a partition.
     y : dask array or series, array or str, default=None
-        Their labels, or the name of a column of a data frame; None for files. For a tagger, a
-        dask bag of the tags.
+        Their labels, or the name of a column of a data frame; None for files.
     sample_weight : dask array, default=None
-        Weights of the rows; not for taggers.
+        Weights of the rows.
     classes : iterable, default=None
-        All labels; without them they are collected first. Not for taggers.
+        All labels; without them they are collected first.
     mode : {"mixing", "sequential"}, default="mixing"
         "sequential" passes the model from partition to partition: exactly what one machine does
-        with ``order="fixed"``, and no faster. Not for taggers.
+        with ``order="fixed"``, and no faster.
     mix : {"uniform", "mistakes", "confidence"}, default=None
         How the weights of partitions are averaged: all alike, by the mistakes of each partition,
         or each weight by its precision. The default is "confidence" for rules with variances
@@ -88,12 +83,11 @@ def fit(
     report : callable, default=None
         Called with a Round after each epoch; without it, ``verbose`` prints a line.
     **reading
-        For files: the options of ``read``, such as ``label`` and ``text``; for files of sentences
-        ``label`` and ``format``.
+        For files: the options of ``read``, such as ``label`` and ``text``.
 
     Returns
     -------
-    LinearClassifier or SequencePerceptron
+    LinearClassifier or LinearRegressor
         The estimator, with the attribute ``mixing_`` besides its usual ones.
 
     See Also
@@ -119,14 +113,13 @@ def fit(
     >>> model.stop_reason_, model.mixing_.rows
     ('separated', (2, 2))
     """
-    make = next((each for kind, each in SOURCES.items() if isinstance(estimator, kind)), None)
-    if make is None:
+    if not isinstance(estimator, LinearClassifier | LinearRegressor):
         raise TypeError(f"{type(estimator).__name__} cannot be trained on a cluster.")
     parameters = estimator.get_params(deep=False)
     rule = find_rule(estimator)
     mix = default_mix(rule) if mix is None else mix
     given = Given(X, y, sample_weight, classes, reading)
-    source = make(parameters | {"mode": mode, "mix": mix}, rule, given)
+    source = make_row_source(parameters | {"mode": mode, "mix": mix}, rule, given)
     training = Training(source, parameters, mode, mix, ClusterCheckpoint(checkpoint, resume))
     cluster = Cluster(client, patience)
     if report is None and parameters["verbose"]:
@@ -163,31 +156,15 @@ class Given(NamedTuple):
 def make_row_source(values: dict[str, Any], rule: UpdateRule, given: Given) -> RowSource:
     """Check the parameters of a linear model, and find its partitions."""
     X, y, weights, classes, reading = given
-    check_supported(values, RULE_TABLE[rule.family].parameters, rule)
-    exact = values["intercept_step"] == "radius"
-    return RowSource(make_partitions(X, y, weights, exact, reading), rule, classes)
-
-
-def make_sentence_source(values: dict[str, Any], rule: UpdateRule, given: Given) -> SentenceSource:
-    """Check the parameters of a tagger, and find its partitions."""
-    if given.weights is not None or given.classes is not None:
-        raise TypeError("A tagger takes neither sample_weight nor classes; leave them out.")
-    check_supported(values, SEQUENCE, rule, "pieces")
-    return SentenceSource(given.X, given.y, **given.reading)
-
-
-SOURCES: dict[type, Callable[..., Any]] = {
-    LinearClassifier: make_row_source,
-    LinearRegressor: make_row_source,
-    SequencePerceptron: make_sentence_source,
-}
+    check_supported(values, RULE_TABLE[rule.name].parameters, rule)
+    return RowSource(make_partitions(X, y, weights, reading), rule, classes)
 
 
 def check_supported(
-    values: dict[str, Any], table: Mapping[str, Parameter], rule: UpdateRule, where: str = "cluster"
+    values: dict[str, Any], table: Mapping[str, Parameter], rule: UpdateRule
 ) -> None:
     """Refuse parameters that are out of range or that a cluster does not support."""
-    check_parameters(values, {**table, **CLUSTER}, where)
+    check_parameters(values, {**table, **CLUSTER}, "cluster")
     if values["mode"] == "mixing":
         refuse_unmixable(rule, values)
 
@@ -202,21 +179,21 @@ def refuse_unmixable(rule: UpdateRule, values: Mapping[str, Any]) -> None:
     if not rule.can_mix:
         raise ParameterError(
             f"Partitions cannot be mixed by {rule.name}, which keeps more than weights; use "
-            '{mode="sequential"} or one machine.',
+            'mode="sequential" or one machine.',
             code="cluster-rule",
         )
-    if rule.has_variances != (values["mix"] == "confidence"):
+    mix = values["mix"]
+    if rule.has_variances != (mix == "confidence"):
         raise ParameterError(
-            f'{{mix}} does not go with {rule.name}; use {{mix="{default_mix(rule)}"}}.',
+            f'mix="{mix}" does not go with {rule.name}; use mix="{default_mix(rule)}".',
             code="mix-of-rule",
-            **values,
         )
 
 
 class Training(NamedTuple):
     """Everything that a training on a cluster needs."""
 
-    source: RowSource | SentenceSource
+    source: RowSource
     parameters: dict[str, Any]
     mode: str
     mix: str
@@ -242,7 +219,7 @@ class Training(NamedTuple):
         parameters = self.parameters | {"random_state": make_seed(seed)}
         prepared = self.source.prepare(cluster, parameters, streams)
         run = ClusterRun(cluster, prepared, self.mode, self.mix)
-        if not run.relays and isinstance(self.source, RowSource):
+        if not run.relays:
             refuse_unmixable(prepared.learner.rule, parameters | {"mix": self.mix})
         if begun is not None:
             self.checkpoint.restore(run, begun)

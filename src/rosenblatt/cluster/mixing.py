@@ -19,22 +19,19 @@ from ..training.history import Epoch
 
 
 class SparseWeights(NamedTuple):
-    """Layers of numbers as they travel: those that have a key, only where they are not zero.
+    """Layers of numbers as they travel: those of columns only where they are not zero.
 
     Attributes
     ----------
     size
-        How many weights the sender has; 0 where keys are hashes.
-    width
-        How many numbers a key has in a layer.
+        How many weights the sender has.
     keys
-        Sorted.
+        The numbers of weights, sorted.
     values
         One row per layer: first the numbers without a key, then those of the keys.
     """
 
     size: int
-    width: int
     keys: Array
     values: Array
 
@@ -42,8 +39,8 @@ class SparseWeights(NamedTuple):
     def of(cls, state: Any, keys: Array, layers: list[Array]) -> "SparseWeights":
         """Numbers for some keys of a state, in the precision of its weights."""
         rows = state.layers()["weights"].rows
-        size = 0 if keys.dtype == np.uint64 else rows.size
-        return cls(size, rows[:1].size, keys, np.array(layers, rows.dtype))
+        keys = keys.astype(np.min_scalar_type(rows.size), copy=False)
+        return cls(rows.size, keys, np.array(layers, rows.dtype))
 
     @property
     def nbytes(self) -> int:
@@ -51,28 +48,21 @@ class SparseWeights(NamedTuple):
         return self.keys.nbytes + self.values.nbytes
 
     def split(self) -> tuple[Array, Array]:
-        """The numbers without a key, and those of the keys, one row each."""
-        count = len(self.keys) * self.width
-        shared, rows = np.split(self.values, [self.values.shape[1] - count], axis=1)
-        return shared, rows.reshape(len(rows), -1, self.width)
-
-
-def find_nonzero(rows: Array) -> Array:
-    """Which rows have a number that is not zero."""
-    found: Array = rows != 0
-    return found if rows.ndim == 1 else np.asarray(found.any(axis=1))
+        """The numbers without a key, and those of the keys."""
+        shared, rows = np.split(self.values, [self.values.shape[1] - len(self.keys)], axis=1)
+        return shared, rows
 
 
 def pack(state: Any) -> SparseWeights:
     """The weights of a state and the evidence for them, where one of them is not zero."""
     layers = state.layers()
     weights, variances = layers["weights"], layers.get("variances")
-    used = find_nonzero(weights.rows)
+    used = weights.rows != 0
     if variances is not None:
         used |= variances.rows != 1
-    keys, rows = state.find_keys(np.flatnonzero(used))
+    rows = np.flatnonzero(used)
     evidence = [] if variances is None else [1 / variances.take(rows) - 1]
-    return SparseWeights.of(state, keys, [weights.take(rows), *evidence])
+    return SparseWeights.of(state, rows, [weights.take(rows), *evidence])
 
 
 def unpack(like: Any, sparse: SparseWeights, partitions: int = 1) -> Any:
@@ -81,14 +71,8 @@ def unpack(like: Any, sparse: SparseWeights, partitions: int = 1) -> Any:
     With one of several partitions it has its share of the precision.
     """
     state = copy.deepcopy(like)
-    known, rows = state.find_rows(sparse.keys, sparse.size, add=False)
-    layers, values = (
-        state.layers(),
-        [
-            np.concatenate([shared, own[known].ravel()])
-            for shared, own in zip(*sparse.split(), strict=True)
-        ],
-    )
+    state.make_room(sparse.size)
+    layers, rows, values = state.layers(), sparse.keys, sparse.values
     layers["weights"].put(rows, values[0])
     if len(values) > 1:
         layers["variances"].rows[...] = partitions
@@ -120,7 +104,7 @@ def compute_sums(state: Any, start: Any, epoch: Epoch, mix: str) -> Sums:
     sums = now.pop("sums", None)
     changed = [now[name].rows != before[name].rows for name in now]
     changed += [] if sums is None else [sums.rows != 0]
-    keys, rows = state.find_keys(np.flatnonzero(find_nonzero(np.logical_or.reduce(changed))))
+    rows = np.flatnonzero(np.logical_or.reduce(changed))
     moves = now["weights"].take(rows).astype(np.float64)
     moves -= before["weights"].take(rows)
     values = [share * moves]
@@ -129,7 +113,7 @@ def compute_sums(state: Any, start: Any, epoch: Epoch, mix: str) -> Sums:
         values = [precision * moves, precision - earlier]
     if sums is not None:
         values.append(state.seen * moves - sums.take(rows))
-    vectors = SparseWeights.of(state, keys, values)
+    vectors = SparseWeights.of(state, rows, values)
     return Sums(share, vectors, (epoch,), vectors.nbytes)
 
 
@@ -145,15 +129,14 @@ def add_sums(parts: list[Sums]) -> Sums:
     first, size = vectors[0], max(one.size for one in vectors)
     keys, places = unite_keys([one.keys for one in vectors], size)
     shared, _ = first.split()
-    total, rows = np.zeros(shared.shape), np.zeros((len(shared), len(keys), first.width))
+    total, rows = np.zeros(shared.shape), np.zeros((len(shared), len(keys)))
     for one, where in zip(vectors, places, strict=True):
         own, by_key = one.split()
         total += own
         for layer, more in zip(rows, by_key, strict=True):
             layer[where] += more
-    values = np.hstack([total, rows.reshape(len(rows), -1)]).astype(first.values.dtype, copy=False)
-    kind = np.uint64 if not size else np.min_scalar_type(size)
-    result = SparseWeights(size, first.width, keys.astype(kind, copy=False), values)
+    values = np.hstack([total, rows]).astype(first.values.dtype, copy=False)
+    result = SparseWeights(size, keys.astype(np.min_scalar_type(size), copy=False), values)
     return Sums(sum(shares), result, sum(epochs, ()), sum(sent) + result.nbytes)
 
 
@@ -163,9 +146,6 @@ def unite_keys(lists: list[Array], size: int) -> tuple[Array, list[Array]]:
     >>> unite_keys([np.array([1, 5]), np.array([0, 5])], 6)
     (array([0, 1, 5]), [array([1, 2]), array([0, 2])])
     """
-    if not size:  # hashes
-        keys = np.unique(np.concatenate(lists))
-        return keys, [np.searchsorted(keys, one) for one in lists]
     used = np.zeros(size, bool)
     for one in lists:
         used[one] = True
@@ -184,8 +164,8 @@ def mix_into(state: Any, sums: Sums) -> None:
     get only an n-th as far in an epoch, and those of the first ones would hold the average back:
     rows of the epochs before count an n-th of what they did, k together instead of c.
     """
-    (moves, *others), keys, size = sums.vectors.values, sums.vectors.keys, sums.vectors.size
-    _, rows = state.find_rows(keys, size)
+    (moves, *others), rows = sums.vectors.values, sums.vectors.keys
+    state.make_room(sums.vectors.size)
     layers, total = state.layers(), np.asarray(sums.share or 1.0)
     if "variances" in layers:
         total = 1 / layers["variances"].take(rows) + others.pop(0)

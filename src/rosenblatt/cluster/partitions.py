@@ -18,7 +18,6 @@ from ..data.labels import make_labels, tidy
 from ..data.rows import n_rows, read_only, view_rows
 from ..data.targets import ClassTarget, NumberTarget
 from ..data.weights import row_weights
-from ..estimators.base import to_canonical
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import CodedError, ParameterError
@@ -130,14 +129,12 @@ class Partitions(NamedTuple):
         return [*dict.fromkeys(notes), *skipped]
 
 
-def make_partitions(
-    X: Any, y: Any, weights: Any, without_duplicates: bool, reading: dict[str, Any]
-) -> Partitions:
+def make_partitions(X: Any, y: Any, weights: Any, reading: dict[str, Any]) -> Partitions:
     """The partitions of a Dask collection or of files."""
     if not is_collection(X):
         if y is not None or weights is not None:
             raise ParameterError(
-                "Files have labels and weights in them; leave {y?} and {sample_weight?} out.",
+                "Files have labels and weights in them; leave y and sample_weight out.",
                 code="labels-of-files",
             )
         return partition_files(X, reading)
@@ -151,7 +148,7 @@ def make_partitions(
             features["names"] = list(X.columns)
     if y is None:
         raise ParameterError(
-            "{y?} is missing: pass the labels, or the name of a data frame's column.",
+            "y is missing: pass the labels, or the name of a data frame's column.",
             code="no-labels",
         )
     blocks = list_blocks(X)
@@ -161,7 +158,7 @@ def make_partitions(
         scales = cut_like(weights, X, len(blocks), "sample_weight")
     load, key = delayed(make_batch, pure=False), token_hex(6)
     parts = [
-        load(*block, number, without_duplicates, dask_key_name=f"perceptron-load-{number}-{key}")
+        load(*block, number, dask_key_name=f"perceptron-load-{number}-{key}")
         for number, block in enumerate(zip(blocks, labels, scales, strict=True))
     ]
     return Partitions(parts, features)
@@ -240,7 +237,7 @@ def send_notices(topic: str, path: str, reader: Reader) -> None:
         get_worker().log_event(topic, event)
 
 
-def make_batch(X: Any, y: Any, weights: Any, number: int, without_duplicates: bool) -> Batch:
+def make_batch(X: Any, y: Any, weights: Any, number: int) -> Batch:
     """A block of a collection as a batch."""
     with name_partition(number):
         X = check_array(
@@ -251,7 +248,6 @@ def make_batch(X: Any, y: Any, weights: Any, number: int, without_duplicates: bo
             ensure_all_finite=False,
             ensure_min_samples=0,
         )
-        X = to_canonical(X) if without_duplicates else X  # or the norms would be wrong
         y = column_or_1d(make_labels(y))
         if y.shape != (X.shape[0],):
             raise ParameterError(
@@ -266,6 +262,6 @@ def name_partition(number: int) -> Iterator[None]:
     try:
         yield
     except CodedError as error:
-        raise error.reword(f"Partition {number}: {error.template}") from None
+        raise error.reword(f"Partition {number}: {error}") from None
     except ValueError as error:
         raise ValueError(f"Partition {number}: {error}") from None

@@ -97,7 +97,7 @@ def score(model: LinearEstimator, X: Any, y: Any = None, **reading: Any) -> floa
     """
     light = delay_predictor(model)
     if is_collection(X):
-        batches = make_partitions(X, y, None, False, reading).parts
+        batches = make_partitions(X, y, None, reading).parts
     else:
         batches = delay_batches(model, X, reading)
     found = pool_scores(list(compute(*(delayed(score_batch)(batch, light) for batch in batches))))

@@ -66,7 +66,7 @@ def separability(
     """
     cluster = Cluster(client)
     reading = reading if is_collection(X) else {"dtype": np.float64, **reading}
-    data = make_partitions(X, y, None, True, reading)
+    data = make_partitions(X, y, None, reading)
     found, parts = summarize_partitions(cluster, data.load(cluster))
     classes = collect_classes(found, None, from_files=False)
     if len(classes) > 2:

@@ -17,7 +17,7 @@ from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ParameterError
 from ..reading.batches import Batch, get_labels
 from ..training.report import Note
-from ..training.rules import PERCEPTRON, UpdateRule, choose_rule_form
+from ..training.rules import PERCEPTRON, UpdateRule
 from .client import Cluster, WorkersLostError
 from .partitions import FilePartition, LoadedPartition, Partitions, name_partition, view_read_only
 from .run import Prepared
@@ -122,7 +122,7 @@ def collect_classes(found: list[Found], named: Iterable[Any] | None, from_files:
         unknown = np.setdiff1d(met, classes)
         if len(unknown):
             raise ParameterError(
-                f"The label {unknown.tolist()[0]!r} is not among {{classes?}}; add it there.",
+                f"The label {unknown.tolist()[0]!r} is not among classes; add it there.",
                 code="unknown-label",
             )
         return classes
@@ -198,7 +198,6 @@ def begin_learner(
     if step == "radius":
         step = max(one.squared_radius for one in found)
     step = float(step) if parameters["fit_intercept"] else 0.0
-    rule = choose_rule_form(rule, parameters, width, len(classes))
     return LinearLearner.begin(parameters, classes, (width, np.dtype(dtype)), step, rule=rule)
 
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..jobs.files import refuse_no_rows
-from ..learners.base import check_use
 from ..theory.bounds import radius_with_bias, weights_with_bias
 from ..training import state as states
 from ..training.history import Epoch, History
@@ -43,7 +42,7 @@ class Prepared(NamedTuple):
     partitions
         Tasks or descriptions of partitions; each has a copy of the learner without weights.
     sizes
-        The rows or sentences of each, as far as they are known.
+        The rows of each, as far as they are known.
     plain
         Whether all rows count alike, as the theory of the perceptron has it.
     squared_radius
@@ -89,10 +88,7 @@ class ClusterRun(Run):
             validate=self.find_scores if settings["early_stopping"] else None,
         )
         self.cluster, self.prepared, self.mode, self.mix = cluster, prepared, mode, mix
-        if mode == "sequential":
-            check_use(prepared.learner, "relay")
-        alone = len(prepared.partitions) == 1 and not prepared.learner.refusal("relay")
-        self.relays = mode == "sequential" or alone  # nothing to mix
+        self.relays = mode == "sequential" or len(prepared.partitions) == 1  # nothing to mix
         self.rounds, self.rows, self.moved = list[Round](), tuple[int, ...](), 0
         self.after_round: Callable[[Round], None] = lambda _: None
 

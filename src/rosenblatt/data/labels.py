@@ -73,7 +73,7 @@ def number_labels(
         row = first_row + (unknown if rows is None else rows[unknown])[0]
         raise UnknownLabelError(
             f"{where}Row {row} has the label {labels.tolist()[unknown[0]]!r:.80}, "
-            f"which is not among the classes [{listed}]; name all labels with {{classes?}}.",
+            f"which is not among the classes [{listed}]; name all labels with classes.",
             code="unknown-label",
         )
     return codes
@@ -121,7 +121,13 @@ def make_labels(given: Any, name: str = "y") -> Array:
         return labels
     values = list(given)  # NumPy makes words of all values in a list
     refuse_missing(name, values, [row for row, one in enumerate(values) if is_missing(one)])
-    return labels if are_words(name, values) else np.asarray(values)
+    if not are_words(name, values):
+        return np.asarray(values)
+    for row, word in enumerate(values if kind == "U" else ()):
+        if word.endswith("\0"):  # NumPy would drop it
+            sentence = f"Row {row} of {name} is {word[-40:]!r}, which ends in a NUL character"
+            raise InputError(f"{sentence}; remove it.", code="nul-byte", line=row)
+    return labels
 
 
 def refuse_missing(name: str, labels: Any, rows: Any) -> None:
@@ -207,7 +213,7 @@ def check_classes(
         if error.code != "missing-label":
             raise
         raise ParameterError(
-            f"{{{option}?}} contains NaN or infinity; labels must be known.",
+            f"{option} contains NaN or infinity; labels must be known.",
             code="classes-not-finite",
         ) from None
     try:
@@ -216,18 +222,16 @@ def check_classes(
         listed = ", ".join(map(str, given))
         are = "True or False" if np.dtype(dtype).kind == "b" else "numbers below 2^53"
         raise ParameterError(
-            f"{{{option}?}} {listed} are not all {are}, as the labels of the file are.",
+            f"{option} {listed} are not all {are}, as the labels of the file are.",
             code="classes-of-type",
         ) from None
     different = np.unique(classes)
     if len(different) < least:
-        raise ParameterError(
-            f"{{{option}?}} must name at least two different labels.", code="one-class"
-        )
+        raise ParameterError(f"{option} must name at least two different labels.", code="one-class")
     if option == "classes":
         return different
     if len(different) < len(classes):
-        raise ParameterError(f"{{{option}?}} names a label twice.", code="rank-twice")
+        raise ParameterError(f"{option} names a label twice.", code="rank-twice")
     return classes
 
 
@@ -253,18 +257,18 @@ def find_classes(labels: Array, least: int = 2) -> Array:
     classes = np.unique(tidy(labels))
     if not len(classes):
         raise UnknownLabelError(
-            "No row has a label; name all labels with {classes?}.", code="no-labels"
+            "No row has a label; name all labels with classes.", code="no-labels"
         )
     if len(classes) < least:
         raise UnknownLabelError(
             f"The data have only the label {classes[0]!s:.80}; a model needs two (name more with "
-            "{classes?}).",
+            "classes).",
             code="one-class",
         )
     if labels.dtype.kind in "iuf" and len(classes) > MOST_NUMBERS:
         raise ParameterError(
             f"The labels are {len(classes)} different numbers, too many for classes; name "
-            "another column with {label?}, or use {numbers?} to predict numbers.",
+            "another column with label, or use numbers to predict numbers.",
             code="labels-are-numbers",
         )
     return classes

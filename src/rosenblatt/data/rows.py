@@ -1,14 +1,16 @@
 """Rows as arrays: from and to matrices, joining and slicing, and checks of their numbers."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels import words
 from ..kernels.algebra import Rows
-from ..parameters import InputError, ParameterError
+from ..kernels.words import CSRBuffer
+from ..parameters import InputError
 
 Array = NDArray[Any]
 
@@ -19,8 +21,9 @@ MOST_COLUMNS = 1 << 32
 def view_rows(X: Any) -> Rows:
     """View a C-contiguous array or a CSR matrix as Rows, without copying its values.
 
-    Numbers of columns become 32 bits wide and those of row starts 64, so that kernels are compiled
-    for one type of each.
+    Entries that a CSR matrix has several times are added up, in a copy: rules would see a wrong
+    norm. Numbers of columns become 32 bits wide and those of row starts 64, so that kernels are
+    compiled for one type of each.
 
     >>> view_rows(np.eye(3)).values.size
     9
@@ -42,13 +45,35 @@ def view_rows(X: Any) -> Rows:
         )
     indices = view_unsigned(X.indices).astype(np.uint32, copy=False)
     starts = view_unsigned(X.indptr).astype(np.uint64, copy=False)
+    if not X.has_canonical_format:
+        return view_filled_rows(CSRBuffer(X.data.copy(), indices.copy(), starts.copy()), X.shape[0])
     return Rows(read_only(X.data), read_only(indices), read_only(starts))
+
+
+def view_filled_rows(buffer: CSRBuffer, rows: int) -> Rows:
+    """Return the first rows of a buffer; columns that a row has several times are added up."""
+    starts = buffer.starts[: rows + 1]
+    words.merge_duplicates(buffer._replace(starts=starts), int(np.diff(starts).max(initial=0)))
+    values = int(starts[rows])
+    return Rows(
+        read_only(buffer.values[:values]), read_only(buffer.indices[:values]), read_only(starts)
+    )
 
 
 def is_sparse(X: Any) -> bool:
     """Whether X is a sparse matrix of SciPy; before one is made, SciPy need not be imported."""
     scipy = sys.modules.get("scipy.sparse")
     return scipy is not None and bool(scipy.issparse(X))
+
+
+def to_canonical(X: Any) -> Any:
+    """Return X without duplicate entries and in order, if it is a CSR matrix."""
+    if hasattr(X, "indptr"):
+        check_structure(X)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+    return X
 
 
 def check_structure(X: Any) -> None:
@@ -159,16 +184,6 @@ def known_columns(rows: Rows, width: int, known: int) -> Rows:
     return keep_values(rows, rows.indices < known)
 
 
-def sum_by_row(rows: Rows, values: Array, weights: Array) -> Array:
-    """The sum of each row's values times the weights of their columns."""
-    if rows.indices is None:
-        width = int(rows.starts[0])
-        return np.asarray(values.reshape(-1, width) @ weights[:width])
-    starts = rows.starts.astype(np.intp)
-    numbers = np.repeat(np.arange(len(starts) - 1), starts[1:] - starts[:-1])
-    return np.bincount(numbers, values * weights[rows.indices], len(starts) - 1)
-
-
 def keep_values(rows: Rows, keep: Array) -> Rows:
     """Sparse rows with the flagged values only."""
     assert rows.indices is not None
@@ -230,26 +245,6 @@ def not_finite(rows: Rows, row: int) -> InputError:
         return overflow(rows.values.dtype)
     column = bad[0] if one.indices is None else one.indices[bad[0]]
     return value_error(one.values[bad[0]], row, int(column))
-
-
-def number_columns(columns: Sequence[Any], names: Sequence[str] | None, width: int) -> list[int]:
-    """The numbers of columns that ``positive`` states by number, by name or by a flag for each.
-
-    >>> number_columns(["b"], ["a", "b"], 2), number_columns([False, True], None, 2)
-    ([1], [1])
-    """
-    if isinstance(columns[0], bool) and len(columns) == width and any(columns):
-        return [number for number, wanted in enumerate(columns) if wanted]
-    known = range(width) if isinstance(columns[0], int) else list(() if names is None else names)
-    lacking = [one for one in columns if isinstance(one, bool) or one not in known]
-    if lacking:
-        few = f" of {', '.join(known[:20])}" if known and not isinstance(known, range) else ""
-        raise ParameterError(
-            f"{{positive?}} states the column {lacking[0]!r}, which X with its {width} columns"
-            f"{few} does not have.",
-            code="positive-column",
-        )
-    return [known.index(one) for one in columns]
 
 
 def overflow(dtype: Any) -> InputError:

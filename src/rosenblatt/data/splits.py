@@ -27,32 +27,22 @@ class Split(NamedTuple):
 
     def coins(self, first_row: int, n_rows: int) -> Array:
         """A 64-bit hash of each row number and the seed."""
-        return self.hash(np.arange(first_row + 1, first_row + n_rows + 1, dtype=np.uint64))
-
-    def hash(self, numbers: Array) -> Array:
-        """A 64-bit hash of each unsigned number and the seed."""
+        numbers = np.arange(first_row + 1, first_row + n_rows + 1, dtype=np.uint64)
         numbers = numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(self.seed << 32)
         return np.asarray(mix.py_func(numbers))  # it takes arrays, too
 
-    def held_out(self, first_row: int, n_rows: int, groups: Array | None = None) -> Array:
-        """Flag the held-out rows of a stream, from row ``first_row`` on.
-
-        ``groups`` are the keys of groups, which are held out as a whole.
-        """
+    def held_out(self, first_row: int, n_rows: int) -> Array:
+        """Flag the held-out rows of a stream, from row ``first_row`` on."""
         if self.share >= 1:
             return np.ones(n_rows, bool)
-        coins = self.coins(first_row, n_rows) if groups is None else self.hash(groups)
-        return np.asarray(coins < np.uint64(self.share * 2.0**64))
+        return np.asarray(self.coins(first_row, n_rows) < np.uint64(self.share * 2.0**64))
 
     def stratify(self, codes: Array, rows: Array) -> tuple[Array, Array]:
         """Divide rows into those to learn from and those held out, with the share of each class.
 
         Of each class, the rows with the smallest hashes are held out; at least one row stays to
         learn from. Rows of label sets (two-dimensional ``codes``) or of numbers count as one class.
-        Of rows in groups, the groups with the smallest hashes are held out.
         """
-        if codes.dtype.names:
-            return self.divide_groups(codes["group"], rows)
         one_class = codes.ndim == 2 or codes.dtype.kind == "f"
         groups = np.zeros(len(rows), np.intp) if one_class else codes[rows]
         counts = np.bincount(groups)
@@ -69,21 +59,6 @@ class Split(NamedTuple):
             )
         return rows[~held], rows[held]
 
-    def divide_groups(self, groups: Array, rows: Array) -> tuple[Array, Array]:
-        """Divide rows into those to learn from and those held out, whole groups with the share."""
-        keys, numbers = np.unique(groups[rows], return_inverse=True)
-        count = min(max(round(self.share * len(keys)), 1), len(keys) - 1)
-        if count < 1:
-            raise InputError(
-                f"{len(keys)} group is too few to hold out {self.share:g} of them; give more "
-                "groups.",
-                code="too-few-rows",
-            )
-        chosen = np.zeros(len(keys), bool)
-        chosen[np.argsort(self.hash(keys))[:count]] = True
-        held = chosen[numbers]
-        return rows[~held], rows[held]
-
     def folds(self, codes: Array, rows: Array, count: int) -> Array:
         """The fold of each of some rows; every class is spread over all folds."""
         order = np.lexsort((self.coins(0, len(codes))[rows], codes[rows]))
@@ -96,12 +71,8 @@ class Split(NamedTuple):
 
         Rows that lie together in a file are often alike. A fold therefore has whole blocks of each
         class, ``BLOCKS`` if it has as many rows, so that few rows have a neighbour in another fold.
-        Label sets and numbers count as one class. ``rows`` are in the order of the file. Groups of
-        rows are not divided.
+        Label sets and numbers count as one class. ``rows`` are in the order of the file.
         """
-        if codes.dtype.names:
-            keys, numbers = np.unique(codes["group"][rows], return_inverse=True)
-            return np.argsort(np.argsort(self.hash(keys)))[numbers] % count
         one_class = codes.ndim == 2 or codes.dtype.kind == "f"
         groups = np.zeros(len(rows), np.intp) if one_class else codes[rows]
         counts = np.bincount(groups)
@@ -138,14 +109,8 @@ class Fold(NamedTuple):
     held_out: bool = False
     seed: int = 0
 
-    def keeps(self, first_row: int, n_rows: int, groups: Array | None = None) -> Array:
-        """Flag the rows to keep of a stream, from row ``first_row`` on.
-
-        ``groups`` are the keys of groups, of which a fold has all rows or none.
-        """
-        if groups is not None:
-            own = Split(seed=self.seed).hash(groups) % np.uint64(self.folds) == self.number
-            return np.asarray(own if self.held_out else ~own)
+    def keeps(self, first_row: int, n_rows: int) -> Array:
+        """Flag the rows to keep of a stream, from row ``first_row`` on."""
         rows = np.arange(first_row, first_row + n_rows)
         runs = rows // self.folds
         first_run = first_row // self.folds

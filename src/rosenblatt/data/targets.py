@@ -17,6 +17,7 @@ from .labels import (
     number_labels,
     tidy,
 )
+from .results import Result, count, plain
 from .rows import Array
 from .weights import balance, class_weights, row_weights
 
@@ -77,6 +78,27 @@ class Score:
         wrong = np.count_nonzero((predicted != codes).any(axis=1))
         hits, labels = np.count_nonzero(predicted & codes), np.count_nonzero([predicted, codes])
         self.add(len(codes), int(wrong), int(hits), int(labels))
+
+    @classmethod
+    def sum(cls, parts: "Sequence[Score]") -> Self:
+        """The counts of several parts together."""
+        whole = cls()
+        for one in parts:
+            whole.add(**asdict(one))
+        return whole
+
+    def headline(self, counts: Sequence[int] = ()) -> str:
+        """The error in words; of label sets also F1.
+
+        ``counts`` are the rows of each class; the error of always predicting the most frequent one
+        stands beside it.
+        """
+        text = f"error {self.error:.2%}: {self.errors:,} of {count(self.rows, 'row')}"
+        if self.micro_f1 is not None:
+            return f"{text} without exactly their labels; micro F1 {self.micro_f1:.4f}"
+        if sum(counts):
+            text += f" (majority baseline: {1 - max(counts) / sum(counts):.2%})"
+        return text
 
     def as_dict(self) -> dict[str, int]:
         """The counts as JSON values."""
@@ -232,6 +254,10 @@ class RankScore(Score):
         super().compare(predicted, codes)
         self.distance += int(np.abs(predicted - codes).sum())
 
+    def headline(self, counts: Sequence[int] = ()) -> str:
+        """The mean difference of ranks and the error in words."""
+        return f"rank error {self.rank_error:.4f}; {super().headline(counts)}"
+
     def as_dict(self) -> dict[str, int]:
         """The counts as JSON values."""
         return {**super().as_dict(), "distance": self.distance}
@@ -246,7 +272,7 @@ def encode_ranks(labels: Any, ranks: Array, first_row: int = 0, option: str = "o
         listed = ", ".join(f"{rank!s:.80}" for rank in ranks[:20]) + ", …" * (len(ranks) > 20)
         raise InputError(
             f"Row {first_row + unknown[0]} has the label {labels.tolist()[unknown[0]]!r:.80}, "
-            f"which is not among the ranks {listed}; name all labels in order with {{{option}?}}.",
+            f"which is not among the ranks {listed}; name all labels in order with {option}.",
             code="unknown-rank",
             line=int(first_row + unknown[0]),
         )
@@ -268,23 +294,8 @@ def score_ranks(activations: Array, biases: Array) -> Array:
     return np.pad(np.cumsum(steps, axis=1), ((0, 0), (1, 0)))
 
 
-class TargetWithoutClasses:
-    """What numbers and relevance share: they have neither classes nor weights of classes."""
-
-    classes: ClassVar[Array] = np.empty(0)
-    label_sets: ClassVar[bool] = False
-
-    def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
-        """Sample weights, or None if all are 1."""
-        return row_weights(codes, sample_weight, None)
-
-    def as_parameters(self) -> dict[str, Any]:
-        """Nothing: there are no weights of classes, and no ranks."""
-        return {}
-
-
 @dataclass(frozen=True)
-class NumberTarget(TargetWithoutClasses):
+class NumberTarget:
     """A number for each row; its code is (number - center) / scale.
 
     Attributes
@@ -298,6 +309,8 @@ class NumberTarget(TargetWithoutClasses):
     center: float = 0.0
     scale: float = 1.0
     median: float = 0.0
+    classes: ClassVar[Array] = np.empty(0)
+    label_sets: ClassVar[bool] = False
 
     @classmethod
     def measure(cls, labels: Any, learnt: Array) -> Self:
@@ -332,6 +345,14 @@ class NumberTarget(TargetWithoutClasses):
         """The absolute error of each row, in the scale of the codes."""
         return np.abs(scores.astype(np.float64) - codes)
 
+    def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
+        """Sample weights, or None if all are 1."""
+        return row_weights(codes, sample_weight, None)
+
+    def as_parameters(self) -> dict[str, Any]:
+        """Nothing: there are no weights of classes, and no ranks."""
+        return {}
+
     def as_dict(self) -> dict[str, float]:
         """Center and scale, as a model file has them."""
         return asdict(self)
@@ -348,28 +369,25 @@ def as_numbers(labels: Any, first_row: int = 0) -> Array:
         row = first_row + int(bad[0]) + 1
         raise InputError(
             f"Row {row} has the label {labels.tolist()[bad[0]]!r}; expected a finite number, as "
-            "{label?} holds numbers. Write it plainly, such as 1234.5.",
+            "label holds numbers. Write it plainly, such as 1234.5.",
             code="label-not-a-number",
             line=row,
         )
     return numbers
 
 
-class NumberScore:
+class NumberScore(Result):
     """Sums of the errors of predicted numbers, and of those of two baselines.
 
-    The baselines predict the mean or the median of the training rows for every row. ``worst`` has
-    the rows with the largest errors, if ``keep_worst`` is called.
+    The baselines predict the mean or the median of the training rows for every row.
     """
+
+    in_headline = frozenset(("mae", "rmse", "r2", "median_mae", "mean_rmse"))
 
     def __init__(self, target: NumberTarget) -> None:
         self.target = target
-        self.rows, self.others, self.worst = 0, list[NumberScore](), list[RowError]()
-        self.coverage: Any = None  # of prediction intervals, if they were asked for
+        self.rows, self.parts = 0, tuple[NumberScore, ...]()
         self.absolute = self.squared = self.total = self.of_mean = self.of_median = 0.0
-
-    def __repr__(self) -> str:
-        return describe(self, {"rows": self.rows, **self.figures()})
 
     def compare(self, predicted: Array, codes: Array) -> None:
         """Add rows by their predictions, and by the codes of their numbers."""
@@ -382,79 +400,67 @@ class NumberScore:
         self.of_mean += float(np.square(offsets).sum())
         self.of_median += float(np.abs(numbers - target.median).sum())
 
-    def begin_sum(self) -> "NumberScore":
-        """A score without rows, to add those of several models."""
-        return NumberScore(self.target)
-
-    def keep_worst(self, predicted: Array, numbers: Array, row: int, ids: Array | None) -> None:
-        """Keep the rows with the largest errors; ``row`` rows came before these."""
-        errors = np.abs(predicted - numbers)
-        self.worst += [
-            RowError(
-                row + k + 1,
-                None if ids is None else str(ids[k]),
-                f"{numbers[k]:.15g}",
-                f"{float(f'{predicted[k]:.6g}'):.15g}",
-                float(errors[k]),
-            )
-            for k in np.argsort(-errors, kind="stable")[:MOST_ERRORS].tolist()
-        ]
-        self.worst = sorted(self.worst, key=lambda one: -one.confidence)[:MOST_ERRORS]
-
-    def add(self, other: "NumberScore") -> None:
-        """Add the rows of another model, such as that of another fold."""
-        self.others.append(other)
-        for name in ("rows", "absolute", "squared", "of_mean", "of_median"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
     @classmethod
     def pool(cls, parts: Sequence["NumberScore"]) -> "NumberScore":
         """The score of the rows of all parts, which one model predicted."""
-        whole = cls(parts[0].target)
+        whole = NumberScore(parts[0].target)
         for name in ("rows", "absolute", "squared", "total", "of_mean", "of_median"):
             setattr(whole, name, sum(getattr(part, name) for part in parts))
         return whole
 
+    @classmethod
+    def sum(cls, parts: Sequence["NumberScore"]) -> "NumberScore":
+        """The score of the rows of all parts, each predicted by another model."""
+        whole = cls.pool(parts)
+        whole.parts = tuple(parts)
+        return whole
+
     @property
     def variation(self) -> float:
-        """The sum of squared distances of the numbers from their mean, within each fold."""
-        if self.others:
-            return sum(other.variation for other in self.others)
+        """The sum of squared distances of the numbers from their mean, within each part."""
+        if self.parts:
+            return sum(part.variation for part in self.parts)
         return self.of_mean - self.total**2 / max(self.rows, 1)
 
+    def counts(self) -> dict[str, Any]:
+        """The number of rows."""
+        return {"rows": self.rows}
+
     def figures(self) -> dict[str, float]:
-        """Mean absolute error, root of the mean squared error, and R²; NaN without rows."""
+        """Mean absolute and root mean squared error, R², and the errors of the baselines."""
         rows, variation = self.rows or float("nan"), self.variation
         return {
             "mae": self.absolute / rows,
             "rmse": float(np.sqrt(self.squared / rows)),
             "r2": 1.0 - self.squared / variation if variation > 0 else float(self.squared == 0),
+            "median_mae": self.of_median / rows,
+            "mean_rmse": float(np.sqrt(self.of_mean / rows)),
         }
 
-    def as_dict(self) -> dict[str, Any]:
-        """All figures and the errors of the baselines as JSON values."""
-        rows = self.rows or float("nan")
-        baselines = self.of_median / rows, float(np.sqrt(self.of_mean / rows))
-        return {
-            "rows": self.rows,
-            **self.figures(),
-            **dict(zip(("median_mae", "mean_rmse"), baselines, strict=True)),
-            **({} if self.coverage is None else {"coverage": self.coverage.as_dict()}),
-        }
+    def headline(self, counts: Sequence[int] = ()) -> str:
+        """The errors beside those of the baselines, in a line; ``counts`` are of classes."""
+        return summarize_numbers({**self.counts(), **self.figures()})
 
 
-def describe(result: object, figures: Mapping[str, Any]) -> str:
-    """Write a result as its class with some figures; those that are None are left out.
+def summarize_numbers(score: Mapping[str, Any]) -> str:
+    """The figures of a ``NumberScore`` in a line.
 
-    >>> describe(NumberTarget(), {"rows": 3, "mae": 0.123456789, "log_loss": None})
-    'NumberTarget(rows=3, mae=0.12346)'
+    >>> known = {"rows": 1000, "mae": 0.5, "rmse": 0.75, "r2": 0.61}
+    >>> summarize_numbers(known | {"median_mae": 0.9, "mean_rmse": 1.2})
+    'MAE 0.5, RMSE 0.75, R² 0.6100 on 1,000 rows (the median for all: MAE 0.9; the mean: RMSE 1.2)'
     """
-    known = {name: value for name, value in figures.items() if value is not None}
-    shown = (
-        f"{name}={value:.5g}" if isinstance(value, float) else f"{name}={value}"
-        for name, value in known.items()
+    return (
+        f"MAE {plain(score['mae'])}, RMSE {plain(score['rmse'])}, R² {score['r2']:.4f} on "
+        f"{count(score['rows'], 'row')} (the median for all: MAE {plain(score['median_mae'])}; "
+        f"the mean: RMSE {plain(score['mean_rmse'])})"
     )
-    return f"{type(result).__name__}({', '.join(shown)})"
+
+
+def summarize_score(score: Mapping[str, Any], counts: Sequence[int] = ()) -> str:
+    """The headline of a score that ``as_dict`` wrote."""
+    if "errors" not in score:
+        return summarize_numbers(score)
+    return (RankScore if "distance" in score else Score)(**score).headline(counts)
 
 
 def compute_r2(errors: Array, numbers: Array) -> float:
@@ -504,8 +510,8 @@ class LabelCounts:
         self.label_sets = isinstance(labels, LabelSets)
         values = labels.values[learnt[labels.rows]] if self.label_sets else labels[learnt]
         kinds, codes = encode(values)
-        for label, count in zip(kinds.tolist(), np.bincount(codes).tolist(), strict=True):
-            self.counts[label] = self.counts.get(label, 0) + count
+        for label, rows in zip(kinds.tolist(), np.bincount(codes).tolist(), strict=True):
+            self.counts[label] = self.counts.get(label, 0) + rows
         self.dtype = values.dtype
         return self
 
@@ -553,8 +559,6 @@ def refuse_for_label_sets(parameters: Mapping[str, Any]) -> None:
     for name in "class_weight", "calibrate":
         if parameters[name]:
             raise ParameterError(
-                f"{{{name}}} is for rows of one label each, and these may have several; leave it "
-                "out.",
+                f"{name} is for rows of one label each, and these may have several; leave it out.",
                 code="labels-option",
-                **{name: parameters[name]},
             )

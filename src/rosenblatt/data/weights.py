@@ -44,19 +44,19 @@ def class_weights(class_weight: Any, classes: Array, codes: Array) -> Array | No
         return balance(classes, np.bincount(codes, minlength=len(classes)))
     if not isinstance(class_weight, Mapping):
         raise ParameterError(
-            f'{{class_weight?}} must be a dict, "balanced" or None; got {class_weight!r}.',
+            f'class_weight must be a dict, "balanced" or None; got {class_weight!r}.',
             code="out-of-range",
         )
     known = classes.tolist()
     forgotten = [label for label in known if label not in class_weight]
     if forgotten and set(class_weight) - set(known):  # most likely a typing error
         raise ParameterError(
-            f"The classes {forgotten} are not in {{class_weight?}}.", code="class-without-weight"
+            f"The classes {forgotten} are not in class_weight.", code="class-without-weight"
         )
     weights = np.array([class_weight.get(label, 1.0) for label in known], np.float64)
     if not np.all((weights >= 0) & (weights < np.inf)):
         raise ParameterError(
-            "{class_weight?} must give finite weights that are not negative.", code="out-of-range"
+            "class_weight must give finite weights that are not negative.", code="out-of-range"
         )
     return weights
 

@@ -18,9 +18,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..data.labels import check_classes, count_classes, encode, make_labels, number_labels
-from ..data.rows import Array, check_structure, view_rows
+from ..data.rows import Array, check_structure
 from ..data.weights import balance_running, class_weights, row_weights, rows_that_count
-from ..learners.asking import ask_probabilities, find_margins
 from ..parameters import Parameter, check_parameters
 from ..storage.model import Model
 from ..training.history import Epoch
@@ -321,42 +320,6 @@ class RowClassifier(OnlineClassifier[L], RowEstimator[L]):
         """
         return self._score(self._rows_to_score(X))
 
-    def asks(self, X: Any, b: float = 1.0, random_state: Any = None) -> Array:
-        """Decide for each row whether to ask for its label, by selective sampling.
-
-        A label is asked for with the probability b / (b + margin), where the margin is the size of
-        a score of two classes, or the lead of the best class over the second. AROW and other rules
-        of second order also ask more where they know little of a row. Learn from the rows that are
-        asked for with ``partial_fit``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        b : float, default=1.0
-            How much to ask, above 0. The bound on the mistakes of a perceptron is smallest for half
-            of the squared length of the longest row.
-        random_state : int, RandomState instance or None, default=None
-            The seed of the decisions.
-
-        Returns
-        -------
-        ndarray of bool, shape (n_samples,)
-            Whether to ask.
-
-        References
-        ----------
-        Cesa-Bianchi, Gentile & Zaniboni (2006), "Worst-case analysis of selective sampling for
-        linear classification", Journal of Machine Learning Research 7, 1205-1230.
-        """
-        if not 0 < b < np.inf:
-            raise ValueError(f"b must be a number above 0, not {b!r}.")
-        X, learner = self._rows_to_score(X), self._current()
-        margins = find_margins(self._score(X), learner.multilabel)
-        variances = learner.margin_variances(view_rows(X))
-        drawn = check_random_state(random_state).random_sample(len(margins))
-        return np.asarray(drawn < ask_probabilities(margins, b, variances))
-
     def _score(self, X: Any) -> Array:
         """Score checked rows."""
         return np.asarray(self._current().score_matrix(X))
@@ -494,16 +457,6 @@ def has_finite_sum(X: Any) -> bool:
     values = X.data if hasattr(X, "indptr") else X
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum()))
-
-
-def to_canonical(X: Any) -> Any:
-    """Return X without duplicate entries, which would make norms wrong."""
-    if hasattr(X, "indptr"):
-        check_structure(X)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-    return X
 
 
 def print_epoch(run: Run, measured: int, metric: str, epoch: Epoch) -> None:

@@ -10,24 +10,24 @@ from sklearn.pipeline import Pipeline as ScikitPipeline
 from sklearn.utils.validation import check_consistent_length
 
 from ..data.labels import LabelSets, as_words, make_labels
-from ..data.ranking import make_keys
 from ..data.rows import view_rows
 from ..jobs.compare import Comparison, compare as compare_learners
-from ..jobs.data import SentenceFile
+from ..jobs.data import open_like
 from ..jobs.evaluate import evaluate as evaluate_learner
 from ..jobs.folds import CrossValidation, cross_validate as cross_validate_file
 from ..jobs.importances import Importance, measure_deviations, rank_columns
 from ..jobs.report_page import write_report
-from ..learners import load_model
 from ..learners.kinds import make_learner
 from ..parameters import InputError
 from ..reading.batches import Batch
 from ..reading.reader import read
 from ..reading.tables import to_table
+from ..slices import find_by_estimator
+from ..storage.file import load_model
 from ..storage.model import Model
 from .base import get_learner
 from .features import Features
-from .pipeline import make_job, translate_options
+from .pipeline import make_job
 
 
 def evaluate(
@@ -38,7 +38,6 @@ def evaluate(
     threshold: float | None = None,
     positive_class: Any = None,
     coverage: float | None = None,
-    groups: ArrayLike | None = None,
 ) -> Any:
     """Compare the predictions of a model with the labels of a file or a table.
 
@@ -59,8 +58,6 @@ def evaluate(
     coverage : float, default=None
         Also measure prediction sets or intervals of this coverage; the result has them as
         ``coverage``, with ``measured`` and ``size``. Needs ``calibrate="conformal"``.
-    groups : array-like of shape (n_samples,), default=None
-        The group of each row, for a ranker and with ``y``.
 
     Returns
     -------
@@ -68,8 +65,9 @@ def evaluate(
         With ``error``, ``log_loss``, ``brier_score``, ``roc_auc``, ``average_precision``,
         ``balanced_accuracy``, ``matthews_correlation``, ``confusion``, ``worst`` and the methods
         ``by_class``, ``thresholds``, ``calibration_curve`` and ``as_dict``. Areas are exact up to
-        16 million scores; above, scores are counted in 4,096 bins. For label sets and taggers, the
-        figures of these.
+        16 million scores; above, scores are counted in 4,096 bins. For label sets, numbers and
+        sentences, the figures of these. Every result has ``headline()``, ``figures()``,
+        ``tables()`` and ``as_dict()``.
 
     See Also
     --------
@@ -84,7 +82,7 @@ def evaluate(
     >>> found.error, found.roc_auc
     (0.0, 1.0)
     """
-    learner, rows = open_for(model, data, y, groups)
+    learner, rows = open_for(model, data, y)
     found = evaluate_learner(
         learner, rows, threshold=threshold, coverage=coverage, positive_class=positive_class
     )
@@ -152,8 +150,7 @@ def save_report(
     warn_of_gaps(rows)
     saved = find_parts(model)[1]
     called = str(model) if isinstance(model, str | os.PathLike) else saved.estimator
-    count = getattr(found, "score", found).rows
-    name = str(data) if isinstance(data, str | os.PathLike) else f"{count:,} rows"
+    name = str(data) if isinstance(data, str | os.PathLike) else f"{found.score.rows:,} rows"
     write_report(path, (called, name), (saved, learner, rows), found)
     return found
 
@@ -173,8 +170,8 @@ def compare(first: Any, second: Any, data: Any, y: ArrayLike | None = None) -> C
     Returns
     -------
     Comparison
-        With ``p_value`` (exact McNemar test of the errors), ``differences()`` (mean losses with the
-        95 % intervals of a paired bootstrap), ``verdict()`` and ``as_dict()``.
+        With ``p_value`` (exact McNemar test of errors, paired t-test of numbers), ``differences()``
+        (mean losses with 95 % intervals), ``verdict()`` and ``as_dict()``.
 
     See Also
     --------
@@ -228,7 +225,7 @@ def cross_validate(data: Any, *, folds: int = 5, **options: Any) -> CrossValidat
     >>> len(found.folds), found.score.rows
     (4, 100)
     """
-    data, reading, job = make_job(data, translate_options(options))
+    data, reading, job = make_job(data, options)
     return cross_validate_file(data, reading, job, folds, frozenset(reading))
 
 
@@ -292,34 +289,30 @@ def find_parts(model: Any) -> tuple[Any, Model, Any]:
     return get_learner(model), model.to_model(), None
 
 
-def open_for(
-    model: Any, data: Any, y: ArrayLike | None, groups: ArrayLike | None = None
-) -> tuple[Any, Any]:
+def open_for(model: Any, data: Any, y: ArrayLike | None) -> tuple[Any, Any]:
     """Return the learner of a model, and the data as it reads them."""
     learner, saved, features = find_parts(model)
-    if groups is not None and (y is None or learner.target_kind != "ranking"):
-        raise InputError("groups belong to the y of a ranker; leave them out.", code="no-groups")
-    if learner.reads == "sentences":
-        return learner, SentenceFile(str(data))
+    own = find_by_estimator(saved.estimator)
+    if own is not None and own.file_class:
+        return learner, open_like(saved, data, labels=True)
     if y is not None:
         rows = data if features is None else features.transform(data)
-        return learner, [make_batch(learner, rows, y, groups)]
+        return learner, [make_batch(learner, rows, y)]
     if features is None:
         raise InputError("The model was not trained from a table; pass y.", code="no-labels")
     table = to_table(data)
     return learner, read(data if table is None else table, features=saved.features["recipe"])
 
 
-def make_batch(learner: Any, X: Any, y: ArrayLike | None, groups: ArrayLike | None = None) -> Batch:
-    """Return rows of a matrix and their labels and groups, if there are some, as one batch."""
+def make_batch(learner: Any, X: Any, y: ArrayLike | None) -> Batch:
+    """Return rows of a matrix and their labels, if there are some, as one batch."""
     X = X if hasattr(X, "indptr") else np.ascontiguousarray(X)
     if not hasattr(X, "indptr") and X.dtype.kind != "f":
         X = X.astype(np.float64)
     labels: Any = None if y is None else make_labels(y)
-    keys = None if groups is None else make_keys(make_labels(groups, "groups"))
-    check_consistent_length(X, labels, keys)
+    check_consistent_length(X, labels)
     if labels is not None and learner.multilabel and labels.ndim == 2:
         names, flags = as_words(learner.classes, learner.classes), labels.astype(bool)
         values = np.tile(names, len(flags))[flags.ravel()]
         labels = LabelSets(values, np.append(0, np.cumsum(flags.sum(axis=1))))
-    return Batch(view_rows(X), labels, None, X.shape[1], 0, X.shape[0], groups=keys)
+    return Batch(view_rows(X), labels, None, X.shape[1], 0, X.shape[0])

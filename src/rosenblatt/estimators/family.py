@@ -1,7 +1,5 @@
 """Linear classifiers with other update rules than the perceptron's."""
 
-from typing import Any
-
 from .constructors import estimator, positional
 from .docstrings import described_as
 from .linear import LinearClassifier
@@ -14,7 +12,8 @@ class PassiveAggressive(LinearClassifier):
     """Passive-aggressive classifier: no update with margin 1, else the smallest that reaches it.
 
     The rule of Crammer et al. (2006). With several classes the step is shared by the right class
-    and the best wrong class. The weight of a row multiplies C.
+    and the best wrong class. The weight of a row multiplies its step; with another loss than
+    hinge, where C does not bound steps, it is the margin that the row must have.
 
     Parameters
     ----------
@@ -55,7 +54,6 @@ class PassiveAggressive(LinearClassifier):
 
     C: float = positional(1.0)
     loss: str = "hinge"
-    positive: Any = False
 
 
 @described_as(PassiveAggressive)
@@ -110,7 +108,7 @@ class ROMMA(LinearClassifier):
 
     The algorithm of Li & Long (2002). From zero it makes at most (R/γ)² mistakes, as the
     perceptron, and usually fewer. On noisy data, which no weights satisfy, the weights keep
-    growing. Weights of rows have no effect, except that rows of weight 0 are ignored.
+    growing. The weight of a row is the margin that it must have.
 
     Parameters
     ----------
@@ -182,21 +180,16 @@ class ShiftingPerceptron(LinearClassifier):
 @described_as(ALMA)
 @estimator
 class SecondOrderPerceptron(LinearClassifier):
-    """Second-order perceptron, which uses the correlations of the columns.
+    """Second-order perceptron, which updates columns with small variances most.
 
-    The algorithm of Cesa-Bianchi, Conconi & Gentile (2005): the weights are A⁻¹v, with v the sum of
-    y·x and A the sum of x·xᵀ over all mistakes. A row of weight 2 is added twice to both.
+    The algorithm of Cesa-Bianchi, Conconi & Gentile (2005) with the diagonal of A: the weights are
+    A⁻¹v, with v the sum of y·x and A the sum of x·xᵀ over all mistakes. A row of weight 2 is added
+    twice to both.
 
     Parameters
     ----------
     a : float, default=1.0
         Regularization a > 0, the initial diagonal of A; larger means smaller updates.
-    matrix : {"auto", "full", "diagonal"}, default="auto"
-        Whether to store all of A or its diagonal; "auto" means "full" for two classes and at most
-        100 columns.
-    multi_class : {"argmax", "ovr"}, default="argmax"
-        How to learn over two classes: all together, or one two-class problem per class; a full
-        matrix always needs "ovr".
 
     See Also
     --------
@@ -219,7 +212,6 @@ class SecondOrderPerceptron(LinearClassifier):
     """
 
     a: float = positional(1.0)
-    matrix: str = "auto"
 
 
 @described_as(ALMA)
@@ -346,7 +338,7 @@ class CW(LinearClassifier):
 
     The rule of Dredze, Crammer & Pereira (2008), the variant that is linear in the variance, with
     the diagonal of Σ. Each row is a hard constraint, so wrong labels do much harm; ``SCW`` is the
-    soft form. Weights of rows have no effect, except that rows of weight 0 are ignored.
+    soft form. The weight of a row multiplies the quantile of its confidence.
 
     Parameters
     ----------

@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.rows import Array
+from ..data.rows import Array, view_rows
 from ..reading.reader import Reader, read, read_whole
+from ..reading.scaling import sparse_scaling
 from ..reading.statistics import next_statistics
 from ..reading.tables import TEXT, array_to_table, to_table
 from .constructors import estimator
@@ -157,13 +158,13 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         reader = self._open(X)
         statistics = deepcopy(getattr(self, "_statistics", {}))
-        while not reader.parser.recipe.is_complete:
-            survey = next_statistics(reader.parser)
+        while not reader.recipe.is_complete:
+            survey = next_statistics(reader)
             kind = type(survey).__name__
             for name, value in statistics.get(kind, {}).items():
                 setattr(survey, name, value)
             if survey.seen is not None:
-                for batch in survey.batches(0):
+                for batch in survey.batches():
                     survey.add(batch)
                 kept = ("seen", "rows", "texts")
                 statistics[kind] = {name: getattr(survey, name, 0) for name in kept}
@@ -195,7 +196,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._forget()
         reader = self._open(X)
-        matrix = to_writable(read_whole(reader).batch.X)
+        matrix = to_writable(read_whole(reader).X)
         self._keep(reader, matrix.shape[1], [find_columns(matrix)] if self.compact else [])
         return self._finish(matrix)
 
@@ -213,15 +214,23 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The rows, in float32.
         """
         check_is_fitted(self, "recipe_")
+        if hasattr(X, "tocsr"):
+            X = X.tocsr()
+        if is_array(X) and self.recipe_["rows"] != "table":
+            X = csr_array(np.asarray(X))
+        if hasattr(X, "indptr"):
+            if self.recipe_["bits"] is not None:  # only these features can have made it
+                return self._check_width(X, self.n_features_out_)
+            if self.recipe_["rows"] != "table":
+                return self._finish(self._scale_sparse(X))
+            X = X.toarray()
         if is_array(X):
             X = self._name_columns(np.asarray(X))
-        if hasattr(X, "indptr"):
-            return self._check_converted(X)
         table = to_table(X)
         if table is not None and not len(table):
             return self._finish(csr_array((0, self._width), dtype=np.float32))
         reader = read(X if table is None else table, features=self.recipe_, label=False)
-        matrix = to_writable(read_whole(reader).batch.X)
+        matrix = to_writable(read_whole(reader).X)
         if reader.format == "svmlight" and matrix.shape[1] < self._width:
             matrix.resize(matrix.shape[0], self._width)
         return self._finish(matrix[:, : self._width] if matrix.shape[1] > self._width else matrix)
@@ -321,19 +330,25 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return matrix.toarray()
 
-    def _check_converted(self, X: Any) -> Any:
-        """Check a matrix that these features have made."""
-        if X.shape[1] != self.n_features_out_:
+    def _check_width(self, X: Any, width: int) -> Any:
+        """Check the number of columns of a sparse matrix."""
+        if X.shape[1] != width:
             raise ValueError(
-                f"The sparse X has {X.shape[1]} columns, and these features make "
-                f"{self.n_features_out_}."
+                f"The sparse X has {X.shape[1]} columns, and these features have {width}."
             )
         return X
 
+    def _scale_sparse(self, X: Any) -> Any:
+        """Scale sparse rows as those of an svmlight file are."""
+        matrix = csr_array(self._check_width(X, self._width), dtype=np.float32)
+        scaling = sparse_scaling(self.recipe_["scales"])
+        if scaling is None:
+            return matrix
+        values = scaling.rows(view_rows(matrix)).values
+        return csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+
     def _name_columns(self, X: Array) -> Any:
         """Return an array as a table with the names of the columns of ``fit``."""
-        if self.recipe_["rows"] != "table":
-            return csr_array(X)
         names = [name for name, _ in self.recipe_["columns"]]
         if X.shape[1] != len(names):
             raise ValueError(

@@ -9,13 +9,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.labels import count_classes
-from ..data.rows import Array, refuse_not_finite
+from ..data.rows import Array, refuse_not_finite, to_canonical
 from ..data.weights import refuse_one_class, rows_that_count
 from ..learners.dual.device import check_on_gpu, is_on_gpu, rows_to_gpu, to_host
 from ..learners.dual.learner import DualExamples, DualLearner, runs_on_gpu
 from ..parameters import KERNEL
 from ..training.bars import show_epochs
-from .base import RowClassifier, make_seed, to_canonical
+from .base import RowClassifier, make_seed
 from .constructors import estimator, positional
 
 
@@ -63,12 +63,9 @@ class KernelPerceptron(RowClassifier[DualLearner]):
     max_iter : int, default=100
         Largest number of epochs.
     budget : int or None, default=None
-        Largest number of support rows, which bounds the memory on endless streams; None means no
-        limit.
-    budget_policy : {"projectron", "forgetron", "random", "stop"}, default="projectron"
-        What happens to a mistake when the budget is used up: "projectron" adds its projection onto
-        the support, "forgetron" and "random" remove the oldest or a random row, "stop" ends
-        learning.
+        Largest number of support rows, which bounds the memory on endless streams: when it is
+        reached, a mistake adds the projection of its row onto the span of the support. None means
+        no limit.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which scale the updates. "balanced" weights classes by their rarity:
         in ``fit`` among all rows, in ``partial_fit`` among the rows so far.
@@ -105,7 +102,7 @@ class KernelPerceptron(RowClassifier[DualLearner]):
         Number of updates, over all one-vs-rest problems and calls of ``partial_fit``.
     n_iter_ : int
         Number of epochs.
-    stop_reason_ : {"separated", "max_iter", "budget", "zero_weights"}
+    stop_reason_ : {"separated", "max_iter", "zero_weights"}
         Why training ended; "zero_weights" as in ``Perceptron``.
     history_ : list of Epoch
         A record of each epoch: rows, mistakes, errors (J₁), loss (J).
@@ -125,9 +122,6 @@ class KernelPerceptron(RowClassifier[DualLearner]):
 
     Orabona, Keshet & Caputo (2009), "Bounded kernel-based online learning", Journal of Machine
     Learning Research 10, 2643-2666: the projectron.
-
-    Dekel, Shalev-Shwartz & Singer (2008), "The forgetron: a kernel-based perceptron on a budget",
-    SIAM Journal on Computing 37(5), 1342-1372.
 
     Examples
     --------
@@ -154,7 +148,6 @@ class KernelPerceptron(RowClassifier[DualLearner]):
     multi_class: str = "ovr"
     max_iter: int = 100
     budget: int | None = None
-    budget_policy: str = "projectron"
     class_weight: Mapping[Any, float] | str | None = None
     cache_size: float = 200
     device: str | None = None
@@ -283,9 +276,9 @@ class KernelPerceptron(RowClassifier[DualLearner]):
 
     def _rows_to_score(self, X: Any) -> Any:
         if not is_on_gpu(X):
-            return super()._rows_to_score(X)
+            return to_canonical(super()._rows_to_score(X))
         if not runs_on_gpu(self._values(), X):
-            return super()._rows_to_score(to_host(X))
+            return to_canonical(super()._rows_to_score(to_host(X)))
         X = check_on_gpu(X, self, self._learner.state.support.dtype)
         refuse_not_finite(X)
         return X

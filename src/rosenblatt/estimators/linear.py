@@ -171,8 +171,9 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            The probabilities, in the order of ``classes_``. The most probable class is the one that
-            ``predict`` gives.
+            The probabilities, in the order of ``classes_``. Where the
+            decision favours a class, as with ``class_weight="balanced"``, the most probable class
+            can be another than the one that ``predict`` gives.
         """
         scores = self.decision_function(X)
         self._calibrate_on_stream()
@@ -221,12 +222,12 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
     @property
     def coef_variance_(self) -> Array:
         """The variances of the weights, in the shape of ``coef_``, for rules that keep them."""
-        return self._variances("variances")
+        return self._variances("S")
 
     @property
     def intercept_variance_(self) -> Array:
         """The variances of the biases, in the shape of ``intercept_``, for rules that keep them."""
-        return self._variances("variance_of_bias").ravel()
+        return self._variances("Sb").ravel()
 
     def _variances(self, name: str) -> Array:
         """Return variances of the states; raise AttributeError if the rule keeps none."""
@@ -268,8 +269,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         return False
 
     def _score(self, X: Any) -> Array:
-        votes = self._learner.votes
-        scores = self._learner.shares(X) if votes else X @ self.coef_.T + self.intercept_
+        scores = np.asarray(X @ self.coef_.T + self.intercept_)
         return scores.ravel() if self._learner.problems == [1] else scores
 
     # Checks of input

@@ -9,10 +9,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
-from ..data.ranking import refuse_no_pairs
 from ..data.rows import (
     Array,
-    number_columns,
     overflow,
     refuse_lost,
     refuse_not_finite,
@@ -25,10 +23,10 @@ from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE
 from ..training.conformal import Conformal
 from ..training.history import Epoch
-from ..training.rules import PERCEPTRON, RULES, choose_rule_form
+from ..training.rules import PERCEPTRON, RULES
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
-from .base import RowEstimator, make_seed, print_epoch, to_canonical
+from .base import RowEstimator, make_seed, print_epoch
 from .one_row import NamedColumns, make_first_row, make_row, refuse_to_grow
 from .validation import Validation, check_eval_set, hold_out
 
@@ -153,11 +151,8 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         """Check rows, labels and weights, and hold rows out."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
         holds_out = self.early_stopping or self.calibrate == "conformal"
-        ranks = self._rule.target == "ranking"
-        if self.order in ("first", "replacement") or holds_out or ranks:
+        if self.order == "first" or holds_out:
             refuse_not_finite(X)  # these may never look at some rows
-        if self.intercept_step == "radius":
-            X = to_canonical(X)
         classes, codes = self._encode(y)
         seed, learnt, held = make_seed(self.random_state), None, None
         if eval_set is not None:
@@ -168,9 +163,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:
             rows = rows._replace(row_order=np.intersect1d(rows.row_order, learnt))
-        if ranks:
-            refuse_no_pairs(len(rows.row_order))
-        elif weights is not None:
+        if weights is not None:
             refuse_one_class(codes, rows.row_order)
         return Prepared(X, classes, rows, held, seed)
 
@@ -182,34 +175,16 @@ class LinearEstimator(RowEstimator[LinearLearner]):
                 "intercept_step=0."
             )
         shape, settings = (given.X.shape[1], given.X.dtype), self._settings(given.rows)
-        rule = choose_rule_form(self._rule, settings["parameters"], shape[0], len(given.classes))
+        rule = self._rule
         if any(part is not None for part in start) and not rule.from_anywhere:
             raise ValueError(
                 f"{type(self).__name__} keeps more than its weights, so it starts at zero; leave "
                 "out coef_init and intercept_init."
             )
-        values = settings.pop("parameters")
-        parameters = {**values, **self._number_positive(values, shape[0])}
         settings["multilabel"] = given.rows.codes.ndim == 2
-        learner = LinearLearner.begin(
-            parameters, given.classes, shape, start=start, rule=rule, **settings
+        return LinearLearner.begin(
+            classes=given.classes, shape=shape, start=start, rule=self._rule, **settings
         )
-        learner.parameters = values
-        return learner
-
-    def _values(self) -> dict[str, Any]:
-        values = super()._values()
-        if not isinstance(values.get("positive", False), bool):
-            values["positive"] = np.asarray(values["positive"]).tolist()
-        return values
-
-    def _number_positive(self, values: Mapping[str, Any], width: int) -> dict[str, Any]:
-        """Return the parameter ``positive`` with numbers of columns, if it lists columns."""
-        columns = values.get("positive", False)
-        if isinstance(columns, bool):
-            return {}
-        names = getattr(self, "feature_names_in_", None)
-        return {"positive": number_columns(columns, names, width)}
 
     def _settings(self, given: TrainingRows | None = None) -> dict[str, Any]:
         """Return the parameters, and the step of the bias as a number."""
@@ -231,17 +206,15 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     def _check_continued(self, classes: Array, multilabel: bool) -> None:
         """Raise ValueError if the model cannot continue with these parameters."""
         before = self._learner
-        rule = choose_rule_form(self._rule, self._values(), before.width, len(classes))
-        problems = rule.problems(len(classes), self._values().get("multi_class", ""), multilabel)
-        free = self._values().get("matrix") == "auto" and rule.family == before.rule.family
-        same = (free or rule is before.rule) and problems == before.problems
+        multi_class = self._values().get("multi_class", "")
+        same = self._rule.problems(len(classes), multi_class, multilabel) == before.problems
+        same &= self._rule is before.rule
         same &= type(before.states[0]) is SOLUTIONS[self.solution]
         same &= getattr(before.states[0], "decay", 0.0) == self.average_decay
-        same &= self._values().get("positive") == before.parameters.get("positive")
         if not same:
             raise ValueError(
-                "A trained model cannot change its solution, average_decay, multi_class or "
-                "positive; set them back, or train a new model (warm_start=False)."
+                "A trained model cannot change its solution, average_decay or multi_class; set "
+                "them back, or train a new model (warm_start=False)."
             )
 
     def _continue(self, given: Prepared) -> LinearLearner:

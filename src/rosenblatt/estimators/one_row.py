@@ -47,21 +47,25 @@ class NamedColumns:
 def name_entries(x: Mapping[Any, Any]) -> dict[str, float]:
     """Convert a dict of numbers and words to names of columns and their values.
 
-    >>> name_entries({"size": 3, "colour": "red"})
+    As in a file, blanks around words do not count, and missing values are left out.
+
+    >>> name_entries({"size": 3, "colour": " red", "age": None})
     {'size': 3.0, 'colour=red': 1.0}
     """
-    entries = {}
+    entries: dict[str, float] = {}
     for name, value in x.items():
-        key, number = (f"{name}={value}", 1.0) if isinstance(value, str) else (str(name), value)
+        if isinstance(value, str):
+            word = value.strip()
+            entries |= {f"{name}={word}": 1.0} if word else {}
+            continue
         try:
-            entries[key] = float(number)
+            number = math.nan if value is None else float(value)
         except (TypeError, ValueError, OverflowError):
-            entries[key] = math.nan
-        if not math.isfinite(entries[key]):
-            raise ValueError(
-                f"x[{name!r}] is {value!r}; expected a finite number or a string. Leave out names "
-                "with unknown values."
-            )
+            number = math.inf
+        if math.isinf(number):
+            raise ValueError(f"x[{name!r}] is {value!r}; expected a finite number or a string.")
+        if not math.isnan(number):
+            entries[str(name)] = number
     return entries
 
 
@@ -112,6 +116,8 @@ def make_first_row(x: Any) -> tuple[Any, Array | None]:
     """Convert the first row of a model to a matrix; for a dict, also return the column names."""
     if isinstance(x, Mapping):
         entries = name_entries(x)
+        if not entries:
+            raise ValueError("x has no values; expected a dict with numbers or words.")
         return csr_array([list(entries.values())]), np.array(list(entries), object)
     values = np.asarray(x)
     values = np.ascontiguousarray(values, values.dtype if values.dtype == np.float32 else float)
@@ -143,8 +149,6 @@ def refuse_to_grow(learner: LinearLearner) -> None:
         reason = f"ties={learner.ties} says which class is the second" if asymmetric else ""
         if learner.refusal("stream"):
             reason = f"the solution {learner.parameters['solution']} keeps rows of known classes"
-        if learner.parameters.get("positive", False) is not False:
-            reason = "positive says the sign of weights of the second class"
     else:
         reason = learner.refusal("add_class")
     if reason:

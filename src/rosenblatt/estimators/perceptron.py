@@ -1,7 +1,5 @@
 """The perceptron as a scikit-learn estimator."""
 
-from typing import Any
-
 from .constructors import estimator
 from .linear import LinearClassifier
 
@@ -24,42 +22,29 @@ class Perceptron(LinearClassifier):
         Margin ≥ 0 of negative rows, where it differs from that of positive ones (PAUM, Li et al.
         2002): the larger margin of a rare class moves the boundary away from it. Needs two classes
         or one-vs-rest.
-    slack : float, default=0.0
-        Each update by a row lowers the margin that this row must exceed by ``slack`` times the size
-        of the update (the λ-trick of Khardon & Wachman 2007), so that rows with a wrong label cause
-        fewer updates. Try shares of the squared length of rows. Updates are counted within one
-        ``fit``.
-    max_row_updates : int or None, default=None
-        Largest number of updates by one row in a ``fit`` (the α-bound of Khardon & Wachman 2007).
-    positive : bool or list of columns, default=False
-        Whether weights are never negative: True for all columns, or the names, numbers or a mask of
-        some. After each update, weights below 0 become 0. Several classes are then learnt
-        one-vs-rest.
     ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
         What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
         one-vs-rest, and also decide the prediction.
-    solution : {"last", "average", "vote", "pocket"}, default="last"
-        The weights to predict with: the last ones; the average over all rows; a majority vote of
-        all weights (Freund & Schapire 1999), which stores every mistaken row and is slow to
-        predict; or the best weights on the training data so far (pocket algorithm with ratchet,
-        Gallant 1990).
+    solution : {"last", "average", "pocket"}, default="last"
+        The weights to predict with: the last ones; the average over all rows; or the best weights
+        on the training data so far (pocket algorithm with ratchet, Gallant 1990). A majority vote
+        of all weights (Freund & Schapire 1999) needs every mistaken row, as the dual form keeps
+        them: ``KernelPerceptron("linear", solution="vote")``.
     average_decay : float, default=0.0
         With ``solution="average"``, the decay per row, in [0, 1): 0.001 averages over about the
         last 1,000 rows, for data that drift; 0 averages over all rows.
-    order : {"each", "once", "fixed", "replacement", "batch", "active", "first", "worst"}, \
-default="each"
+    order : {"each", "once", "fixed", "batch", "active", "first", "worst"}, default="each"
         The order of the rows. "each": a new permutation each epoch; "once": one permutation for all
-        epochs; "fixed": as given; "replacement": as many rows as there are, drawn with replacement;
-        "batch": all rows at once, one update per epoch by the sum over its mistakes (the batch
-        perceptron, gradient descent on the loss J); "active": all rows, then only rows that were
-        ever mistaken until they cause no update or twice as many rows have been read, and so on;
-        "first": the first mistake from the start, one per epoch; "worst": the most misclassified
-        row, one per epoch.
+        epochs; "fixed": as given; "batch" (``Perceptron`` only): all rows at once, one update per
+        epoch by the sum over its mistakes (the batch perceptron, gradient descent on the loss J);
+        "active": all rows, then only rows that were ever mistaken until they cause no update or
+        twice as many rows have been read, and so on; "first": the first mistake from the start, one
+        per epoch; "worst": the most misclassified row, one per epoch.
     fit_intercept : bool, default=True
         Whether to learn a bias; otherwise the boundary goes through the origin.
     intercept_step : float or "radius", default=1.0
-        A mistake moves the bias by η·y times this number. "radius" means R², the largest squared
-        norm of a row; 0 keeps the bias constant at ``intercept_init``.
+        An update moves the bias by its step times this number. "radius" means R², the largest
+        squared norm of a row; 0 keeps the bias constant at ``intercept_init``.
     multi_class : {"argmax", "ovr"}, default="argmax"
         How to learn over two classes: "argmax" adds a row to the right class and subtracts it from
         the best wrong class; "ovr" trains one two-class problem per class.
@@ -102,7 +87,7 @@ default="each"
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted. Of two classes, the second is the positive one.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The weights; with ``solution="vote"`` the last ones.
+        The weights.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The biases.
     class_count_ : ndarray of shape (n_classes,)
@@ -112,10 +97,9 @@ default="each"
     n_mistakes_ : int
         Number of updates, over all calls of ``partial_fit`` or warm starts; with ``order="batch"``
         the number of mistaken rows.
-    stop_reason_ : {"separated", "max_iter", "no_improvement", "no_updates", "zero_weights"}
+    stop_reason_ : {"separated", "max_iter", "no_improvement", "zero_weights"}
         Why training ended. "separated": an epoch without mistakes; "zero_weights": such an epoch
-        with ``ties="correct"`` and weights of 0, which separate nothing; "no_updates": an epoch
-        whose mistakes were all excused by ``slack`` or ``max_row_updates``.
+        with ``ties="correct"`` and weights of 0, which separate nothing.
     history_ : list of Epoch
         A record of each epoch: rows, mistakes, errors (J₁), loss (J), validation_score.
 
@@ -124,7 +108,6 @@ default="each"
     PassiveAggressive : Steps as large as a row needs for a margin.
     AROW : A rule for one pass, with a variance of each weight.
     KernelPerceptron : Curved boundaries.
-    SequencePerceptron : Tags for the words of sentences.
     steps : A record of every update.
     separability : Decides whether a hyperplane separates the classes.
 
@@ -138,9 +121,6 @@ default="each"
 
     Li, Zaragoza, Herbrich, Shawe-Taylor & Kandola (2002), "The perceptron algorithm with uneven
     margins", International Conference on Machine Learning, 379-386.
-
-    Khardon & Wachman (2007), "Noise tolerant variants of the perceptron algorithm", Journal of
-    Machine Learning Research 8, 227-248.
 
     Gallant (1990), "Perceptron-based learning algorithms", IEEE Transactions on Neural Networks
     1(2), 179-191.
@@ -157,13 +137,9 @@ default="each"
     eta0: float = 1.0
     margin: float = 0.0
     negative_margin: float | None = None
-    slack: float = 0.0
-    max_row_updates: int | None = None
-    positive: Any = False
     ties: str = "mistake"
     max_iter: int = 100
 
     @property
     def _textbook(self) -> bool:
-        asks = self.margin, self.negative_margin, self.slack, self.max_row_updates
-        return not any(asks) and self.positive is False
+        return not (self.margin or self.negative_margin)

@@ -10,27 +10,24 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import get_config
 from sklearn.pipeline import Pipeline as ScikitPipeline
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import rosenblatt
 
 from ..data.labels import LabelSets
-from ..data.rows import Array
 from ..data.targets import make_target
-from ..jobs.data import SentenceFile
+from ..jobs.data import open_file
 from ..jobs.files import train as train_model
 from ..jobs.job import FileJob
 from ..jobs.online import train_online
 from ..jobs.tuning import tune
-from ..learners import load_model
-from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES, ParameterError
-from ..reading.batches import get_labels, known_labels
+from ..parameters import RULE_TABLE, ParameterError
+from ..reading.batches import known_labels
 from ..reading.reader import read, read_whole
 from ..reading.tables import to_table
-from ..storage.file import save_model
+from ..slices import find_by_format
+from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from ..storage.registry import restore
 from ..training.plan import Request
@@ -70,14 +67,13 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
     ['b']
     """
 
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any = None,
-        classes: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-    ) -> Self:
+    @property
+    def predict_proba(self) -> Any:
+        """The probabilities of the classes, where the classifier learns them."""
+        self.steps[-1][1].predict_proba  # noqa: B018, its error says how to learn them
+        return super().predict_proba
+
+    def partial_fit(self, X: Any, y: Any = None, classes: ArrayLike | None = None) -> Self:
         """Learn from a batch of a table once, in the order of its rows.
 
         The first call fits ``Features`` to the batch; later calls leave the features unchanged.
@@ -90,8 +86,6 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
             The labels of the rows; None if X has the column of labels that ``train`` was given.
         classes : array-like of shape (n_classes,), default=None
             The labels to come, as for ``partial_fit`` of the classifier.
-        groups : array-like of shape (n_samples,), default=None
-            The group of each row, for a ranker; without y, those of the column in X.
 
         Returns
         -------
@@ -104,117 +98,15 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
         if y is None:
             table = to_table(X)
             X = X if table is None else table
-            batch = read_whole(read(X, features=features.recipe_)).batch
+            batch = read_whole(read(X, features=features.recipe_))
             if batch.labels is None:
                 raise ValueError("X has no column of labels that train was given; pass y.")
-            groups = batch.groups
-            y = known_labels(batch) if groups is None else get_labels(batch)
+            y = known_labels(batch)
             if isinstance(y, LabelSets):
                 y = make_target(classifier.classes_, True).encode(y)
-        named = {"classes": classes, "groups": groups}  # a regressor has neither
-        named = {name: value for name, value in named.items() if value is not None}
+        named = {} if classes is None else {"classes": classes}  # a regressor has none
         classifier.partial_fit(features.transform(X), y, **named)
         return self
-
-    def score(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-        qid: ArrayLike | None = None,
-        **params: Any,
-    ) -> float:
-        """Score the predictions of a table, as ``score`` of the last step does.
-
-        Parameters
-        ----------
-        X : data frame, Arrow table, list of dicts, list of strings, array or path
-            The rows.
-        y : array-like of shape (n_samples,), default=None
-            Their labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        groups, qid : array-like of shape (n_samples,), default=None
-            The group of each row, for a ranker; None means that all rows are one group.
-        **params
-            As in scikit-learn, with its metadata routing.
-
-        Returns
-        -------
-        float
-            The score.
-        """
-        named = {"groups": groups, "qid": qid}
-        named = {name: value for name, value in named.items() if value is not None}
-        if params and not get_config()["enable_metadata_routing"]:
-            raise TypeError(f"score() got an unexpected keyword argument {min(params)!r}")
-        if not named:
-            return float(super().score(X, y, sample_weight, **params))
-        return float(self[-1].score(self[:-1].transform(X), y, **named))
-
-    @available_if(lambda self: hasattr(self.steps[-1][1], "act"))  # type: ignore[untyped-decorator]
-    def act(self, X: Any) -> tuple[Array, Array]:
-        """Predict the class of each row by chance, as ``Banditron.act`` does.
-
-        Parameters
-        ----------
-        X : data frame, Arrow table, list of dicts, list of strings, array or path
-            The rows.
-
-        Returns
-        -------
-        predicted : ndarray of shape (n_samples,)
-            The class that was drawn for each row.
-        probability : ndarray of shape (n_samples,)
-            The probability with which it was drawn.
-        """
-        predicted, probability = self[-1].act(self[:-1].transform(X))
-        return predicted, probability
-
-    @available_if(lambda self: hasattr(self.steps[-1][1], "feedback"))  # type: ignore[untyped-decorator]
-    def feedback(self, X: Any, predicted: ArrayLike, right: ArrayLike, probability: Any) -> Self:
-        """Learn whether predictions were right, as ``Banditron.feedback`` does.
-
-        Parameters
-        ----------
-        X : data frame, Arrow table, list of dicts, list of strings, array or path
-            The rows.
-        predicted : array-like of shape (n_samples,)
-            The classes that were predicted.
-        right : array-like of bool, shape (n_samples,)
-            Whether each of them is right.
-        probability : array-like of shape (n_samples,) or float
-            The probability with which each was drawn, as ``act`` returned it.
-
-        Returns
-        -------
-        self
-            The pipeline.
-        """
-        self[-1].feedback(self[:-1].transform(X), predicted, right, probability)
-        return self
-
-    @available_if(lambda self: hasattr(self.steps[-1][1], "asks"))  # type: ignore[untyped-decorator]
-    def asks(self, X: Any, b: float = 1.0, random_state: Any = None) -> Array:
-        """Decide for each row whether to ask for its label, as ``asks`` of the classifier does.
-
-        Parameters
-        ----------
-        X : data frame, Arrow table, list of dicts, list of strings, array or path
-            The rows.
-        b : float, default=1.0
-            How much to ask, above 0.
-        random_state : int, RandomState instance or None, default=None
-            The seed of the decisions.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples,)
-            Whether to ask for the label of each row.
-        """
-        return np.asarray(self.steps[-1][1].asks(self[:-1].transform(X), b, random_state))
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> Any:
         """Predict sets of classes, as ``predict_set`` of the classifier does.
@@ -259,8 +151,8 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     Parameters
     ----------
     data : path, data frame, Arrow table, list of dicts or array
-        The rows with their labels in a column, or a file of tagged sentences. Objects with an Arrow
-        stream (DuckDB, polars) are accepted, too.
+        The rows with their labels in a column, or a file of sentences with tags. Objects with an
+        Arrow stream (DuckDB, polars) are accepted, too.
     listener : Listener, default=None
         Receives the events of training; None shows notices about the data as warnings.
     **options
@@ -274,29 +166,23 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
 
         Options for files: ``classes`` (all labels), ``ordinal`` (all labels in their order, the
         lowest first, to learn ranks), ``window`` (shuffle a stream within N rows,
-        default 0), ``holdout`` (share of rows to test on, default 0), ``cache`` (path for parsed
-        rows, default None), ``labels_budget`` (learn only from rows whose labels are asked for, by
-        selective sampling: a share below 1 or a number; default 0, all labels).
+        default 0), ``holdout`` (share of rows to test on, default 0).
 
-        ``tune=True`` (default False) tries several rules and parameters on held-out rows and takes
-        the best; ``file_facts_["facts"]["tuning"]`` has the results.
+        ``tune=True`` (default False) compares several rules, parameters and readings of the columns
+        by cross-validation, and takes the simplest within one standard error of the best;
+        ``file_facts_["facts"]["tuning"]`` has the results.
 
         ``online=True`` (default False) makes one pass over a stream and chooses everything that is
         not stated for the prediction of each next row; ``file_facts_["facts"]["online"]`` has the
         error, the settings and the drift alarms. ``progress_every`` (default 0) reports the error
         of predictions made before each row is learnt to the listener after every N rows.
 
-        The names of the shell are accepted, too: ``epochs`` for ``max_iter``, ``seed`` for
-        ``random_state``, ``bias_step`` for ``intercept_step``, ``probabilities`` for ``calibrate``,
-        ``conformal=True`` for ``calibrate="conformal"``, ``no_bias=True`` for
-        ``fit_intercept=False``.
-
     Returns
     -------
-    Pipeline or SequencePerceptron
+    Pipeline or estimator
         A fitted pipeline of ``Features`` and a classifier, whose methods take tables, dicts and
-        paths; for a file of sentences, a tagger. For label sets ``predict`` gives an indicator with
-        a column for each of ``classes_``.
+        paths; for a file of sentences, the estimator of these. For label sets ``predict`` gives an
+        indicator with a column for each of ``classes_``.
 
     See Also
     --------
@@ -309,14 +195,13 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     >>> rows = [{"height": h, "kind": "tall" if h > 5 else "short"} for h in range(10)]
     >>> train(rows, label="kind").predict([{"height": 9}, {"height": 2}]).tolist()
     ['tall', 'short']
-    >>> train(rows, label="kind", epochs=3).named_steps["classifier"].max_iter
+    >>> train(rows, label="kind", max_iter=3).named_steps["classifier"].max_iter
     3
     """
-    options = translate_options(options)
     if isinstance(data, str | PathLike):
-        tagger = train_tagger_on(str(data), listener, options)
-        if tagger is not None:
-            return tagger
+        found = find_by_format(str(data), options.get("format"))
+        if found is not None:
+            return train_on_examples(str(data), listener, options)
     data, reading, job = make_job(data, options)
     notes = NoteCollector()
     reader = read(data, **reading, names=NAMES)
@@ -356,33 +241,9 @@ def list_labels(option: str, labels: Any) -> tuple[Any, ...]:
     unordered = option == "ordinal" and isinstance(labels, Set)
     if isinstance(labels, str) or not isinstance(labels, Iterable) or unordered:
         raise ParameterError(
-            f"{{{option}?}} must be a list of labels; got {labels!r}.", code="out-of-range"
+            f"{option} must be a list of labels; got {labels!r}.", code="out-of-range"
         )
     return tuple(one.item() if isinstance(one, np.generic) else one for one in labels)
-
-
-def translate_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options with the names of Python where those of the shell were used.
-
-    >>> translate_options({"epochs": 3, "no_bias": True})
-    {'max_iter': 3, 'fit_intercept': False}
-    """
-    in_python = {shell: name for name, shell in SHELL_NAMES.items() if shell != "early_stopping"}
-    translated, new = dict[str, Any](), dict[str, Any]()
-    for name, value in options.items():
-        if name == "early_stopping" and type(value) is int:  # epochs to wait, as in the shell
-            new = {"early_stopping": True, "n_iter_no_change": value}
-        elif name == "no_bias":
-            new = {"fit_intercept": not value}
-        elif name == "conformal":
-            new = {"calibrate": "conformal"} if value else {}
-        else:
-            new = {in_python.get(name, name): value}
-        twice = sorted(new.keys() & translated.keys())
-        if twice:
-            raise TypeError(f"train() got both {name} and {twice[0]}, which are the same option")
-        translated |= new
-    return translated
 
 
 def refuse_unknown_options(options: Iterable[str], known: set[str]) -> None:
@@ -398,16 +259,11 @@ def refuse_unknown_options(options: Iterable[str], known: set[str]) -> None:
         raise TypeError(f"train() got an unexpected keyword argument {name!r}{hint}")
 
 
-def train_tagger_on(path: str, listener: Listener | None, options: dict[str, Any]) -> Any:
-    """Train a tagger on a file of sentences; return None for other files."""
-    from ..learners.sequence.file_formats import detect_format
-
-    options = dict(options)
-    kind = detect_format(path, options.pop("format", None))
-    if kind is None:
-        return None
-    refuse_unknown_options(options, {"label", "encoding", *SEQUENCE})
-    file = SentenceFile(path, kind, options.pop("label", None), options.pop("encoding", None))
+def train_on_examples(path: str, listener: Listener | None, options: dict[str, Any]) -> Any:
+    """Train a model on a file of a slice."""
+    reading = {name: options.pop(name) for name in ("format", "label", "encoding") & options.keys()}
+    file: Any = open_file(path, **reading)
+    refuse_unknown_options(options, {"format", "label", "encoding", *file.parameters})
     notes = NoteCollector()
     model = train_model(file, FileJob(Request(parameters=options), listener or notes))
     notes.warn(4)

@@ -10,7 +10,6 @@ from sklearn.base import is_regressor
 from ..data.labels import check_classes, encode, number_labels
 from ..data.rows import Array
 from ..parameters import ParameterError
-from .rankers import LinearRanker
 
 
 @dataclass(frozen=True)
@@ -122,10 +121,9 @@ def progressive(
     >>> seen.error, seen.over(200).tolist()
     (0.0125, [0.025, 0.0])
     """
-    if is_regressor(model) or isinstance(model, LinearRanker):
-        predicts = "predicts numbers" if is_regressor(model) else "orders rows"
+    if is_regressor(model):
         raise ParameterError(
-            f"progressive counts wrong labels, and {type(model).__name__} {predicts}; use a "
+            f"progressive counts wrong labels, and {type(model).__name__} predicts numbers; use a "
             "classifier.",
             code="progressive-numbers",
         )

@@ -41,9 +41,9 @@ class PRank(BaseLinearClassifier):
     solution : {"last", "average"}, default="last"
         The weights and thresholds to predict with: the last ones, or the average over all rows,
         which is nearly always better.
-    order : {"each", "once", "fixed", "replacement"}, default="each"
+    order : {"each", "once", "fixed"}, default="each"
         The order of the rows. "each": a new permutation each epoch; "once": one permutation for all
-        epochs; "fixed": as given; "replacement": as many rows as there are, drawn with replacement.
+        epochs; "fixed": as given.
     metric : {"rank-error", "error", "log-loss", "auc", "average-precision", "f1", "balanced"}, \
 default="rank-error"
         What early stopping compares: the mean difference of ranks, or a metric of classes.

@@ -4,11 +4,9 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from ..kernels.foreign import stamp_foreign_kernel
-from ..parameters import Parameter, ParameterError, RuleEntry, add_entry
-from ..storage.registry import STATES
-from ..training.rules import RULES, UpdateRule, make_rules
-from ..training.solutions import SOLUTIONS
+from ..parameters import RULE_NAMES, Parameter, ParameterError, RuleEntry, add_entry
+from ..slices import find_by_estimator
+from ..training.rules import RULES, UpdateRule
 from .linear_base import LinearEstimator
 
 Class = TypeVar("Class", bound=type[LinearEstimator])
@@ -28,7 +26,7 @@ def register_rule(
     Parameters
     ----------
     rule : UpdateRule
-        The name, the kernels, and the function that makes their settings.
+        The name, and the class of the settings, which says what an update is.
     own : dict of Parameter
         The parameters that the class has besides those of all rules, by name. Each becomes an
         option of the shell.
@@ -48,8 +46,8 @@ def register_rule(
     --------
     >>> from rosenblatt.estimators.constructors import estimator
     >>> from rosenblatt.estimators.linear import LinearClassifier
-    >>> from rosenblatt.training.rules import LOOPS
-    >>> @register_rule(LOOPS["perceptron"], {})
+    >>> from rosenblatt.training.rules import PERCEPTRON
+    >>> @register_rule(PERCEPTRON, {})
     ... @estimator
     ... class Perceptron(LinearClassifier):
     ...     ...
@@ -63,20 +61,16 @@ def register_rule(
         name = cls.__name__
         before = REGISTERED.get(name)
         again = before is not None and before._rule.name == rule.name
-        if not again and (rule.name in RULES or name in STATES):
+        if not again and (rule.name in RULES or name in RULE_NAMES or find_by_estimator(name)):
             raise ParameterError(
                 f"The rule {rule.name} or the class {name} exists already; choose other names.",
                 code="rule-taken",
             )
-        entry = RuleEntry(
-            name, own, tuned=tuned, loop=rule.name, target=rule.target, feedback=rule.draws
-        )
+        apart = not rule.together
+        entry = RuleEntry(name, "", own, tuned=tuned, one_vs_rest=apart, target=rule.target)
         check_constructor(cls, entry)
-        for kernel in (rule.binary, rule.multiclass, rule.judged):
-            stamp_foreign_kernel(kernel)
         add_entry(rule.name, entry)
-        RULES.update(make_rules(rule.name, entry, {rule.name: rule}))
-        STATES[name] = lambda: SOLUTIONS
+        RULES[rule.name] = rule
         cls._parameters, cls._rule = entry.parameters, RULES[rule.name]
         REGISTERED[name] = cls
         return cls

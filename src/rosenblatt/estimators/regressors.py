@@ -270,14 +270,11 @@ default="epsilon_insensitive"
         PA-I, PA-II, or PA without a limit to the step, for numbers without noise.
     epsilon : float, default=0.1
         Error ε ≥ 0 up to which a row causes no update, in the unit of y.
-    positive : bool or list of columns, default=False
-        Whether weights are never negative: True for all columns, or the names, numbers or a mask of
-        some. After each update, weights below 0 become 0.
     solution : {"last", "average"}, default="last"
         The weights to predict with: the last ones, or the average over all rows.
-    order : {"each", "once", "fixed", "replacement"}, default="each"
+    order : {"each", "once", "fixed"}, default="each"
         The order of the rows. "each": a new permutation each epoch; "once": one permutation for all
-        epochs; "fixed": as given; "replacement": as many rows as there are, drawn with replacement.
+        epochs; "fixed": as given.
     fit_intercept : bool, default=True
         Whether to learn a bias.
     intercept_step : float or "radius", default=1.0
@@ -330,7 +327,6 @@ default="epsilon_insensitive"
     C: float = positional(1.0)
     loss: str = "epsilon_insensitive"
     epsilon: float = 0.1
-    positive: Any = False
 
 
 @described_as(PassiveAggressiveRegressor)
@@ -379,4 +375,3 @@ class Adaline(LinearRegressor):
 
     eta0: float = positional(0.1)
     normalized: bool = True
-    positive: Any = False

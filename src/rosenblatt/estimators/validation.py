@@ -9,7 +9,7 @@ from ..data.labels import count_classes
 from ..data.rows import Array, refuse_not_finite
 from ..data.splits import Split
 from ..data.weights import row_weights, rows_that_count
-from ..parameters import CodedError, ParameterError, in_python, spell_parameters
+from ..parameters import CodedError, ParameterError
 from ..training.scoring import RANKING, describe_unranked, explain_undefined, is_defined
 
 
@@ -31,7 +31,7 @@ def hold_out(
         counts = count_classes(codes[held], len(classes))
         found = describe_unranked(metric, counts, len(held), classes)
         if found is not None:
-            warnings.warn(spell_parameters(found, in_python), stacklevel=6)
+            warnings.warn(found, stacklevel=6)
     return learnt, Validation(X[held], codes[held])
 
 
@@ -39,8 +39,8 @@ def check_eval_set(model: Any, eval_set: Any, classes: Array, dtype: Any) -> Val
     """Return the rows of ``eval_set``, checked against those to learn from."""
     if not model.early_stopping and model.calibrate != "conformal":
         raise ParameterError(
-            "eval_set is for early stopping and prediction sets; use {early_stopping=True} or "
-            '{calibrate="conformal"}, or leave it out.',
+            "eval_set is for early stopping and prediction sets; use early_stopping=True or "
+            'calibrate="conformal", or leave it out.',
             code="eval-set-unused",
         )
     if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
@@ -55,11 +55,11 @@ def check_eval_set(model: Any, eval_set: Any, classes: Array, dtype: Any) -> Val
         if ranked and not is_defined(metric, count_classes(codes, len(classes)), len(codes)):
             raise ParameterError(
                 f"the rows {explain_undefined(metric)}; add rows of another class, or use another "
-                "{metric?}.",
+                "metric.",
                 code="metric-one-class",
             )
         return Validation(X, codes)
     except CodedError as error:
-        raise error.reword(f"eval_set: {error.template}") from None
+        raise error.reword(f"eval_set: {error}") from None
     except ValueError as error:
         raise ValueError(f"eval_set: {error}") from None

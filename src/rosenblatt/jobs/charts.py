@@ -1,17 +1,26 @@
-"""Charts as inline SVG, for pages without scripts."""
+"""Charts as inline SVG, for pages without scripts, and those of evaluations."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.results import clip
 from ..data.rows import Array
-from .curves import Curve
+from .curves import (
+    CalibrationCounts,
+    Column,
+    Curve,
+    ThresholdScore,
+    precision_recall_curve,
+    roc_curve,
+)
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8a8a8a", "#6a3d9a")
 """Okabe & Ito's palette, which colour-blind readers can distinguish."""
 MOST_POINTS = 300
+MOST_CURVES = 8  # classes in one chart
 WIDTH, HEIGHT = 360, 300
 LEFT, RIGHT, TOP, BOTTOM = 46, 10, 10, 42
 
@@ -37,10 +46,74 @@ class Axis(NamedTuple):
         return start + np.clip(share, 0.0, 1.0) * (end - start)
 
 
-def draw_chart(
-    title: str, series: Sequence[Series], axes: tuple[Axis, Axis], guide: Curve | None = None
-) -> str:
-    """Draw curves as a figure with a legend; ``guide`` is a dashed line behind them."""
+class Chart(NamedTuple):
+    """Curves with a legend; ``guide`` is a dashed line behind them."""
+
+    title: str
+    series: Sequence[Series]
+    axes: tuple[Axis, Axis]
+    guide: Curve | None = None
+
+
+DIAGONAL = Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+
+
+def chart_ranks(names: Sequence[str], columns: Sequence[Column]) -> list[Chart]:
+    """Return the ROC and precision-recall curves of the most frequent classes."""
+    drawn = [
+        (name, column)
+        for name, column in zip(names if columns else (), columns, strict=True)
+        if column.positive.any() and not column.positive.all()
+    ]
+    drawn = sorted(drawn, key=lambda one: -one[1].count_rows())[:MOST_CURVES]
+    if not drawn:
+        return []
+    some = f" of the {len(drawn)} most frequent classes" if len(drawn) < len(columns) else ""
+    ranks = {name: column.ranks() for name, column in drawn}
+    rates = Axis("false positive rate"), Axis("true positive rate")
+    roc = [Series(name, roc_curve(each)) for name, each in ranks.items()]
+    precision = [Series(name, precision_recall_curve(each)) for name, each in ranks.items()]
+    return [
+        Chart(f"ROC{some}", roc, rates, DIAGONAL),
+        Chart(f"Precision and recall{some}", precision, (Axis("recall"), Axis("precision"))),
+    ]
+
+
+def chart_thresholds(
+    name: str,
+    column: Column,
+    chances: Callable[[Array], Array] | None,
+    tabulate: Callable[[Any], list[ThresholdScore]],
+) -> Chart:
+    """Return precision, recall and F1 over the threshold above which a class is predicted."""
+    low, high = 0.01, 0.99
+    axis = Axis(f"probability above which {clip(name)} is predicted")
+    if chances is None:
+        low, high = float(column.scores.min()), float(column.scores.max())
+        axis = Axis(f"score above which {clip(name)} is predicted", low, high)
+    points = np.linspace(low, high, 99)
+    table = np.array(tabulate(points))
+    series = []
+    for title, field in (("precision", 2), ("recall", 3), ("F1", 5)):
+        known = ~np.isnan(table[:, field])
+        series.append(Series(title, Curve(points[known], table[known, field])))
+    return Chart("Thresholds", series, (axis, Axis("")))
+
+
+def chart_calibration(name: str, counts: CalibrationCounts) -> list[Chart]:
+    """Return observed shares of a class over its predicted probabilities."""
+    bins = counts.curve()
+    if not bins:
+        return []
+    x, y = np.array([(one.predicted, one.observed) for one in bins]).T
+    axes = Axis(f"probability of {clip(name)}"), Axis("share of rows that are of it")
+    title = f"Calibration (error {counts.error:.4f})"
+    return [Chart(title, [Series("", Curve(x, y), dots=True)], axes, DIAGONAL)]
+
+
+def draw_chart(chart: Chart) -> str:
+    """Draw a chart as a figure."""
+    title, series, axes, guide = chart
     right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
     parts = [*draw_axis(axes[0], True), *draw_axis(axes[1], False)]
 

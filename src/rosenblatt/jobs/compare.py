@@ -1,8 +1,8 @@
 """Compare two models on the same rows, and test whether their difference could be chance.
 
 Errors are compared by the exact McNemar test (McNemar 1947), which is a sign test of the rows that
-only one model gets right. Intervals are those of a paired bootstrap (Efron 1979) of consecutive
-blocks of rows, at most ``MOST_BLOCKS``, so that memory does not grow with the file.
+only one model gets right. Other losses and all intervals are those of a paired t-test of
+consecutive blocks of rows, at most ``MOST_BLOCKS``, so that memory does not grow with the file.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,43 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import LabelSets, as_words
-from ..data.metrics import LEAST
+from ..data.results import Result, Table
 from ..data.rows import Array, n_rows
-from ..data.targets import as_numbers, describe
 from ..parameters import InputError
-from ..reading.batches import get_label_sets, get_labels
 from ..reading.reader import Reader
-from .data import SentenceFile
-from .decisions import find_probabilities
-from .evaluate import scored
-from .evaluation import encode_words
+from .data import ExampleFile
+from .evaluate import new_evaluation, scored
+from .evaluation import RowLosses
 
 MOST_BLOCKS = 2_000
-SAMPLES = 2_000
 CHANCE = 0.05  # a larger p-value could be chance
-SEED = 0
-
-
-class RowLosses(NamedTuple):
-    """The labels of some rows in words, the losses of a model on them, and unknown labels as flags.
-
-    The first loss decides which of two models is better on a row; of classes it is 1 for an error.
-    The others are only those of rows whose labels both models know.
-    """
-
-    labels: Array
-    losses: dict[str, Array]
-    unknown: Array
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def cut(self, first: int, stop: int | None = None) -> "RowLosses":
-        """Return some of the rows."""
-        some = slice(first, stop)
-        losses = {name: loss[some] for name, loss in self.losses.items()}
-        return RowLosses(self.labels[some], losses, self.unknown[some])
 
 
 class Difference(NamedTuple):
@@ -62,13 +35,15 @@ class Difference(NamedTuple):
 
 
 @dataclass(repr=False)
-class Comparison:
+class Comparison(Result):
     """Losses of two models on the same rows.
 
     Attributes
     ----------
+    counted : str
+        What is compared.
     rows : int
-        The number of rows, or of tokens for taggers.
+        The number of rows, or of what the models predict.
     better : tuple of int
         The rows on which only the first, and only the second model is right.
     unknown : int
@@ -78,17 +53,18 @@ class Comparison:
         consecutive blocks.
     """
 
+    unknown_remark = (
+        "that one of the models does not know{example} count as errors, and not in the other "
+        "figures"
+    )
     names: list[str] = field(default_factory=list)
+    counted: str = "row"
     rows: int = 0
     unknown: int = 0
     better: tuple[int, int] = (0, 0)
     blocks: list[Array] = field(default_factory=list)
     size: int = field(default=1, init=False)
     """Rows in a block; doubled when there are too many blocks."""
-
-    def __repr__(self) -> str:
-        known = {"rows": self.rows, "better": self.better, "p_value": self.p_value}
-        return describe(self, known)
 
     def add(self, one: RowLosses, other: RowLosses) -> None:
         """Add the losses of both models on the same rows."""
@@ -119,30 +95,24 @@ class Comparison:
 
     @property
     def p_value(self) -> float:
-        """The chance of a difference as large if both models were equally good on single rows."""
-        from scipy.stats import binomtest
-
-        total = sum(self.better)
-        return float(binomtest(self.better[0], total).pvalue) if total else 1.0
+        """The chance of a first loss at least as different if both models were equally good."""
+        return self.differences()[self.names[0]].p_value
 
     def differences(self) -> dict[str, Difference]:
-        """Return the mean losses by name, with the intervals of the bootstrap."""
-        table = np.array(self.blocks)
-        random, n = np.random.default_rng(SEED), len(table)
-        times = random.multinomial(n, np.full(n, 1 / n), SAMPLES)
-        sampled, found = times @ table, {}
+        """Return the mean losses by name, with intervals and p-values."""
+        from scipy.stats import binomtest
+
+        table, found = np.array(self.blocks), {}
         for k, name in enumerate(self.names):
-            counted, one, other = min(k, 1), 2 + 2 * k, 3 + 2 * k
-            rows, first, second = (table[:, j].sum() for j in (counted, one, other))
-            if not rows:  # no label is known to both
+            rows, first, second = table[:, [min(k, 1), 2 + 2 * k, 3 + 2 * k]].T
+            if not (total := rows.sum()):  # no label is known to both
                 continue
-            drawn = sampled[sampled[:, counted] > 0]
-            shifts = (drawn[:, other] - drawn[:, one]) / drawn[:, counted]
-            low, high = np.quantile(shifts, [0.025, 0.975])
-            tail = min(np.mean(shifts <= 0), np.mean(shifts >= 0))
-            chance = self.p_value if not k else min(1.0, 2 * max(float(tail), 1 / SAMPLES))
-            means = float(first / rows), float(second / rows)
-            found[name] = Difference(*means, means[1] - means[0], float(low), float(high), chance)
+            means = float(first.sum() / total), float(second.sum() / total)
+            half, chance = paired_t_test(second - first, rows)
+            if name == "error" and any(self.better):
+                chance = float(binomtest(self.better[0], sum(self.better)).pvalue)
+            shift = means[1] - means[0]
+            found[name] = Difference(*means, shift, shift - half, shift + half, chance)
         return found
 
     def verdict(self, names: tuple[str, str] = ("the first model", "the second model")) -> str:
@@ -152,24 +122,60 @@ class Comparison:
             return f"Neither is better: both have the same {self.names[0]}."
         ahead = names[int(found.second < found.first)]
         ahead = ahead[0].upper() + ahead[1:]
-        exact = "exact McNemar test" if self.names[0] == "error" else "exact sign test"
-        test = f"p = {max(found.p_value, 1e-4):.2g}, {exact}"
+        kind = "exact McNemar test" if self.names[0] == "error" else "paired t-test"
+        test = f"p = {max(found.p_value, 1e-4):.2g}, {kind}"
         test = test.replace("p = 0.0001", "p < 0.0001") if found.p_value < 1e-4 else test
         if found.p_value < CHANCE:
             return f"{ahead} is better, and that is hardly chance ({test})."
         return f"{ahead} has the lower {self.names[0]}, but that could be chance ({test})."
 
+    def headline(self) -> str:
+        """Return the verdict without its full stop."""
+        return self.verdict().removesuffix(".")
+
+    def counts(self) -> dict[str, Any]:
+        """Return the number of rows, of those that one model alone has right, and of unknown."""
+        first, second = self.better
+        counts = {"rows": self.rows, "only_first_right": first, "only_second_right": second}
+        return counts | {"unknown": self.unknown}
+
+    def figures(self) -> dict[str, float | None]:
+        """Return the p-value of the first loss."""
+        return {"p_value": self.p_value}
+
+    def tables(self) -> list[Table]:
+        """Return the mean losses of both models, their difference and its interval."""
+        columns = {"loss": "", "A": ".4f", "B": ".4f", "B − A": "+.4f"}
+        columns |= {"low": "+.4f", "high": "+.4f"}
+        rows = [(name, *one[:5]) for name, one in self.differences().items()]
+        return [Table("losses", "Mean losses, with 95 % intervals of B − A", columns, rows)]
+
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
-        return {
-            "rows": self.rows,
-            "only_first_right": self.better[0],
-            "only_second_right": self.better[1],
-            "unknown": self.unknown,
-            "p_value": self.p_value,
-            "losses": {name: one._asdict() for name, one in self.differences().items()},
-            "verdict": self.verdict(),
+        found = {
+            name: {
+                key: value if np.isfinite(value) else None for key, value in one._asdict().items()
+            }
+            for name, one in self.differences().items()
         }
+        return {**super().as_dict(), "losses": found, "verdict": self.verdict()}
+
+
+def paired_t_test(differences: Array, rows: Array) -> tuple[float, float]:
+    """Return half the 95 % interval of the mean difference per row, and the p-value.
+
+    Takes the sums of the differences in blocks, and the number of rows in each. The p-value is at
+    least that of n differences of one sign, 2 / 2ⁿ.
+    """
+    from scipy.stats import t
+
+    n, total = int(np.count_nonzero(rows)), rows.sum()
+    mean = differences.sum() / total
+    if n < 2:
+        return np.inf, 1.0
+    spread = float(np.sqrt(np.square(differences - mean * rows).sum() * n / (n - 1))) / total
+    chance = 2 * t.sf(abs(mean) / spread, n - 1) if spread else float(mean == 0)
+    return float(t.ppf(0.975, n - 1)) * spread, max(float(chance), 2.0 ** (1 - n))
 
 
 def compare(
@@ -181,9 +187,9 @@ def compare(
 
     ``tell`` receives the bytes read so far.
     """
-    if learners[0].reads != learners[1].reads:
+    if len({getattr(file, "examples", "rows") for file in files}) > 1:
         raise InputError(
-            "A tagger and a model of rows cannot be compared; choose two of one kind.",
+            "Models of different kinds of examples cannot be compared; choose two of one kind.",
             code="model-kinds",
         )
     numbers = [learner.target_kind == "numbers" for learner in learners]
@@ -193,13 +199,7 @@ def compare(
             "two of one kind.",
             code="model-kinds",
         )
-    if learners[0].target_kind == "ranking":
-        raise InputError(
-            "Models are compared row by row, and a ranker orders groups; compare the figures of "
-            "score.",
-            code="model-kinds",
-        )
-    result = Comparison()
+    result = Comparison(counted=getattr(files[0], "counted", "row"))
     streams = [read_losses(*pair, tell) for pair in zip(learners, files, strict=True)]
     for one, other in pair_rows(*streams):
         if not np.array_equal(one.labels, other.labels):
@@ -232,49 +232,15 @@ def pair_rows(
 
 
 def read_losses(
-    learner: Any, file: Reader | SentenceFile, tell: Callable[[int], None] | None = None
+    learner: Any, file: Reader | ExampleFile, tell: Callable[[int], None] | None = None
 ) -> Iterator[RowLosses]:
     """Yield the losses of a model on a file, part by part."""
-    if isinstance(file, SentenceFile):
-        from .sentences import read_to_tag
-
-        names = learner.classes.astype(str)
-        for read in read_to_tag(learner, file, with_tags=True, tell=tell):
-            assert read.tags is not None
-            wanted = np.array(read.tags.texts(), object)
-            found = names[learner.predict(read.sentences)]
-            yield RowLosses(wanted, {"error": found != wanted}, np.zeros(len(wanted), bool))
+    if isinstance(file, ExampleFile):
+        yield from file.read_losses(learner, tell)
         return
-    row = 0
+    result, row = new_evaluation(learner), 0
     for batch, scores in scored(learner, file):
         if tell is not None:
             tell(batch.bytes_read)
-        yield compute_losses(learner, batch, scores, row)
+        yield result.row_losses(batch, scores, learner.choose(scores), row)
         row += n_rows(batch.rows)
-
-
-def compute_losses(learner: Any, batch: Any, scores: Array, row: int) -> RowLosses:
-    """Compute the losses of the rows of a batch; ``row`` rows came before it."""
-    classes, chosen = learner.classes, learner.choose(scores)
-    if learner.target_kind == "numbers":
-        numbers = as_numbers(get_labels(batch, row), row)
-        return RowLosses(numbers, {"MAE": np.abs(numbers - chosen)}, np.zeros(len(numbers), bool))
-    if learner.multilabel:
-        sets = get_label_sets(batch)
-        words = LabelSets(as_words(sets.values, classes), sets.starts)
-        codes, count = encode_words(words.values, classes), len(classes)
-        has = words.indicator(codes, count + 1)
-        wrong = (has[:, :count] != chosen).any(axis=1) | has[:, count]
-        joined = np.array([";".join(sorted(each)) for each in words], object)
-        return RowLosses(joined, {"error": wrong}, has[:, count])
-    labels = as_words(get_labels(batch, row), classes)
-    codes = encode_words(labels, classes)
-    losses: dict[str, Array] = {"error": codes != chosen}
-    unknown = codes == len(classes)
-    if learner.target_kind == "ranks":
-        losses["rank error"] = np.abs(codes - chosen)
-    chances = find_probabilities(learner)
-    if chances is not None:
-        given = chances(scores)[np.arange(len(codes)), np.where(unknown, 0, codes)]
-        losses["log loss"] = -np.log(np.clip(given, LEAST, 1.0))
-    return RowLosses(labels, losses, unknown)

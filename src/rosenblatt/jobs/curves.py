@@ -33,6 +33,11 @@ class Column(NamedTuple):
         """Return the counts of rows at or above each distinct score."""
         return count_ranks(*self)
 
+    def count_rows(self) -> float:
+        """Return the number of rows of the class."""
+        each = self.positive if self.weights is None else self.positive * self.weights
+        return float(each.sum())
+
 
 @dataclass
 class ScoreCounts:

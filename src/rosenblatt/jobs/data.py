@@ -2,34 +2,53 @@
 
 import inspect
 import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..learners.kinds import learner_class
-from ..learners.sequence.file_formats import COMPRESSED, detect_format
-from ..parameters import InputError, ParameterError
+from ..data.results import Result
+from ..parameters import InputError, Parameter, ParameterError
 from ..reading.reader import Reader, read
+from ..slices import PACKED, Slice, find_by_estimator, find_by_format, load
 from ..storage.model import Model
+
+if TYPE_CHECKING:
+    from .evaluation import RowLosses
+    from .job import FileJob
 
 USUAL = {name: one.default for name, one in inspect.signature(read).parameters.items()}
 
 
-class SentenceFile(NamedTuple):
-    """A file of sentences, to learn from or to tag.
+@dataclass(frozen=True)
+class ExampleFile(ABC):
+    """A file whose examples are not rows: the slice that reads it does all with it.
+
+    The slice's module ``shell`` has ``OPTIONS`` of ``train``, by the names of parameters, and the
+    functions ``summarize_data(model)``, which is a line about a training, ``list_facts(model)``,
+    the same as JSON values, ``inspect(model, learner, options)``, and
+    ``list_warm_up_commands(folder)``.
 
     Attributes
     ----------
     path
         The file; "-" is standard input.
     format
-        "conllu", "conll", "tagged" or "text"; by default that of its name, or of a tagger's own
-        training file.
+        One of the formats of the slice; by default that of its name, or of the training file of a
+        model.
     label
-        The column of the tags to learn: a name of CoNLL-U's, or a number from 0.
+        The column of the labels, by name or number from 0.
     encoding
         The encoding of the file to learn from, unless it is UTF-8.
     """
 
+    examples: ClassVar[str]
+    """What the file holds, as an error says it."""
+    counted: ClassVar[str]
+    """What a model predicts, one by one."""
+    parameters: ClassVar[Mapping[str, Parameter]]
+    """The parameters of training."""
     path: str
     format: str | None = None
     label: str | None = None
@@ -38,40 +57,60 @@ class SentenceFile(NamedTuple):
     @property
     def size(self) -> int | None:
         """The number of bytes to read, if it is known."""
-        plain = os.path.isfile(self.path) and not self.path.lower().endswith(COMPRESSED)
+        plain = os.path.isfile(self.path) and not self.path.lower().endswith(PACKED)
         return os.path.getsize(self.path) if plain else None
 
+    def refuse(self, **options: Any) -> None:
+        """Refuse options that only rows have, unless they are None."""
+        for name, value in options.items():
+            if value is not None and value is not False:
+                raise ParameterError(
+                    f"{name} is not for files of {self.examples}; leave it out.",
+                    code="rows-only",
+                )
 
-def open_file(data: Any, **options: Any) -> Reader | SentenceFile:
-    """Open data to learn from: a file of sentences by its name or format, else rows (``read``).
+    @abstractmethod
+    def train(self, job: "FileJob") -> Model:
+        """Train a model on the file."""
 
-    A file of sentences takes the options ``format``, ``label`` and ``encoding``.
+    @abstractmethod
+    def evaluate(self, learner: Any, tell: Callable[[int], None] | None = None) -> Result:
+        """Compare predictions with the labels of the file; return a ``Result``."""
+
+    @abstractmethod
+    def read_losses(
+        self, learner: Any, tell: Callable[[int], None] | None = None
+    ) -> "Iterator[RowLosses]":
+        """Yield the losses of a model, part by part."""
+
+    @abstractmethod
+    def predict(self, learner: Any, tell: Callable[[int], None] | None = None) -> Iterator[bytes]:
+        """Yield the file with the predicted labels, part by part."""
+
+
+def open_file(data: Any, **options: Any) -> Reader | ExampleFile:
+    """Open data to learn from: a file of a slice by its name or format, else rows (``read``).
+
+    A file of a slice takes the options ``format``, ``label`` and ``encoding``.
     """
-    kind = None
+    found = None
     if isinstance(data, str | PathLike):
-        kind = detect_format(str(data), options.get("format"))
-    if kind is None:
+        found = find_by_format(str(data), options.get("format"))
+    if found is None:
         return read(data, **options)
-    refuse_options_of_rows(options)
-    known = {name: options.get(name) for name in SentenceFile._fields[2:]}
-    return SentenceFile(str(data), kind, **known)
+    known = {name: options.get(name) for name in ("label", "encoding")}
+    return open_examples(found[0], data, options, format=found[1], **known)
 
 
-def open_like(model: Model, data: Any, labels: bool, **options: Any) -> Reader | SentenceFile:
+def open_like(model: Model, data: Any, labels: bool, **options: Any) -> Reader | ExampleFile:
     """Open a file or a table as the training file of a model was.
 
     ``labels`` says whether it must have some. Options are those of ``read`` that may differ:
     ``format``, ``header`` and ``threads``.
     """
-    if learner_class(model.estimator).reads == "sentences":
-        refuse_options_of_rows(options)
-        if not isinstance(data, str):
-            raise InputError(
-                "The model tags sentences, and a built-in set is a table; name a file of "
-                "sentences.",
-                code="sentences",
-            )
-        return SentenceFile(data, options.get("format"))
+    found = find_by_estimator(model.estimator)
+    if found is not None and found.file_class:
+        return open_examples(found, data, options, format=options.get("format"))
     recipe = model.features.get("recipe")
     if recipe is None:
         raise InputError(
@@ -92,11 +131,17 @@ def match_labels(recipe: dict[str, Any]) -> dict[str, Any]:
     return {"features": recipe, **({"label": recipe["label"]} if table else {})}
 
 
-def refuse_options_of_rows(options: dict[str, Any]) -> None:
-    """Refuse options of reading that a file of sentences does not have."""
-    known = {"names", *SentenceFile._fields}
-    for name, value in options.items():
-        if name not in known and value != USUAL.get(name):
-            raise ParameterError(
-                f"{{{name}?}} is not for files of sentences; leave it out.", code="sentences-option"
-            )
+def open_examples(
+    found: Slice, data: Any, options: dict[str, Any], **known: str | None
+) -> ExampleFile:
+    """Open a file of a slice; refuse other data, and options that only rows have."""
+    if not isinstance(data, str | PathLike):
+        raise InputError(
+            f"The model reads {found.examples}, and the data are a table; name a file of "
+            f"{found.examples}.",
+            code="not-rows",
+        )
+    opened: ExampleFile = load(found.file_class)(str(data), **known)
+    others = options.keys() - {"names", "format", "label", "encoding"}
+    opened.refuse(**{name: options[name] for name in others if options[name] != USUAL.get(name)})
+    return opened

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from ..data.rows import Array
-from ..learners.base import WITHOUT_CLASSES
 from ..parameters import ParameterError
 
 
@@ -17,14 +16,15 @@ def find_positive(learner: Any, positive_class: Any = None) -> int:
     names = [] if learner.multilabel else list(map(str, learner.classes.tolist()))
     if len(names) != 2:
         raise ParameterError(
-            "{positive_class?} names one of two classes, and the model has not two; leave it out.",
+            "positive_class names one of two classes, and the model has not two; leave it out.",
             code="positive-class",
         )
     if str(positive_class) not in names:
         raise ParameterError(
-            "{positive_class} is not a class of the model; these are " + " and ".join(names) + ".",
+            f"positive_class={positive_class!r} is not a class of the model; these are "
+            + " and ".join(names)
+            + ".",
             code="positive-class",
-            positive_class=positive_class,
         )
     return names.index(str(positive_class))
 
@@ -40,15 +40,14 @@ def make_decision(
     if threshold is None:
         choose: Callable[[Array], Array] = learner.choose
         return choose
-    if learner.target_kind in WITHOUT_CLASSES:
+    if learner.target_kind == "numbers":
         raise ParameterError(
-            "{threshold?} decides between classes, and the model "
-            f"{WITHOUT_CLASSES[learner.target_kind]}; leave it out.",
+            "threshold decides between classes, and the model predicts numbers; leave it out.",
             code="threshold-classes",
         )
     if not learner.multilabel and len(learner.classes) != 2:
         raise ParameterError(
-            f"{{threshold?}} is for two classes or label sets, and the model has "
+            f"threshold is for two classes or label sets, and the model has "
             f"{len(learner.classes)} classes; leave it out.",
             code="threshold-classes",
         )
@@ -60,9 +59,8 @@ def make_decision(
         return lambda scores: np.where(above(scores) > threshold, positive, 1 - positive)
     if not 0 <= threshold <= 1:
         raise ParameterError(
-            "{threshold} must be a probability from 0 to 1.",
+            f"threshold={threshold!r} must be a probability from 0 to 1.",
             code="out-of-range",
-            threshold=threshold,
         )
     return lambda scores: np.where(chances(scores)[:, positive] > threshold, positive, 1 - positive)
 
@@ -78,14 +76,13 @@ def find_probabilities(learner: Any) -> Callable[[Array], Array] | None:
 def require_probabilities(learner: Any) -> Callable[[Array], Array]:
     """Return the function from scores to probabilities; refuse a model without them."""
     found = find_probabilities(learner)
-    if learner.target_kind in WITHOUT_CLASSES:
+    if learner.target_kind == "numbers":
         raise ParameterError(
-            f"The model {WITHOUT_CLASSES[learner.target_kind]}, and has no probabilities of "
-            "classes.",
+            "The model predicts numbers, and has no probabilities of classes.",
             code="no-probabilities",
         )
     if found is None:
         raise ParameterError(
-            "The model has no probabilities; train it with {calibrate?}.", code="no-probabilities"
+            "The model has no probabilities; train it with calibrate.", code="no-probabilities"
         )
     return found

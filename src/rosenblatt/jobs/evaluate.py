@@ -1,37 +1,31 @@
 """Test a model on a file, or on the rows of its training file that were held out."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import LabelSets, as_words
-from ..data.ranking import AnyTarget, RankingScore, RankingTarget
+from ..data.results import Result
 from ..data.rows import Array, n_rows
 from ..data.splits import EVERY_ROW, Split
-from ..data.targets import ClassTarget, NumberScore, Score, as_numbers
-from ..learners.base import WITHOUT_CLASSES
+from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score
 from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner
 from ..parameters import InputError, ParameterError
-from ..reading.batches import Batch, get_label_sets, get_labels, known_labels, select_rows
+from ..reading.batches import Batch, known_labels, select_rows
 from ..reading.reader import Reader
 from ..training.report import Note
 from ..training.scoring import Held, explain_undefined, find_rarer, is_defined
-from .data import SentenceFile
+from .data import ExampleFile
 from .decisions import find_positive, find_probabilities, make_decision
 from .evaluation import (
     Coverage,
     Evaluation,
+    FileResult,
     LabelSetEvaluation,
+    NumberEvaluation,
     RankEvaluation,
-    SequenceEvaluation,
-    encode_words,
-    evaluate_tags,
 )
-
-if TYPE_CHECKING:
-    from ..learners.sequence.learner import SequenceLearner
 
 MOST_CALIBRATING = 2**16  # rows; of more an even sample, which would hardly change
 
@@ -40,14 +34,14 @@ class HeldOut(NamedTuple):
     """The rows of a file that were not learnt from, to test a learner on."""
 
     batches: Iterable[Batch]
-    target: AnyTarget
+    target: ClassTarget | NumberTarget
     split: Split = EVERY_ROW
 
     def encode(self) -> Iterator[tuple[Batch, Array, Array]]:
         """Yield each batch with a flag for each row that is held out, and the codes of these."""
         row = 0
         for batch in self.batches:
-            held = self.split.held_out(row, n_rows(batch.rows), batch.groups)
+            held = self.split.held_out(row, n_rows(batch.rows))
             yield batch, held, self.target.encode(known_labels(batch, row), row, held)[held]
             row += len(held)
 
@@ -59,9 +53,8 @@ class HeldOut(NamedTuple):
             count += len(codes)
         if not count:
             raise ParameterError(
-                "{holdout} held no row out; take a larger share.",
+                f"holdout={self.split.share!r} held no row out; take a larger share.",
                 code="holdout-empty",
-                holdout=self.split.share,
             )
 
     def count_labels(self) -> tuple[Array, int, int]:
@@ -84,10 +77,8 @@ class HeldOut(NamedTuple):
     def check_labels(self, name: str, metric: str) -> Note | None:
         """Refuse rows to validate with that cannot decide; return a note on unknown labels.
 
-        Rows of numbers and of groups have no classes, so they pass.
+        Rows of numbers have no classes, so they pass.
         """
-        if isinstance(self.target, RankingTarget):
-            self.check_pairs(name)
         if not isinstance(self.target, ClassTarget):
             return None
         counts, rows, unknown = self.count_labels()
@@ -102,7 +93,7 @@ class HeldOut(NamedTuple):
         if not is_defined(metric, counts, rows):
             raise InputError(
                 f"The rows of {name} {explain_undefined(metric)}; validate with rows of several "
-                "classes, or use another {metric?}.",
+                "classes, or use another metric.",
                 code="metric-one-class",
                 file=name,
             )
@@ -115,27 +106,13 @@ class HeldOut(NamedTuple):
         )
         return Note(sentence, "unknown-labels")
 
-    def check_pairs(self, name: str) -> None:
-        """Refuse rows to validate with if none of their groups has rows to order."""
-        counts = RankingScore()
-        for _, _, codes in self.encode():
-            counts.compare(np.zeros(len(codes)), codes)
-        if not counts.as_dict()["groups"]:
-            raise InputError(
-                f"No group of {name} has rows of different relevance; validate with groups that "
-                "have.",
-                code="no-pairs",
-                file=name,
-            )
-
     def validate(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
         """Return the scores of some problems by the metric: the share of the rows that are right.
 
         A label that is not a class counts as an error, and not at all in other metrics.
         """
         if not isinstance(self.target, ClassTarget):
-            figures = self.score(learner).as_dict()
-            found = figures.get("r2", figures.get("ndcg"))
+            found = self.score(learner).as_dict()["r2"]
             return dict.fromkeys(problems, np.nan if found is None else float(found))
         if learner.parameters["metric"] != "error":
             return self.measure(learner, problems)
@@ -176,7 +153,7 @@ class HeldOut(NamedTuple):
             found | name_rarer(metric, codes, self.target.classes) if np.isfinite(value) else None
         )
 
-    def score(self, learner: LinearLearner) -> Score | NumberScore | RankingScore:
+    def score(self, learner: LinearLearner) -> Score | NumberScore:
         """Count the rows that a learner gets wrong, or add up its errors."""
         result = self.target.new_score()
         for scores, codes in self.scores(learner):
@@ -209,18 +186,17 @@ def name_rarer(metric: str, codes: Array, classes: Array) -> dict[str, str]:
 
 def evaluate(
     learner: Any,
-    data: Reader | SentenceFile | Iterable[Batch],
+    data: Reader | ExampleFile | Iterable[Batch],
     tell: Callable[[int], None] | None = None,
     threshold: float | None = None,
     split: Split | None = None,
     coverage: float | None = None,
     positive_class: Any = None,
-) -> Any:
+) -> Result:
     """Compare the predictions of a model with the labels of a file, in bounded memory.
 
     The result is an ``Evaluation``; where rows have label sets a ``LabelSetEvaluation``, of ranks a
-    ``RankEvaluation``, of numbers a ``NumberScore``, of groups a ``RankingScore``, of sentences a
-    ``SequenceEvaluation``.
+    ``RankEvaluation``, of numbers a ``NumberEvaluation``, of other examples a ``Result``.
 
     Parameters
     ----------
@@ -240,13 +216,9 @@ def evaluate(
         The one of two classes that the threshold, average precision and curves are about; the
         second one by default.
     """
-    if isinstance(data, SentenceFile):
-        stated = {"threshold": threshold, "coverage": coverage, "positive_class": positive_class}
-        for name in (name for name, value in stated.items() if value is not None):
-            raise ParameterError(
-                f"{{{name}?}} is not for taggers; leave it out.", code="sentences-option"
-            )
-        return evaluate_sentences(learner, data, tell)
+    if isinstance(data, ExampleFile):
+        data.refuse(threshold=threshold, coverage=coverage, positive_class=positive_class)
+        return data.evaluate(learner, tell)
     positive = find_positive(learner, positive_class)
     result, decide = new_evaluation(learner, positive), make_decision(learner, threshold, positive)
     row = 0
@@ -255,46 +227,23 @@ def evaluate(
     for batch, scores in scored(learner, data):
         count = n_rows(batch.rows)
         if split is not None:
-            held = split.held_out(row, count, batch.groups)
+            held = split.held_out(row, count)
             batch, scores = select_rows(batch, held), scores[held]
-        add_batch(result, batch, scores, decide(scores), row)
+        result.add_batch(batch, scores, decide(scores), row)
         row += count
         if tell is not None:
             tell(batch.bytes_read)
     return result
 
 
-def new_evaluation(learner: Any, positive: int = 1) -> Any:
+def new_evaluation(learner: Any, positive: int = 1) -> FileResult:
     """Return counts without rows for the target of a model; ``positive``: of two classes."""
-    if learner.target_kind in WITHOUT_CLASSES:
-        return learner.target.new_score()
+    if learner.target_kind == "numbers":
+        return NumberEvaluation(learner.target)
     if learner.multilabel:
         return LabelSetEvaluation(learner.classes)
     kind = RankEvaluation if learner.target_kind == "ranks" else Evaluation
     return kind(learner.classes, find_probabilities(learner), positive)
-
-
-def add_batch(result: Any, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
-    """Count the rows of a batch; ``row`` rows came before it."""
-    if isinstance(result, NumberScore):
-        numbers = as_numbers(get_labels(batch, row), row)
-        result.compare(predicted, result.target.encode(numbers))
-        result.keep_worst(predicted, numbers, row, batch.ids)
-        if result.coverage is not None:
-            result.coverage.add_intervals(scores, numbers)
-        return
-    if isinstance(result, RankingScore):
-        result.compare(scores, RankingTarget().encode(known_labels(batch, row), row))
-        return
-    classes = result.classes
-    if isinstance(result, LabelSetEvaluation):
-        sets = get_label_sets(batch)
-        result.add(LabelSets(as_words(sets.values, classes), sets.starts), predicted, scores)
-    else:
-        words = as_words(get_labels(batch, row), classes)
-        result.add(words, predicted, scores, batch.ids)
-        if result.coverage is not None:
-            result.coverage.add_sets(scores, encode_words(words, classes))
 
 
 def scored(learner: Any, data: Reader | Iterable[Batch]) -> Iterator[tuple[Batch, Array]]:
@@ -307,21 +256,3 @@ def scored(learner: Any, data: Reader | Iterable[Batch]) -> Iterator[tuple[Batch
     if isinstance(data, Reader):
         return data.each(score)
     return ((batch, score(batch)) for batch in data)
-
-
-def evaluate_sentences(
-    learner: "SequenceLearner", file: SentenceFile, tell: Callable[[int], None] | None = None
-) -> SequenceEvaluation:
-    """Compare the tags that a tagger predicts with those of a file."""
-    from .sentences import read_to_tag
-
-    found, wanted = list[str](), list[str]()
-    starts, known = [np.zeros(1, np.int64)], list[Array]()
-    names = [str(name) for name in learner.classes.tolist()]
-    for read in read_to_tag(learner, file, with_tags=True, tell=tell):
-        assert read.tags is not None
-        starts.append(read.sentences.starts[1:] + len(found))
-        found += [names[code] for code in learner.predict(read.sentences).tolist()]
-        wanted += read.tags.texts()
-        known.append(learner.lexicon.knows(read.sentences.columns[learner.columns[0]]))
-    return evaluate_tags(found, wanted, np.concatenate(starts), np.concatenate(known))

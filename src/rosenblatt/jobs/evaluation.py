@@ -1,17 +1,15 @@
-"""How well a model does: errors, confusion of classes, F1, areas under curves, log loss.
+"""How well a model does: errors, confusion of classes, F1, areas under curves, log loss."""
 
-Of tags also unknown words, and chunks as conlleval has them (Tjong Kim Sang & Buchholz 2000): a
-chunk is right if its kind, its first and its last token are.
-"""
-
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..data.labels import LabelSets
+from ..data.labels import LabelSets, as_words
 from ..data.metrics import (
+    LEAST,
     balanced_accuracy,
     brier_score,
     log_loss,
@@ -20,8 +18,18 @@ from ..data.metrics import (
     quadratic_kappa,
     rank_error,
 )
+from ..data.results import Result, Table, clip, defined, plain
 from ..data.rows import Array
-from ..data.targets import MOST_ERRORS, RankScore, RowError, Score, describe
+from ..data.targets import (
+    MOST_ERRORS,
+    NumberScore,
+    RankScore,
+    RowError,
+    Score,
+    as_numbers,
+)
+from ..reading.batches import Batch, get_label_sets, get_labels
+from .charts import Chart, chart_calibration, chart_ranks, chart_thresholds
 from .curves import (
     CalibrationBin,
     CalibrationCounts,
@@ -30,8 +38,25 @@ from .curves import (
     tabulate_thresholds,
 )
 
-if TYPE_CHECKING:
-    from ..learners.sequence.schemes import Chunks
+MOST_CLASSES = 10  # in a matrix of confusion
+WIDEST = 56  # letters of their names
+BY_CLASS = {"label": "", "precision": ".2%", "recall": ".2%", "f1": ".4f", "rows": ",d"}
+BY_THRESHOLD = {
+    "threshold": ".4g",
+    "predicted": ".2%",
+    "precision": ".2%",
+    "recall": ".2%",
+    "false_positive_rate": ".2%",
+    "f1": ".4f",
+    "error": ".2%",
+}
+BY_PROBABILITY = {
+    "low": ".1f",
+    "high": ".1f",
+    "rows": ",d",
+    "predicted": ".2%",
+    "observed": ".2%",
+}
 
 
 @dataclass
@@ -48,6 +73,8 @@ class Coverage:
         The number of rows, and of those whose label is inside.
     total : float
         The sum of the sizes of sets, or of the widths of intervals.
+    sizes : str
+        What the mean of these is called.
     """
 
     asked: float
@@ -55,6 +82,7 @@ class Coverage:
     rows: int = field(init=False, default=0)
     inside: int = field(init=False, default=0)
     total: float = field(init=False, default=0.0)
+    sizes: str = field(init=False, default="mean set size")
 
     def add_sets(self, scores: Array, codes: Array) -> None:
         """Count rows of classes; a number that is not that of a class is in no set."""
@@ -68,6 +96,7 @@ class Coverage:
         low, high = self.make(scores).T
         self.inside += int(np.count_nonzero((low <= numbers) & (numbers <= high)))
         self.add(float((high - low).sum()), len(numbers))
+        self.sizes = "mean width"
 
     def add(self, total: float, rows: int) -> None:
         """Add the sizes of sets or intervals of some rows."""
@@ -89,6 +118,10 @@ class Coverage:
         shares = {"asked": self.asked, "measured": defined(self.measured)}
         return {**shares, "size": float(self.size) if np.isfinite(self.size) else None}
 
+    def __str__(self) -> str:
+        size = f"{self.sizes} {plain(self.size)}"
+        return f"Coverage {self.asked:g}: measured {self.measured:.4f}, {size}."
+
 
 class ClassScore(NamedTuple):
     """Precision, recall and F1 of one class, and the number of its rows."""
@@ -100,8 +133,104 @@ class ClassScore(NamedTuple):
     rows: int
 
 
+class RowLosses(NamedTuple):
+    """The labels of some rows in words, the losses of a model on them, and unknown labels as flags.
+
+    The first loss decides which of two models is better on a row; of classes it is 1 for an error.
+    The others are only those of rows whose labels both models know.
+    """
+
+    labels: Array
+    losses: dict[str, Array]
+    unknown: Array
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def cut(self, first: int, stop: int | None = None) -> "RowLosses":
+        """Return some of the rows."""
+        some = slice(first, stop)
+        losses = {name: loss[some] for name, loss in self.losses.items()}
+        return RowLosses(self.labels[some], losses, self.unknown[some])
+
+
+class FileResult(Result):
+    """The result of a model on a file of rows, to which batches are added."""
+
+    coverage: Coverage | None = None
+    """The coverage and mean size of prediction sets or intervals, if they were asked for."""
+    worst: Sequence[RowError] = ()
+
+    def write(self, label: Any, digits: int) -> str:
+        """Return a label or a prediction as text; numbers have at most some digits."""
+        return str(label)
+
+    def keep_worst(
+        self, first: int, sizes: Array, wrong: Array, ids: Array | None, labels: Any, found: Any
+    ) -> None:
+        """Keep the worst of the wrong rows of a batch, by size, and of those kept so far.
+
+        The row ``first`` of the file begins the batch; ``labels`` and ``found`` are arrays.
+        """
+        some = wrong[np.argsort(-sizes[wrong], kind="stable")[:MOST_ERRORS]].tolist()
+        more = [
+            RowError(
+                first + row,
+                None if ids is None else str(ids[row]),
+                self.write(labels[row], 15),
+                self.write(found[row], 6),
+                float(sizes[row]),
+            )
+            for row in some
+        ]
+        self.worst = sorted([*self.worst, *more], key=lambda one: -one.confidence)[:MOST_ERRORS]
+
+    @abstractmethod
+    def add_batch(self, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
+        """Count the rows of a batch; ``row`` rows came before it."""
+
+    @abstractmethod
+    def row_losses(self, batch: Batch, scores: Array, predicted: Array, row: int) -> RowLosses:
+        """Return the losses of the rows of a batch, which are not counted."""
+
+    def notes(self) -> list[str]:
+        """Return sentences that tell how to read the figures."""
+        return [] if self.coverage is None else [str(self.coverage)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all figures as JSON values."""
+        coverage = {} if self.coverage is None else {"coverage": self.coverage.as_dict()}
+        return {**super().as_dict(), **coverage}
+
+
+class NumberEvaluation(FileResult, NumberScore):
+    """Sums of the errors of predicted numbers; ``worst`` has the rows with the largest errors."""
+
+    worst_title = "Rows with the largest errors"
+
+    def write(self, label: Any, digits: int) -> str:
+        """Return a number as text."""
+        return plain(label, digits)
+
+    def add_batch(self, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
+        """Add the errors of a batch; ``row`` rows came before it."""
+        numbers = as_numbers(get_labels(batch, row), row)
+        self.compare(predicted, self.target.encode(numbers))
+        errors = np.abs(predicted - numbers)
+        every = np.arange(len(errors))
+        self.keep_worst(row + 1, errors, every, batch.ids, numbers, predicted)
+        if self.coverage is not None:
+            self.coverage.add_intervals(scores, numbers)
+
+    def row_losses(self, batch: Batch, scores: Array, predicted: Array, row: int) -> RowLosses:
+        """Return the absolute errors of the rows of a batch."""
+        numbers = as_numbers(get_labels(batch, row), row)
+        errors = {"MAE": np.abs(numbers - predicted)}
+        return RowLosses(numbers, errors, np.zeros(len(numbers), bool))
+
+
 @dataclass(repr=False)
-class Evaluation:
+class Evaluation(FileResult):
     """Counts of rows by their class and by the predicted class, and figures from them.
 
     Attributes
@@ -122,31 +251,55 @@ class Evaluation:
         The coverage and mean size of prediction sets, if they were asked for.
     """
 
+    in_headline = frozenset(("error",))
+    metrics: ClassVar[Mapping[str, str]] = {
+        "auc": "roc_auc",
+        "average-precision": "average_precision",
+        "log-loss": "log_loss",
+        "f1": "macro_f1",
+        "balanced": "balanced_accuracy",
+    }
     classes: Array
     chances: Callable[[Array], Array] | None = None
     positive: int = 1
     confusion: Array = field(init=False)
     scores: ScoreCounts = field(init=False, default_factory=ScoreCounts)
     calibration: CalibrationCounts = field(init=False, default_factory=CalibrationCounts)
-    worst: list[RowError] = field(init=False, default_factory=list)
     unknown_label: str | None = field(init=False, default=None)
-    coverage: Coverage | None = field(init=False, default=None)
     losses: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        count = len(self.classes)
-        self.confusion = np.zeros((count + 1, count), np.int64)
+        size = len(self.classes)
+        self.confusion = np.zeros((size + 1, size), np.int64)
         self.losses = np.zeros(3)  # rows, log loss, Brier score
+
+    def add_batch(self, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
+        """Count the rows of a batch; ``row`` rows came before it."""
+        words = as_words(get_labels(batch, row), self.classes)
+        self.add(words, predicted, scores, batch.ids)
+        if self.coverage is not None:
+            self.coverage.add_sets(scores, encode_words(words, self.classes))
+
+    def row_losses(self, batch: Batch, scores: Array, predicted: Array, row: int) -> RowLosses:
+        """Return the errors of the rows of a batch, and the log losses if there are any."""
+        labels = as_words(get_labels(batch, row), self.classes)
+        codes = encode_words(labels, self.classes)
+        losses: dict[str, Array] = {"error": codes != predicted}
+        unknown = codes == len(self.classes)
+        if self.chances is not None:
+            given = self.chances(scores)[np.arange(len(codes)), np.where(unknown, 0, codes)]
+            losses["log loss"] = -np.log(np.clip(given, LEAST, 1.0))
+        return RowLosses(labels, losses, unknown)
 
     def add(
         self, labels: Array, predicted: Array, activations: Array, ids: Array | None = None
     ) -> None:
         """Count rows: their labels in words, the classes predicted, the scores, and the ids."""
-        count, codes = len(self.classes), encode_words(labels, self.classes)
-        first_row = self.score.rows + 1
-        cells = np.bincount(codes * count + predicted, minlength=self.confusion.size)
+        size, codes = len(self.classes), encode_words(labels, self.classes)
+        first_row = int(self.confusion.sum()) + 1
+        cells = np.bincount(codes * size + predicted, minlength=self.confusion.size)
         self.confusion += cells.reshape(self.confusion.shape)
-        known = codes < count
+        known = codes < size
         if self.unknown_label is None and not known.all():
             self.unknown_label = str(labels[~known][0])
         self.add_scores(activations[known], codes[known])
@@ -156,23 +309,8 @@ class Evaluation:
         confidence = distance(activations, predicted) if chances is None else chances
         if confidence.ndim == 2:
             confidence = confidence[np.arange(len(predicted)), predicted]
-        wrong = np.flatnonzero(codes != predicted)
-        wrong = wrong[np.argsort(-confidence[wrong], kind="stable")[:MOST_ERRORS]]
-        names = self.classes.astype(str)
-        self.worst += [
-            RowError(
-                first_row + row,
-                None if ids is None else str(ids[row]),
-                str(labels[row]),
-                str(names[predicted[row]]),
-                float(confidence[row]),
-            )
-            for row in wrong.tolist()
-        ]
-        self.worst = sorted(self.worst, key=lambda one: -one.confidence)[:MOST_ERRORS]
-
-    def __repr__(self) -> str:
-        return describe(self, self.score.as_dict() | self.figures())
+        wrong, found = np.flatnonzero(codes != predicted), self.classes[predicted]
+        self.keep_worst(first_row, confidence, wrong, ids, labels, found)
 
     def add_scores(self, activations: Array, codes: Array) -> None:
         """Keep the scores of rows for the areas under curves; of two, those of the positive one."""
@@ -196,9 +334,22 @@ class Evaluation:
         return Score(rows, rows - int(np.trace(self.confusion)))
 
     @property
-    def unknown(self) -> int:
+    def unknown(self) -> int:  # type: ignore[override]
         """The number of rows with labels that the model does not know."""
         return int(self.confusion[-1].sum())
+
+    @property
+    def class_rows(self) -> list[int]:  # type: ignore[override]
+        """The number of rows of each class, and of those of unknown labels."""
+        found: list[int] = self.confusion.sum(axis=1).tolist()
+        return found
+
+    @property
+    def constant_class(self) -> str | None:  # type: ignore[override]
+        """The class that all rows are predicted as although they have several, if there is one."""
+        actual, predicted = self.confusion[:-1].sum(axis=1), self.confusion.sum(axis=0)
+        constant = (actual > 0).sum() > 1 == (predicted > 0).sum()
+        return str(self.classes[predicted.argmax()]) if constant else None
 
     def by_class(self) -> list[ClassScore]:
         """Return precision, recall and F1 of each class."""
@@ -228,12 +379,14 @@ class Evaluation:
     @property
     def roc_auc(self) -> float | None:
         """The area under the ROC curve; of several classes the mean, each against the rest."""
-        return defined(self.scores.roc_auc)
+        found: float | None = defined(self.scores.roc_auc)
+        return found
 
     @property
     def average_precision(self) -> float | None:
         """The average precision of the positive class; of several classes the mean."""
-        return defined(self.scores.average_precision)
+        found: float | None = defined(self.scores.average_precision)
+        return found
 
     @property
     def log_loss(self) -> float | None:
@@ -259,12 +412,22 @@ class Evaluation:
         chances = None if both is None else lambda scores: both(sign * scores)[:, self.positive]
         return tabulate_thresholds(columns[0], chances, points) if len(columns) == 1 else []
 
+    @property
+    def positive_class(self) -> str | None:  # type: ignore[override]
+        """The name of the positive one of two classes; None of several."""
+        return str(self.classes[self.positive]) if len(self.classes) == 2 else None
+
+    def counts(self) -> dict[str, Any]:
+        """Return the number of rows and of errors."""
+        return self.score.as_dict()
+
     def figures(self) -> dict[str, float | None]:
         """Return the figures of all rows by name; None where one is not defined."""
         return {
             "error": defined(self.error),
             "log_loss": self.log_loss,
             "brier_score": self.brier_score,
+            "calibration_error": defined(self.calibration.error),
             "roc_auc": self.roc_auc,
             "average_precision": self.average_precision,
             "macro_f1": self.macro_f1,
@@ -272,28 +435,51 @@ class Evaluation:
             "matthews_correlation": self.matthews_correlation,
         }
 
-    @property
-    def positive_class(self) -> str:
-        """The name of the positive one of two classes."""
-        return str(self.classes[-1 if self.positive else 0])
+    def headline(self) -> str:
+        """Return the error in words."""
+        return self.score.headline(self.class_rows)
+
+    def notes(self) -> list[str]:
+        """Return sentences that tell how to read the figures."""
+        return [*describe_areas(self.scores, self.positive_class), *super().notes()]
+
+    def tables(self) -> list[Table]:
+        """Return the figures of classes, of thresholds and of calibration, and the confusion."""
+        found = [
+            Table("classes", "Classes", BY_CLASS, self.by_class()),
+            tabulate_confusion(self.classes.astype(str).tolist(), self.confusion),
+        ]
+        rows = self.thresholds()
+        if rows:
+            what = f"{'score' if self.chances is None else 'probability'} above the threshold"
+            title = f"Thresholds: {clip(str(self.positive_class))} is predicted for a {what}"
+            found.append(Table("thresholds", title, BY_THRESHOLD, rows))
+        bins = self.calibration_curve()
+        if bins:
+            of = self.positive_class or "the predicted class"
+            title = f"Calibration: probabilities of {clip(of)}, and shares that are of it"
+            found.append(Table("calibration", title, BY_PROBABILITY, bins))
+        return found
+
+    def charts(self) -> list[Chart]:
+        """Return the curves of classes, thresholds and calibration that there are."""
+        columns, name = self.scores.columns(), self.positive_class
+        calibration = chart_calibration(name or "the predicted class", self.calibration)
+        if name is None or len(columns) != 1:
+            return [*chart_ranks(self.classes.astype(str).tolist(), columns), *calibration]
+        thresholds = chart_thresholds(name, columns[0], self.chances, self.thresholds)
+        return [*chart_ranks([name], columns), thresholds, *calibration]
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
         return {
-            "rows": self.score.rows,
-            "errors": self.score.errors,
-            **self.figures(),
-            "positive_class": self.positive_class if len(self.classes) == 2 else None,
+            "thresholds": [],
+            "calibration": [],
+            **super().as_dict(),
+            "positive_class": self.positive_class,
             "exact_areas": self.scores.exact,
-            "classes": [one._asdict() for one in self.by_class()],
             "confusion": self.confusion.tolist(),
-            "calibration": [one._asdict() for one in self.calibration_curve()],
-            "thresholds": [
-                {name: defined(value) for name, value in one._asdict().items()}
-                for one in self.thresholds()
-            ],
             "worst": [one._asdict() for one in self.worst],
-            **({} if self.coverage is None else {"coverage": self.coverage.as_dict()}),
         }
 
 
@@ -305,10 +491,19 @@ class RankEvaluation(Evaluation):
     does not compare rows, so that areas under curves are those of two ranks only.
     """
 
+    in_headline = frozenset(("error", "rank_error"))
+    unknown_remark = Evaluation.unknown_remark + ", and not in the rank error"
+
     def add_scores(self, activations: Array, codes: Array) -> None:
         """Keep the scores of rows of two ranks."""
         if activations.ndim == 1:
             super().add_scores(activations, codes)
+
+    def row_losses(self, batch: Batch, scores: Array, predicted: Array, row: int) -> RowLosses:
+        """Return the errors of the rows of a batch, and the differences of ranks."""
+        found = super().row_losses(batch, scores, predicted, row)
+        found.losses["rank error"] = np.abs(encode_words(found.labels, self.classes) - predicted)
+        return found
 
     @property
     def score(self) -> RankScore:
@@ -317,35 +512,22 @@ class RankEvaluation(Evaluation):
         distance = round(rank_error(known) * known.sum()) if known.any() else 0
         return RankScore(both.rows, both.errors, distance=distance, unknown=self.unknown)
 
-    def rank_figures(self) -> dict[str, float | None]:
-        """Return the mean difference of ranks, that of one rank for all rows, and kappa."""
+    def figures(self) -> dict[str, float | None]:
+        """Return the figures of all rows by name; None where one is not defined.
+
+        The rank error is the mean difference of ranks; beside it stands that of one rank for all.
+        """
         known = self.confusion[:-1]
         return {
             "rank_error": defined(rank_error(known)),
             "median_rank_error": defined(median_rank_error(known)),
             "quadratic_kappa": defined(quadratic_kappa(known)),
+            **super().figures(),
         }
-
-    def figures(self) -> dict[str, float | None]:
-        """Return the figures of all rows by name; None where one is not defined."""
-        return {**self.rank_figures(), **super().figures()}
-
-
-def distance(scores: Array, predicted: Array) -> Array:
-    """Return how far scores are from another decision: |score|, or the best less the second."""
-    if scores.ndim == 1:
-        return np.abs(scores)
-    second = np.partition(scores, -2, axis=1)[:, -2] if scores.shape[1] > 1 else 0.0
-    return np.asarray(scores[np.arange(len(predicted)), predicted] - second)
-
-
-def defined(value: float) -> float | None:
-    """Return a figure, or None for NaN, which JSON does not have."""
-    return None if np.isnan(value) else float(value)
 
 
 @dataclass(repr=False)
-class LabelSetEvaluation:
+class LabelSetEvaluation(FileResult):
     """Counts of rows that may have several labels, by label.
 
     Attributes
@@ -354,30 +536,42 @@ class LabelSetEvaluation:
         The labels that the model knows.
     right, said, there : ndarray of shape (n_classes,)
         Rows of each label: those predicted and right, predicted, and actual.
+    rows, errors : int
+        The number of rows, and of those whose labels are not all right.
+    unknown, missed : int
+        The number of rows with labels that the model does not know, and of those labels.
     """
 
+    in_headline = frozenset(("error", "micro_f1"))
     classes: Array
     rows: int = field(init=False, default=0)
     errors: int = field(init=False, default=0)
-    """Rows whose labels are not all right."""
     unknown: int = field(init=False, default=0)
-    """Rows with labels that the model does not know."""
     missed: int = field(init=False, default=0)
-    """Those labels."""
-
     scores: ScoreCounts = field(init=False, default_factory=ScoreCounts)
 
     def __post_init__(self) -> None:
         self.right, self.said, self.there = np.zeros((3, len(self.classes)), np.int64)
 
-    def __repr__(self) -> str:
-        return describe(self, {"rows": self.rows, "errors": self.errors} | self.figures())
+    def add_batch(self, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
+        """Count the rows of a batch."""
+        sets = get_label_sets(batch)
+        self.add(LabelSets(as_words(sets.values, self.classes), sets.starts), predicted, scores)
+
+    def row_losses(self, batch: Batch, scores: Array, predicted: Array, row: int) -> RowLosses:
+        """Return the errors of the rows of a batch."""
+        sets, size = get_label_sets(batch), len(self.classes)
+        words = LabelSets(as_words(sets.values, self.classes), sets.starts)
+        has = words.indicator(encode_words(words.values, self.classes), size + 1)
+        wrong = (has[:, :size] != predicted).any(axis=1) | has[:, size]
+        joined = np.array([";".join(sorted(each)) for each in words], object)
+        return RowLosses(joined, {"error": wrong}, has[:, size])
 
     def add(self, sets: LabelSets, predicted: Array, activations: Array) -> None:
         """Count rows: their labels in words, which classes were predicted, and the scores."""
-        count, codes = len(self.classes), encode_words(sets.values, self.classes)
-        has, others = sets.indicator(codes, count + 1), codes == count
-        has, other = has[:, :count], has[:, count]
+        size, codes = len(self.classes), encode_words(sets.values, self.classes)
+        has, others = sets.indicator(codes, size + 1), codes == size
+        has, other = has[:, :size], has[:, size]
         self.rows += len(sets)
         self.scores.add(activations, has)
         self.errors += int(np.count_nonzero((predicted != has).any(axis=1) | other))
@@ -413,6 +607,10 @@ class LabelSetEvaluation:
         wrong = int((self.said + self.there - 2 * self.right).sum())
         return wrong / (self.rows * len(self.classes)) if self.rows else float("nan")
 
+    def counts(self) -> dict[str, Any]:
+        """Return the number of rows and of errors."""
+        return {"rows": self.rows, "errors": self.errors}
+
     def figures(self) -> dict[str, float | None]:
         """Return the figures of all rows by name; None where one is not defined."""
         return {
@@ -424,24 +622,73 @@ class LabelSetEvaluation:
             "average_precision": defined(self.scores.average_precision),
         }
 
+    def headline(self) -> str:
+        """Return the error in words, and F1."""
+        return self.score.headline()
+
+    def notes(self) -> list[str]:
+        """Return sentences that tell how to read the figures."""
+        return describe_areas(self.scores, None)
+
+    def tables(self) -> list[Table]:
+        """Return the figures of labels."""
+        return [Table("classes", "Labels", BY_CLASS, self.by_class())]
+
+    def charts(self) -> list[Chart]:
+        """Return the curves of labels."""
+        return chart_ranks(self.classes.astype(str).tolist(), self.scores.columns())
+
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
-        return {
-            "rows": self.rows,
-            "errors": self.errors,
-            **self.figures(),
-            "subset_accuracy": 1 - self.score.error,
-            "exact_areas": self.scores.exact,
-            "classes": [one._asdict() for one in self.by_class()],
-        }
+        further = {"subset_accuracy": 1 - self.score.error, "exact_areas": self.scores.exact}
+        return super().as_dict() | further
+
+
+def describe_areas(scores: ScoreCounts, positive: str | None) -> list[str]:
+    """Return which classes areas under curves are about, and whether they are exact."""
+    if np.isnan(scores.roc_auc):
+        return []
+    of = "the mean of one against the rest" if positive is None else f"of {clip(positive)}"
+    notes = [f"ROC AUC and average precision are {of}."]
+    binned = "Areas and curves come from a histogram of the scores."
+    return notes if scores.exact else [*notes, binned]
+
+
+def tabulate_confusion(names: Sequence[str], counts: Array) -> Table:
+    """Return rows by class and predicted class; of many classes, the most frequent confusions."""
+    lines, rows = [*names, "not known"], counts.tolist()
+    if not sum(rows[-1]):
+        lines, rows = lines[:-1], rows[:-1]
+    if len(names) <= MOST_CLASSES and sum(map(len, names)) <= WIDEST:
+        columns = {"": "", **dict.fromkeys(names, ",d")}
+        cells = [[name, *row] for name, row in zip(lines, rows, strict=True)]
+        title = "Confusion: rows of a class by the class that is predicted for them"
+        return Table("confusion", title, columns, cells, shaded=True)
+    wrong = [
+        (each, name, names[k])
+        for place, (name, row) in enumerate(zip(lines, rows, strict=True))
+        for k, each in enumerate(row)
+        if each and k != place
+    ]
+    wrong = sorted(wrong, key=lambda one: -one[0])[:MOST_CLASSES]
+    columns = {"rows": ",d", "label": "", "predicted as": ""}
+    return Table("confusion", "Most frequent confusions", columns, wrong)
+
+
+def distance(scores: Array, predicted: Array) -> Array:
+    """Return how far scores are from another decision: |score|, or the best less the second."""
+    if scores.ndim == 1:
+        return np.abs(scores)
+    second = np.partition(scores, -2, axis=1)[:, -2] if scores.shape[1] > 1 else 0.0
+    return np.asarray(scores[np.arange(len(predicted)), predicted] - second)
 
 
 def encode_words(labels: Array, classes: Array) -> Array:
     """Return the number of each label among the classes, as words; unknown ones come last."""
-    count, words = len(classes), classes.astype(str)
+    size, words = len(classes), classes.astype(str)
     order = np.argsort(words)
-    places = np.clip(np.searchsorted(words, labels, sorter=order), 0, count - 1)
-    return np.where(words[order[places]] == labels, order[places], count)
+    places = np.clip(np.searchsorted(words, labels, sorter=order), 0, size - 1)
+    return np.where(words[order[places]] == labels, order[places], size)
 
 
 def class_scores(classes: Array, right: Array, said: Array, rows: Array) -> list[ClassScore]:
@@ -450,137 +697,3 @@ def class_scores(classes: Array, right: Array, said: Array, rows: Array) -> list
         columns = right / said, right / rows, 2 * right / (said + rows)
     found = (np.nan_to_num(column).tolist() for column in columns)
     return list(map(ClassScore, classes.tolist(), *found, rows.tolist()))
-
-
-class ChunkScore(NamedTuple):
-    """The number of chunks that were predicted, that there are, and that are right."""
-
-    found: int
-    wanted: int
-    right: int
-
-    @property
-    def precision(self) -> float:
-        """The share of the found chunks that are right."""
-        return self.right / self.found if self.found else 0.0
-
-    @property
-    def recall(self) -> float:
-        """The share of the chunks that were found."""
-        return self.right / self.wanted if self.wanted else 0.0
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
-        both = self.found + self.wanted
-        return 2 * self.right / both if both else 0.0
-
-
-@dataclass(repr=False)
-class SequenceEvaluation:
-    """Counts of predicted tags beside the right ones.
-
-    Attributes
-    ----------
-    tokens, right : int
-        The number of tokens, and of those with the right tag.
-    unknown, unknown_right : int
-        The same for words that did not occur in training.
-    by_tag : list of ClassScore
-        Precision, recall and F1 of each tag.
-    chunks : dict of str to ChunkScore, or None
-        By kind, and of all as "", if the tags write chunks.
-    """
-
-    tokens: int
-    right: int
-    unknown: int
-    unknown_right: int
-    by_tag: list[ClassScore]
-    chunks: dict[str, ChunkScore] | None
-
-    def __repr__(self) -> str:
-        return describe(self, {"tokens": self.tokens, "right": self.right, "unknown": self.unknown})
-
-    @property
-    def accuracy(self) -> float:
-        """The share of tokens whose tag is right."""
-        return self.right / self.tokens if self.tokens else float("nan")
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return all figures as JSON values."""
-        report: dict[str, Any] = {
-            "tokens": self.tokens,
-            "errors": self.tokens - self.right,
-            "accuracy": self.accuracy,
-            "unknown_words": self.unknown,
-            "unknown_errors": self.unknown - self.unknown_right,
-            "classes": {str(one.label): one._asdict() for one in self.by_tag},
-        }
-        if self.chunks is not None:
-            report["chunks"] = {
-                kind or "all": {
-                    **one._asdict(),
-                    "precision": one.precision,
-                    "recall": one.recall,
-                    "f1": one.f1,
-                }
-                for kind, one in self.chunks.items()
-            }
-        return report
-
-
-def evaluate_tags(
-    found: list[Any], wanted: list[Any], starts: Array, known: Array
-) -> SequenceEvaluation:
-    """Compare predicted tags with the right ones.
-
-    Parameters
-    ----------
-    found, wanted
-        A tag for each token.
-    starts
-        Where each sentence begins.
-    known
-        Whether each token's word was met in training.
-    """
-    names = sorted({*found, *wanted})
-    numbers = {name: number for number, name in enumerate(names)}
-    one = np.array([numbers[tag] for tag in found], np.int64)
-    other = np.array([numbers[tag] for tag in wanted], np.int64)
-    same = one == other
-    said, rows = (np.bincount(codes, minlength=len(names)) for codes in (one, other))
-    right = np.bincount(one[same], minlength=len(names))
-    by_tag = class_scores(np.array(names, object), right, said, rows)
-    unknown = ~known
-    counts = len(one), int(same.sum()), int(unknown.sum()), int((same & unknown).sum())
-    return SequenceEvaluation(*counts, by_tag, chunk_scores(names, one, other, starts))
-
-
-def chunk_scores(
-    names: list[Any], found: Array, wanted: Array, starts: Array
-) -> dict[str, ChunkScore] | None:
-    """Return the scores of chunks by kind, and of all as ""."""
-    from ..learners.sequence.schemes import LETTERS, find_chunks, split_chunk_tags
-
-    parts = split_chunk_tags(names)
-    if parts is None:
-        return None
-    letters = np.array([LETTERS.get(letter, letter) for letter, _ in parts[0]])
-    kinds = sorted({kind for _, kind in parts[0] if kind})
-    numbers = np.array([kinds.index(kind) + 1 if kind else 0 for _, kind in parts[0]])
-    both = [find_chunks(letters[codes], numbers[codes], starts) for codes in (found, wanted)]
-    spans = [find_spans(chunks) for chunks in both]
-    common = spans[0] & spans[1]
-    scores = {}
-    for number, kind in enumerate(["", *kinds]):
-        counted = [sum(1 for span in some if number in (0, span[0])) for some in (*spans, common)]
-        scores[kind] = ChunkScore(*counted)
-    return scores
-
-
-def find_spans(chunks: "Chunks") -> set[tuple[int, int, int]]:
-    """Return the kind, first and last token of every chunk."""
-    first, last = np.flatnonzero(chunks.begins), np.flatnonzero(chunks.ends)
-    kinds = chunks.kinds[first]
-    return set(zip(kinds.tolist(), first.tolist(), last.tolist(), strict=True))

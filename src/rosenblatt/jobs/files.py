@@ -8,64 +8,52 @@ from typing import Any, cast
 import numpy as np
 
 from ..data.labels import UnknownLabelError
-from ..data.ranking import AnyTarget, RankingTarget, refuse_no_pairs
 from ..data.rows import Array, n_rows, overflow, refuse_lost
-from ..data.targets import LabelCounts, NumberTarget, make_target
-from ..learners.asking import choose_labels
-from ..learners.base import WITHOUT_CLASSES
-from ..learners.feedback import FullInformation
+from ..data.targets import ClassTarget, LabelCounts, NumberTarget, make_target
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import FOR_ONE_PASS, InputError, ParameterError
-from ..reading.batches import Batch, cut_groups, cut_windows, known_labels
+from ..parameters import InputError, ParameterError
+from ..reading.batches import Batch, cut_windows, known_labels
 from ..reading.notices import left_out
 from ..reading.reader import (
     Peeked,
     Reader,
-    WholeFile,
     no_rows_error,
     read,
     read_whole,
     read_with_restart,
 )
-from ..reading.units import find_numbers
 from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit
 from ..training.conformal import Conformal
 from ..training.fit import fit, make_model
-from ..training.plan import Found, Plan, Request, make_plan
+from ..training.plan import Found, Plan, Request
 from ..training.report import Listener, Note, Tally, Windows
 from ..training.run import Run
 from ..training.scoring import RANKING, describe_unranked
 from ..training.tasks import Part, PredictedTask
-from .cache import read_cached
-from .data import SentenceFile, match_labels
+from .cautions import describe_constant, describe_decision, describe_giveaway
+from .data import ExampleFile, match_labels
 from .evaluate import HeldOut
-from .importances import measure_first_rows
+from .importances import FIRST_ROWS, measure_first_rows
 from .job import FileJob, begin_learner, read_once_error
-from .pairs_hint import find_hint, may_gain
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
-SIMULATED = (
-    "Predictions are drawn by chance, and labels only say whether they are right: this simulates "
-    "feedback from users."
-)
+MOSTLY_RIGHT = 0.02  # errors of an epoch; with more, no single column tells classes apart
 MOST_IN_MEMORY = 2**31  # bytes of parsed rows, which may be larger than the file
 
 
-def train(reader: Reader | SentenceFile, job: FileJob | Request) -> Model:
+def train(reader: Reader | ExampleFile, job: FileJob | Request) -> Model:
     """Train on a file: rows in memory if they fit and need to be, else as a stream."""
     job = FileJob(job) if isinstance(job, Request) else job
-    if isinstance(reader, SentenceFile):
-        from .sentences import train_on_sentences  # most trainings do without its kernels
-
-        return train_on_sentences(reader, job)
+    if isinstance(reader, ExampleFile):
+        return reader.train(job)
     return read_with_restart(reader, lambda: train_once(reader, job))
 
 
 def look(reader: Reader, request: Request) -> Found:
     """Return what is known of a file before it is read, as far as a request depends on it."""
-    recipe, columns = reader.parser.recipe, request.parameters.get("positive", False)
+    recipe = reader.recipe
     return Found(
         rereadable=reader.rereadable,
         fits=reader.size is not None and reader.size <= IN_MEMORY,
@@ -73,8 +61,6 @@ def look(reader: Reader, request: Request) -> Found:
         label_sets=recipe.labels_separator is not None,
         one_pass_statistics=reader.one_pass_statistics,
         numbers=reader.has_numbers,
-        groups=reader.has_groups,
-        positive=() if isinstance(columns, bool) else find_numbers(recipe, columns),
     )
 
 
@@ -82,7 +68,7 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     """Train on a file whose rows are all like the first ones."""
     found = look(reader, job.request)
     plan = job.plan(found)
-    job.reporter.target = plan.target
+    job.reporter.plan, job.reporter.target = plan, plan.target
     job.reporter.metric = plan.parameters.get("metric", "error")
     reader.hold_out(plan.split)
     if plan.stream and not reader.rereadable:
@@ -96,27 +82,23 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     whole = None
     if not plan.stream:
         try:
-            read = read_cached if plan.request.cache else read_whole
-            whole = read(reader, watch(job.reporter, keeps=not plan.request.cache))
+            whole = read_whole(reader, watch(job.reporter, keeps=True))
         except OutgrownError:
-            found = replace(found, fits=False)
-            plan = job.plan(found)
+            plan = job.plan(replace(found, fits=False))
             limit = f"{MOST_IN_MEMORY >> 30} GB"
             sentence = f"The rows take over {limit} of memory, so they are learnt as a stream."
             job.reporter.note(Note(sentence, "stream"))
     if whole is None:
         reader.complete_recipe(watch(job.reporter))
     if plan.unresolved:
-        found = replace(found, mean_square=reader.mean_square())
-        plan = job.plan(found)
+        plan = plan.complete(reader.mean_square())
     model = learn(FileRows(reader, whole, plan, job.reporter), job)
-    notices, bad = (reader.notices, reader.bad) if whole is None else (whole.notices, whole.bad)
-    for notice in notices:
+    for notice in reader.notices:
         if notice.code == "label-values" and plan.target == "ranks":
             continue  # they are stated
         job.reporter.note(Note(notice.sentence, notice.code))
-    if bad:
-        job.reporter.note(Note(left_out(bad), "skipped-rows"))
+    if reader.bad:
+        job.reporter.note(Note(left_out(reader.bad), "skipped-rows"))
     return model
 
 
@@ -135,17 +117,6 @@ def refuse_second_pass(plan: Plan, name: str) -> None:
 
 def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
     """Refuse to resume a run that was cut into other parts or had other features."""
-    left = begun.checkpoint
-    if left is not None and len(left.problems) != len(begun.states):
-        raise ParameterError(
-            "The run was begun by version 0.2, which did not save the epochs of each label; leave "
-            "{resume?} out to start a new run.",
-            code="resume-old",
-        )
-    if left is not None and left.parts and plan.request.cache:
-        raise ParameterError(
-            "The run began as a stream; resume it without {cache?}.", code="resume-cache"
-        )
     recipe = begun.features.get("recipe")
     if not isinstance(recipe, dict) or not reader.adopt_features(recipe):
         raise ParameterError(
@@ -155,7 +126,7 @@ def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
     size = reader.options.batch_bytes
     if begun.facts.get("batch_bytes", size) != size:
         raise ParameterError(
-            "The run began with another {batch_bytes?}; resume it with the same.",
+            "The run began with another batch_bytes; resume it with the same.",
             code="resume-changed",
         )
 
@@ -208,22 +179,12 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     plan = rows.plan
     rows.target = rows.target or rows.find_target(job)
     facts = dict(job.facts)
-    if plan.request.labels_budget:
-        facts["asked"] = rows.ask(job)
     job.note_initial(plan)
     learner = begin(plan, rows, job)
-    simulates = learner.rule.draws and len(learner.classes) > 2
-    if simulates:
-        job.reporter.note(Note(SIMULATED, "simulated-feedback"))
-        rows.full = FullInformation(learner) if job.before is None else None
     resume = None if job.begun is None else job.begun.checkpoint
     run = fit(
         plan, rows, learner, job.reporter, facts, resume=resume, checkpointer=job.checkpointer
     )
-    if simulates:
-        first, full = run.epochs[0], rows.full
-        facts["feedback"] = {"rows": first.rows, "errors": first.errors}
-        facts["feedback"]["full_errors"] = None if full is None else full.errors
     return complete(rows, learner, run, job, facts)
 
 
@@ -232,33 +193,40 @@ def complete(
 ) -> Model:
     """Test and calibrate a trained learner, and return its model."""
     plan = rows.plan
-    refuse_no_rows(learner.states[0].seen, plan.target)
+    refuse_no_rows(learner.states[0].seen)
     refuse_lost(learner.coefficients()[0], learner.mistakes, (one.rows for one in rows.batches))
     if plan.split:
         facts["held_out"] = rows.held_out.score(learner).as_dict()
         figure = rows.held_out.figure(learner, plan.parameters.get("metric", "error"))
         facts |= {} if figure is None else {"held_out_figure": figure}
-        if job.before is None:
-            suggest_pairs(rows, job)
-    elif plan.target in WITHOUT_CLASSES and rows.in_memory:
+    elif plan.target == "numbers" and rows.in_memory:
         facts["training_score"] = HeldOut(rows.batches, rows.target).score(learner).as_dict()
     if plan.parameters.get("calibrate") and plan.split:
         rows.held_out.calibrate(learner)
     elif plan.parameters.get("calibrate") and not rows.adapts:
         learner.calibration = calibrate_in_memory(rows, replace(job, begun=None))
+    for note in list_cautions(rows, learner, run):
+        if note is not None:
+            job.reporter.note(note)
     model: Model = make_model(plan, rows, learner, run, **facts)
     return model
 
 
-def suggest_pairs(rows: "FileRows", job: FileJob) -> None:
-    """Note if products of columns would lower the error on held-out rows much."""
-    batch = rows.first
-    if not rows.in_memory or batch.rows.indices is not None:
+def list_cautions(rows: "FileRows", learner: LinearLearner, run: Run) -> Iterator[Note | None]:
+    """Yield notes on the labels of the rows and on the decision of a trained model."""
+    if learner.calibration is not None:
+        yield describe_decision(learner.calibration, learner.classes)
+    if rows.plan.target != "classes" or learner.multilabel:
         return
-    if may_gain(rows.plan, job.request.rule, batch.width, rows.target):
-        note = find_hint(rows.plan, batch.X, rows.encode(batch, 0).codes, rows.target)
-        if note is not None:
-            job.reporter.note(note)
+    yield describe_constant(rows.class_rows, learner.classes)
+    if rows.reader.format in ("svmlight", "vw") or not rows.in_memory:
+        return
+    if run.count.errors <= MOSTLY_RIGHT * run.count.rows:
+        learnt = rows.encode(rows.first, 0)
+        some = np.sort(learnt.row_order)[:FIRST_ROWS]
+        yield describe_giveaway(
+            rows.first.X[some], learnt.codes[some], learner.classes, rows.reader.names
+        )
 
 
 def calibrate_in_memory(rows: "FileRows", job: FileJob) -> Calibration:
@@ -298,14 +266,13 @@ def start_from(initial: Model, plan: Plan) -> LinearLearner:
     learner = LinearLearner.from_model(initial)
     if initial.estimator != plan.estimator:
         raise ParameterError(
-            f"The initial model is of {initial.estimator}; continue with its {{rule?}}.",
+            f"The initial model is of {initial.estimator}; continue with its rule.",
             code="initial-rule",
         )
-    for name in ("solution", "average_decay", "multi_class", "positive"):
+    for name in ("solution", "average_decay", "multi_class"):
         before = learner.parameters.get(name)
         if plan.parameters.get(name) != before:
-            begun = "without {{{name}?}}" if before is False else "with {{{name}?}} {before}"
-            begun = begun.format(name=name, before=before)
+            begun = f"without {name}" if before is False else f"with {name} {before}"
             raise ParameterError(
                 f"The initial model was begun {begun}; continue with the same.",
                 code="initial-changed",
@@ -314,10 +281,8 @@ def start_from(initial: Model, plan: Plan) -> LinearLearner:
     return replace(learner, states=states, calibration=None)
 
 
-def refuse_no_rows(count: int, target: str = "classes") -> None:
+def refuse_no_rows(count: int) -> None:
     """Refuse to learn from no rows."""
-    if target == "ranking":
-        refuse_no_pairs(count)
     if not count:
         raise InputError(
             "There are no rows to learn from: all have the weight 0 or are held out.",
@@ -341,25 +306,17 @@ class FileRows:
         The number of rows and bytes of the pass so far.
     class_rows
         The number of rows of each class in the pass so far.
-    asked
-        Flags of the rows whose labels are asked for, or None for all.
-    full
-        What learns the labels where the model only has feedback on its predictions.
     """
 
-    def __init__(
-        self, reader: Reader, whole: WholeFile | None, plan: Plan, reporter: Listener
-    ) -> None:
-        self.reader, self.whole, self.plan, self.reporter = reader, whole, plan, reporter
+    def __init__(self, reader: Reader, whole: Batch | None, plan: Plan, reporter: Listener) -> None:
+        self.reader, self.plan, self.reporter = reader, plan, reporter
         self.in_memory, self.target = whole is not None, None
         if whole is None:
             peeked = Peeked(reader)
             self.batches, self.first = cast(Iterable[Batch], peeked), peeked.first
         else:
-            self.batches, self.first = [whole.batch], whole.batch
+            self.batches, self.first = [whole], whole
         self.file_rows = self.row = self.bytes_read = 0
-        self.asked: Array | None = None
-        self.full: FullInformation | None = None
         self.class_rows: list[int] = []
         self.part: Part | None = None
         self.windows = Windows(plan.request.progress_every or 1, self.report_window)
@@ -369,13 +326,11 @@ class FileRows:
 
     # Labels
 
-    def find_target(self, job: FileJob) -> AnyTarget:
+    def find_target(self, job: FileJob) -> ClassTarget | NumberTarget:
         """Find the classes: in all rows if they are to be balanced, else in the first ones.
 
         Of numbers, find the scale in the first rows, unless a model to start from has one.
         """
-        if self.plan.target == "ranking":
-            return RankingTarget()
         if self.plan.target == "numbers":
             if job.before is not None:
                 return LinearLearner.from_model(job.before).numbers
@@ -396,35 +351,14 @@ class FileRows:
         """Count the labels of some batches, or of the first one."""
         counts, row = LabelCounts(), 0
         for batch in batches or [self.first]:
-            learnt = ~self.plan.split.held_out(row, n_rows(batch.rows), batch.groups)
+            learnt = ~self.plan.split.held_out(row, n_rows(batch.rows))
             counts.add(known_labels(batch, row), learnt)
             row += n_rows(batch.rows)
         return counts
 
     def encode(self, batch: Batch, first_row: int) -> TrainingRows:
         """Return the rows of a batch with the numbers of their classes."""
-        rows = TrainingRows.encode(batch, self.target, self.plan.split, first_row)
-        if self.asked is None:
-            return rows
-        return rows._replace(row_order=rows.row_order[self.asked[rows.row_order]])
-
-    def ask(self, job: FileJob) -> dict[str, int]:
-        """Choose the rows to learn from in one pass with AROW; return counts of rows and labels.
-
-        Labels of other rows are not used, except to count the errors of the pass.
-        """
-        found = Found(label_sets=self.reader.multilabel, mean_square=self.reader.mean_square())
-        stated = {"max_iter": 1, "solution": FOR_ONE_PASS["solution"]}
-        plan = make_plan(Request(FOR_ONE_PASS["rule"], stated), found)
-        learner = begin(plan, self, replace(job, begun=None, initial=None))
-        rows, seed = self.encode(self.first, 0), self.plan.split.seed
-        order = np.random.default_rng(seed).permutation(rows.row_order)
-        flags = choose_labels(
-            learner, rows._replace(row_order=order), self.plan.request.labels_budget, seed
-        )
-        self.asked = flags.asked
-        counts = {"rows": len(rows.row_order), "labels": int(flags.asked.sum())}
-        return counts | {"errors": int(flags.wrong.sum())}
+        return TrainingRows.encode(batch, self.target, self.plan.split, first_row)
 
     # The protocol of a source (training/fit.py)
 
@@ -436,8 +370,6 @@ class FileRows:
         reports = self.plan.request.progress_every > 0
         progressive = run.epoch == 1 and (reports or self.adapts)
         for rows in self.encode_blocks(self.plan.request.window, len(learner.classes)):
-            if self.full is not None and run.epoch == 1:
-                self.full.learn(rows)
             if progressive:
                 task = self.predict_first(learner, rows)
                 yield Part.of(task)
@@ -471,11 +403,10 @@ class FileRows:
     def encode_blocks(self, size: int, n_classes: int) -> Iterator[TrainingRows]:
         """Yield all rows, ``size`` at a time or in batches if it is 0, and count them."""
         self.row, self.class_rows = 0, [0] * n_classes
-        cut = cut_groups if self.plan.target == "ranking" and not self.in_memory else cut_windows
-        for batch in cut(self.batches, size):
+        for batch in cut_windows(self.batches, size):
             self.bytes_read = batch.bytes_read
             rows = self.encode(batch, self.row)
-            self.count(rows.codes if self.asked is None else rows.codes[rows.row_order])
+            self.count(rows.codes)
             yield rows
             self.row += n_rows(batch.rows)
         self.file_rows = self.row
@@ -484,11 +415,11 @@ class FileRows:
         """Keep a part in memory for the next epoch; refuse to resume a run over fewer rows."""
         if not self.in_memory:
             return part
-        refuse_no_rows(len(rows.row_order), self.plan.target)
+        refuse_no_rows(len(rows.row_order))
         flags = [len(problem.mistaken) for problem in run.problems if len(problem.mistaken)]
         if flags and min(flags) <= int(rows.row_order.max()):
             raise ParameterError(
-                "The model to resume was trained on fewer rows; leave {resume?} out to start a new "
+                "The model to resume was trained on fewer rows; leave resume out to start a new "
                 "run.",
                 code="resume-file-changed",
             )
@@ -558,10 +489,10 @@ class FileRows:
         coef, _ = learner.coefficients()
         if not np.isfinite(coef).all():
             raise overflow(coef.dtype)
-        reader, names = self.reader, self.reader.names if self.whole is None else self.whole.names
-        deviations = measure_first_rows(self.first.rows, coef.shape[1])
+        reader = self.reader
+        deviations = measure_first_rows(self.first.rows, coef.shape[1], self.plan.split)
         importances = np.abs(coef).max(axis=0, initial=0.0) * deviations
-        largest = named(importances, names)
+        largest = named(importances, reader.names)
         learner.features = {
             "recipe": reader.features(),
             "format": reader.format,

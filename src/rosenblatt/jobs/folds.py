@@ -1,15 +1,15 @@
 """Cross-validation: train on all folds of a file but one, and evaluate on that one, in turn."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.labels import UnknownLabelError
-from ..data.ranking import RankingScore
+from ..data.results import Result, Table, describe, name_figure
 from ..data.splits import Fold
-from ..data.targets import NumberScore, Score, describe
+from ..data.targets import NumberScore, Score
 from ..learners.kinds import make_learner
 from ..parameters import ParameterError
 from ..reading.reader import Reader, read
@@ -31,7 +31,7 @@ class Spread(NamedTuple):
 
 
 @dataclass(repr=False)
-class CrossValidation:
+class CrossValidation(Result):
     """The evaluations of all folds.
 
     Attributes
@@ -43,18 +43,41 @@ class CrossValidation:
     folds: list[Any] = field(default_factory=list)
 
     @property
-    def score(self) -> Score | NumberScore | RankingScore:
+    def score(self) -> Score | NumberScore:
         """The number of rows and of errors over all folds, or the figures of other targets."""
-        first = self.folds[0]
-        if isinstance(first, NumberScore | RankingScore):
-            sums: Any = first.begin_sum()
-            for one in self.folds:
-                sums.add(one)
-            return cast(NumberScore | RankingScore, sums)
-        total: Score = type(self.folds[0].score)()
-        for one in self.folds:
-            total.add(**asdict(one.score))
-        return total
+        scores = [one.score for one in self.folds]
+        found: Score | NumberScore = type(scores[0]).sum(scores)
+        return found
+
+    @property
+    def class_rows(self) -> list[int]:  # type: ignore[override]
+        """The number of rows of each class over all folds."""
+        return [sum(each) for each in zip(*(one.class_rows for one in self.folds), strict=True)]
+
+    def other_figures(self) -> dict[str, float]:
+        """Return nothing: a table has the figures."""
+        return {}
+
+    def counts(self) -> dict[str, Any]:
+        """Return the number of folds, and the score over all of them."""
+        return {"folds": len(self.folds), **self.score.as_dict()}
+
+    def headline(self) -> str:
+        """Return the score over all folds in words."""
+        return (
+            f"Cross-validation with {len(self.folds)} folds: {self.score.headline(self.class_rows)}"
+        )
+
+    def tables(self) -> list[Table]:
+        """Return the spread of the figures over the folds."""
+        columns = {"figure": "", **dict.fromkeys(Spread._fields, "g")}
+        rows = [(name_figure(name), *one) for name, one in self.figures().items()]
+        return [Table("spread", "Spread over the folds", columns, rows)]
+
+    def notes(self) -> list[str]:
+        """Return which figures some folds do not define."""
+        undefined = ", ".join(map(name_figure, self.list_undefined()))
+        return [f"Some folds lack a class and do not define: {undefined}."] if undefined else []
 
     def figures(self) -> dict[str, Spread]:
         """Return the spread of each figure that is defined on every fold."""
@@ -77,13 +100,12 @@ class CrossValidation:
         return [name for name, count in counts.items() if 0 < count < len(found)]
 
     def __repr__(self) -> str:
-        return describe(self, {"folds": len(self.folds)} | self.score.as_dict())
+        return describe(self, self.counts())
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
         return {
-            "folds": len(self.folds),
-            **self.score.as_dict(),
+            **self.counts(),
             "figures": {name: one._asdict() for name, one in self.figures().items()},
             "each": [one.figures() for one in self.folds],
         }
@@ -113,7 +135,7 @@ def cross_validate(
         The options of reading that were stated, which tuning does not change.
     """
     if count < 2:
-        raise ParameterError("{folds} must be 2 or more.", code="out-of-range", folds=count)
+        raise ParameterError(f"folds={count!r} must be 2 or more.", code="out-of-range")
     result = CrossValidation()
     seed = int(job.request.parameters.get("random_state") or 0)
     same = {name: options[name] for name in ("skip_bad", "threads") if name in options}
@@ -123,9 +145,7 @@ def cross_validate(
         held = read(data, features=model.features["recipe"], **same)
         held.keep_fold(fold._replace(held_out=True))
         found = evaluate(make_learner(model, "a fold"), held)
-        held = getattr(found, "score", found).rows
-        refuse_too_many_folds(count, model.facts["rows"] + held)
-        refuse_empty_fold(fold, held)
+        refuse_too_many_folds(count, model.facts["rows"] + found.score.rows)
         result.folds.append(found)
         job.reporter.tried(number + 1, count)
     return result
@@ -149,7 +169,7 @@ def train_without(
         raise error.reword(
             f"Without the rows of fold {fold.number + 1} of {fold.folds}, all rows have the same "
             "label, and a model needs two; add rows of the other labels, or name all labels with "
-            "{classes?}."
+            "classes."
         ) from None
 
 
@@ -157,18 +177,7 @@ def refuse_too_many_folds(count: int, rows: int) -> None:
     """Refuse folds without rows."""
     if count > rows:
         raise ParameterError(
-            f"{{folds}} is more than the {rows:,} rows; every fold needs one.",
-            code="out-of-range",
-            folds=count,
-        )
-
-
-def refuse_empty_fold(fold: Fold, rows: int) -> None:
-    """Refuse a fold without rows, such as one of too few groups."""
-    if not rows:
-        raise ParameterError(
-            f"Fold {fold.number + 1} of {{folds?}} {fold.folds} has no rows, as chance divides "
-            "groups; use fewer folds.",
+            f"folds={count!r} is more than the {rows:,} rows; every fold needs one.",
             code="out-of-range",
         )
 
@@ -180,13 +189,12 @@ def refuse_folds(reader: Reader, job: FileJob) -> None:
     other = {
         "initial": job.initial is not None,
         "resume": job.begun is not None,
-        "cache": job.request.cache,
         "progress_every": bool(job.request.progress_every),
         "online": job.request.online,
     }
     for name, given in other.items():
         if given:
             raise ParameterError(
-                f"{{folds?}} trains new models on parts of the file; leave {{{name}?}} out.",
+                f"folds trains new models on parts of the file; leave {name} out.",
                 code="folds-option",
             )

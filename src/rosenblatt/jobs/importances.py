@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.rows import Array, n_rows, rows_between
+from ..data.rows import Array, n_rows, rows_between, rows_where
+from ..data.splits import Split
 from ..kernels.algebra import Rows
 from ..reading.batches import Batch
 from ..storage.model import Model
@@ -68,10 +69,11 @@ class ColumnSums:
         return np.sqrt(np.maximum(self.squares / self.rows - mean * mean, 0.0))
 
 
-def measure_first_rows(rows: Rows, width: int) -> Array:
-    """Return the deviation of each column in the first rows, at most ``FIRST_ROWS``."""
+def measure_first_rows(rows: Rows, width: int, split: Split) -> Array:
+    """Return the deviation of each column in the first rows that a split does not hold out."""
     count = min(n_rows(rows), FIRST_ROWS)
-    return ColumnSums(width).add(rows_between(rows, 0, count)).deviations()
+    learnt = rows_where(rows_between(rows, 0, count), ~split.held_out(0, count))
+    return ColumnSums(width).add(learnt).deviations()
 
 
 def measure_deviations(batches: Iterable[Batch], width: int) -> Array:

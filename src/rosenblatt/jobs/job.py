@@ -1,17 +1,22 @@
-"""One training from a file, of rows or of sentences: what was asked for, and where it resumes."""
+"""One training from a file: what was asked for, and where it resumes."""
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
+from ..disk import remove_temporaries
 from ..learners.linear import LinearLearner
 from ..parameters import RULE_NAMES, RULE_TABLE, ParameterError
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Listener, Note
+from ..training.rules import RULES
+
+ABANDONED = 60.0  # seconds after which no one is writing a model any more
 
 
 @dataclass
@@ -21,6 +26,9 @@ class Checkpointer:
     path: str | PathLike[str]
     seconds: float
     saved: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        remove_temporaries(Path(self.path), ABANDONED)
 
     def offer(self, unfinished: Callable[[], Model]) -> None:
         """Save the model so far, if the last time is long enough ago."""
@@ -69,7 +77,7 @@ class FileJob:
             stated = {name: one for name, one in request.parameters.items() if one is not None}
             kept = {
                 name: before.parameters[name]
-                for name in (*RULE_TABLE[rule].own, "class_weight", "positive")
+                for name in (*RULE_TABLE[rule].own, "class_weight")
                 if name in before.parameters
             }
             request = replace(request, rule=rule, parameters={**kept, **stated})
@@ -79,13 +87,12 @@ class FileJob:
         self.refuse_unused(plan, found.rereadable)
         if request.online and (self.checkpointer is not None or self.before is not None):
             raise ParameterError(
-                "{online?} begins with several settings; leave {checkpoint?}, {resume?} and "
-                "{initial?} out.",
+                "online begins with several settings; leave checkpoint, resume and initial out.",
                 code="online-resume",
             )
         if request.progress_every and (self.checkpointer is not None or self.begun is not None):
             raise ParameterError(
-                "{progress_every?} is about a whole pass; leave {checkpoint?} out.",
+                "progress_every is about a whole pass; leave checkpoint out.",
                 code="progress-checkpoint",
             )
         return plan
@@ -95,7 +102,7 @@ class FileJob:
         chooses = self.request.tune or "tuning" in self.facts or plan.parameters["early_stopping"]
         if "metric" in self.request.parameters and not chooses:
             raise ParameterError(
-                "{metric?} is what {tune?}, {early_stopping?} and {validation?} choose by; add one "
+                "metric is what tune, early_stopping and validation choose by; add one "
                 "of them, or leave it out.",
                 code="metric-unused",
             )
@@ -103,8 +110,8 @@ class FileJob:
         stops = name == "validation" or (plan.parameters["early_stopping"] and rereadable)
         if stops and plan.max_iter == 1:
             raise ParameterError(
-                f"{{{name}?}} chooses the best of several epochs, and there is only one; leave it "
-                "out, or use {max_iter?}.",
+                f"{name} chooses the best of several epochs, and there is only one; leave it "
+                "out, or use max_iter.",
                 code="validation-unused",
             )
 
@@ -120,7 +127,7 @@ class FileJob:
         elif ("calibration" in kept or "conformal" in kept) and not plan.parameters["calibrate"]:
             sentence = (
                 "The probabilities or prediction sets of the initial model are dropped, as its "
-                "weights change; use {calibrate?} to fit them again."
+                "weights change; use calibrate to fit them again."
             )
             self.reporter.note(Note(sentence, "calibration-dropped"))
 
@@ -129,8 +136,7 @@ class FileJob:
         known, stated = tuple(before.classes.tolist()), self.request.ordinal
         if stated is not None and [*map(str, stated)] != [*map(str, known)]:
             raise ParameterError(
-                f"The initial model has the ranks {', '.join(map(str, known))}; leave {{ordinal?}} "
-                "out.",
+                f"The initial model has the ranks {', '.join(map(str, known))}; leave ordinal out.",
                 code="initial-changed",
             )
         return known
@@ -147,8 +153,7 @@ class FileJob:
         plan.refuse_other_plan(training if isinstance(training, dict) else {})
         if before.get("origin") not in (None, origin):
             raise ParameterError(
-                f"{name} has changed since the run began; leave {{resume?}} out to start a new "
-                "run.",
+                f"{name} has changed since the run began; leave resume out to start a new run.",
                 code="resume-file-changed",
             )
         if self.begun.checkpoint is not None:
@@ -159,16 +164,16 @@ class FileJob:
 
 def begin_learner(plan: Plan, target: Any, shape: tuple[int, Any]) -> LinearLearner:
     """Return an untrained learner for rows of some width and type, by a plan."""
-    rule = plan.choose_rule(shape[0], len(target.classes))
+    rule, label_sets = RULES[plan.rule], target.label_sets
     return LinearLearner.begin(
-        plan.parameters, target.classes, shape, rule=rule, multilabel=target.label_sets
+        plan.parameters, target.classes, shape, rule=rule, multilabel=label_sets
     )
 
 
 def read_once_error(name: str, option: str) -> ParameterError:
     """Return the error of an option that needs a second pass over what can be read only once."""
     return ParameterError(
-        f"{name} can be read only once, and {{{option}?}} needs to read it again; write it to a "
+        f"{name} can be read only once, and {option} needs to read it again; write it to a "
         "file first.",
         code="read-once",
     )

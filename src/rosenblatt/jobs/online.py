@@ -30,6 +30,7 @@ from ..storage.model import Model
 from ..training.drift import DriftWindow
 from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Note, Tally
+from ..training.rules import RULES
 from ..training.run import Run
 from .files import FileRows, begin, complete, look, refuse_second_pass, watch
 from .job import FileJob
@@ -111,7 +112,7 @@ def train_online(reader: Reader, job: FileJob) -> Model:
 
 def tries_pairs(reader: Reader) -> bool:
     """Whether products of columns are tried: of a table with few, which can be read twice."""
-    recipe = reader.parser.recipe
+    recipe = reader.recipe
     if recipe.columns is None or recipe.pairs or recipe.text or recipe.cross:
         return False
     return reader.rereadable and 1 < len(recipe.columns) <= FEW_COLUMNS
@@ -132,16 +133,16 @@ def train_with_labels(readers: list[Reader], job: FileJob) -> Model:
     return OnlineTraining(readers, job, target).train()
 
 
-def make_rows(reader: Reader, job: FileJob) -> tuple[FileRows, Found]:
-    """Return the rows of a reader, and what is found in them."""
+def make_rows(reader: Reader, job: FileJob) -> tuple[FileRows, Found, float]:
+    """Return the rows of a reader, what is found in them, and their mean squared length."""
     found = look(reader, job.request)
     plan = job.plan(found)
     reader.hold_out(plan.split)
     if not reader.rereadable:
         refuse_second_pass(plan, reader.source.name)
     reader.complete_recipe(watch(job.reporter))
-    found = replace(found, mean_square=reader.mean_square())
-    return FileRows(reader, None, job.plan(found), job.reporter), found
+    mean_square = reader.mean_square()
+    return FileRows(reader, None, plan.complete(mean_square), job.reporter), found, mean_square
 
 
 class OnlineTraining:
@@ -168,11 +169,11 @@ class OnlineTraining:
         self.sources, self.candidates = list[FileRows](), list[Candidate]()
         settings = list_settings(job.request, readers[0].has_numbers)
         for reader in readers:
-            rows, found = make_rows(reader, replace(job, request=settings[0][1]))
+            rows, found, size = make_rows(reader, replace(job, request=settings[0][1]))
             target = rows.target = target or rows.find_target(job)
             self.sources.append(rows)
             reading = {} if reader is readers[0] else {"pairs": True}
-            self.candidates += make_candidates(rows, found, settings, reading)
+            self.candidates += make_candidates(rows, found, size, settings, reading)
         self.target: ClassTarget | NumberTarget = target
         self.leader, self.window, self.wrong = 0, DriftWindow(), 0
         self.seen, self.alarms = 0, list[int]()
@@ -252,19 +253,23 @@ class OnlineTraining:
 
 
 def make_candidates(
-    rows: FileRows, found: Found, settings: list[Setting], reading: Mapping[str, Any]
+    rows: FileRows,
+    found: Found,
+    mean_square: float,
+    settings: list[Setting],
+    reading: Mapping[str, Any],
 ) -> list[Candidate]:
     """Make a candidate of each setting that goes together with what was stated."""
     made, refused = list[Candidate](), list[ParameterError]()
     classes, sets = len(rows.target.classes), rows.target.label_sets
     for chosen, request in settings:
         try:
-            plan = make_plan(request, found)
+            plan = make_plan(request, found).complete(mean_square)
         except ParameterError as error:
             refused.append(error)
             continue
-        form = plan.choose_rule(rows.first.width, classes)
-        if len(form.problems(classes, plan.parameters.get("multi_class", ""), sets)) > 1:
+        multi_class = plan.parameters.get("multi_class", "")
+        if len(RULES[plan.rule].problems(classes, multi_class, sets)) > 1:
             refused.append(refuse_problems(request.rule))
             continue
         learner = begin(plan, rows, FileJob(request))
@@ -277,8 +282,8 @@ def make_candidates(
 def refuse_problems(rule: str | None) -> ParameterError:
     """Return the error for label sets, and for a rule that learns each of several classes alone."""
     return ParameterError(
-        f"{{online?}} follows one problem, and {rule} has one for each label here; leave it out, "
-        "or use {rule?} arow, pa or shifting for rows of one label each.",
+        f"online follows one problem, and {rule} has one for each label here; leave it out, "
+        "or use rule arow, pa or shifting for rows of one label each.",
         code="online-problems",
     )
 

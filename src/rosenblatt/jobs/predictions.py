@@ -52,8 +52,6 @@ class Contents(NamedTuple):
 def list_outputs(learner: Any, contents: Contents) -> list[str]:
     """Return the names of the predicted columns."""
     names = list(map(str, learner.classes.tolist()))
-    if learner.target_kind == "ranking":
-        return ["score"]
     found = ["predicted"]
     if learner.target_kind == "numbers":
         return found if contents.coverage is None else [*found, "low", "high"]
@@ -79,7 +77,7 @@ def predict_rows(
     names, labels = learner.classes.tolist(), list[Any]()
     for batch, scores in scored(learner, reader):
         chosen = decide(scores)
-        if learner.target_kind in ("numbers", "ranking"):
+        if learner.target_kind == "numbers":
             labels = shorten(chosen[:, None], 15)[0]
         elif learner.multilabel:
             labels = join_labels(names, chosen, separator)
@@ -139,7 +137,7 @@ def tabulate_predictions(
             code="column-twice",
             column=twice[0],
         )
-    separator = reader.parser.recipe.labels_separator or ","
+    separator = reader.recipe.labels_separator or ","
     row_id = None if contents.append else find_id(reader)
     records = read_records(reader, contents.typed) if contents.append else iter(())
 
@@ -166,7 +164,7 @@ def tabulate_predictions(
 def find_id(reader: Reader) -> str | None:
     """Return the name of the column that names the rows, if the file has it."""
     known = getattr(reader.parser, "id", None) is not None
-    return str(reader.parser.recipe.id) if known else None
+    return str(reader.recipe.id) if known else None
 
 
 def check_records(same: bool, reader: Reader) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
-from math import ceil, inf
+from math import ceil, inf, sqrt
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -78,7 +78,7 @@ class Candidate(NamedTuple):
     def resolve(self, mean_square: float) -> dict[str, Any]:
         """Return all chosen parameters for rows of a mean squared length."""
         usual = {
-            "margin": mean_square,
+            "margin": mean_square or 1.0,
             "C": usual_aggressiveness(mean_square, C_BY_SIZE.get(self.rule, STEP_SHARE)),
             "intercept_step": usual_bias_step(mean_square),
         }
@@ -87,21 +87,41 @@ class Candidate(NamedTuple):
         }
         return {**self.parameters, **scaled}
 
-    def plan(self, request: Request, found: Found) -> Plan:
-        """Make the plan of a training with this setting; refuse what does not go together."""
-        parameters = self.resolve(found.mean_square or 1.0)
-        return make_plan(request.with_rule(self.rule, **parameters), found)
-
 
 @dataclass
-class Material:
-    """The rows to compare settings on, read with some options."""
+class TuningRows:
+    """The rows to compare settings on, read with some options.
+
+    Attributes
+    ----------
+    given, target
+        The rows, and the encoding of their labels.
+    request, found
+        What the user stated, and what the rows look like.
+    mean_square
+        Their mean squared length.
+    bins
+        The number of columns that have bins.
+    plans
+        The plan of each setting.
+    """
 
     given: TrainingRows
     target: ClassTarget | NumberTarget
+    request: Request
     found: Found
+    mean_square: float
     bins: int
-    """The number of columns that have bins."""
+    plans: dict[str, Plan] = field(default_factory=dict)
+
+    def plan(self, candidate: Candidate) -> Plan:
+        """Make the plan of a training with a setting, once; refuse what does not go together."""
+        key = repr(candidate)
+        if key not in self.plans:
+            parameters = candidate.resolve(self.mean_square)
+            plan = make_plan(self.request.with_rule(candidate.rule, **parameters), self.found)
+            self.plans[key] = plan.complete(self.mean_square)
+        return self.plans[key]
 
     @cached_property
     def class_weights(self) -> Array:
@@ -114,12 +134,10 @@ class Material:
         """The mean number of features of a row."""
         return len(self.given.rows.values) / max(len(self.given.codes), 1)
 
-    def cross_validate(
-        self, candidate: Candidate, request: Request, fold: tuple[Array, Array], epochs: int
-    ) -> Held:
+    def cross_validate(self, candidate: Candidate, fold: tuple[Array, Array], epochs: int) -> Held:
         """Train on some rows, for a part of the epochs, and predict the others."""
         learnt, held = fold
-        plan, given = candidate.plan(request, self.found), self.given
+        plan, given = self.plan(candidate), self.given
         if candidate.parameters.get("class_weight") == "balanced":
             weights = row_weights(given.codes, given.weights, self.class_weights)
             given = given._replace(weights=weights)
@@ -144,7 +162,7 @@ class Tuning:
 
     Attributes
     ----------
-    material
+    read
         Returns the rows as they are read with some options.
     request
         What the user stated, which is not changed.
@@ -156,7 +174,7 @@ class Tuning:
         Receives how many settings were tried.
     """
 
-    material: Callable[[Mapping[str, Any]], Material]
+    read: Callable[[Mapping[str, Any]], TuningRows]
     request: Request
     reading: frozenset[str]
     plan: Plan
@@ -165,22 +183,21 @@ class Tuning:
     tried: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
-        self.here = self.material({})
-        rows = np.sort(self.here.given.row_order)
+        self.rows = self.read({})
+        rows = np.sort(self.rows.given.row_order)
         refuse_no_rows(len(rows))
-        refuse_few_rows(self.here.given.codes[rows])
+        refuse_few_rows(self.rows.given.codes[rows])
         count = min(len(rows), MOST_FOLDS if len(rows) < MANY else FOLDS)
-        numbers = self.plan.split.block_folds(self.here.given.codes, rows, count)
+        numbers = self.plan.split.block_folds(self.rows.given.codes, rows, count)
         self.folds = [(rows[numbers != k], rows[numbers == k]) for k in range(count)]
         self.folds = [fold for fold in self.folds if all(map(len, fold))]
         of_numbers = self.plan.target == "numbers"
         self.metric = ABSOLUTE if of_numbers else str(self.plan.parameters["metric"])
-        if self.here.target.label_sets and self.metric in ("log-loss", "balanced"):
+        if self.rows.target.label_sets and self.metric in ("log-loss", "balanced"):
             raise ParameterError(
-                "{metric} is for rows of one label each, and these may have several; use "
-                '{metric="f1"}.',
+                f"metric={self.metric!r} is for rows of one label each, and these may have "
+                'several; use metric="f1".',
                 code="labels-option",
-                metric=self.metric,
             )
 
     # Settings
@@ -208,7 +225,7 @@ class Tuning:
         refused, found = list[ParameterError](), list[Candidate]()
         for each in self.combine_settings():
             try:
-                each.plan(self.request, self.here.found)
+                self.rows.plan(each)
                 found.append(each)
             except ParameterError as error:
                 refused.append(error)
@@ -269,13 +286,13 @@ class Tuning:
 
     def is_affordable(self, reading: Mapping[str, Any]) -> bool:
         """Whether a row has not too many features, by those of the rows read without pairs."""
-        base = self.here
+        base = self.rows
         if base.given.rows.indices is None or "bins" in reading:  # hashed rows leave zeros out
-            base = self.material(READINGS[0])
+            base = self.read(READINGS[0])
         size = base.features_per_row - (0 if "bins" in reading else base.bins)
         if "pairs" in reading:
             size *= (size + 1) / 2
-        return 1 < size <= MOST_PRODUCTS and size * len(self.here.given.codes) <= MOST_VALUES
+        return 1 < size <= MOST_PRODUCTS and size * len(self.rows.given.codes) <= MOST_VALUES
 
     def vary(self, found: list[Candidate], text: bool) -> Iterator[Candidate]:
         """Yield settings with other weights of words, and with other steps of the bias."""
@@ -327,21 +344,18 @@ class Tuning:
         key = repr((candidate, folds, epochs))
         self.tried.add(repr(candidate))
         if key not in self.results:
-            material = self.material(candidate.reading)
-            held = [
-                material.cross_validate(candidate, self.request, fold, epochs)
-                for fold in self.folds[:folds]
-            ]
+            rows = self.read(candidate.reading)
+            held = [rows.cross_validate(candidate, fold, epochs) for fold in self.folds[:folds]]
             guarded = folds is None and self.plan.target == "classes"
-            losses = [self.measure(material.target, one, guarded) for one in held]
+            losses = [self.measure(rows.target, one, guarded) for one in held]
             together = join_held(held)
-            classes = np.arange(len(material.target.classes))
+            classes = np.arange(len(rows.target.classes))
             several = together.codes.ndim == 2
             named = together.chosen.any(0) if several else np.isin(classes, together.chosen)
             own, log_losses, areas = np.array(losses).T
             pooled = None
             if self.metric in POOLED:
-                pooled = self.measure(material.target, together, False)[0]
+                pooled = self.measure(rows.target, together, False)[0]
             self.results[key] = Result(own, log_losses, areas, np.asarray(named), pooled)
         return self.results[key]
 
@@ -364,7 +378,7 @@ class Tuning:
         one that is risky (``Result.is_risky``) is never chosen.
         """
         usual = self.compare(candidates[0])
-        guarded = self.plan.target == "classes" and not self.here.target.label_sets
+        guarded = self.plan.target == "classes" and not self.rows.target.label_sets
         stated = "metric" in self.request.parameters or not guarded
         safe = [
             each
@@ -388,13 +402,17 @@ class Tuning:
 
     def list_facts(self, final: list[Candidate]) -> dict[str, Any]:
         """Return the facts that a model keeps: the best settings, the chosen one first."""
-        chosen = self.choose(final)
+        chosen, rows = self.choose(final), sum(len(held) for _, held in self.folds)
+
+        def by_chance(error: float) -> float:
+            """The binomial error, which folds with equal shares of a rare class do not show."""
+            return sqrt(error * (1 - error) / rows) if self.metric == "error" else 0.0
 
         def describe(each: Candidate) -> dict[str, Any]:
-            result, found = self.compare(each), self.material(each.reading).found
+            result, own = self.compare(each), self.read(each.reading)
             mean = METRICS[self.metric].as_loss(result.mean)
-            figure = {"value": float(mean), "spread": result.spread}
-            parameters = each.resolve(found.mean_square or 1.0)
+            figure = {"value": float(mean), "spread": max(result.spread, by_chance(mean))}
+            parameters = each.resolve(own.mean_square)
             return {**figure, "rule": each.rule, **parameters, **each.reading}
 
         others = sorted(final, key=lambda each: self.compare(each).mean)
@@ -402,8 +420,8 @@ class Tuning:
         return {
             "tried": len(self.tried),
             "metric": self.metric,
-            **name_rarer(self.metric, self.here.given.codes, self.here.target.classes),
-            "rows": sum(len(held) for _, held in self.folds),
+            **name_rarer(self.metric, self.rows.given.codes, self.rows.target.classes),
+            "rows": rows,
             "folds": len(self.folds),
             "usual": describe(final[0]),
             "best": [describe(each) for each in best],
@@ -411,12 +429,12 @@ class Tuning:
 
     def list_forgotten(self, candidate: Candidate) -> list[Any]:
         """List the classes of held-out rows that a setting never predicted."""
-        codes = self.here.given.codes[self.here.given.row_order]
+        codes = self.rows.given.codes[self.rows.given.row_order]
         if codes.ndim == 2 or self.plan.target == "numbers":
             return []
-        there = np.isin(np.arange(len(self.here.target.classes)), codes)
+        there = np.isin(np.arange(len(self.rows.target.classes)), codes)
         missing = there & ~self.compare(candidate).predicted
-        return list(self.here.target.classes[missing].tolist())
+        return list(self.rows.target.classes[missing].tolist())
 
 
 def join_held(held: list[Held]) -> Held:
@@ -435,8 +453,8 @@ def refuse_few_rows(codes: Array) -> None:
         needed = f"at least two classes with two rows each, and the {count} rows have fewer"
     if few:
         raise InputError(
-            f"{{tune?}} learns from some rows and tests on others, so it needs {needed}; add rows, "
-            "or leave {tune?} out.",
+            f"tune learns from some rows and tests on others, so it needs {needed}; add rows, "
+            "or leave tune out.",
             code="tune-few-rows",
         )
 
@@ -446,19 +464,19 @@ def remove_repeated(candidates: list[Candidate]) -> list[Candidate]:
     return list({repr(each): each for each in candidates}.values())
 
 
-class Materials:
+class RowsByReading:
     """Reads the rows of a file with several options; the same rows each time."""
 
     def __init__(self, reader: Reader, job: FileJob, plan: Plan) -> None:
         self.reader, self.job = reader, job
-        self.readers, self.kept = {"{}": reader}, dict[str, Material]()
+        self.readers, self.kept = {"{}": reader}, dict[str, TuningRows]()
         weights = {"class_weight": job.request.parameters.get("class_weight")}  # those of errors
         given = weights if "class_weight" in plan.parameters else {}
         self.plan = replace(plan, parameters={**plan.parameters, **given})
         self.sample = Split()  # the rows to leave out
         self.report = watch(Listener(), keeps=True)  # counts the bytes of all rows that are kept
 
-    def __call__(self, options: Mapping[str, Any]) -> Material:
+    def __call__(self, options: Mapping[str, Any]) -> TuningRows:
         """Return the rows as they are read with some options."""
         key = repr(options)
         if key not in self.kept:
@@ -475,10 +493,10 @@ class Materials:
                 raise too_large(self.reader) from None
         return self.kept[key]
 
-    def read(self, reader: Reader) -> Material:
+    def read(self, reader: Reader) -> TuningRows:
         """Read the rows to learn from, or a sample of them if they are many."""
         if not self.kept:
-            batches = [read_whole(reader, self.report).batch]
+            batches = [read_whole(reader, self.report)]
             share = 1 - MOST_ROWS / n_rows(batches[0].rows)
             self.sample = Split(max(share, 0.0), self.plan.split.seed)
         parts, row = list[Batch](), 0
@@ -491,7 +509,7 @@ class Materials:
             row += count
         return self.encode(reader, join_batches(parts))
 
-    def encode(self, reader: Reader, batch: Batch) -> Material:
+    def encode(self, reader: Reader, batch: Batch) -> TuningRows:
         """Encode the labels of rows, and drop empty columns."""
         labels = known_labels(batch)
         every, target = np.ones(n_rows(batch.rows), bool), cast(Any, None)
@@ -504,10 +522,10 @@ class Materials:
         if given.rows.indices is not None:
             rows, _, width = drop_empty_columns(given.rows, given.rows, given.width)
             given = given._replace(rows=rows, width=width)
-        found = replace(
-            IN_MEMORY_ROWS, mean_square=reader.mean_square(), numbers=reader.has_numbers
-        )
-        return Material(given, target, found, len(reader.parser.recipe.edges or ()))
+        found = replace(IN_MEMORY_ROWS, numbers=reader.has_numbers)
+        bins = reader.recipe.edges
+        mean_square = reader.mean_square()
+        return TuningRows(given, target, self.job.request, found, mean_square, len(bins or ()))
 
 
 def tune(reader: Reader, job: FileJob, reading: frozenset[str]) -> tuple[Reader, FileJob]:
@@ -531,19 +549,19 @@ def tune(reader: Reader, job: FileJob, reading: frozenset[str]) -> tuple[Reader,
     request = job.request
     found = replace(look(reader, request), fits=True, one_pass_statistics=True)
     plan = make_plan(request, found)
-    materials = Materials(reader, job, plan)
-    plan = make_plan(request, replace(found, mean_square=materials({}).found.mean_square))
-    tuning = Tuning(materials, request, reading, plan, job.reporter)
-    best, facts = tuning.find_best(reader.parser.recipe)
+    rows = RowsByReading(reader, job, plan)
+    plan = plan.complete(rows({}).mean_square)
+    tuning = Tuning(rows, request, reading, plan, job.reporter)
+    best, facts = tuning.find_best(reader.recipe)
     forgotten = tuning.list_forgotten(best)
     if forgotten:
         classes = ", ".join(map(str, forgotten[:3])) + ", …" * (len(forgotten) > 3)
         sentence = f"The model never predicts {classes} on held-out rows: the class is rare or hard"
         others = [name for name in ("balanced", "f1", "average-precision") if name != tuning.metric]
-        remedy = f'Try {{metric?}} {" or ".join(others)}, or {{class_weight="balanced"}}'
+        remedy = f'Try metric {" or ".join(others)}, or class_weight="balanced"'
         job.reporter.note(Note(f"{sentence}. {remedy}.", "never-predicted"))
-    parameters = best.resolve(materials(best.reading).found.mean_square or 1.0)
-    return materials.readers[repr(best.reading)], replace(
+    parameters = best.resolve(rows(best.reading).mean_square)
+    return rows.readers[repr(best.reading)], replace(
         job,
         request=request.with_rule(best.rule, **parameters),
         facts={**job.facts, "tuning": facts},
@@ -553,7 +571,7 @@ def tune(reader: Reader, job: FileJob, reading: frozenset[str]) -> tuple[Reader,
 def too_large(reader: Reader) -> ParameterError:
     """Return the error for rows that do not fit in memory."""
     return ParameterError(
-        f"{{tune?}} keeps all rows in memory, and those of {reader.source.name} are too many; tune "
+        f"tune keeps all rows in memory, and those of {reader.source.name} are too many; tune "
         "on a part of them, and state the settings that it chooses.",
         code="tune-too-large",
     )
@@ -563,16 +581,11 @@ def refuse_untunable(reader: Reader, job: FileJob) -> None:
     """Refuse to tune a model that continues, a stream, and a file that can be read only once."""
     if job.begun is not None or job.initial is not None:
         raise ParameterError(
-            "A model that continues keeps its settings; leave {tune?} out.", code="tune-resume"
+            "A model that continues keeps its settings; leave tune out.", code="tune-resume"
         )
     if job.request.window or job.request.progress_every or job.request.online:
         raise ParameterError(
-            "{tune?} needs rows in memory, not a stream; leave one out.", code="tune-stream"
-        )
-    if not isinstance(job.request.parameters.get("positive", False), bool):
-        raise ParameterError(
-            "{tune?} also changes columns, and {positive?} states some; leave one out.",
-            code="tune-positive",
+            "tune needs rows in memory, not a stream; leave one out.", code="tune-stream"
         )
     if not reader.rereadable:
         raise read_once_error(reader.source.name, "tune")

@@ -118,29 +118,17 @@ def add(w, step, i, rows):
 
 
 @inlined
-def move(W, b, step, bias_step, y, rival, i, rows):
-    """Add step·xᵢ to class y and subtract it from its rival; step·bias_step to their biases."""
+def score(w, b, s, i, rows):
+    """Set s to the score of every class; weight j·classes + c is of column j and class c."""
     values, indices, starts = rows
     first, last = span(i, indices, starts)
-    for k in range(first, last):
-        j = column(k, first, indices)
-        W[j, y] += step * values[k]
-        W[j, rival] -= step * values[k]
-    b[y] += step * bias_step
-    b[rival] -= step * bias_step
-
-
-@inlined
-def score(W, b, s, i, rows):
-    """Set s = Wᵀxᵢ + b: the score of every class."""
-    values, indices, starts = rows
-    first, last = span(i, indices, starts)
-    for c in range(len(s)):
+    classes = np.uint64(len(s))
+    for c in range(classes):
         s[c] = b[c]
     for k in range(first, last):
-        j = column(k, first, indices)
-        for c in range(len(s)):
-            s[c] += values[k] * W[j, c]
+        j = column(k, first, indices) * classes
+        for c in range(classes):
+            s[c] += values[k] * w[j + c]
 
 
 @inlined_sum
@@ -162,14 +150,6 @@ def best_other(s, y):
         if s[c] > s[rival] and c != y:
             rival = c
     return rival
-
-
-@inlined
-def find_rival(W, b, s, y, i, rows):
-    """Set s to the scores of row i; return the best rival of class y, and the lead of y over it."""
-    score(W, b, s, i, rows)
-    rival = best_other(s, y)
-    return rival, s[y] - s[rival]
 
 
 @compiled
@@ -234,15 +214,6 @@ def fetch_span(array, first, last):
 
 
 @inlined
-def take_row(t, order, rows, shuffled, W):
-    """The number of the row at place t; prefetch rows, if shuffled, and weights of all classes."""
-    if shuffled:
-        fetch_row(t, order, rows)
-    fetch_weights(W, t, order, rows.indices, rows.starts)
-    return np.uint64(order[t])
-
-
-@inlined
 def fetch_row(t, order, rows):
     """Prefetch the row that comes some places after t in the order."""
     fetch_values(t, order, rows.values, rows.indices, rows.starts)
@@ -260,13 +231,13 @@ def fetch_values(t, order, values, indices, starts):
 
 
 @inlined
-def fetch_weights(W, t, order, indices, starts):
+def fetch_weights(w, classes, t, order, indices, starts):
     """Prefetch the weights of all columns of the row after place t, if rows are sparse."""
     if indices is not None and t + 1 < len(order):
-        classes = np.uint64(W.shape[1])
         first, last = span(np.uint64(order[t + 1]), indices, starts)
         for k in range(first, last):
-            fetch_span(W, indices[k] * classes, indices[k] * classes + classes)
+            place = indices[k] * np.uint64(classes)
+            fetch_span(w, place, place + np.uint64(classes))
 
 
 # Orders.

@@ -9,6 +9,7 @@ import warnings
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
+from types import FunctionType
 
 from numba import config, njit
 from numba.core import event
@@ -19,7 +20,7 @@ from numba.extending import intrinsic
 from .clock import TIMER
 
 BLAS = {"scipy", "scipy.linalg", "scipy.linalg.cython_blas"}
-IMPORT = re.compile(rb"^ *from \.(\w+) import", re.MULTILINE)
+IMPORT = re.compile(rb"^ *from (\.+)([\w.]+) import", re.MULTILINE)
 
 
 class BlasHider:
@@ -53,12 +54,13 @@ def hide_blas():
 
 
 @cache
-def hash_module(name):
+def hash_module(path):
     """Hash a kernel file together with the kernel files that it imports."""
-    source = Path(__file__).with_name(f"{name}.py").read_bytes()
+    source = path.read_bytes()
     stamp = hashlib.sha256(source)
-    for imported in IMPORT.findall(source):
-        stamp.update(hash_module(imported.decode()).encode())
+    for dots, name in IMPORT.findall(source):
+        imported = path.parents[len(dots) - 1].joinpath(*name.decode().split("."))
+        stamp.update(hash_module(imported.with_suffix(".py")).encode())
     return stamp.hexdigest()
 
 
@@ -104,7 +106,7 @@ def stamp_cache(function):
         return show_plain(function)
     try:
         kept = function._cache
-        stamp = hash_module(function.py_func.__module__.rpartition(".")[2])
+        stamp = hash_module(Path(function.py_func.__code__.co_filename))
         kept._cache_file._source_stamp = stamp
         if callable(kept._load_overload) and callable(kept._guard_against_spurious_io_errors):
             kept.load_overload = partial(load_kernel, kept)
@@ -119,22 +121,45 @@ with suppress(ImportError):  # of names that are private to Numba: then its own 
     from .linking import LinkedCompiler
 
     HELPER["pipeline_class"] = LinkedCompiler
-if hasattr(DefaultOptions, "_nrt"):
-    HELPER["_nrt"] = False  # helpers keep no array, so they need no atomic reference counts
+BARE = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}  # no atomic reference counts
+HELPER |= BARE  # helpers keep no array
 SUM = {"reassoc", "contract"}  # NaN and infinity keep their meaning
 if config.DISABLE_JIT:  # NumPy warns where hashes wrap around, as they should
     warnings.filterwarnings("ignore", category=RuntimeWarning, module=rf"{__package__}\.")
 
 
-def compiled(function):
+def compiled(function, **options):
     """Compile a function that Python calls, when it is first called; it releases the GIL.
 
     The result is kept on disk, unless no folder is writable.
     """
     try:
-        return stamp_cache(njit(cache=True, **KERNEL)(function))
+        return stamp_cache(njit(cache=True, **KERNEL, **options)(function))
     except RuntimeError:
-        return njit(**KERNEL)(function)
+        return njit(**KERNEL, **options)(function)
+
+
+def bare(function):
+    """Compile a function that makes no array."""
+    return compiled(function, **BARE)
+
+
+def compile_copy(function, kind):
+    """Compile a bare function for a class, on whose file its code on disk depends, too.
+
+    The class may be that of another package.
+    """
+    name = f"{function.__name__}_{kind.__module__.replace('.', '_')}_{kind.__name__}"
+    copy = FunctionType(function.__code__, function.__globals__, name)
+    copy.__module__, copy.__qualname__, copy.__doc__ = function.__module__, name, function.__doc__
+    kernel = bare(copy)
+    kept = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    if hasattr(kept, "_source_stamp"):
+        own = getattr(sys.modules.get(kind.__module__), "__file__", None)
+        sources = [*sorted(Path(__file__).parent.glob("*.py")), *([Path(own)] if own else [])]
+        together = b"".join(source.read_bytes() for source in sources)
+        kept._source_stamp = hashlib.sha256(together).hexdigest()
+    return kernel
 
 
 def run_plain(function):
@@ -177,7 +202,7 @@ def stays_on_disk(kernel: object) -> bool:
 COMPILING = "Rosenblatt is compiling code for this computer, which takes some seconds."
 OFFER = (
     " The result is kept for the next time. To compile everything in advance, run"
-    " `rosenblatt warm-up` once."
+    " `python -m rosenblatt.shell.warm` once."
 )
 
 

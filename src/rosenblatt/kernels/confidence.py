@@ -1,54 +1,98 @@
-"""Rules with a variance per weight: AROW, SCW, NHERD and CW share a loop.
+"""Rules with a variance per weight: AROW, SCW, NHERD and CW.
 
 ``S`` holds the variances of the weights, and ``Sb`` those of the biases: the diagonal of Σ in the
-papers. A weight moves by the row's value times its variance. The log does not have these updates,
-so the loop itself computes the sums u for the average (linear.py), unless u is empty. The weight of
-a row divides r and multiplies C.
+papers. A weight moves by the row's value times its variance. The weight of a row divides r and
+multiplies C; and in CW φ.
 
-A rule is a branch of ``is_sure`` and of ``confident_step``.
+``phi`` is the quantile of the required confidence.
 """
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import (
-    FIRST_CLASS,
-    ONE_CLASS,
-    column,
-    dot,
-    fetch_row,
-    find_rival,
-    is_shuffled,
-    larger,
-    smaller,
-    span,
-    take_row,
-)
-from .compiling import compiled, inlined, inlined_sum
-from .linear import count_weight, log_update
-
-AROW, SCW_I, SCW_II, NHERD, CW = range(5)
+from .algebra import FIRST_CLASS, ONE_CLASS, column, larger, smaller, span
+from .compiling import inlined, inlined_sum
+from .dispatch import by_kind
+from .loop import JUST_1, count_weight, is_right, row_weight, update
 
 
-class ConfidenceSettings(NamedTuple):
-    """Thresholds, the step of the bias, the rule, and its parameters.
+def quantile(parameters):
+    """The quantile φ of the required confidence."""
+    return NormalDist().inv_cdf(float(parameters["confidence"]))
 
-    ``phi`` is the quantile of the required confidence, or 0 for rules that require a margin of 1.
-    """
+
+class AROW(NamedTuple):
+    """Crammer, Kulesza & Dredze 2009."""
 
     above: float
-    below: float
-    intercept_step: float
-    rule: int
+    bias: float
     r: float
-    phi: float
+
+    keeps = (("S", 1.0),)
+    demanding = True
+
+    @classmethod
+    def of(cls, parameters, bias):
+        """A margin of 1, and r."""
+        return cls(JUST_1, float(bias), float(parameters["r"]))
+
+
+class NHERD(NamedTuple):
+    """Crammer & Lee 2010."""
+
+    above: float
+    bias: float
     C: float
+
+    keeps = (("S", 1.0),)
+    demanding = True
+
+    @classmethod
+    def of(cls, parameters, bias):
+        """A margin of 1, and C."""
+        return cls(JUST_1, float(bias), float(parameters["C"]))
+
+
+class CW(NamedTuple):
+    """Dredze, Crammer & Pereira 2008."""
+
+    above: float
+    bias: float
+    phi: float
+
+    keeps = (("S", 1.0),)
+    demanding = True
+
+    @classmethod
+    def of(cls, parameters, bias):
+        """The quantile of the confidence."""
+        return cls(0.0, float(bias), quantile(parameters))
+
+
+class SCW(NamedTuple):
+    """Wang, Zhao & Hoi 2012: SCW-I, or with a squared loss SCW-II."""
+
+    above: float
+    bias: float
+    C: float
+    phi: float
+    squared: bool
+
+    keeps = (("S", 1.0),)
+    demanding = True
+
+    @classmethod
+    def of(cls, parameters, bias):
+        """C, the quantile of the confidence, and the loss by the variant."""
+        C, squared = float(parameters["C"]), parameters["variant"] == "II"
+        return cls(0.0, float(bias), C, quantile(parameters), squared)
 
 
 @inlined_sum
-def variance(S, i, rows):
+def variance_of_score(S, i, rows):
     """The variance xᵀΣx of a row's score."""
     values, indices, starts = rows
     first, last = span(i, indices, starts)
@@ -60,15 +104,39 @@ def variance(S, i, rows):
 
 
 @inlined_sum
-def variance_of_lead(S, y, rival, i, rows):
+def variance_of_lead(S, classes, y, rival, i, rows):
     """The variance of the lead of a class over its rival."""
     values, indices, starts = rows
     first, last = span(i, indices, starts)
     total = 0.0
     for k in range(first, last):
-        x, j = np.float64(values[k]), column(k, first, indices)
-        total += x * x * (S[j, y] + S[j, rival])
+        x, j = np.float64(values[k]), column(k, first, indices) * classes
+        total += x * x * (S[j + y] + S[j + rival])
     return total
+
+
+@inlined
+def variance(rule, state, found, i, rows):
+    """The variance of a margin."""
+    S, Sb = state.S, state.Sb
+    if found.rival < 0:
+        return variance_of_score(S, i, rows) + rule.bias * Sb[0]
+    y, rival = np.uint64(found.label), np.uint64(found.rival)
+    v = variance_of_lead(S, np.uint64(len(Sb)), y, rival, i, rows)
+    return v + rule.bias * (Sb[y] + Sb[rival])
+
+
+@is_right.of(CW)
+def is_surely_right(rule, state, found, i, examples):
+    """Whether a row is right with the required confidence, in a form that is linear in Σ."""
+    v = variance(rule, state, found, i, examples.rows)
+    return found.margin >= rule.phi * row_weight(i, examples) * v
+
+
+@is_right.of(SCW)
+def is_right_with_confidence(rule, state, found, i, examples):
+    """Whether a row is right with the required confidence."""
+    return found.margin >= rule.phi * math.sqrt(variance(rule, state, found, i, examples.rows))
 
 
 # An update of Σ: Σ - βΣxxᵀΣ has Σⱼ(1 - βΣⱼxⱼ²) on its diagonal. No factor is below 1 - βxᵀΣx, which
@@ -83,35 +151,44 @@ class ConfidentStep(NamedTuple):
     least: float
 
 
-@inlined
-def learn(w, S, u, classes, c, alpha, step, time, i, rows):
-    """Move the weights of class c by αΣx and shrink Σ, where row i has values; arrays are flat."""
-    values, indices, starts = rows
-    first, last = span(i, indices, starts)
-    for k in range(first, last):
-        j, x = column(k, first, indices) * classes + c, np.float64(values[k])
-        sx = S[j] * x
-        w[j] += alpha * sx
-        if len(u):
-            u[j] += time * (alpha * sx)
-        S[j] *= larger(1.0 - step.beta * sx * x, step.least)
+@by_kind
+def confident_step(rule, margin, v, weight):
+    """The step of a rule for a row of a margin, a variance v and a weight."""
 
 
-@inlined
-def learn_bias(b, Sb, ub, c, alpha, step, time, size):
-    """The same for the bias of class c: the weight of a coordinate of a squared size."""
-    b[c] += alpha * Sb[c] * size
-    if len(ub):
-        ub[c] += time * (alpha * Sb[c] * size)
-    Sb[c] *= larger(1.0 - step.beta * Sb[c] * size, step.least)
+@confident_step.of(AROW)
+def arow_step(rule, margin, v, weight):
+    """The step of AROW."""
+    r = rule.r / weight
+    return ConfidentStep((1.0 - margin) / (v + r), 1.0 / (v + r), r / (v + r))
 
 
-@inlined
-def scw_step(margin, v, weight, settings):
-    """The step of SCW-I and SCW-II (Wang, Zhao & Hoi 2012)."""
-    phi, C = settings.phi, settings.C * weight
+@confident_step.of(NHERD)
+def nherd_step(rule, margin, v, weight):
+    """The step of NHERD."""
+    C = rule.C * weight
+    rest = 1.0 + C * v
+    beta = (C * C * v + 2.0 * C) / (rest * rest)
+    return ConfidentStep((1.0 - margin) / (v + 1.0 / C), beta, 1.0 / (rest * rest))
+
+
+@confident_step.of(CW)
+def cw_step(rule, margin, v, weight):
+    """The step of CW."""
+    phi = rule.phi * weight
+    root = math.hypot(1.0 - 2.0 * phi * margin, phi * math.sqrt(8.0 * v))
+    alpha = (root - 1.0 - 2.0 * phi * margin) / (4.0 * phi * v) if v > 0.0 else 0.0
+    alpha = larger(0.0, alpha)
+    rest = 1.0 + 2.0 * alpha * phi * v
+    return ConfidentStep(alpha, 2.0 * alpha * phi / rest, 1.0 / rest)
+
+
+@confident_step.of(SCW)
+def scw_step(rule, margin, v, weight):
+    """The step of SCW-I and SCW-II."""
+    phi, C = rule.phi, rule.C * weight
     p = phi * phi
-    if settings.rule == SCW_II:
+    if rule.squared:
         n = v + 0.5 / C
         root = phi * math.sqrt(p * margin * margin * v * v + 4.0 * n * v * (n + v * p))
         alpha = (root - (2.0 * margin * n + p * margin * v)) / (2.0 * (n * n + n * v * p))
@@ -125,86 +202,36 @@ def scw_step(margin, v, weight, settings):
     return ConfidentStep(alpha, alpha * phi / total, deviation / total)
 
 
-@inlined
-def is_sure(margin, v, settings):
-    """Whether a row causes no update; v is its variance, if the rule requires a confidence."""
-    if settings.phi == 0.0:
-        return margin >= 1.0
-    if settings.rule == CW:
-        return margin >= settings.phi * v
-    return margin >= settings.phi * math.sqrt(v)
+@update.of(AROW, NHERD, CW, SCW)
+def move_by_variance(rule, state, found, clock, t, i, examples):
+    """W += αyΣx and Σ -= βΣxxᵀΣ; the rule gives α and β."""
+    rows = examples.rows
+    v, time = variance(rule, state, found, i, rows), count_weight(clock, t)
+    step = confident_step(rule, found.margin, v, row_weight(i, examples))
+    alpha = math.copysign(step.alpha, found.side)
+    if found.rival < 0:
+        move_class(state, ONE_CLASS, FIRST_CLASS, alpha, step, rule.bias, time, i, rows)
+    else:
+        classes, rival = np.uint64(len(state.b)), np.uint64(found.rival)
+        for c, signed in ((np.uint64(found.label), alpha), (rival, -alpha)):
+            move_class(state, classes, c, signed, step, rule.bias, time, i, rows)
+    return alpha
 
 
 @inlined
-def confident_step(margin, v, weight, settings):
-    """The step of the rule for a row of a margin, a variance v and a weight."""
-    if settings.rule == AROW:  # Crammer, Kulesza & Dredze 2009
-        r = settings.r / weight
-        return ConfidentStep((1.0 - margin) / (v + r), 1.0 / (v + r), r / (v + r))
-    if settings.rule == NHERD:  # Crammer & Lee 2010
-        C = settings.C * weight
-        rest = 1.0 + C * v
-        beta = (C * C * v + 2.0 * C) / (rest * rest)
-        return ConfidentStep((1.0 - margin) / (v + 1.0 / C), beta, 1.0 / (rest * rest))
-    if settings.rule == CW:  # Dredze, Crammer & Pereira 2008
-        phi = settings.phi
-        root = math.hypot(1.0 - 2.0 * phi * margin, phi * math.sqrt(8.0 * v))
-        alpha = (root - 1.0 - 2.0 * phi * margin) / (4.0 * phi * v) if v > 0.0 else 0.0
-        alpha = larger(0.0, alpha)
-        rest = 1.0 + 2.0 * alpha * phi * v
-        return ConfidentStep(alpha, 2.0 * alpha * phi / rest, 1.0 / rest)
-    return scw_step(margin, v, weight, settings)
-
-
-@compiled
-def confidence(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
-    """Unless a row is surely right, w += αyΣx and Σ -= βΣxxᵀΣ; the rule gives α and β."""
-    rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
-    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
-    early = settings.phi > 0.0
-    for t in range(start, len(order)):
-        i = np.uint64(order[t])
-        if shuffled:
-            fetch_row(t, order, rows)
-        a = dot(w, i, rows) + b[0]
-        margin = a if steps[i] > 0 else -a
-        v = variance(S, i, rows) + bias * Sb[0] if early else 0.0
-        if not is_sure(margin, v, settings) or math.isinf(a):
-            if updates == len(log) or not math.isfinite(a):
-                return t, updates, loss
-            if not early:
-                v = variance(S, i, rows) + bias * Sb[0]
-            step = confident_step(margin, v, abs(np.float64(steps[i])), settings)
-            alpha, time = math.copysign(step.alpha, steps[i]), count_weight(clock, t)
-            learn(w, S, u, ONE_CLASS, FIRST_CLASS, alpha, step, time, i, rows)
-            learn_bias(b, Sb, ub, 0, alpha, step, time, bias)
-            loss += log_update(log, updates, t, 0, margin, alpha)
-            updates += 1
-    return len(order), updates, loss
-
-
-@compiled
-def confidence_multiclass(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
-    """The same for the lead of the right class over its best rival."""
-    rows, steps, labels = examples.rows, examples.steps, examples.labels
-    s, bias = b.copy(), settings.intercept_step
-    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
-    early, flat, classes = settings.phi > 0.0, (W.ravel(), S.ravel(), u.ravel()), np.uint64(len(b))
-    for t in range(start, len(order)):
-        i = take_row(t, order, rows, shuffled, W)
-        y = labels[i]
-        rival, lead = find_rival(W, b, s, y, i, rows)
-        v = variance_of_lead(S, y, rival, i, rows) + bias * (Sb[y] + Sb[rival]) if early else 0.0
-        if not is_sure(lead, v, settings) or math.isinf(lead):
-            if updates == len(log) or not math.isfinite(lead):
-                return t, updates, loss
-            if not early:
-                v = variance_of_lead(S, y, rival, i, rows) + bias * (Sb[y] + Sb[rival])
-            step = confident_step(lead, v, np.float64(steps[i]), settings)
-            time = count_weight(clock, t)
-            for c, alpha in ((np.uint64(y), step.alpha), (np.uint64(rival), -step.alpha)):
-                learn(*flat, classes, c, alpha, step, time, i, rows)
-                learn_bias(b, Sb, ub, c, alpha, step, time, bias)
-            loss += log_update(log, updates, t, rival, lead, step.alpha)
-            updates += 1
-    return len(order), updates, loss
+def move_class(state, classes, c, alpha, step, bias, time, i, rows):
+    """Move the weights of class c by αΣx and shrink Σ, where row i has values; and the bias."""
+    w, b, u, ub, S, Sb = state.w, state.b, state.u, state.ub, state.S, state.Sb
+    values, indices, starts = rows
+    first, last = span(i, indices, starts)
+    for k in range(first, last):
+        j, x = column(k, first, indices) * classes + c, np.float64(values[k])
+        sx = S[j] * x
+        w[j] += alpha * sx
+        if len(u):
+            u[j] += time * (alpha * sx)
+        S[j] *= larger(1.0 - step.beta * sx * x, step.least)
+    b[c] += alpha * Sb[c] * bias
+    if len(ub):
+        ub[c] += time * (alpha * Sb[c] * bias)
+    Sb[c] *= larger(1.0 - step.beta * Sb[c] * bias, step.least)

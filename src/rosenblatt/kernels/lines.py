@@ -112,21 +112,18 @@ def ends_item(c):
 
 
 @compiled
-def svmlight(
-    buffer, stop, cursor, labels, label_starts, queries, rows, first, limit, lenient, labelled
-):
+def svmlight(buffer, stop, cursor, labels, label_starts, rows, first, limit, lenient, labelled):
     """Parse lines ``label qid:number index:value … # comment``.
 
     The columns are index - first, below limit, in increasing order; ``lenient`` leaves out those
     beyond the limit. Unless ``labelled``, a label may be absent, and is then NaN. Unless
     ``label_starts`` is empty, a row has any number of labels, ``1,4,7``: row r those from
-    ``label_starts[r]`` to ``label_starts[r + 1]``. Unless ``queries`` is empty, each row has one.
+    ``label_starts[r]`` to ``label_starts[r + 1]``. Queries are not used.
     """
     values, indices, starts = rows
     at, row, k, lines, ignored, error, _ = cursor
     several = len(label_starts) > 0
     room = smaller(len(label_starts) - 1 if several else len(labels), len(starts) - 1)
-    room = smaller(room, len(queries)) if len(queries) > 0 else room
     base, last = address(buffer), 0
     line, stop = base + at, last_line_end(base + at, base + stop)
     i, error = line, 0
@@ -141,9 +138,7 @@ def svmlight(
             else:
                 labels[row], i, error = svmlight_label(i, labelled)
             if error == 0:
-                i, query, found, error = svmlight_query(i)
-                if len(queries) > 0 and error == 0:
-                    queries[row], error = query, 0 if found else QUERY
+                i, found, error = svmlight_query(i)
             if error == 0:
                 i, end, error = svmlight_features(i, k, values, indices, first, limit, lenient)
             if error != 0:
@@ -197,15 +192,15 @@ def label_list(i, labels, k):
 
 @inlined
 def svmlight_query(i):
-    """Parse a query after the label: where it ends, its number, how many there are, an error."""
+    """Parse a query after the label: where it ends, how many there are, an error."""
     i = after_blanks(i)
     if byte(i) != LETTER_Q:
-        return i, np.uint64(0), 0, 0
+        return i, 0, 0
     if byte(i + 1) == LETTER_I and byte(i + 2) == LETTER_D and byte(i + 3) == COLON:
-        query, end = digits(i + 4, NOTHING)
+        _, end = digits(i + 4, NOTHING)
         if end > i + 4 and ends_item(byte(end)):
-            return end, np.uint64(query), 1, 0
-    return i, np.uint64(0), 0, QUERY
+            return end, 1, 0
+    return i, 0, QUERY
 
 
 @inlined
@@ -388,28 +383,55 @@ def vw_value(i, scale, single):
 # Tables as text: cells between delimiters. Within quotation marks, these have no meaning.
 
 
-MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "#N/A"]
+MISSING = ["", "?", "-", "NA", "N/A", "n/a", "N.A.", "n.a.", "<NA>", "#N/A", "NaN", "nan", "NULL"]
+MISSING += ["null", "None"]
 MISSING_WORDS = np.array([int.from_bytes(word.encode(), "little") for word in MISSING], np.uint64)
 
 
 @compiled
-def row_ends(data, delimiter, ends):
-    """Set where each whole row ends; return the number of rows."""
-    i, n, quoted, may_open = address(data), 0, False, True
+def row_ends(data, delimiter, last, ends):
+    """Set where each whole row ends; return the number of rows, and of unclosed quotation marks.
+
+    The row of an unclosed mark ends where its line ends. Nothing follows the ``last`` data.
+    """
+    i, n, unclosed = address(data), 0, 0
     base, stop = i, i + len(data)
+    while i < stop:
+        i, is_open = row_end(i, stop, delimiter, last)
+        unclosed += is_open
+        if i == 0:
+            break
+        ends[n] = i - base
+        n += 1
+    return n, unclosed
+
+
+@inlined
+def row_end(i, stop, delimiter, last):
+    """Where the row at i ends, 0 if it does not, and whether it has an unclosed quotation mark.
+
+    What seems to close a mark in another line closes it if the cell ends there.
+    """
+    quoted, may_open, line = False, True, 0  # the second line of a cell begins at ``line``
     while i < stop:
         c = byte(i)
         i += 1
-        if quoted:
-            quoted = c != MARKS
-            may_open = True  # a second mark is part of the cell
-        else:
-            quoted = may_open and c == MARKS
-            may_open = ends_cell(c, delimiter) or c == RETURN
+        if not quoted:
             if c == NEWLINE:
-                ends[n] = i - base
-                n += 1
-    return n
+                return i, False
+            quoted, line = may_open and c == MARKS, 0
+            may_open = ends_cell(c, delimiter) or c == RETURN
+        elif c == NEWLINE and line == 0:
+            line = i
+        elif c == MARKS and i < stop:
+            after = byte(i)
+            if after == MARKS:  # both are part of the cell
+                i += 1
+            elif line == 0 or ends_cell(after, delimiter) or after == RETURN:
+                quoted = False
+            else:
+                return line, True
+    return (line if last else 0), quoted
 
 
 NUMBER_LABEL, WHOLE_LABEL = -1, -2

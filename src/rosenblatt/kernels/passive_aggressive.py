@@ -1,39 +1,46 @@
-"""The passive-aggressive rule: the smallest step after which a row has margin 1, bounded by C.
+"""The passive-aggressive rule: the smallest step after which a row has a margin, bounded by C.
 
 With several classes, an update adds x to the right class and subtracts it from the best rival: a
 row of twice the squared size (Crammer & Singer 2003). The bias is a weight of one more coordinate,
-whose square is the settings' ``intercept_step``. The weight of a row multiplies C.
+whose square is ``bias``.
+
+Where steps are bounded by C, the weight of a row multiplies its step; else it is the margin that
+the row must have, since longer steps could add up without end. Of numbers it multiplies C.
 """
 
 import math
 from typing import NamedTuple
 
-import numpy as np
-
-from .algebra import (
-    add,
-    dot,
-    fetch_row,
-    find_rival,
-    is_shuffled,
-    move,
-    squared_norm,
-    take_row,
-)
-from .compiling import compiled, inlined
-from .linear import log_update
+from .compiling import inlined
+from .loop import JUST_0, JUST_1, count_weight, is_right, move, row_weight, squared_size, update
 
 HARD, HINGE, SQUARED_HINGE = range(3)
 
 
-class AggressiveSettings(NamedTuple):
-    """Thresholds, the step of the bias, the aggressiveness C, and the loss."""
+class PassiveAggressive(NamedTuple):
+    """What a margin must exceed, the step of the bias, the margin to reach, C, and the loss.
+
+    The margin to reach is 1 for classes, and 0 for numbers, whose margin is ε less the error.
+    """
 
     above: float
-    below: float
-    intercept_step: float
+    bias: float
+    aim: float
     C: float
     loss: int
+
+    @classmethod
+    def of(cls, parameters, bias):
+        """A margin of 1, or an error of ε for numbers; C, and one of three losses."""
+        loss, numbers = parameters["loss"], "epsilon" in parameters
+        kinds = {"hard": HARD, "hinge": HINGE, "squared_hinge": SQUARED_HINGE}
+        kind = kinds[loss.replace("epsilon_insensitive", "hinge")]
+        above, aim = (JUST_0, 0.0) if numbers else (JUST_1, 1.0)
+        return cls(above, float(bias), aim, float(parameters["C"]), kind)
+
+    def required(self, weights):
+        """What the margins of rows must exceed."""
+        return self.above * (1.0 if self.loss == HINGE or self.aim == 0.0 else weights)
 
 
 @inlined
@@ -45,47 +52,27 @@ def aggressive_step(lack, size, C, loss):
     return C if loss == HINGE and step > C else step
 
 
-@compiled
-def passive_aggressive(examples, order, start, w, b, settings, log):
-    """If y(w·x + b) < 1, w += τyx with the least τ that makes it 1 (Crammer et al. 2006)."""
-    rows, steps = examples.rows, examples.steps
-    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
-    for t in range(start, len(order)):
-        i = np.uint64(order[t])
-        if shuffled:
-            fetch_row(t, order, rows)
-        a = dot(w, i, rows) + b[0]
-        margin = a if steps[i] > 0 else -a
-        if not margin >= 1.0 or math.isinf(a):
-            if updates == len(log) or not math.isfinite(a):
-                return t, updates, loss
-            size = squared_norm(i, rows) + settings.intercept_step
-            tau = aggressive_step(1.0 - margin, size, settings.C * abs(steps[i]), settings.loss)
-            step = steps.dtype.type(math.copysign(tau, steps[i]))
-            add(w, step, i, rows)
-            b[0] += step * settings.intercept_step
-            loss += log_update(log, updates, t, 0, margin, step)
-            updates += 1
-    return len(order), updates, loss
+@inlined
+def demand(rule, weight):
+    """The margin that a row of a weight must have."""
+    return rule.aim if rule.loss == HINGE else rule.aim * weight
 
 
-@compiled
-def passive_aggressive_multiclass(examples, order, start, W, b, settings, log):
-    """The same for the lead of the right class over its best rival (Crammer et al. 2006, §7)."""
-    rows, steps, labels = examples.rows, examples.steps, examples.labels
-    s = b.copy()
-    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
-    for t in range(start, len(order)):
-        i = take_row(t, order, rows, shuffled, W)
-        y = labels[i]
-        rival, lead = find_rival(W, b, s, y, i, rows)
-        if not lead >= 1.0 or math.isinf(lead):
-            if updates == len(log) or not math.isfinite(lead):
-                return t, updates, loss
-            size = 2.0 * (squared_norm(i, rows) + settings.intercept_step)
-            tau = aggressive_step(1.0 - lead, size, settings.C * steps[i], settings.loss)
-            step = steps.dtype.type(tau)
-            move(W, b, step, settings.intercept_step, y, rival, i, rows)
-            loss += log_update(log, updates, t, rival, lead, step)
-            updates += 1
-    return len(order), updates, loss
+@is_right.of(PassiveAggressive)
+def has_margin(rule, state, found, i, examples):
+    """Whether the row has its margin."""
+    return found.margin >= demand(rule, row_weight(i, examples))
+
+
+@update.of(PassiveAggressive)
+def add_least(rule, state, found, clock, t, i, examples):
+    """W += τyx with the least τ that gives the row its margin (Crammer et al. 2006)."""
+    size, weight = squared_size(found, rule.bias, i, examples.rows), row_weight(i, examples)
+    lack = demand(rule, weight) - found.margin
+    if rule.loss == HINGE and rule.aim > 0.0:
+        tau = weight * aggressive_step(lack, size, rule.C, rule.loss)
+    else:
+        tau = aggressive_step(lack, size, rule.C * weight, rule.loss)
+    step = examples.steps.dtype.type(math.copysign(tau, found.side))
+    move(state, found, step, rule.bias, count_weight(clock, t), i, examples.rows)
+    return step

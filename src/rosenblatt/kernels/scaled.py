@@ -1,12 +1,13 @@
-"""Rules that also multiply all weights: ALMA, ROMMA and the shifting perceptron share a loop.
+"""Rules that also multiply all weights: ALMA, ROMMA and the shifting perceptron.
 
 w = Zv, and an update changes Z and adds to v. ``scale`` holds Z; T, the sum of Z over the rows up
 to the last update, and the number of these rows; ‖w‖²; and k, one more than the updates so far. As
-in linear.py, what is added to v is missing from all weights before, so T times it is summed in u
+in loop.py, what is added to v is missing from all weights before, so T times it is summed in u
 (unless u is empty), and Tv - u is the sum of the weights after each row.
 
 With several classes, x is added to a class and subtracted from its rival, as in
-passive_aggressive.py. The weight of a row multiplies the step; ROMMA ignores it.
+passive_aggressive.py. The weight of a row multiplies the step; in ROMMA it is the margin that
+the row must have.
 """
 
 import math
@@ -14,35 +15,89 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import (
-    add,
-    dot,
-    fetch_row,
-    find_rival,
-    is_shuffled,
-    larger,
-    move,
-    squared_norm,
-    take_row,
-)
-from .compiling import compiled, inlined
-from .linear import count_weight, log_update
+from .algebra import larger
+from .compiling import inlined
+from .dispatch import by_kind
+from .loop import JUST_1, count_weight, is_right, move, row_weight, squared_size, update
 
-ALMA, ROMMA, SHIFTING = range(3)
 Z, T, SEEN, SQUARE, K = range(5)
+START = (1.0, 0.0, 0.0, 0.0, 1.0)
 
 
-class ScaledSettings(NamedTuple):
-    """Thresholds, the step of the bias, the rule, α, B and C of ALMA, and λ of the shifting one."""
+# Where the weights of two classes are divided into a column for each, what is learnt is the
+# difference of two rows, √2 times as long. ALMA's margin is measured in this length, so that the
+# norm of the weights stays; ROMMA's is 1. ``share`` is what each column gets; by default it is all.
+
+
+class ALMA(NamedTuple):
+    """What a margin must exceed to count as right, the step of the bias, α, B and C."""
 
     above: float
-    below: float
-    intercept_step: float
-    rule: int
+    bias: float
     alpha: float
     B: float
     C: float
+
+    keeps = (("scale", START),)
+    demanding = True
+    share = math.sqrt(0.5)
+
+    @classmethod
+    def of(cls, parameters, bias):
+        """α, and B and C, by default as in the theorem."""
+        alpha, B, C = (parameters[name] for name in ("alpha", "B", "C"))
+        B = math.sqrt(8.0) / alpha if B is None else B
+        C = math.sqrt(2.0) if C is None else C
+        return cls(0.0, float(bias), float(alpha), float(B), float(C))
+
+
+class ROMMA(NamedTuple):
+    """What the margin of a row of weight 1 must exceed, and the step of the bias."""
+
+    above: float
+    bias: float
+
+    keeps = (("scale", START),)
+    demanding = True
+    share = 0.5
+
+    @classmethod
+    def of(cls, parameters, bias):
+        """A margin of 1, if aggressive."""
+        return cls(JUST_1 if parameters["aggressive"] else 0.0, float(bias))
+
+    def required(self, weights):
+        """What the margins of rows must exceed."""
+        return self.above * weights
+
+
+class Shifting(NamedTuple):
+    """What a margin must exceed, the step of the bias, and λ."""
+
+    above: float
+    bias: float
     lam: float
+
+    keeps = (("scale", START),)
+    demanding = True
+
+    @classmethod
+    def of(cls, parameters, bias):
+        """Every mistake, and λ."""
+        return cls(0.0, float(bias), float(parameters["lam"]))
+
+
+@is_right.of(ALMA)
+def exceeds_shrinking_margin(rule, state, found, i, examples):
+    """Whether y·w·x/‖x‖ > (1 - α)B/√k."""
+    size = squared_size(found, rule.bias, i, examples.rows)
+    return found.margin > (1.0 - rule.alpha) * rule.B * math.sqrt(size / state.scale[K])
+
+
+@is_right.of(ROMMA)
+def exceeds_own_margin(rule, state, found, i, examples):
+    """Whether the row has its margin."""
+    return found.margin > rule.above * row_weight(i, examples)
 
 
 @inlined
@@ -57,8 +112,8 @@ def count_rows(scale, clock, t):
 def close_sums(w, b, u, ub, scale):
     """Put the sum of all weights so far into u, and begin T at 0."""
     if len(u):
-        for k in range(u.size):  # an expression of arrays would allocate one
-            u.flat[k] -= scale[T] * w.flat[k]
+        for k in range(len(u)):  # an expression of arrays would allocate one
+            u[k] -= scale[T] * w[k]
         for c in range(len(ub)):
             ub[c] -= scale[T] * b[c]
     scale[T] = 0.0
@@ -73,18 +128,21 @@ def fold(w, b, u, ub, scale, bias):
         w *= w.dtype.type(scale[Z])
         b *= b.dtype.type(scale[Z])
         scale[Z], scale[SQUARE] = 1.0, 0.0
-        for each in w.flat:
+        for each in w:
             scale[SQUARE] += np.float64(each) * each
         for each in b:
             scale[SQUARE] += np.float64(each) * each / bias if bias > 0.0 else 0.0
 
 
-@inlined
-def alma_step(margin, size, weight, scale, settings):
-    """Update Z, ‖w‖² and k; return the step along the row to add to v (Gentile 2001, p = 2)."""
-    if size == 0.0:
-        return 0.0  # an empty row without a bias teaches nothing
-    rate = weight * settings.C / math.sqrt(scale[K])
+@by_kind
+def scaled_step(rule, margin, size, weight, scale, tiny):
+    """Update Z and ‖w‖² or k; return the step along the row to add to v."""
+
+
+@scaled_step.of(ALMA)
+def alma_step(rule, margin, size, weight, scale, tiny):
+    """The step of ALMA (Gentile 2001, p = 2)."""
+    rate = weight * rule.C / math.sqrt(scale[K])
     step = rate / (math.sqrt(size) * scale[Z])
     square = scale[SQUARE] + 2.0 * rate * margin / math.sqrt(size) + rate * rate
     length = larger(1.0, math.sqrt(square))
@@ -95,42 +153,40 @@ def alma_step(margin, size, weight, scale, settings):
 
 
 # ROMMA: the shortest weights that satisfy the constraint of the last row and lie in a half-space
-# that contains all weights which satisfy the constraints before.
+# that contains all weights which satisfy the constraints before. That of a row of weight h is that
+# of the row divided by h.
 
 
-@inlined
-def romma_step(margin, size, scale, tiny):
-    """Update Z and ‖w‖²; return the step along the row to add to v (Li & Long 2002).
+@scaled_step.of(ROMMA)
+def romma_step(rule, margin, size, weight, scale, tiny):
+    """The step of ROMMA (Li & Long 2002).
 
     Where the row's constraint implies the half-space, or contradicts it, the weights become
     y·x/‖x‖²; Z is then 0.
     """
-    if size == 0.0:
-        return 0.0  # an empty row without a bias teaches nothing
+    margin, size = margin / weight, size / (weight * weight)
     square = scale[SQUARE]
     product = square * size
     rest = product - margin * margin
     if product <= margin or rest <= tiny * product:
         scale[Z], scale[SQUARE] = 0.0, 1.0 / size
-        return 1.0 / size
+        return 1.0 / size / weight
     keep, more = (product - margin) / rest, square * (1.0 - margin) / rest
     scale[Z] *= keep
     scale[SQUARE] = keep * square + more
-    return more / scale[Z]
+    return more / scale[Z] / weight
 
 
-@inlined
-def shifting_step(size, weight, scale, settings):
-    """Update Z and k; return the step along the row to add to v (Cavallanti et al. 2007).
+@scaled_step.of(Shifting)
+def shifting_step(rule, margin, size, weight, scale, tiny):
+    """The step of the shifting perceptron (Cavallanti et al. 2007).
 
     After k mistakes, w becomes (1 - λₖ)w + λₖyx with λₖ = λ/(λ + k); at first λ₀ = 1, and Z is 0.
     """
-    if size == 0.0:
-        return 0.0  # an empty row without a bias teaches nothing
     k = scale[K] - 1.0
     scale[K] += 1.0
-    scale[Z] *= k / (settings.lam + k)
-    rate = weight * settings.lam / (settings.lam + k)
+    scale[Z] *= k / (rule.lam + k)
+    rate = weight * rule.lam / (rule.lam + k)
     return rate / scale[Z] if scale[Z] > 0.0 else rate
 
 
@@ -138,90 +194,23 @@ def shifting_step(size, weight, scale, settings):
 def reset(w, b, u, ub, scale):
     """Set the weights to 0 and Z to 1."""
     close_sums(w, b, u, ub, scale)
-    w[...] = 0
-    b[...] = 0
+    w[:] = 0
+    b[:] = 0
     scale[Z] = 1.0
 
 
-@inlined
-def is_right(margin, size, scale, settings):
-    """Whether a row causes no update; ALMA requires y·w·x/‖x‖ > (1 - α)B/√k."""
-    if settings.rule == ALMA:
-        return margin > (1.0 - settings.alpha) * settings.B * math.sqrt(size / scale[K])
-    return margin > settings.above
-
-
-@inlined
-def scaled_step(margin, size, weight, scale, tiny, settings):
-    """Update the scale by the rule; return the step along the row to add to v."""
-    if settings.rule == ALMA:
-        return alma_step(margin, size, weight, scale, settings)
-    if settings.rule == SHIFTING:
-        return shifting_step(size, weight, scale, settings)
-    return romma_step(margin, size, scale, tiny)
-
-
-@compiled
-def scaled(examples, order, start, w, b, scale, u, ub, clock, settings, log):
-    """On a row that is not right, multiply w by a factor and add a step along the row."""
-    rows, steps = examples.rows, examples.steps
-    tiny, early = 1e-5 if w.itemsize == 4 else 1e-12, settings.rule == ALMA
-    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
-    for t in range(start, len(order)):
-        i = np.uint64(order[t])
-        if shuffled:
-            fetch_row(t, order, rows)
-        a = (dot(w, i, rows) + b[0]) * scale[Z]
-        margin = a if steps[i] > 0 else -a
-        size = squared_norm(i, rows) + settings.intercept_step if early else 0.0
-        if not is_right(margin, size, scale, settings) or math.isinf(a):
-            if updates == len(log) or not math.isfinite(a):
-                return t, updates, loss
-            if not early:
-                size = squared_norm(i, rows) + settings.intercept_step
-            count_rows(scale, clock, t)
-            step = scaled_step(margin, size, abs(np.float64(steps[i])), scale, tiny, settings)
-            if scale[Z] == 0.0:
-                reset(w, b, u, ub, scale)
-            step = steps.dtype.type(math.copysign(step, steps[i]))
-            add(w, step, i, rows)
-            b[0] += step * settings.intercept_step
-            if len(u):
-                add(u, scale[T] * step, i, rows)
-                ub[0] += scale[T] * step * settings.intercept_step
-            fold(w, b, u, ub, scale, settings.intercept_step)
-            loss += log_update(log, updates, t, 0, margin, step)
-            updates += 1
-    return len(order), updates, loss
-
-
-@compiled
-def scaled_multiclass(examples, order, start, W, b, scale, u, ub, clock, settings, log):
-    """The same for the lead of the right class over its best rival."""
-    rows, steps, labels = examples.rows, examples.steps, examples.labels
-    s, early = b.copy(), settings.rule == ALMA
-    tiny = 1e-5 if W.itemsize == 4 else 1e-12
-    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
-    for t in range(start, len(order)):
-        i = take_row(t, order, rows, shuffled, W)
-        y = labels[i]
-        rival, lead = find_rival(W, b, s, y, i, rows)
-        lead *= scale[Z]
-        size = 2.0 * (squared_norm(i, rows) + settings.intercept_step) if early else 0.0
-        if not is_right(lead, size, scale, settings) or math.isinf(lead):
-            if updates == len(log) or not math.isfinite(lead):
-                return t, updates, loss
-            if not early:
-                size = 2.0 * (squared_norm(i, rows) + settings.intercept_step)
-            count_rows(scale, clock, t)
-            step = scaled_step(lead, size, np.float64(steps[i]), scale, tiny, settings)
-            if scale[Z] == 0.0:
-                reset(W, b, u, ub, scale)
-            step = steps.dtype.type(step)
-            move(W, b, step, settings.intercept_step, y, rival, i, rows)
-            if len(u):
-                move(u, ub, scale[T] * step, settings.intercept_step, y, rival, i, rows)
-            fold(W, b, u, ub, scale, settings.intercept_step)
-            loss += log_update(log, updates, t, rival, lead, step)
-            updates += 1
-    return len(order), updates, loss
+@update.of(ALMA, ROMMA, Shifting)
+def multiply_and_add(rule, state, found, clock, t, i, examples):
+    """Multiply w by a factor and add a step along the row; an empty row teaches nothing."""
+    w, b, u, ub, scale = state.w, state.b, state.u, state.ub, state.scale
+    tiny, step = 1e-5 if w.itemsize == 4 else 1e-12, 0.0
+    size = squared_size(found, rule.bias, i, examples.rows)
+    count_rows(scale, clock, t)
+    if size > 0.0:
+        step = scaled_step(rule, found.margin, size, row_weight(i, examples), scale, tiny)
+    if scale[Z] == 0.0:
+        reset(w, b, u, ub, scale)
+    step = examples.steps.dtype.type(math.copysign(step, found.side))
+    move(state, found, step, rule.bias, scale[T], i, examples.rows)
+    fold(w, b, u, ub, scale, rule.bias)
+    return step

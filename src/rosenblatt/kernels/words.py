@@ -249,6 +249,49 @@ def append(rows, group, ends, out, groups):
         ends[row] = end
 
 
+def merge_duplicates(rows: CSRBuffer, longest: int) -> None:
+    """Add up the values of each column that a row has several times, in place.
+
+    A column stays where it is first; ``longest`` is the number of values of the longest row.
+    """
+    merge_in_rows(rows, np.full(1 << max(1, 2 * longest).bit_length(), -1, np.int64))
+
+
+@compiled
+def merge_in_rows(rows, slots):
+    """``merge_duplicates`` with a hash table of places, of more than twice the longest row."""
+    values, indices, starts = rows
+    stop = k = 0
+    for row in range(len(starts) - 1):
+        i, stop, begin, bits = stop, np.int64(starts[row + 1]), k, 1
+        if k == i and is_rising(indices, i, stop):
+            k = i = stop
+        while 1 << bits <= 2 * (stop - i):
+            bits += 1
+        shift, mask = np.uint32(32 - bits), np.int64((1 << bits) - 1)
+        while i < stop:
+            index = indices[i]
+            slot = np.int64((np.uint32(index * np.uint32(0x9E3779B1))) >> shift)
+            while slots[slot] >= begin and indices[slots[slot]] != index:  # others are of old rows
+                slot = (slot + 1) & mask
+            if slots[slot] >= begin:
+                values[slots[slot]] += values[i]
+            else:
+                slots[slot] = k
+                values[k], indices[k] = values[i], indices[i]
+                k += 1
+            i += 1
+        starts[row + 1] = k
+
+
+@inlined
+def is_rising(indices, i, stop):
+    """Whether each column from place i on is above the one before it."""
+    while i + 1 < stop and indices[i] < indices[i + 1]:
+        i += 1
+    return i + 1 >= stop
+
+
 # Words, eight bytes at a time. A set of some of eight bytes is a mask of their upper bits.
 
 A_TO_Z, ZERO_TO_NINE, UNDERSCORE = tuple(b"az"), tuple(b"09"), tuple(b"__")

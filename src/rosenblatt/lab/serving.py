@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from ..kernels.lines import MISSING
 from .bundle import WEB
 
 HOST, PORT = "127.0.0.1", 5006
@@ -79,17 +80,33 @@ def read_state(data: str) -> str:
 
 def read_points(path: str) -> tuple[list[list[float]], list[str]]:
     """Return the first two columns of numbers of a file, and its labels."""
-    header, *rows = csv.reader(io.StringIO(read_table(path).decode("utf-8-sig")))
+    text = read_table(path).decode("utf-8-sig")
+    first_line = text.partition("\n")[0]
+    separator = max(",;\t", key=first_line.count)
+    header, *rows = csv.reader(io.StringIO(text), delimiter=separator)
+    if separator != ",":
+        rows = [[write_point(cell) for cell in row] for row in rows]
     named = [j for j, name in enumerate(header) if name.lower() in ("label", "class", "target")]
     label = named[0] if named else len(header) - 1
-    numbers = [j for j in range(len(header)) if j != label and all(is_number(r[j]) for r in rows)]
+    numbers = [
+        j
+        for j in range(len(header))
+        if j != label and all(is_number(row[j]) or row[j] in MISSING for row in rows)
+    ]
     if len(numbers) < 2:
         raise ValueError(
             f"{path} has fewer than two columns that the lab can draw: beside the label, plain "
             "numbers in every row (84.41, not $84.41)."
         )
     first, second = numbers[:2]
+    rows = [row for row in rows if not {row[first], row[second], row[label]} & set(MISSING)]
     return [[float(row[first]), float(row[second])] for row in rows], [row[label] for row in rows]
+
+
+def write_point(cell: str) -> str:
+    """Return a number with a decimal comma as one with a point."""
+    found = re.fullmatch(r"([+-]?(?:\d{1,3}(?:[. ]\d{3})+|\d+)),(\d+)", cell.strip())
+    return f"{re.sub('[. ]', '', found[1])}.{found[2]}" if found else cell
 
 
 def is_number(text: str) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.rows import Array
+from ..kernels.scaled import SEEN, SQUARE
 from ..training.solutions import Average, Last, new_state
 
 if TYPE_CHECKING:
@@ -21,14 +22,8 @@ def refusal(learner: "LinearLearner") -> str:
     """Return why a linear model cannot learn a further label; "" if it can."""
     if learner.ties in ("positive", "negative"):
         return f"ties={learner.ties} has no meaning for more than two classes"
-    if learner.parameters.get("positive", False) is not False:
-        return "positive weights are those of one class"
     if type(learner.states[0]) not in (Last, Average):
         return f"the solution {learner.parameters['solution']} keeps rows of two classes"
-    if learner.rule.draws:
-        return f"the rule {learner.rule.name} draws predictions from all its classes"
-    if any(one.like == "square" for one in learner.rule.arrays):
-        return f"the rule {learner.rule.name} keeps a matrix of two classes"
     return ""
 
 
@@ -50,7 +45,7 @@ def make_states(learner: "LinearLearner", label: Any) -> tuple[Array, list[Last]
         return classes, [*states[:place], begin_problem(learner, states[0]), *states[place:]]
     (state,) = states
     if len(learner.classes) == 2:
-        state = divide(learner, state)
+        state = divide(state)
     return classes, [insert_class(state, place)]
 
 
@@ -63,13 +58,13 @@ def change_arrays(state: Last, change: Change) -> Last:
     for name in names:
         setattr(new, name, change(getattr(state, name), 0.0, True, "bias" in name))
     new.further = {}
-    for one in state.rule.arrays:
-        kept = state.further[one.name]
-        if one.like in ("weights", "bias"):
-            kept = change(kept, one.start, one.is_signed, one.like == "bias")
+    for name, start in state.rule.keeps:
+        if name == "scale":
+            new.further[name] = state.further[name].copy()
         else:
-            kept = kept.copy()
-        new.further[one.name] = kept
+            for part in (name, f"{name}b"):
+                kept = state.further[part]
+                new.further[part] = change(kept, start, name == "z", part != name)
     return new
 
 
@@ -80,22 +75,18 @@ def mirror(state: Last) -> Last:
     )
 
 
-def divide(learner: "LinearLearner", state: Last) -> Last:
+def divide(state: Last) -> Last:
     """Return the state of two classes with a column for each."""
-    scale, share = state.rule.scale, 1.0
+    share = getattr(state.rule.kind, "share", 1.0)
 
     def double(array: Array, start: Any, signed: bool, of_bias: bool) -> Array:
         own = (share * array).astype(array.dtype) if signed else array
         both = [-own if signed else own, own]
         return np.concatenate(both) if of_bias else np.ascontiguousarray(np.stack(both, axis=-1))
 
-    if scale is None:
-        return change_arrays(state, double)
-    settings = state.rule.settings(learner.parameters, learner.intercept_step)
-    numbers = {name: array.copy() for name, array in state.further.items()}
-    share = scale.divide(numbers, settings)
     new = change_arrays(state, double)
-    new.further = numbers
+    if state.rule.is_scaled:
+        new.further["scale"][SQUARE] *= 2 * share * share
     return new
 
 
@@ -113,6 +104,6 @@ def begin_problem(learner: "LinearLearner", like: Last) -> Last:
     weights, bias = np.zeros_like(like.weights), np.zeros_like(like.bias)
     state = new_state(learner.parameters, weights, bias, like.rule)
     state.seen = like.seen
-    if like.rule.scale is not None:
-        like.rule.scale.begin(state.further, like.seen)
+    if like.rule.is_scaled:
+        state.further["scale"][SEEN] = like.seen
     return state

@@ -13,20 +13,15 @@ from ..training.history import Checkpoint, Count, Epoch, History
 from ..training.run import Problem, Run
 from ..training.tasks import Part
 
-Use = Literal["learn", "stream", "resume", "mix", "relay", "serve", "step", "tune", "add_class"]
+Use = Literal["learn", "stream", "resume", "mix", "serve", "step", "tune", "add_class"]
 """What a learner may be asked for: ``learn`` from a batch; ``stream``, learn from data that are not
-kept in memory; ``resume`` an unfinished run; ``mix`` the states of several partitions; ``relay``,
-pass the state from partition to partition; ``serve`` predictions; ``step`` from update to update;
-``tune`` its parameters; ``add_class``, a label more.
+kept in memory; ``resume`` an unfinished run; ``mix`` the states of several partitions; ``serve``
+predictions; ``step`` from update to update; ``tune`` its parameters; ``add_class``, a label more.
 """
 
 
-WITHOUT_CLASSES = {"numbers": "predicts numbers", "ranking": "ranks rows within groups"}
-"""What the models of targets without classes do."""
-
-
 class Learner:
-    """One kind of model: linear, dual, sequence or network.
+    """One kind of model: the linear one, or one of a slice.
 
     ``begin`` makes an untrained learner from the parameters of its estimator and what was found in
     the data, ``from_model`` that of a model file. ``learn`` ends in the same sweep of the states as
@@ -36,8 +31,8 @@ class Learner:
     ----------
     kind
         The name of the kind.
-    reads
-        What the examples of a file are: "rows" or "sentences".
+    state_types
+        The class of its states, by the solution.
     refusals
         Why the kind cannot be used in some ways.
     estimator
@@ -59,7 +54,7 @@ class Learner:
     """
 
     kind: ClassVar[str]
-    reads: ClassVar[str] = "rows"
+    state_types: ClassVar[Mapping[str, type]]
     refusals: ClassVar[Mapping[str, str]] = {}
     multilabel = False
     target_kind: Any = "classes"
@@ -107,11 +102,6 @@ class Learner:
         problems = [Problem(state, History(max_iter, patience)) for state in self.states]
         return Run(parts, problems, **options)
 
-    def mixable_states(self) -> list[Any]:
-        """Return the states, with keys that mean the same on all partitions of a cluster."""
-        states: list[Any] = self.states
-        return states
-
     def finish(self, states: list[Any]) -> None:
         """Store the states at the end of a run."""
         self.states = states
@@ -134,10 +124,6 @@ class Learner:
         """Score the rows of a batch of some width; columns that are not known are ignored."""
         known = known_columns(rows, width, self.width)
         return self.score_matrix(to_matrix(known, n_rows(rows), self.width))
-
-    def margin_variances(self, rows: Any) -> Array | None:
-        """Return the variance of each row's margin, if the learner keeps any."""
-        return None
 
     def choose(self, scores: Array) -> Array:
         """Return the class numbers that scores decide for, or an indicator of label sets."""

@@ -38,12 +38,12 @@ def make_sets(learner: Any, coverage: float, warns: bool = True) -> Callable[[Ar
     if conformal is None:
         raise ParameterError(
             f"The model gives no prediction {'intervals' if numbers else 'sets'}; train it with "
-            '{calibrate="conformal"}.',
+            'calibrate="conformal".',
             code="no-conformal",
         )
     if not (finite_number(coverage) and 0 < coverage < 1):
         raise ParameterError(
-            "{coverage} must be above 0 and below 1.", code="out-of-range", coverage=coverage
+            f"coverage={coverage!r} must be above 0 and below 1.", code="out-of-range"
         )
     known, needed = len(conformal.ordered), count_needed(coverage)
     if warns and known < needed:

@@ -7,24 +7,16 @@ from numpy.typing import ArrayLike
 
 from ..data.rows import Array
 from ..parameters import ParameterError
-from ..training.rules import PERCEPTRON, UpdateRule
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
-MOST_SQUARE = 2**14  # columns and bias of a full matrix: 2 GB
 
 
-def refuse_too_many(width: int, n_classes: int, rule: UpdateRule = PERCEPTRON) -> None:
-    """Refuse more weights, or a larger matrix of a rule, than there is memory for."""
-    if width >= MOST_SQUARE and any(one.like == "square" for one in rule.arrays):
-        raise ParameterError(
-            f"A full matrix over {width:,} columns takes {(width + 1) ** 2 * 8 / 2**30:,.1f} GiB, "
-            f"and at most {MOST_SQUARE - 1:,} columns are possible; use {{matrix?}} diagonal.",
-            code="too-large-matrix",
-        )
+def refuse_too_many(width: int, n_classes: int) -> None:
+    """Refuse more weights than there is memory for."""
     if width * n_classes > MOST_WEIGHTS:
         raise ParameterError(
             f"{width:,} columns for {n_classes} classes are {width * n_classes:,} weights, and at "
-            f"most {MOST_WEIGHTS:,} are kept; hash into fewer columns with a smaller {{bits?}}, or "
+            f"most {MOST_WEIGHTS:,} are kept; hash into fewer columns with a smaller bits, or "
             "number them without gaps.",
             code="too-many-weights",
         )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..parameters import RULE_NAMES
+from ..slices import load_learner
 from ..storage.model import Model
 from ..storage.registry import restore
 from .base import Learner
@@ -14,17 +15,8 @@ def learner_class(estimator: str) -> type[Learner]:
         from .linear import LinearLearner
 
         return LinearLearner
-    if estimator == "KernelPerceptron":
-        from .dual.learner import DualLearner
-
-        return DualLearner
-    if estimator == "PerceptronNetwork":
-        from .network.learner import NetworkLearner
-
-        return NetworkLearner
-    from .sequence.learner import SequenceLearner
-
-    return SequenceLearner
+    found: type[Learner] = load_learner(estimator)
+    return found
 
 
 def make_learner(model: Model, name: Any) -> Any:

@@ -1,7 +1,5 @@
 """Linear models without scikit-learn: they learn from batches, all or nothing, and score them."""
 
-import copy
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
@@ -10,9 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data import ranking
 from ..data.labels import has_class
-from ..data.rows import Array, known_columns, n_rows, read_only, sum_by_row, to_matrix
+from ..data.rows import Array, known_columns, n_rows, read_only
 from ..data.splits import Split
 from ..data.targets import (
     NumberTarget,
@@ -24,13 +21,11 @@ from ..data.targets import (
 )
 from ..data.weights import rows_that_count
 from ..kernels.algebra import Rows
-from ..kernels.linear import Examples
+from ..kernels.loop import Examples
 from ..parameters import (
     LINEAR,
     RULE_NAMES,
     RULE_TABLE,
-    SIGN_OF_ZERO,
-    ParameterError,
     check_signs,
     defaults,
 )
@@ -41,28 +36,17 @@ from ..training.conformal import Conformal
 from ..training.history import Count
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.scoring import Held, score_for_stopping
-from ..training.solutions import Last, Vote, new_state, zeros
-from ..training.tasks import LinearTask, Part, compute_steps, scores
-from ..training.tolerant import find_tolerance
+from ..training.solutions import Last, new_state, zeros
+from ..training.tasks import LinearTask, Part, compute_steps, kernel_target, scores
 from . import add_class
-from .base import WITHOUT_CLASSES, Learner, Use
+from .base import Learner, Use
 from .conformal import learn_in_turn
 from .initial_weights import make_initial_weights, refuse_too_many
 
-MOST_VOTES = 10**9  # seconds
 MOST_STEPS = 2**28  # bytes: more are made again in each epoch, in a fifth of the time of a pass
 FIRST_ROW = np.zeros(1, np.uint32)
 HERE = np.zeros(1, np.intp)
 NO_SPLIT = Split()
-VARIANCE_ARRAYS = {"variances", "inverse"}  # of rules of second order
-
-
-def leave_task(task: LinearTask) -> None:
-    """Change nothing."""
-
-
-class SlowVoteWarning(UserWarning):
-    """A vote of many weights on many rows takes long."""
 
 
 class TrainingRows(NamedTuple):
@@ -76,11 +60,8 @@ class TrainingRows(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows, codes: Array, weights: Array | None, width: int) -> "TrainingRows":
-        """Make an object of rows; those without a weight, or without a pair, are not learnt."""
-        row_order = rows_that_count(codes, weights)
-        if codes.dtype.names:
-            row_order = ranking.rows_with_pairs(codes, row_order)
-        return cls(rows, codes, weights, width, row_order)
+        """Make an object of rows; those without a weight are not learnt."""
+        return cls(rows, codes, weights, width, rows_that_count(codes, weights))
 
     @classmethod
     def encode(
@@ -90,7 +71,7 @@ class TrainingRows(NamedTuple):
 
         ``first_row`` is the number of the batch's first row in its file.
         """
-        held = split.held_out(first_row, n_rows(batch.rows), batch.groups) if split else None
+        held = split.held_out(first_row, n_rows(batch.rows)) if split else None
         codes = target.encode(known_labels(batch, first_row), first_row, held)
         if target.label_sets:
             codes = codes[:, : len(target.classes)]
@@ -184,27 +165,16 @@ class LinearLearner(Learner):
         rule
             How rows change weights.
         """
-        refuse_too_many(shape[0], len(classes), rule)
+        refuse_too_many(shape[0], len(classes))
         problems = rule.problems(len(classes), parameters.get("multi_class", ""), multilabel)
         check_signs(parameters, len(classes), problems != [None])
-        rule.check(parameters["solution"], parameters.get("order", ""))
-        if multilabel and rule.draws:
-            raise ParameterError(
-                f"{{rule?}} {rule.name} learns from one prediction of each row, and a row has any "
-                "number of labels; use another rule.",
-                code="feedback-label-sets",
-            )
+        rule.check(parameters.get("order", ""))
         together = len(classes) if problems == [None] and rule.target == "classes" else None
         if all(part is None for part in start):
             weights = [zeros(together, *shape, rule.n_biases(len(classes))) for _ in problems]
         else:
             weights = make_initial_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
-        columns = parameters.get("positive", False)
-        for state in states:
-            if not isinstance(columns, bool):
-                state.constrain(columns)
-            state.refuse_negative()
         if intercept_step is None:
             intercept_step = (
                 parameters["intercept_step"] if parameters.get("fit_intercept") else 0.0
@@ -235,13 +205,11 @@ class LinearLearner(Learner):
         """The encoding of labels."""
         if self.target_kind == "numbers":
             return self.numbers
-        if self.target_kind == "ranking":
-            return ranking.RankingTarget()
         return make_target(self.classes, self.multilabel, ranks=self.target_kind == "ranks")
 
     @property
     def target_kind(self) -> Any:
-        """What labels are: "classes", "numbers", "ranks" or "ranking"."""
+        """What labels are: "classes", "numbers" or "ranks"."""
         return self.rule.target
 
     @property
@@ -291,18 +259,22 @@ class LinearLearner(Learner):
 
     def task(self, given: TrainingRows, problem: int = 0) -> LinearTask:
         """Return the task of one problem: to learn from rows."""
-        refuse_too_many(given.width, len(self.classes), self.rule)
+        refuse_too_many(given.width, len(self.classes))
         positive = self.problems[problem]
         eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
         steps = compute_steps(given.codes, positive, eta0, given.weights, dtype)
         labels: Any = None
-        if self.rule.target == "ranking":
-            labels = ranking.index_pairs(given.codes, given.row_order)
-        elif positive is None:
+        if positive is None:
             labels = given.codes.astype(self.code_type)
+        examples = Examples(given.rows, steps, labels)
+        return self.make_task(examples, given.row_order, given.width)
+
+    def make_task(self, examples: Examples, row_order: Array, width: int) -> LinearTask:
+        """Return the task to learn from examples by the rule."""
         settings = self.rule.settings(self.parameters, self.intercept_step)
-        examples, tolerance = Examples(given.rows, steps, labels), find_tolerance(self.parameters)
-        return LinearTask(examples, given.row_order, self.rule, settings, given.width, tolerance)
+        outputs, dtype = len(self.states[0].bias), examples.steps.dtype
+        target = kernel_target(self.rule, self.parameters, examples.labels, outputs, dtype)
+        return LinearTask(examples, row_order, self.rule, settings, width, target)
 
     @property
     def code_type(self) -> Any:
@@ -320,28 +292,17 @@ class LinearLearner(Learner):
         part = self.part(given)
         self.finish(self.run(lambda: [part], max_iter, **options).train().outcomes)
 
-    def learn(
-        self,
-        given: TrainingRows,
-        wrong: Array | None = None,
-        prepare: Callable[[LinearTask], None] = leave_task,
-    ) -> Count:
+    def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
         """Learn from rows once, in their order; after an error nothing has changed.
 
         ``wrong``, one flag per row, is set where a problem was wrong before it learnt the row; of
         numbers it gets the errors, in the scale of the codes, of rows that caused an update.
-        ``prepare`` may change each task before it learns.
         """
-        if self.conformal is not None and prepare is leave_task:  # the labels are known
+        if self.conformal is not None:
             return learn_in_turn(self, given, wrong)
-        return self.learn_at_once(given, wrong, prepare)
+        return self.learn_at_once(given, wrong)
 
-    def learn_at_once(
-        self,
-        given: TrainingRows,
-        wrong: Array | None = None,
-        prepare: Callable[[LinearTask], None] = leave_task,
-    ) -> Count:
+    def learn_at_once(self, given: TrainingRows, wrong: Array | None = None) -> Count:
         """Learn from rows as ``learn`` does, without a score of each row."""
         undo = [state.snapshot(given.rows) for state in self.states]
         count = Count()
@@ -349,14 +310,12 @@ class LinearLearner(Learner):
             with np.errstate(over="ignore", invalid="ignore"):
                 for problem, state in enumerate(self.states):
                     task = self.task(given, problem)
-                    prepare(task)
                     state.widen(task.width)
                     for learnt in state.sweep(task, task.row_order, None):
                         count.tally(learnt)
                         if wrong is not None:
                             task.mark_errors(learnt.updates, wrong)
                     state.refuse_overflow(given.rows)
-                    task.close(state)
         except BaseException:
             for restore in undo:
                 restore()
@@ -376,12 +335,10 @@ class LinearLearner(Learner):
                 step = eta0 if positive is None or code == positive else -eta0
                 labels = np.array([code], self.code_type) if positive is None else None
                 examples = Examples(rows, np.array([step], rows.values.dtype), labels)
-                settings = self.rule.settings(self.parameters, self.intercept_step)
-                task = LinearTask(examples, FIRST_ROW, self.rule, settings, self.width)
+                task = self.make_task(examples, FIRST_ROW, self.width)
                 for learnt in state.sweep(task, FIRST_ROW, None):
                     if len(learnt.updates):
                         state.refuse_overflow(rows)
-                        task.close(state)
         except BaseException:
             for restore in undo:
                 restore()
@@ -391,35 +348,10 @@ class LinearLearner(Learner):
 
     def score_one(self, rows: Rows) -> Array:
         """Score one row without computing the coefficients of all columns."""
-        if self.votes:
-            return self.scores(rows, self.width)
         parts = [state.score(rows, HERE) for state in self.states]
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
 
-    def margin_variances(self, rows: Rows) -> Array | None:
-        """Return xᵀA⁻¹x of each row x, for two classes and rules that keep variances; else None.
-
-        A is what the rule divides by: r or a times the identity, plus xxᵀ of the rows learnt.
-        """
-        state, parameters = self.states[0], self.parameters
-        kept = state.further
-        if len(self.states) > 1 or state.weights.ndim > 1 or not kept.keys() & VARIANCE_ARRAYS:
-            return None
-        count, scale = n_rows(rows), float(parameters.get("r", parameters.get("a", 1.0)))
-        if "variances" in kept:
-            bias = self.intercept_step * float(kept["variance_of_bias"][0])
-            return (sum_by_row(rows, rows.values**2, kept["variances"]) + bias) / scale
-        X = to_matrix(rows, count, self.width)
-        X = X.toarray() if hasattr(X, "indptr") else X
-        Z = np.column_stack([X, np.full(count, self.intercept_step**0.5)])
-        return np.asarray(np.einsum("ij,jk,ik->i", Z, kept["inverse"], Z) / scale)
-
     # Predicting
-
-    @property
-    def votes(self) -> bool:
-        """Whether all weights of the training vote on predictions."""
-        return isinstance(self.states[0], Vote)
 
     def coefficients(self) -> tuple[Array, Array]:
         """Return the weights and biases to predict with, one row per class or one for two classes.
@@ -440,19 +372,15 @@ class LinearLearner(Learner):
 
     def prepare(self) -> None:
         """Compute the coefficients, before several threads predict."""
-        if not self.votes:
-            self.coefficients()
+        self.coefficients()
 
     def scores(self, rows: Rows, width: int) -> Array:
-        """Score rows: activations or shares of votes, with a column per class if over two.
+        """Score rows: activations, with a column per class if over two.
 
         Columns that the model has not met are ignored.
         """
         count, problems = n_rows(rows), self.problems
         rows = known_columns(rows, width, self.width)
-        if self.votes:
-            by_state = self.shares(to_matrix(rows, count, self.width))
-            return by_state.ravel() if problems == [1] else by_state
         coef, bias = self.coefficients()
         if problems == [1] or self.rule.target != "classes":
             return scores(rows, count, coef[0], bias)
@@ -460,19 +388,6 @@ class LinearLearner(Learner):
             return scores(rows, count, coef.T, bias)
         pairs = ((coef[k], bias[k : k + 1]) for k in range(len(coef)))
         return np.column_stack([scores(rows, count, *pair) for pair in pairs])
-
-    def shares(self, X: Any) -> Array:
-        """Return the share of votes of each row of a matrix, one column per output."""
-        weights = sum(len(part.steps) for state in self.states for part in state.updates)
-        if X.shape[0] * weights > MOST_VOTES:
-            warnings.warn(
-                f"{weights:,} weights vote on each of {X.shape[0]:,} rows, which takes long; "
-                'use solution="average", which predicts nearly the same at once.',
-                SlowVoteWarning,
-                stacklevel=4,
-            )
-        sign = SIGN_OF_ZERO[self.ties]
-        return np.hstack([state.votes(X, sign) for state in self.states])
 
     def choose(self, activations: Array) -> Array:
         """Return the class numbers that scores decide for, or an indicator of label sets."""
@@ -506,19 +421,14 @@ class LinearLearner(Learner):
 
     def validate(self, problem: int, state: Last, X: Any, codes: Array) -> float:
         """Return the score of a state of one problem on the rows of a matrix, by the metric."""
-        if isinstance(state, Vote):
-            activations = state.votes(X, SIGN_OF_ZERO[self.ties])
+        weights, bias = state.coefficients()
+        activations = X @ weights
+        if self.rule.target == "ranks":
+            activations = score_ranks(activations, bias)
         else:
-            weights, bias = state.coefficients()
-            activations = X @ weights
-            if self.rule.target == "ranks":
-                activations = score_ranks(activations, bias)
-            else:
-                activations = activations + bias
+            activations = activations + bias
         if self.rule.target == "numbers":
             return compute_r2(codes - activations, codes)
-        if self.rule.target == "ranking":
-            return ranking.mean(ranking.measure_groups(activations, codes).ndcg)
         return self.validation_score(problem, activations, codes)
 
     def validation_score(self, problem: int, activations: Array, codes: Array) -> float:
@@ -539,7 +449,7 @@ class LinearLearner(Learner):
     @property
     def estimator(self) -> str:
         """The name of the estimator that a model of this learner becomes."""
-        return RULE_TABLE[self.rule.family].estimator
+        return RULE_TABLE[self.rule.name].estimator
 
     def own_facts(self) -> dict[str, Any]:
         """Return the bias step, label sets and calibration as facts."""
@@ -556,7 +466,7 @@ class LinearLearner(Learner):
 
     def refusal(self, use: Use) -> str:
         """Return why the learner cannot be used so, as a sentence; "" if it can."""
-        what = WITHOUT_CLASSES.get(self.target_kind, f"predicts {self.target_kind}")
+        what = f"predicts {self.target_kind}"
         if use == "stream" and self.parameters["solution"] not in ("last", "average"):
             return (
                 f"The solution {self.parameters['solution']} needs all rows in memory; learn from "
@@ -568,8 +478,6 @@ class LinearLearner(Learner):
             return f"steps follows the updates of a classifier, and this model {what}."
         if use == "add_class" and self.target_kind != "classes":
             return f"it {what}, not classes"
-        if use == "step" and self.rule.draws:
-            return "steps follows updates that labels decide, and those of this rule are drawn."
         if use == "step" and len(self.states) > 1:
             return 'steps follows one problem; give y == label instead of multi_class="ovr".'
         return add_class.refusal(self) if use == "add_class" else ""
@@ -577,8 +485,6 @@ class LinearLearner(Learner):
     def predictor(self) -> "LinearLearner":
         """Return a copy that predicts the same and that learning does not change."""
         conformal = None if self.conformal is None else self.conformal.copy()
-        if self.votes:
-            return replace(self, states=copy.deepcopy(self.states), conformal=conformal)
         pairs = [state.coefficients() for state in self.states]
         rule = self.rule if self.target_kind != "classes" else PERCEPTRON
         states = [Last(w.copy(), b.copy(), rule=rule) for w, b in pairs]

@@ -9,19 +9,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NoReturn
 
-from .errors import ParameterError
+from .errors import ParameterError, suggest_name
 from .tables import (
-    ANY_FEEDBACK_RULE,
-    FOR_FEEDBACK,
     FOR_FILES,
     MARGIN,
-    POSITIVE,
     SHARED,
     SHARED_BY_TARGET,
     TIES,
     Parameter,
     choice,
-    count,
     defaults,
     flag,
     non_negative,
@@ -40,6 +36,9 @@ class RuleEntry:
     ----------
     estimator
         The name of its class.
+    step
+        The module of kernels and the class of settings, which say what an update does; "" for a
+        rule of another package.
     own
         The parameters that it has besides those of all rules; each is an option of the shell, and
         ``--tune`` tries their grids.
@@ -47,41 +46,27 @@ class RuleEntry:
         Parameters besides these that only the class has.
     tuned
         Whether ``--tune`` tries the rule when none is stated.
-    loop
-        The loop of training/rules.py that it learns by; ``full`` is that of its form with a full
-        matrix.
-    step
-        The step in that loop: a name in capitals of its file of kernels.
-    keeps
-        Names of the numbers that the rule keeps of each weight and bias, 0 at first, if these are
-        not those of its loop.
     one_vs_rest
         Whether several classes are one two-class problem each, whatever ``multi_class`` says.
     target
-        What its labels are: "classes", "numbers", "ranks", or "ranking" for relevance in groups.
+        What its labels are: "classes", "numbers" or "ranks".
     form_of
         The rule for classes that it is the form of; its name stands for this one.
-    feedback
-        Whether it learns from predictions that are drawn by chance and judged right or wrong.
     """
 
     estimator: str
+    step: str
     own: Mapping[str, Parameter]
     python_only: Mapping[str, Parameter] = field(default_factory=dict)
     tuned: bool = True
-    loop: str = "perceptron"
-    step: str = ""
-    full: str = ""
-    keeps: tuple[str, ...] = ()
     one_vs_rest: bool = False
     target: str = "classes"
     form_of: str = ""
-    feedback: bool = False
 
     @property
     def shared(self) -> Mapping[str, Parameter]:
         """The parameters that all rules for the same target have."""
-        return ANY_FEEDBACK_RULE if self.feedback else SHARED_BY_TARGET[self.target]
+        return SHARED_BY_TARGET[self.target]
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -104,55 +89,48 @@ CONFIDENCE = Parameter(
     0.75,
     "between 0.5 and 1",
     lambda value: positive_number(value) and 0.5 < value < 1,
-    help="Probability in (0.5, 1) with which a row must be right",
+    help="Probability in (0.5, 1) of being right",
 )
 ENTRIES = {
     "perceptron": RuleEntry(
         "Perceptron",
+        "perceptron.Perceptron",
         own={
             "margin": replace(MARGIN, grid=(0.0, 0.25, 1.0)),  # times the rows' mean square
             "negative_margin": or_none(
-                non_negative(0.0, "Margin ≥ 0 of rows of the negative class, for uneven classes"),
-                "the margin",
+                non_negative(0.0, "Margin ≥ 0 of the negative class"),
+                "margin",
             ),
-            "slack": non_negative(
-                0.0, "Slack ≥ 0 by which each update lowers the margin that its row must exceed"
-            ),
-            "max_row_updates": or_none(count(1, "Largest number of updates by one row")),
         },
         python_only={
             "ties": TIES,
             "eta0": positive(1.0, "Size > 0 of an update"),
             "max_iter": SHARED["max_iter"],
-            "positive": POSITIVE,
         },
     ),
     "pa": RuleEntry(
         "PassiveAggressive",
-        loop="passive_aggressive",
-        python_only={"positive": POSITIVE},
+        "passive_aggressive.PassiveAggressive",
         own={
-            "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.01, 0.1, 1.0)),
+            "C": positive(1.0, "Largest step C > 0", (0.01, 0.1, 1.0)),
             "loss": choice(
                 "hinge",
                 "hinge",
                 "squared_hinge",
                 "hard",
-                help="Loss: hinge (PA-I), squared_hinge (PA-II), hard (no limit to the step)",
+                help="hinge (PA-I), squared_hinge (PA-II), hard",
             ),
         },
     ),
     "alma": RuleEntry(
         "ALMA",
-        loop="scaled",
-        step="ALMA",
+        "scaled.ALMA",
         own={
             "alpha": Parameter(
                 0.9,
                 "above 0 and at most 1",
                 lambda value: positive_number(value) and value <= 1,
-                help="Approximation in (0, 1]; the margin found is at least 1 − alpha times the "
-                "largest",
+                help="In (0, 1]; margin found ≥ (1 − alpha) × largest",
                 grid=(0.5, 0.9),
             ),
             "B": or_none(positive(1.0, "Factor B > 0 of the margin to reach"), "√8 / alpha"),
@@ -161,22 +139,19 @@ ENTRIES = {
     ),
     "romma": RuleEntry(
         "ROMMA",
-        loop="scaled",
-        step="ROMMA",
-        own={"aggressive": flag(True, "Also update on correct rows with a margin below 1")},
+        "scaled.ROMMA",
+        own={"aggressive": flag(True, "Also update on rows with a margin below 1")},
         tuned=False,
     ),
     "shifting": RuleEntry(
         "ShiftingPerceptron",
-        loop="scaled",
-        step="SHIFTING",
+        "scaled.Shifting",
         own={
             "lam": Parameter(
                 2.0,
                 "a number from 1 up",
                 lambda value: positive_number(value) and value >= 1,
-                help="Shift λ ≥ 1; larger means that older mistakes count less, 1 that all count "
-                "the same",
+                help="Shift ≥ 1; larger: older mistakes count less",
                 grid=(1.0, 2.0, 5.0),
             )
         },
@@ -184,149 +159,91 @@ ENTRIES = {
     ),
     "second-order": RuleEntry(
         "SecondOrderPerceptron",
-        loop="coordinate",
-        step="SECOND_ORDER",
-        full="second_order_full",
+        "second_order.SecondOrder",
         own={
-            "a": positive(
-                1.0, "Regularization a > 0; larger means smaller updates", (0.1, 1.0, 10.0)
-            ),
-            "matrix": choice(
-                "auto",
-                "auto",
-                "full",
-                "diagonal",
-                help="Correlation matrix: full, diagonal, auto (full up to 100 columns)",
-            ),
+            "a": positive(1.0, "Regularization > 0; larger: smaller updates", (0.1, 1.0, 10.0)),
         },
         tuned=False,
     ),
     "arow": RuleEntry(
         "AROW",
-        loop="confidence",
-        step="AROW",
-        own={
-            "r": positive(
-                1.0, "Regularization r > 0; larger means smaller updates", (0.1, 1.0, 10.0)
-            )
-        },
+        "confidence.AROW",
+        own={"r": positive(1.0, "Regularization > 0; larger: smaller updates", (0.1, 1.0, 10.0))},
     ),
     "scw": RuleEntry(
         "SCW",
-        loop="confidence",
-        step="SCW",
+        "confidence.SCW",
         own={
-            "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.1, 1.0)),
+            "C": positive(1.0, "Largest step C > 0", (0.1, 1.0)),
             "confidence": CONFIDENCE,
-            "variant": choice("I", "I", "II", help="Variant: I (linear loss), II (squared loss)"),
+            "variant": choice("I", "I", "II", help="I (linear loss) or II (squared loss)"),
         },
     ),
     "nherd": RuleEntry(
         "NHERD",
-        loop="confidence",
-        step="NHERD",
-        own={"C": positive(1.0, "Aggressiveness C > 0; larger means larger updates", (0.1, 1.0))},
+        "confidence.NHERD",
+        own={"C": positive(1.0, "Aggressiveness C > 0; larger: larger updates", (0.1, 1.0))},
         tuned=False,
     ),
     "cw": RuleEntry(
         "CW",
-        loop="confidence",
-        step="CW",
+        "confidence.CW",
         own={"confidence": replace(CONFIDENCE, grid=(0.55, 0.75, 0.95))},
         tuned=False,
     ),
     "ftrl": RuleEntry(
         "FTRL",
-        loop="coordinate",
-        step="FTRL",
-        keeps=("squares", "gradients"),
+        "gradients.FTRL",
         one_vs_rest=True,
         own={
             "alpha": positive(0.1, "Learning rate alpha > 0 of a column", (0.03, 0.1, 1.0)),
-            "beta": positive(1.0, "Offset beta > 0 of the rate; larger means smaller updates"),
-            "l1": non_negative(0.0, "L1 regularization l1 ≥ 0; larger means more weights of 0"),
-            "l2": non_negative(0.0, "L2 regularization l2 ≥ 0; larger means smaller weights"),
+            "beta": positive(1.0, "Offset > 0; larger: smaller updates"),
+            "l1": non_negative(0.0, "L1 regularization ≥ 0; larger: more weights of 0"),
+            "l2": non_negative(0.0, "L2 regularization ≥ 0; larger: smaller weights"),
         },
         tuned=False,
     ),
     "adagrad": RuleEntry(
         "AdaGrad",
-        loop="coordinate",
-        step="ADAGRAD",
-        keeps=("squares",),
+        "gradients.AdaGrad",
         one_vs_rest=True,
         own={
             "alpha": positive(0.3, "Learning rate alpha > 0 of a column", (0.1, 0.3, 1.0)),
-            "beta": positive(0.1, "Offset beta > 0 of the rate; larger means smaller updates"),
-            "decay": share(
-                0.001, "Decay in [0, 1), per row, of the squared gradients that lower the rate"
-            ),
+            "beta": positive(0.1, "Offset > 0; larger: smaller updates"),
+            "decay": share(0.001, "Decay per row, in [0, 1), of the sums"),
         },
         tuned=False,
     ),
     "pa-regression": RuleEntry(
         "PassiveAggressiveRegressor",
-        loop="regression",
+        "passive_aggressive.PassiveAggressive",
         target="numbers",
         form_of="pa",
-        python_only={"positive": POSITIVE},
         own={
-            "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.001, 0.01, 0.1)),
-            "loss": choice(
-                "epsilon_insensitive",
-                "epsilon_insensitive",
-                "squared_epsilon_insensitive",
-                "hard",
-                help="Loss: epsilon_insensitive (PA-I), squared_epsilon_insensitive (PA-II), hard "
-                "(no limit to the step)",
+            "C": positive(1.0, "Largest step C > 0", (0.001, 0.01, 0.1)),
+            "loss": replace(
+                choice(
+                    *("epsilon_insensitive", "epsilon_insensitive"),
+                    *("squared_epsilon_insensitive", "hard"),
+                    help="hard or [squared_]epsilon_insensitive",
+                ),
+                default_text="PA-I",
             ),
-            "epsilon": non_negative(0.1, "Error epsilon ≥ 0 up to which a row causes no update"),
+            "epsilon": non_negative(0.1, "Error ≥ 0 that causes no update"),
         },
     ),
     "adaline": RuleEntry(
         "Adaline",
-        loop="regression",
-        step="LMS",
+        "least_squares.Adaline",
         target="numbers",
-        python_only={"positive": POSITIVE},
         own={
             "eta0": positive(0.1, "Learning rate eta0 > 0", (0.01, 0.1)),
-            "normalized": flag(True, "Divide each step by the squared length of its row"),
-        },
-    ),
-    "perceptron-ranking": RuleEntry(
-        "PerceptronRanker",
-        loop="ranking",
-        step="UNIT_STEP",
-        target="ranking",
-        form_of="perceptron",
-        own={
-            "margin": non_negative(
-                0.0,
-                "Margin ≥ 0 that a pair must exceed, else it causes an update",
-                (0.0, 0.25, 1.0),
-            )
-        },
-    ),
-    "pa-ranking": RuleEntry(
-        "PassiveAggressiveRanker",
-        loop="ranking",
-        target="ranking",
-        form_of="pa",
-        own={
-            "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.01, 0.1, 1.0)),
-            "loss": choice(
-                "hinge",
-                "hinge",
-                "squared_hinge",
-                "hard",
-                help="Loss: hinge (PA-I), squared_hinge (PA-II), hard (no limit to the step)",
-            ),
+            "normalized": flag(True, "Divide steps by the squared length of rows"),
         },
     ),
     "prank": RuleEntry(
         "PRank",
-        loop="ordinal",
+        "ranks.PRank",
         target="ranks",
         own={"margin": replace(MARGIN, grid=(0.0, 0.3, 1.0))},  # times the rows' mean square
         python_only={
@@ -337,17 +254,6 @@ ENTRIES = {
                 help="Labels in their order, the lowest first",
             )
         },
-    ),
-    "banditron": RuleEntry(
-        "Banditron",
-        loop="bandit",
-        own={
-            "exploration": share(
-                0.1, "Exploration in [0, 1): share of the predictions that are drawn at random"
-            )
-        },
-        tuned=False,
-        feedback=True,
     ),
 }
 
@@ -385,12 +291,11 @@ def import_rule(name: str) -> None:
 
 def refuse_rule(name: str) -> NoReturn:
     """Raise ParameterError with the names of all rules."""
-    known = ", ".join(dict.fromkeys([*RULE_TABLE, *find_declared_rules()]))
+    known = dict.fromkeys([*RULE_TABLE, *find_declared_rules()])
     raise ParameterError(
-        f"{{rule}} is not known; the rules are {known}. Install the package of any other rule, or "
-        "register it (rosenblatt.register_rule).",
+        f"rule={name!r} is not known.{suggest_name(name, known)} The rules are {', '.join(known)}. "
+        "Install the package of any other rule, or register it (rosenblatt.register_rule).",
         code="unknown-rule",
-        rule=name,
     )
 
 
@@ -400,13 +305,10 @@ RULE_NAMES: dict[str, str] = {}
 """The name of the rule by the class that learns by it."""
 CLASS_RULES: dict[str, RuleEntry] = {}
 NUMBER_RULES: dict[str, RuleEntry] = {}
-RANKING_RULES: dict[str, RuleEntry] = {}
 RANK_RULES: dict[str, RuleEntry] = {}
-FEEDBACK_RULES: dict[str, RuleEntry] = {}
 RULES_BY_TARGET = {
     "classes": CLASS_RULES,
     "numbers": NUMBER_RULES,
-    "ranking": RANKING_RULES,
     "ranks": RANK_RULES,
 }
 
@@ -415,7 +317,7 @@ def add_entry(rule: str, entry: RuleEntry) -> None:
     """Add an update rule to the tables."""
     RULE_TABLE[rule] = entry
     RULE_NAMES[entry.estimator] = rule
-    (FEEDBACK_RULES if entry.feedback else RULES_BY_TARGET[entry.target])[rule] = entry
+    RULES_BY_TARGET[entry.target][rule] = entry
 
 
 for _rule, _entry in ENTRIES.items():
@@ -428,14 +330,13 @@ def collect_parameters(rule: str, **given: Any) -> dict[str, Any]:
     entry = RULE_TABLE[rule]
     for name in given:
         if name not in entry.parameters:
-            own = ", ".join(f"{{{each}?}}" for each in entry.parameters if each not in entry.shared)
+            own = ", ".join(f"{each}" for each in entry.parameters if each not in entry.shared)
             alike = {each: one for each, one in RULE_TABLE.items() if one.target == entry.target}
             others = [each for each, one in alike.items() if name in one.parameters]
-            known = f", which is for {{rule?}} {', '.join(others)}" if others else ""
+            known = f", which is for rule {', '.join(others)}" if others else ""
             raise ParameterError(
-                f"{entry.estimator} has no {{{name}?}}{known}; its own parameters are {own}.",
+                f"{entry.estimator} has no {name}{known}; its own parameters are {own}.",
                 code="not-of-rule",
-                **given,
             )
     return defaults(entry.parameters) | given
 
@@ -447,6 +348,6 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
     step of the bias (by the size of the rows) and the margin (by the kind of columns).
     """
     entry = RULE_TABLE[rule]
-    usual = FOR_FILES | (FOR_FEEDBACK if entry.feedback else {}) | {"order": None, "margin": None}
+    usual = FOR_FILES | {"order": None, "margin": None}
     known = {name: usual[name] for name in usual if name in entry.parameters}
     return collect_parameters(rule, **(known | given))

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
-SOLUTIONS = ("last", "average", "vote", "pocket")
-ORDERS = ("each", "once", "fixed", "replacement", "batch", "active", "first", "worst")
+SOLUTIONS = ("last", "average", "pocket")
+ORDERS = ("each", "once", "fixed", "batch", "active", "first", "worst")
 SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.0}
 """The sign that an activation of exactly 0 has in a vote, by ``ties``."""
 
@@ -161,31 +161,30 @@ def flag(default: bool, help: str = "") -> Parameter:
     )
 
 
+MOST_BINS = 255
+
+
+def is_range(value: Any) -> bool:
+    """Whether a parameter is two whole numbers from 1 up, the least first, or is left out."""
+    if value is None:
+        return True
+    two = isinstance(value, tuple | list) and len(value) == 2
+    return two and all(map(whole_number, value)) and value[0] <= value[1]
+
+
+def is_number_of_bins(value: Any) -> bool:
+    """Whether a value is 0, for no bins, or a number of bins."""
+    return value == 0 or (whole_number(value) and 2 <= value <= MOST_BINS)
+
+
 def anything(default: Any, help: str = "") -> Parameter:
     """A value that is checked where it is used."""
     return Parameter(default, help=help, type=str)
 
 
-def are_columns(value: Any) -> bool:
-    """Whether a value is a list of names, of numbers from 0 up, or of flags, one per column."""
-    if not isinstance(value, list) or not value:
-        return False
-    kinds = {type(each) for each in value}
-    return len(kinds) == 1 and kinds <= {str, int, bool} and (kinds == {str} or min(value) >= 0)
-
-
-POSITIVE = Parameter(
-    False,
-    "True, False or a list of columns: names, numbers from 0 up, or a flag for each",
-    lambda value: isinstance(value, bool) or are_columns(value),
-    help="Columns whose weights are never negative",
-    type=list,
-)
-EARLY_STOPPING = flag(
-    False, "Stop when the error on held-out rows, a tenth by default, no longer falls"
-)
+EARLY_STOPPING = flag(False, "Stop when the held-out error no longer falls")
 VALIDATION_FRACTION = positive_share(
-    0.1, "Share of the rows, in (0, 1), that early stopping and calibration hold out"
+    0.1, "Share in (0, 1) that early stopping and calibration hold out"
 )
 METRICS = ("error", "log-loss", "auc", "average-precision", "f1", "balanced")
 METRIC = choice(
@@ -210,31 +209,26 @@ SHARED = {
         1.0,
         'a number from 0 up or "radius"',
         lambda value: value in (0, "radius") or positive_number(value),
-        help="Amount by which an update moves the bias, ≥ 0",
+        help="Amount ≥ 0 by which an update moves the bias",
     ),
     "max_iter": count(100, "Largest number of epochs"),
     "class_weight": anything(None, "Weights of the classes"),
     "random_state": RANDOM_STATE,
     "verbose": VERBOSE,
 }
-MARGIN = non_negative(0.0, "Margin ≥ 0 that a row must exceed, else it causes an update")
+MARGIN = non_negative(0.0, "Margin ≥ 0 that a row must exceed")
 TIES = choice("mistake", *SIGN_OF_ZERO, help="What an activation of exactly 0 counts as")
 ANY_RULE = SHARED | {
     "max_iter": count(10, "Largest number of epochs"),
-    "solution": choice(
-        "last",
-        *SOLUTIONS,
-        help="Weights to predict with: last, average, vote (of all weights), pocket (best so far)",
+    "solution": replace(
+        choice("last", *SOLUTIONS, help="Weights that predict: last, average, pocket"),
+        wanted="one of 'last', 'average', 'pocket' (KernelPerceptron(\"linear\") also votes)",
     ),
-    "average_decay": share(
-        0.0, "Decay of the average per row, in [0, 1); 0.001 averages about the last 1,000 rows"
-    ),
+    "average_decay": share(0.0, "Decay of the average per row, in [0, 1)"),
     "order": choice(
         "each",
         *ORDERS,
-        help="Order of the rows: each (shuffled every epoch), once (shuffled once), fixed (as "
-        "given), replacement (drawn with replacement), batch (one update per epoch, by all "
-        "mistaken rows), active (mostly mistaken rows), first or worst (one mistake per epoch)",
+        help="Order: each, once, fixed, batch, active, first, worst",
     ),
     "multi_class": choice(
         "argmax", "argmax", "ovr", help="One problem for all classes, or one for each class"
@@ -265,9 +259,8 @@ ONE_COLUMN = {
         "each",
         "once",
         "fixed",
-        "replacement",
         help="Order of the rows: each (shuffled every epoch), once (shuffled once), fixed (as "
-        "given), replacement (drawn with replacement)",
+        "given)",
     ),
 }
 """The solutions and orders of rules with one column of weights for all labels."""
@@ -283,25 +276,12 @@ ANY_NUMBER_RULE = without(ANY_RANK_RULE, "class_weight", "metric") | {
     )
 }
 """What the estimators of all rules for numbers have."""
-ANY_RANKING_RULE = without(ANY_NUMBER_RULE, "fit_intercept", "intercept_step", "calibrate") | {
-    "solution": replace(ANY_NUMBER_RULE["solution"], default="average")
-}
-"""What the estimators of all rules that rank rows have: a bias would cancel."""
 SHARED_BY_TARGET = {
     "classes": ANY_RULE,
     "numbers": ANY_NUMBER_RULE,
     "ranks": ANY_RANK_RULE,
-    "ranking": ANY_RANKING_RULE,
 }
 """What the estimators of all rules have, by what their labels are."""
-
-ANY_FEEDBACK_RULE = ANY_RULE | {
-    "max_iter": count(1, "Largest number of epochs"),
-    "solution": ANY_NUMBER_RULE["solution"],
-    "order": replace(ANY_NUMBER_RULE["order"], default="fixed"),
-    "multi_class": choice("argmax", "argmax", help="One problem for all classes"),
-}
-"""What the estimators of all rules have that learn from predictions judged right or wrong."""
 
 KERNELS = choice("rbf", "linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNEL: Mapping[str, Parameter] = SHARED | {
@@ -332,14 +312,6 @@ KERNEL: Mapping[str, Parameter] = SHARED | {
         "ovr", "ovr", "argmax", help="One problem for each class, or one for all classes"
     ),
     "budget": or_none(count(1, "Largest number of support rows")),
-    "budget_policy": choice(
-        "projectron",
-        "projectron",
-        "forgetron",
-        "random",
-        "stop",
-        help="How the number of support rows is kept within the budget",
-    ),
     "cache_size": Parameter(
         200, "a number of megabytes above 0", positive_number, help="Megabytes for kernel values"
     ),
@@ -350,33 +322,6 @@ KERNEL: Mapping[str, Parameter] = SHARED | {
         help="Where kernel values are computed",
         type=str,
     ),
-}
-SEQUENCE: Mapping[str, Parameter] = {
-    "markov": Parameter(
-        1,
-        "0, 1 or 2",
-        lambda value: value in (0, 1, 2),
-        help="Number of preceding tags that a tag depends on: 0, 1 or 2",
-        type=int,
-    ),
-    "search": choice("viterbi", "viterbi", "greedy", help="How the tags of a sentence are found"),
-    "features": anything(None, "Feature templates"),
-    "constraints": choice(
-        "auto", "auto", "none", help="Whether tags of chunks must follow their scheme"
-    ),
-    "margin": non_negative(
-        1.0, "Lead ≥ 0 of the right tags, per wrong tag, below which a sentence causes an update"
-    ),
-    "rule": choice("perceptron", "perceptron", "pa", help="Update rule"),
-    "C": positive(0.01, "Aggressiveness C > 0, the largest step of the passive-aggressive rule"),
-    "solution": choice("average", "average", "last", help="Weights to predict with"),
-    "order": choice("each", "each", "once", "fixed", "active", help="Order of the sentences"),
-    "max_iter": count(10, "Largest number of epochs"),
-    "early_stopping": EARLY_STOPPING,
-    "validation_fraction": VALIDATION_FRACTION,
-    "n_iter_no_change": count(3, "Epochs without improvement before early stopping"),
-    "random_state": RANDOM_STATE,
-    "verbose": VERBOSE,
 }
 NETWORK: Mapping[str, Parameter] = {
     "growth": choice(
@@ -410,18 +355,11 @@ FILES: Mapping[str, Parameter] = {
         None,
         "a number from 0 up",
         lambda value: value is None or value == 0 or positive_number(value),
-        help="Amount by which an update moves the bias, ≥ 0",
+        help="Amount ≥ 0 by which an update moves the bias",
     ),
-    "window": count_from_0("Shuffle a stream within N rows"),
+    "window": count_from_0("Shuffle a stream within this number of rows"),
     "holdout": share(0.0, "Share of the rows, in [0, 1), to hold out and test on"),
-    "labels_budget": Parameter(
-        0.0,
-        "a share of the rows below 1, a whole number of rows, or 0 for all labels",
-        lambda value: value == 0 or (positive_number(value) and (value < 1 or value % 1 == 0)),
-        help="Learn only from rows whose labels are asked for: a share, or a number; 0: all rows",
-        type=float,
-    ),
-    "progress_every": count_from_0("Print the progressive error every N rows"),
+    "progress_every": count_from_0("Rows between reports of the error before learning"),
     "online": flag(
         False,
         "Choose everything for the prediction of each next row of a stream, and warn of drift",
@@ -436,6 +374,53 @@ FILES: Mapping[str, Parameter] = {
 }
 """Training from a file: the seed is a number, and the step of the bias depends on the rows."""
 
+FEATURES: Mapping[str, Parameter] = {
+    "ngrams": Parameter(
+        None,
+        "two whole numbers from 1 up, the least first",
+        is_range,
+        help="Words or characters per n-gram, N or N-M",
+        default_text="1-2",
+    ),
+    "characters": flag(False, "Make n-grams of characters instead of words"),
+    "counts": choice(
+        "binary",
+        *("raw", "binary", "sublinear"),
+        help="Weight of n-grams: binary, raw or sublinear",
+    ),
+    "tfidf": or_none(flag(True, "Give rare n-grams more weight"), "on if read twice"),
+    "bits": or_none(
+        Parameter(
+            None,
+            "1 to 31",
+            lambda value: whole_number(value) and value <= 31,
+            help="Hash features to 2^bits columns, 1 to 31",
+        ),
+        "18; text: 20",
+    ),
+    "cross": anything((), "Add products of two columns, A,B; repeatable"),
+    "pairs": flag(False, "Add the product of every two features"),
+    "bins": Parameter(
+        0,
+        f"0, or a whole number from 2 to {MOST_BINS}",
+        is_number_of_bins,
+        help=f"Add quantile bins of columns of numbers, 2 to {MOST_BINS}",
+    ),
+    "scale": choice(
+        "auto",
+        *("auto", "none", "standard", "maxabs", "robust"),
+        help="Scale: standard, maxabs, robust, none, auto",
+    ),
+    "first": Parameter(
+        None,
+        "0 or 1",
+        lambda value: value in (None, 0, 1),
+        help="Number of the first column in svmlight, 0 or 1",
+        default_text="detected",
+    ),
+}
+"""How features are made from a file."""
+
 FOR_FILES: dict[str, Any] = {
     "solution": "average",
     "max_iter": 10,
@@ -443,9 +428,6 @@ FOR_FILES: dict[str, Any] = {
     "random_state": 0,
 }
 """Defaults of training from a file where they differ from the textbook's."""
-
-FOR_FEEDBACK: dict[str, Any] = {"max_iter": 1}
-"""Defaults of training from a file where predictions are judged right or wrong."""
 
 FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
 """Defaults for a single pass over a file (docs/rules-compared.md gives the reasons)."""
@@ -467,13 +449,10 @@ FOR_NUMBERS: dict[str, Any] = {
 }
 """Defaults for numbers, scaled to deviation 1; C depends on the size of the rows."""
 
-FOR_RANKING: dict[str, Any] = {"rule": "pa-ranking", "loss": "hinge", "C": None}
-"""Defaults for ranking within groups (benchmarks/ranking.py); C depends on the size of the rows."""
-
 FOR_RANKS: dict[str, Any] = {"rule": "prank", "margin": 0.0}
 """Defaults for labels in a stated order (docs/ranks.md gives the reasons)."""
 
-TEXTBOOK = {"solution": ("last", "vote", "pocket"), "order": ("active", "first", "worst")}
+TEXTBOOK = {"solution": ("last", "pocket"), "order": ("active", "first", "worst")}
 """Values that state the textbook's perceptron where no rule is stated."""
 
 ONLINE_SETTINGS: tuple[tuple[str, Values], ...] = (

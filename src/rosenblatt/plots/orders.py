@@ -84,7 +84,7 @@ class OrderDisplay(Display):
         for order in orders:
             models = [
                 Perceptron(order=order, random_state=seed, **parameters).fit(X, y)
-                for seed in (seeds if order in ("each", "once", "replacement") else [0])
+                for seed in (seeds if order in ("each", "once") else [0])
             ]
             reads = [sum(epoch.rows for epoch in model.history_) for model in models]
             display.reads[order] = np.array(reads) / np.shape(y)[0]

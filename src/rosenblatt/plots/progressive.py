@@ -1,7 +1,5 @@
 """Draw the error on rows before they are learnt."""
 
-import csv
-import os
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -9,9 +7,7 @@ import numpy as np
 from matplotlib.ticker import EngFormatter, PercentFormatter
 
 from ..data.rows import Array
-from ..disk import explain_errors
 from ..estimators.progressive import Progressive
-from ..training.report import COLUMNS
 from .display import Display
 from .drawing import COLOURS, ink, label_axes
 
@@ -21,7 +17,7 @@ class ProgressiveDisplay(Display):
     """The error of predictions made before each row was learnt: so far, and in windows of rows.
 
     A rising error in the windows shows that the data have changed. Create a display with
-    ``from_progressive``, or with ``from_csv`` from the log of a training.
+    ``from_progressive``.
 
     Attributes
     ----------
@@ -68,33 +64,6 @@ class ProgressiveDisplay(Display):
         sizes = seen.over(window)
         rows = np.minimum(window * np.arange(1, len(sizes) + 1), len(seen.wrong))
         return cls(rows=rows, error=seen.so_far()[rows - 1], window_error=sizes)
-
-    @classmethod
-    def from_csv(cls, path: str | os.PathLike[str]) -> Self:
-        """Make the display of a log that training wrote.
-
-        Parameters
-        ----------
-        path : str or path-like
-            A file with the columns rows, error and window_error.
-
-        Returns
-        -------
-        ProgressiveDisplay
-            The display; ``plot`` draws it and ``save`` writes it to a file.
-        """
-        with explain_errors(path, "read"), open(path, encoding="utf-8", newline="") as file:
-            header, *lines = [*csv.reader(file)] or [[]]
-        try:
-            table = np.array(lines, float).reshape(-1, len(COLUMNS))
-        except ValueError:
-            table = np.empty((0, len(COLUMNS)))
-        if tuple(header) != COLUMNS or not len(table):
-            raise ValueError(
-                f"{path} is not a log of the progressive error: expected the columns "
-                f"{', '.join(COLUMNS)}."
-            )
-        return cls(**dict(zip(COLUMNS, table.T, strict=True)))
 
     def plot(self, ax: Any = None) -> Self:
         """Draw both errors over the rows.

@@ -68,7 +68,7 @@ def repeat_run(
         moment = number if every == "update" else step.epoch
         if moment in wanted:
             kept[moment] = number, step
-    ends_alike = model.solution not in ("last", "vote") or (
+    ends_alike = model.solution != "last" or (
         weights.shape == model.coef_.shape and np.allclose(weights, model.coef_)
     )
     if number != updates or not ends_alike:

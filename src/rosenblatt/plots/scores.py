@@ -30,7 +30,7 @@ class Linear(NamedTuple):
 def find_linear(estimator: Any, X: Any) -> Linear | None:
     """Return the weights by which an estimator scores rows; None if it is not linear.
 
-    Having ``coef_`` is not enough: a vote has weights, too.
+    Having ``coef_`` is not enough: other classifiers may use it in another way.
     """
     if not hasattr(estimator, "coef_") or not hasattr(estimator, "decision_function"):
         return None

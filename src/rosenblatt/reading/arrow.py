@@ -3,14 +3,13 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.labels import LabelSets
-from ..data.ranking import make_keys
-from ..data.rows import join_rows, read_only, view_rows
+from ..data.rows import join_rows, read_only, view_filled_rows, view_rows
 from ..kernels import words
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
@@ -22,7 +21,7 @@ from .bins import ColumnBins, name_bins
 from .dates import Times, get_parts, to_days, to_times
 from .kinds import classify_type
 from .lines import line_error
-from .parser import Parser, allocate_rows, view_filled_rows
+from .parser import Parser, allocate_rows
 from .recipe import (
     COUNTS,
     ColumnNames,
@@ -31,12 +30,21 @@ from .recipe import (
     RestartError,
     find_crossed_groups,
     leading_zeros_error,
+    split_crosses,
 )
 from .scaling import DenseScaling, get_scale, recipe_error, unpack_array
 from .sources import Source, count_byte
 from .spellings import LEADING_ZEROS, Spelling, write_plainly
 from .threads import Broken, Piece
-from .values import exact_numbers, refuse_nul, to_numbers, to_scalar, too_large, trim_cells
+from .values import (
+    MISSING_LABELS,
+    exact_numbers,
+    refuse_nul,
+    to_numbers,
+    to_scalar,
+    too_large,
+    trim_cells,
+)
 from .vocabulary import Cells
 
 MOST_LETTERS = 32  # of labels that NumPy keeps in place; threads and comparisons are faster then
@@ -59,7 +67,6 @@ class DecodedColumns(NamedTuple):
 
     labels: Any
     ids: np.ndarray | None
-    groups: np.ndarray | None
     columns: list[Any]
     rows: int
     matrix: np.ndarray | None = None
@@ -86,9 +93,7 @@ class TableParser(Parser):
         self.label = names.label(recipe, options.label_needed)
         self.id = names.numbers.get(str(recipe.id)) if recipe.id is not None else None
         self.wanted = [names.named(name) for name in features.names]
-        groups = recipe.has_groups and recipe.label is not False  # predictions need none
-        self.group = names.numbers.get(str(recipe.group)) if groups else None
-        further = (self.label, self.id, self.group)
+        further = (self.label, self.id)
         self.further = [place for place in further if place is not None]
         self.wanted += self.further
         for number, (name, kind) in enumerate(self.columns):
@@ -245,17 +250,7 @@ class TableParser(Parser):
         find = self.labels if self.recipe.labels_separator is None else self.label_sets
         labels = None if self.label is None else find(further[self.label])
         ids = None if self.id is None else np.array(to_words(further[self.id]).to_pylist(), object)
-        groups = None if self.group is None else self.group_keys(further[self.group])
-        return DecodedColumns(labels, ids, groups, decoded, rows, matrix)
-
-    def group_keys(self, column: Any) -> np.ndarray:
-        """Return a key of the group of each row; a missing group is refused."""
-        coded = to_words(column).fill_null("").dictionary_encode()
-        names = [name.strip() for name in coded.dictionary.to_pylist()]
-        if "" in names:
-            name = str(self.recipe.group)
-            raise InputError("the row has no group", code="no-group", column=name)
-        return np.asarray(make_keys(names)[to_numbers(coded.indices)])
+        return DecodedColumns(labels, ids, decoded, rows, matrix)
 
     def numbers(self, column: Any, name: str) -> np.ndarray:
         """Decode a column of numbers; a missing one is NaN."""
@@ -276,14 +271,11 @@ class TableParser(Parser):
         from pyarrow import compute, types
 
         if not types.is_temporal(column.type):
-            column = to_words(column)
+            column = trim_cells(to_words(column))
         times = to_times(column, self.recipe.date_form(name).form)
         if times.null_count > column.null_count:
-            odd = compute.and_(compute.is_null(times), compute.is_valid(column))
-            blank = compute.match_substring_regex(column, r"^\s*$")
-            odd = column.filter(compute.and_not(odd, blank))
-            if len(odd):
-                raise self.word_error("date", name, str(odd[0]))
+            odd = column.filter(compute.is_null(times)).drop_null()
+            raise self.word_error("date", name, str(odd[0]))
         if times.null_count:
             self.add_notice(self.gaps)
         return Times(read_only(to_days(times)), times)
@@ -308,7 +300,9 @@ class TableParser(Parser):
         classes = coded.dictionary.to_pylist()
         if self.recipe.trim:
             classes = [each if each is None else each.strip() for each in classes]
-        classes = [each or None for each in classes]
+        for word in sorted(MISSING_LABELS.intersection(classes) - {""}):
+            self.add_notice("label-na", name=name, word=word)
+        classes = [None if each in MISSING_LABELS else each for each in classes]
         refuse_nul(classes, name)
         names = np.array(classes, str if all(map(fits_in_place, classes)) else object)
         labels: np.ndarray = names[to_numbers(coded.indices)]
@@ -354,10 +348,10 @@ class TableParser(Parser):
         """Make rows of decoded columns."""
         if not decoded.rows:
             return
-        labels, ids, groups = decoded.labels, decoded.ids, decoded.groups
+        labels, ids = decoded.labels, decoded.ids
         rows = self.hashed_rows(decoded) if self.hashed else self.dense_rows(decoded)
         for some, part in rows:
-            whole = Batch(part, labels, None, self.width, taken, lines, ids, groups)
+            whole = Batch(part, labels, None, self.width, taken, lines, ids)
             batch = with_rows(whole, part, some)
             if isinstance(batch.labels, np.ndarray):
                 yield from self.leave_out_unlabelled(batch)
@@ -515,7 +509,7 @@ def missing_name(name: str) -> str:
 
 def group_numbers(recipe: FeatureRecipe, features: ColumnNames) -> list[int]:
     """Number the groups of columns to cross; 0 is for columns outside of every cross."""
-    crossed = () if recipe.pairs else sorted({n for c in recipe.cross for n in c.split(",")})
+    crossed = () if recipe.pairs else sorted(set(chain(*split_crosses(recipe))))
     numbers = {name: number for number, name in enumerate(crossed, 1)}
     return [numbers.get(name, 0) for name in features.names]
 
@@ -572,7 +566,7 @@ def truth_to_digits(column: Any, spelling: Spelling | None = None) -> Any:
 
 
 def to_words(column: Any) -> Any:
-    """Convert a column to strings; booleans and days are written as pandas writes them to CSV."""
+    """Convert a column to strings; True, 3.0 and days are written as pandas writes them to CSV."""
     from pyarrow import compute, types
 
     if types.is_dictionary(column.type):
@@ -580,6 +574,8 @@ def to_words(column: Any) -> Any:
     if types.is_boolean(column.type):
         return compute.if_else(column, to_scalar("True"), to_scalar("False"))
     words = column.cast(to_arrow_type(None))
+    if types.is_floating(column.type):
+        words = compute.replace_substring_regex(words, r"^(-?\d+)$", r"\1.0")
     if types.is_timestamp(column.type):
         words = compute.replace_substring_regex(words, r"(\.\d*?)0+$", r"\1")
         words = compute.replace_substring_regex(words, r"( 00:00:00)?\.?$", "")

@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets, join_labels
-from ..data.ranking import grade
 from ..data.rows import join_rows, n_rows, rows_between, rows_where, to_matrix
-from ..data.targets import as_numbers
 from ..kernels.algebra import Rows
 from ..parameters import InputError
 
@@ -32,8 +30,6 @@ class Batch(NamedTuple):
         What was read of it so far.
     ids : ndarray or None
         The names of the rows, where a column has them.
-    groups : ndarray or None
-        A 64-bit key of the group of each row, where a column or ``qid:`` has groups.
 
     See Also
     --------
@@ -54,7 +50,6 @@ class Batch(NamedTuple):
     bytes_read: int
     lines: int
     ids: np.ndarray | None = None
-    groups: np.ndarray | None = None
 
     @property
     def X(self) -> Any:  # noqa: N802
@@ -79,7 +74,6 @@ def join_batches(parts: list[Batch], join: Callable[[list[Rows]], Rows] = join_r
         parts[-1].bytes_read,
         parts[-1].lines,
         None if parts[0].ids is None else np.concatenate([part.ids for part in parts]),
-        None if parts[0].groups is None else np.concatenate([part.groups for part in parts]),
     )
 
 
@@ -95,7 +89,7 @@ def select_rows(batch: Batch, keep: np.ndarray) -> Batch:
 
 def with_rows(batch: Batch, rows: Rows, some: slice | np.ndarray) -> Batch:
     """Return a batch of some of the rows, given as a slice or by flags."""
-    names = ("labels", "weights", "ids", "groups")
+    names = ("labels", "weights", "ids")
     columns = {name: getattr(batch, name) for name in names}
     chosen: dict[str, Any] = {
         name: None if one is None else one[some] for name, one in columns.items()
@@ -137,61 +131,8 @@ def get_label_sets(batch: Batch) -> LabelSets:
 
 
 def known_labels(batch: Batch, first_row: int = 0) -> Any:
-    """Return the labels of a batch: one per row, with its group if there are groups, or sets.
-
-    ``first_row`` rows came before it.
-    """
-    if isinstance(batch.labels, LabelSets):
-        return batch.labels
-    labels = get_labels(batch, first_row)
-    if batch.groups is None:
-        return labels
-    return grade(as_numbers(labels, first_row), batch.groups)
-
-
-def cut_groups(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
-    """Yield batches of at least ``size`` rows that end where a group ends.
-
-    The rows of a group must follow each other.
-    """
-    waiting: list[Batch] = []
-    count, met = 0, set[int]()
-    for batch in batches:
-        waiting.append(batch)
-        count += n_rows(batch.rows)
-        is_same = batch.groups is None or len({*batch.groups.tolist(), *last_groups(waiting)}) == 1
-        if is_same or count < size:
-            continue
-        whole = join_batches(waiting)
-        assert whole.groups is not None
-        end = int(np.flatnonzero(whole.groups != whole.groups[-1])[-1]) + 1
-        refuse_divided(whole.groups[:end], met)
-        yield slice_batch(whole, 0, end)
-        waiting, count = [slice_batch(whole, end, count)], count - end
-    if count:
-        last = join_batches(waiting)
-        assert last.groups is not None
-        refuse_divided(last.groups, met)
-        yield last
-
-
-def last_groups(batches: list[Batch]) -> list[int]:
-    """Return the first group of the first of some batches, if there is one."""
-    first = batches[0].groups
-    return [] if first is None else first[:1].tolist()
-
-
-def refuse_divided(groups: np.ndarray, met: set[int]) -> None:
-    """Refuse groups of a stream that are not in one piece; ``met`` are those that came before."""
-    starts = np.append(True, groups[1:] != groups[:-1])[: len(groups)]
-    for key in groups[starts].tolist():
-        if key in met:
-            raise InputError(
-                "The rows of a group are not adjacent, and the file is learnt as a stream; sort it "
-                "by {group?}.",
-                code="groups-not-adjacent",
-            )
-        met.add(key)
+    """Return the labels of a batch: one per row, or sets; ``first_row`` rows came before it."""
+    return batch.labels if isinstance(batch.labels, LabelSets) else get_labels(batch, first_row)
 
 
 def cut_windows(batches: Iterable[Batch], size: int) -> Iterator[Batch]:

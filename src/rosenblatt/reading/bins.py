@@ -14,7 +14,6 @@ from ..kernels.algebra import Rows, mix
 from ..kernels.words import CSRBuffer
 from ..parameters import ParameterError
 
-MOST_BINS = 255
 MOST_BINNED = 1 << 16  # rows that decide the edges; of more rows, every second, fourth …
 MOST_COLUMNS = 1 << 12  # of svmlight, whose edges a recipe holds
 Edges = Mapping[str, Sequence[float]]
@@ -119,13 +118,15 @@ class SparseSample:
 
     def edges(self, bins: int) -> dict[str, list[float]]:
         """Return the edges of each column, of its numbers that are not 0."""
+        if not any(len(rows.values) for rows in self.kept):
+            return {}
         joined = join_rows(self.kept)
         indices: Any = joined.indices
         order = np.argsort(indices, kind="stable")
         columns, starts = np.unique(indices[order], return_index=True)
         if len(columns) > MOST_COLUMNS:
             raise ParameterError(
-                f"The rows have {len(columns):,} columns, and {{bins?}} is for at most "
+                f"The rows have {len(columns):,} columns, and bins is for at most "
                 f"{MOST_COLUMNS:,} numbered columns; leave it out.",
                 code="bins-columns",
             )

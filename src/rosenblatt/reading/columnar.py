@@ -3,8 +3,8 @@
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
-from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,105 +16,99 @@ from .arrow import DecodedColumns, TableParser
 from .batches import Batch, slice_batch
 from .formats import format_from_magic
 from .kinds import classify_type, detect_column
-from .label import FIRST_ROWS as LABEL_ROWS, with_label
+from .notices import Notice, make_notice
+from .parser import Detected
+from .profile import Profile
 from .recipe import (
     ColumnKind,
     ColumnNames,
     FeatureRecipe,
     ReaderOptions,
-    collect_notices,
     label_kind,
     make_recipe,
-    refuse_other_labels,
-    with_columns,
+    refuse_several_numbers,
 )
 from .sources import Location, Source, file_error
 from .tables import TableSource
 from .threads import Piece
-from .vocabulary import Vocabulary
 
 BATCH_ROWS = 1 << 14
 FIRST_ROWS = 5_000  # that show what strings hold
 FEW_ROWS = 256  # in a piece of a table: a batch of fewer takes longer than copying them
 COPIED_AT_ONCE = 4 << 20  # bytes
+COLUMNAR = ("parquet", "arrow")  # formats, whose rows have numbers and no lines
 ARROW_NAMES = {"arrow": "ipc"}  # of formats, where Arrow has another
 
 FirstRows = Callable[[Sequence[str]], Any]
 """Returns the first rows of some columns, as an Arrow table."""
 
 
-class TypedParser(TableParser):
-    """Rows whose columns have Arrow types: those of columnar files, tables and JSON lines."""
+def detect_typed(
+    source: Source,
+    recipe: FeatureRecipe,
+    options: ReaderOptions,
+    schema: Any,
+    first_rows: FirstRows,
+) -> tuple[FeatureRecipe, dict[Notice, None], ColumnNames]:
+    """Find out how to read rows whose columns have Arrow types."""
+    names = ColumnNames(schema.names, source.name)
 
-    unit = "row"
-
-    def __init__(
-        self,
-        source: Source,
-        recipe: FeatureRecipe,
-        options: ReaderOptions,
-        schema: Any,
-        first_rows: FirstRows,
-    ) -> None:
-        self.names = names = ColumnNames(schema.names, source.name)
-        kinds = self.kinds(schema, options, first_rows)
-        asked = make_recipe(recipe, "table", source.name)
-
-        def cells(place: int) -> list[Any]:
-            try:
-                column = first_rows([names.names[place]])[0][:LABEL_ROWS]
-            except (ValueError, OSError):
-                return []  # reading the rows reports the damage
-            return list(column.to_pylist())
-
-        recipe, notices = with_label(asked, names, cells, options.skip_bad)
-        recipe = with_columns(recipe, names, kinds)
-        if options.new and recipe.label and recipe.label not in options.category:
-            recipe = with_label_type(recipe, schema.field(recipe.label).type)
-        super().__init__(source, recipe, options, names)
-        for number in self.wanted:
-            lists = number == self.label and recipe.labels_separator is not None
-            if not kinds[number].kind and not lists:
-                name, kind = schema.names[number], schema.types[number]
-                what = f"has a column {name!r} of {kind}; cast it to numbers, strings or dates"
-                raise file_error("column-type", source.name, what, column=name)
-        self.notices.update(notices)
-        if options.new:
-            self.notices.update(collect_notices(recipe, asked, names, kinds))
-        if recipe.labels_separator != asked.labels_separator:
-            self.add_notice("labels")
-        for name, each in zip(schema.names, kinds, strict=True):
-            if not each.kind and name not in (*recipe.ignore, recipe.label):
-                self.add_notice("column", name=name)
-
-    def kinds(self, schema: Any, options: ReaderOptions, first_rows: FirstRows) -> list[ColumnKind]:
-        """Find what each column holds: by its type, and strings and times by the first rows."""
-        names = self.names
-        stated = {names.number(name) for name in options.category}
-        kinds = [
-            ColumnKind("category" if j in stated else classify_type(kind))
-            for j, kind in enumerate(schema.types)
-        ]
-        unsure = [
-            names.names[j]
-            for j, each in enumerate(kinds)
-            if each.kind in ("category", "date") and j not in stated
-        ]
-        if not options.new or not unsure:
-            return kinds
+    def column(place: int) -> Any:
+        name = names.names[place]
         try:
-            first = first_rows(unsure)
+            return first_rows([name])[name]
         except (ValueError, OSError):
-            return kinds  # reading the rows reports the damage
-        for name in unsure:
-            kinds[names.numbers[name]] = detect_column(name, first[name])
-        return kinds
+            return schema.empty_table()[name]  # reading the rows reports the damage
 
-    def over(self, source: Source, recipe: FeatureRecipe) -> "TypedParser":
-        """Make a parser of the same columns for other bytes, or by another recipe."""
-        other = copy(self)
-        TableParser.__init__(other, source, recipe, self.options, self.names)
-        return other
+    kinds = detect_kinds(names, schema, options, first_rows)
+    asked = make_recipe(recipe, "table", source.name)
+    recipe, notices = Profile(names, kinds, column).complete(asked, options)
+    if options.new and recipe.label and recipe.label not in options.category:
+        recipe = with_label_type(recipe, schema.field(recipe.label).type)
+    label = names.label(recipe, options.label_needed)
+    wanted = [name for name, _ in recipe.columns or ()]
+    wanted += [] if recipe.id is None else [str(recipe.id)]
+    places = [names.named(name) for name in wanted if name in names]
+    for place in places if label is None else [*places, label]:
+        lists = place == label and recipe.labels_separator is not None
+        if not kinds[place].kind and not lists:
+            name, kind = schema.names[place], schema.types[place]
+            what = f"has a column {name!r} of {kind}; cast it to numbers, strings or dates"
+            raise file_error("column-type", source.name, what, column=name)
+    if recipe.labels_separator != asked.labels_separator:
+        notices[make_notice("labels")] = None
+    for name, each in zip(schema.names, kinds, strict=True):
+        if not each.kind and name not in (*recipe.ignore, recipe.label):
+            notices[make_notice("column", name=name)] = None
+    return recipe, notices, names
+
+
+def detect_kinds(
+    names: ColumnNames, schema: Any, options: ReaderOptions, first_rows: FirstRows
+) -> list[ColumnKind]:
+    """Find what each column holds: by its type, and strings and times by the first rows.
+
+    By its type alone where a model knows the rest.
+    """
+    stated = {names.number(name) for name in options.category}
+    kinds = [
+        ColumnKind("category" if place in stated else classify_type(kind))
+        for place, kind in enumerate(schema.types)
+    ]
+    unsure = [
+        names.names[place]
+        for place, each in enumerate(kinds)
+        if each.kind in ("category", "date") and place not in stated
+    ]
+    if not options.new or not unsure:
+        return kinds
+    try:
+        first = first_rows(unsure)
+    except (ValueError, OSError):
+        return kinds  # reading the rows reports the damage
+    for name in unsure:
+        kinds[names.numbers[name]] = detect_column(name, first[name])
+    return kinds
 
 
 class TableDataset(NamedTuple):
@@ -150,76 +144,90 @@ def make_dataset(table: Any) -> TableDataset:
     return TableDataset(table)
 
 
-class ColumnarParser(TypedParser):
+class Opened(NamedTuple):
+    """Rows of columns that are open: a dataset or a table, and how many rows it has."""
+
+    dataset: Any
+    rows: int
+    copy: TemporaryFile | None = None  # a file that Arrow can read, of one that it cannot
+
+
+def detect_columnar(
+    source: Source,
+    format: str,  # noqa: A002
+    recipe: FeatureRecipe,
+    options: ReaderOptions,
+) -> Detected:
+    """Find out how to read Parquet or Arrow files, or a table in memory."""
+    if isinstance(source, TableSource):
+        opened = Opened(make_dataset(source.table), len(source.table))
+    else:
+        opened = open_files(source, format)
+    schema, index = divide_index(opened.dataset.schema, stated_columns(recipe, options))
+
+    def first_rows(columns: Sequence[str]) -> Any:
+        return opened.dataset.head(FIRST_ROWS, columns=list(columns), use_threads=False)
+
+    recipe, notices, names = detect_typed(source, recipe, options, schema, first_rows)
+    if index and options.new:
+        notices[make_notice("index", names=", ".join(index))] = None
+    make = partial(ColumnarParser, names=names, opened=opened)
+    return Detected(recipe, notices, make, source.rereadable or opened.copy is not None)
+
+
+def open_files(source: Source, format: str) -> Opened:  # noqa: A002
+    """Open files, or a decompressed copy of one that Arrow cannot read, and count their rows."""
+    from pyarrow import dataset
+
+    copied = None if is_plain(source) else copy_source(source)
+    files = source.files if copied is None else [copied.name]
+    try:
+        found = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
+        return Opened(found, found.count_rows(), copied)
+    except (ValueError, OSError) as error:
+        raise unreadable_error(source, files, format) from error
+
+
+def copy_source(source: Source) -> TemporaryFile:
+    """Make a decompressed copy that lives as long as what is returned."""
+    if format_from_magic(source.head(6)) not in ("parquet", "arrow"):  # it may be endless
+        raise file_error("damaged", source.name, "is neither Parquet nor Arrow")
+    with source.open() as stream:
+        return TemporaryFile(iter(lambda: stream.read(COPIED_AT_ONCE), b""))
+
+
+class ColumnarParser(TableParser):
     """Rows of Parquet or Arrow files, or of a table in memory."""
 
     def __init__(
         self,
         source: Source,
-        format: str,  # noqa: A002
         recipe: FeatureRecipe,
         options: ReaderOptions,
+        names: ColumnNames,
+        opened: Opened,
     ) -> None:
-        self.copy: TemporaryFile | None = None  # a file that Arrow can read, of one that it cannot
-        self.dataset: Any
-        if isinstance(source, TableSource):
-            self.dataset, self.count = make_dataset(source.table), len(source.table)
-        else:
-            self.open_files(source, format)
-        super().__init__(source, recipe, options, self.dataset.schema, self.first_table)
+        super().__init__(source, recipe, options, names)
+        self.names, self.opened = names, opened
 
-    def open_files(self, source: Source, format: str) -> None:  # noqa: A002
-        """Open files and count their rows."""
-        from pyarrow import dataset
-
-        files = self.readable(source)
-        try:
-            self.dataset = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
-            self.count = self.dataset.count_rows()
-        except (ValueError, OSError) as error:
-            raise unreadable_error(source, files, format) from error
-
-    def first_table(self, columns: Sequence[str]) -> Any:
-        """Read the first rows of some columns."""
-        return self.dataset.head(FIRST_ROWS, columns=list(columns), use_threads=False)
-
-    def readable(self, source: Source) -> list[str]:
-        """Return files that Arrow can read: the source's own, or a copy."""
-        return source.files if is_plain(source) else [self.copy_source(source)]
-
-    @property
-    def rereadable(self) -> bool:
-        """Whether all rows can be read another time: those of a copy can."""
-        return self.source.rereadable or self.copy is not None
-
-    def first_rows(self, recipe: FeatureRecipe) -> Iterator[Batch]:
+    def first_rows(self) -> Iterator[Batch]:
         """Yield the first rows, however batches and row groups are cut."""
-        few = self.over(self.source, recipe)
+        few = self.aside()
         few.options = self.options._replace(batch_bytes=1 << 62)
-        few.vocabulary = Vocabulary(0, 0)
         left = BATCH_ROWS
-        for batch in few.batches(Location(self.source.name, BATCH_ROWS, self.unit)):
+        for batch in few.batches(Location(self.source.name, BATCH_ROWS, "row")):
             size = n_rows(batch.rows)
             yield batch if size <= left else slice_batch(batch, 0, left)
             left -= size
             if left <= 0:
                 return
 
-    def copy_source(self, source: Source) -> str:
-        """Make a decompressed copy that lives as long as this parser."""
-        if format_from_magic(source.head(6)) not in ("parquet", "arrow"):  # it may be endless
-            raise file_error("damaged", source.name, "is neither Parquet nor Arrow")
-        with source.open() as stream:
-            self.copy = TemporaryFile(iter(lambda: stream.read(COPIED_AT_ONCE), b""))
-        return self.copy.name
-
     def pieces(self, slots: int) -> Generator[Piece]:
         """Read all rows from the beginning, as tables."""
         import pyarrow
 
-        names = self.dataset.schema.names
-        scanned = self.dataset.to_batches(
-            columns=[names[number] for number in self.wanted],
+        scanned = self.opened.dataset.to_batches(
+            columns=[self.names.names[number] for number in self.wanted],
             batch_size=BATCH_ROWS,
             batch_readahead=2,
             fragment_readahead=1,
@@ -231,7 +239,7 @@ class ColumnarParser(TypedParser):
             for first in range(0, len(table), step):
                 part = table.slice(first, step)
                 rows += len(part)
-                taken = (self.source.size or 0) * rows // max(1, self.count)
+                taken = (self.source.size or 0) * rows // max(1, self.opened.rows)
                 yield Piece(part, taken, number % slots)
                 number += 1
 
@@ -248,13 +256,35 @@ class ColumnarParser(TypedParser):
         return self.decode_table(data)
 
 
+def stated_columns(recipe: FeatureRecipe, options: ReaderOptions) -> set[Any]:
+    """Return the names of columns that a person or a model asks for."""
+    known = {name for name, _ in recipe.columns or ()}
+    return known | {recipe.label, recipe.id, *recipe.text, *recipe.ignore, *options.category}
+
+
+def divide_index(schema: Any, stated: set[Any]) -> tuple[Any, list[str]]:
+    """Return the columns without the index of a pandas data frame, and the names of the index.
+
+    It numbers the rows of a frame that was sorted or divided, which gives their labels away.
+    """
+    try:
+        index = (schema.pandas_metadata or {}).get("index_columns")
+    except (ValueError, AttributeError):  # of metadata that pandas did not write
+        index = None
+    index = index if isinstance(index, list) else []
+    names = [name for name in schema.names if name in index and name not in stated]
+    for name in names:
+        schema = schema.remove(schema.get_field_index(name))
+    return schema, names
+
+
 def with_label_type(recipe: FeatureRecipe, kind: Any) -> FeatureRecipe:
     """Return a recipe for labels of an Arrow type; lists are sets of labels."""
     from pyarrow import types
 
     if types.is_list(kind):
         recipe = replace(recipe, labels_separator=recipe.labels_separator or ",")
-        refuse_other_labels(recipe, new=True)
+        refuse_several_numbers(recipe)
     found = classify_type(kind.value_type if types.is_dictionary(kind) else kind)
     return replace(recipe, label_kind=label_kind(ColumnKind(found), recipe))
 

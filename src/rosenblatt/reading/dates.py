@@ -5,7 +5,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from .values import to_numbers, to_scalar, to_strings
+from .values import to_numbers, to_scalar, to_strings, trim_cells
 
 ISO, CLOCK = "ISO", "clock"  # as Arrow itself reads them
 FORMS = {
@@ -58,12 +58,10 @@ def detect_date_form(cells: Any) -> str | None:
     """Detect the form of dates in a column of strings; None if it holds anything else."""
     from pyarrow import compute
 
-    known = cells.drop_null()
-    known = known.filter(compute.match_substring_regex(known, r"\S"))
-    if not len(known) or not compute.match_substring_regex(known[0], LOOKS).as_py():
+    if not len(cells) or not compute.match_substring_regex(cells[0], LOOKS).as_py():
         return None
     for form in ALL_FORMS:
-        times = to_times(known, form)
+        times = to_times(cells, form)
         if not times.null_count and is_form(times):
             return form
     return None
@@ -95,10 +93,7 @@ def to_times(column: Any, form: str) -> Any:
         return local.cast(pyarrow.timestamp(getattr(local.type, "unit", "s"))).cast(
             exact, safe=False
         )
-    cells = compute.utf8_trim_whitespace(column)
-    cells = compute.if_else(
-        compute.equal(cells, to_scalar("")), pyarrow.nulls(1, cells.type)[0], cells
-    )
+    cells = trim_cells(column)
     if form not in (ISO, CLOCK):
         return parse_days(cells, form)
     if form == ISO:

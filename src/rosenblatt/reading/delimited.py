@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,104 +25,82 @@ from ..kernels.lines import (
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError
 from .arrow import DecodedColumns, TableParser, missing_name, table_scaling, to_arrow_type
-from .batches import Batch
-from .formats import detect_delimiter
-from .label import with_label
-from .layout import (
-    TableLayout,
-    detect_layout,
-    is_number,
-    parse_cells,
-    row_ends,
-    split_cells,
-    with_exact_labels,
-)
 from .lines import CODES, LineBuffers, LineParser, line_error
-from .parser import Parser
-from .recipe import (
-    FeatureRecipe,
-    ReaderOptions,
-    collect_notices,
-    leading_zeros_error,
-    make_recipe,
-    with_columns,
-)
+from .notices import make_notice
+from .parser import Detected, Parser
+from .profile import TextProfile, holds_long, parse_cells, profile_text, row_ends, split_cells
+from .recipe import FeatureRecipe, ReaderOptions, leading_zeros_error, make_recipe
 from .sources import BLANKS, ByteStream, Source, count_byte, file_error, last_newline
-from .threads import Broken, Piece
+from .spellings import is_number
+from .values import NOT_UTF8
 
 LEAST_BYTES = 1 << 16  # for which a kernel is loaded, or compiled; Arrow is there already
-ZERO = ord("0")
-BEFORE_NUMBERS = np.frombuffer(b' "\t', np.uint8)
-ZEROS_FIRST = re.compile(rb"0\d+\s*(?![.eE\d])")  # an integer
 
 
-def delimited_parser(
+def detect_delimited(
     source: Source, usual: str, recipe: FeatureRecipe, options: ReaderOptions
-) -> Parser:
-    """Make the parser of a CSV or TSV file; ``usual`` is the delimiter that its name implies."""
-    found = detect_delimiter(source, recipe.delimiter or usual)
-    if found == BLANKS:
-        source.divide_at_blanks()
-    layout, rows = detect_layout(source, "\t" if found == BLANKS else found, recipe, options)
-    if len(layout.columns) == 1 and recipe.label is not False and options.new:
-        what = f"has only one column, {layout.columns.names[0][:40]!r}, and no label beside it"
-        raise file_error("one-column", source.name, f"{what}; divide its cells by {usual!r}")
-    asked = make_recipe(recipe, "table", source.name)
-    first_cells = lru_cache(lambda place: layout.cells(rows, place))
-    recipe, notices = with_label(asked, layout.columns, first_cells, options.skip_bad)
-    recipe = with_columns(recipe, layout.columns, layout.kinds)
+) -> Detected:
+    """Find out how to read a CSV or TSV file; ``usual`` is the delimiter that its name implies."""
+    profile = profile_text(source, usual, recipe, options)
+    if len(profile.columns) == 1 and recipe.label is not False and options.new:
+        what = f"has only one column, {profile.columns.names[0][:40]!r}, and no label beside it"
+        remedy = f"add a column, or divide cells by {usual!r}"
+        raise file_error("one-column", source.name, f"{what}; {remedy}")
+    recipe, notices = profile.complete(make_recipe(recipe, "table", source.name), options)
+    gaps = False
     if options.new:
-        recipe = with_exact_labels(recipe, layout, rows)
-        if recipe.label_kind == "boolean":
-            recipe = replace(recipe, label_kind="category")
-        recipe = replace(recipe, header=layout.header, delimiter=found)
+        found, kind = profile.divided_by, recipe.label_kind
         if recipe.label:
-            gaps = None in first_cells(layout.columns.number(recipe.label))
-            layout = layout._replace(gaps=gaps)
-    parser = make_table_parser(source, recipe, options, layout)
-    if options.new:
+            place = profile.columns.number(recipe.label)
+            gaps = None in profile.cells(place)
+            if kind == "boolean" or (kind == "number" and holds_long(profile.column(place))):
+                kind = "category"
+        recipe = replace(recipe, header=profile.header, delimiter=found, label_kind=kind)
         if found != usual:
-            parser.add_notice("delimiter", delimiter="blanks" if found == BLANKS else repr(found))
-        parser.notices.update(notices)
-        parser.notices.update(collect_notices(recipe, asked, layout.columns, layout.kinds))
+            said = "blanks" if found == BLANKS else repr(found)
+            notices = {make_notice("delimiter", delimiter=said): None, **notices}
         if source.misread is not None:
-            parser.add_notice("encoding", encoding=source.misread)
-    return parser
+            notices[make_notice("encoding", encoding=source.misread)] = None
+    make = partial(make_table_parser, profile=profile, gaps=gaps)
+    return Detected(recipe, notices, make, source.rereadable)
 
 
 def make_table_parser(
-    source: Source, recipe: FeatureRecipe, options: ReaderOptions, layout: TableLayout
+    source: Source,
+    recipe: FeatureRecipe,
+    options: ReaderOptions,
+    profile: TextProfile,
+    gaps: bool,
 ) -> "NumberParser | CellParser":
-    """Make the parser of a table: by the kernel if all its cells are plain numbers."""
-    kinds = {*(each.kind for each in layout.kinds), recipe.label_kind}
-    plain = not recipe.spellings and not any(each.spelling for each in layout.kinds)
-    dense = plain and recipe.bits is None and recipe.id is None and not recipe.has_groups
-    numbers = dense and kinds <= {"number", None} and not layout.gaps
-    return (NumberParser if numbers else CellParser)(source, recipe, options, layout)
+    """Make the parser of a table: by the kernel if all its cells are plain numbers.
+
+    ``gaps`` says whether labels are missing in the first rows.
+    """
+    kinds = {*(each.kind for each in profile.kinds), recipe.label_kind}
+    plain = not recipe.spellings and not any(each.spelling for each in profile.kinds)
+    dense = plain and recipe.bits is None and recipe.id is None
+    numbers = dense and kinds <= {"number", None} and not gaps
+    return (NumberParser if numbers else CellParser)(source, recipe, options, profile)
 
 
 class DelimitedParser(Parser):
-    """A CSV or TSV file whose layout is known."""
+    """A CSV or TSV file whose profile is known."""
 
-    layout: TableLayout
-
-    def over(self, source: Source, recipe: FeatureRecipe) -> "NumberParser | CellParser":
-        """Make a parser of the same layout for other bytes, or by another recipe."""
-        return make_table_parser(source, recipe, self.options, self.layout)
+    profile: TextProfile
 
     def find_rows(self, stream: ByteStream, place: int) -> int:
         """Count the bytes before the first row of a file; all files have the same header."""
-        return self.layout.skip if place == 0 else self.layout.find_rows(stream)
+        return self.profile.skip if place == 0 else self.profile.find_rows(stream)
 
 
 class NumberParser(DelimitedParser, LineParser):
     """A table of numbers only, dense."""
 
     def __init__(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, layout: TableLayout
+        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, profile: TextProfile
     ) -> None:
         super().__init__(source, recipe, options)
-        self.layout = layout
+        self.profile = profile
         features = [name for name, _ in recipe.columns or ()]
         self.n_numbers = self.width = len(features)
         if recipe.scales is not None:
@@ -131,33 +109,15 @@ class NumberParser(DelimitedParser, LineParser):
             features += [missing_name(features[j]) for j in np.flatnonzero(scaling.flags)]
         self.ignored = self.gaps
         self.vocabulary.known.update((k, (str, name)) for k, name in enumerate(features))
-        self.places = np.full(len(layout.columns), self.n_numbers)
-        places = [layout.columns.named(name) for name in features[: self.n_numbers]]
+        self.places = np.full(len(profile.columns), self.n_numbers)
+        places = [profile.columns.named(name) for name in features[: self.n_numbers]]
         self.places[places] = range(self.n_numbers)
-        self.label = layout.columns.label(recipe, options.label_needed)
+        self.label = profile.columns.label(recipe, options.label_needed)
         self.labelled = self.label is not None
         if self.label is not None:
             self.places[self.label] = (
                 WHOLE_LABEL if options.new and not recipe.numbers else NUMBER_LABEL
             )
-
-    def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
-        """Parse whole lines; a label with leading zeros makes the labels words."""
-        for found in super().parse_piece(piece):
-            zeros = self.find_zeros(piece.data) if isinstance(found, Broken) else None
-            yield found if zeros is None else zeros
-            if zeros is not None:
-                return
-
-    def find_zeros(self, data: np.ndarray) -> Broken | None:
-        """Find the first label with leading zeros, even behind rows that are broken otherwise."""
-        if self.label is None or not self.options.new or self.recipe.numbers:
-            return None
-        at = find_leading_zeros(data, self.layout, self.label)
-        if at is None:
-            return None
-        line = count_byte(data[:at], NEWLINE) + 1
-        return Broken(line, leading_zeros_error(str(self.recipe.label)), True)
 
     def is_unlabelled(self, cursor: Cursor) -> bool:
         """Whether the line at the cursor was refused as its label is missing."""
@@ -171,7 +131,7 @@ class NumberParser(DelimitedParser, LineParser):
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
         """Call the kernel."""
-        delimiter, limit = ord(self.layout.delimiter), float(np.finfo(self.options.dtype).max)
+        delimiter, limit = ord(self.profile.delimiter), float(np.finfo(self.options.dtype).max)
         shape = out.labels, out.rows.values, self.n_numbers, limit
         return Cursor(*lines.table(data, len(data), cursor, delimiter, self.places, *shape))
 
@@ -190,9 +150,9 @@ class NumberParser(DelimitedParser, LineParser):
         """Say in which column the line at the cursor is broken, and why."""
         if cursor.error == LABEL_ZEROS:
             return leading_zeros_error(str(self.recipe.label))
-        delimiter = self.layout.delimiter.encode()
+        delimiter = self.profile.delimiter.encode()
         before = bytes(data[cursor.at : cursor.where])
-        name = self.layout.columns.names[before.count(delimiter)]
+        name = self.profile.columns.names[before.count(delimiter)]
         if cursor.error != VALUE:
             return line_error(cursor.error, name)
         begin = cursor.at + before.rfind(delimiter) + 1
@@ -208,18 +168,18 @@ class CellParser(DelimitedParser, TableParser):
     """A table with words in it."""
 
     def __init__(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, layout: TableLayout
+        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, profile: TextProfile
     ) -> None:
-        super().__init__(source, recipe, options, layout.columns)
-        self.layout = layout
+        super().__init__(source, recipe, options, profile.columns)
+        self.profile = profile
         number_type, word = to_arrow_type(self.read_dtype), to_arrow_type(None)
-        found = [layout.kinds[place].kind for place in self.wanted]
+        found = [profile.kinds[place].kind for place in self.wanted]
         self.types = [
             number_type if kind == spelled == "number" and name not in recipe.spellings else word
             for (name, kind), spelled in zip(self.columns, found, strict=False)
         ]
         self.types += [word] * (len(self.wanted) - len(self.types))
-        self.cell_places = np.full(len(layout.columns), cells.SKIPPED)
+        self.cell_places = np.full(len(profile.columns), cells.SKIPPED)
         self.n_words = 0
         for number, place in enumerate(self.wanted):
             if self.types[number] == number_type:
@@ -239,12 +199,13 @@ class CellParser(DelimitedParser, TableParser):
         """Return where the last whole row ends."""
         if not count_byte(data, MARKS):
             return last_newline(data)
-        ends = row_ends(data, self.layout.delimiter)
+        ends, _ = row_ends(data, self.profile.delimiter)
         return int(ends[-1]) if len(ends) else 0
 
     def row_edges(self, data: np.ndarray) -> np.ndarray:
-        """Return where rows begin and end; a mark that is never closed hides the last end."""
-        return np.unique([0, *row_ends(data, self.layout.delimiter), len(data)])
+        """Return where rows begin and end; a mark that is never closed may hide the last end."""
+        ends, _ = row_ends(data, self.profile.delimiter, last=True)
+        return np.unique([0, *ends, len(data)])
 
     def decode(self, data: np.ndarray) -> DecodedColumns:
         """Decode the cells of whole rows: by the kernel if they are many and written plainly."""
@@ -256,7 +217,7 @@ class CellParser(DelimitedParser, TableParser):
         most, width = count_byte(data, NEWLINE), len(self.places)
         matrix = np.empty((most, width), self.read_dtype)
         spans = np.empty((most, self.n_words, 2), np.int32)
-        delimiter, limit = ord(self.layout.delimiter), float(np.finfo(self.options.dtype).max)
+        delimiter, limit = ord(self.profile.delimiter), float(np.finfo(self.options.dtype).max)
         places = self.cell_places
         rows, missing = cells.plain_cells(data, delimiter, places, limit, matrix, spans)
         if rows == cells.NOT_PLAIN:
@@ -273,11 +234,14 @@ class CellParser(DelimitedParser, TableParser):
         """Decode cells by Arrow, which knows every way to write them."""
         if not data.all():
             raise line_error(NUL, int(data.argmin()) + 1)
+        if row_ends(data, self.profile.delimiter, last=True)[1]:
+            place = bytes(data).rfind(b'"') + 1  # if the row is alone
+            raise InputError("a quotation mark is never closed", code="quotation", column=place)
         include = [str(number) for number in self.wanted]
         table = parse_cells(
             data,
-            self.layout.delimiter,
-            len(self.layout.columns),
+            self.profile.delimiter,
+            len(self.profile.columns),
             include_columns=include,
             column_types=dict(zip(include, self.types, strict=True)),
         )
@@ -291,10 +255,9 @@ class CellParser(DelimitedParser, TableParser):
         try:
             text = bytes(row).decode()
         except UnicodeDecodeError as error:
-            remedy = "the bytes are not UTF-8; use {encoding?}, such as latin-1"
-            return InputError(remedy, code="encoding", column=error.start + 1)
+            return InputError(NOT_UTF8, code="encoding", column=error.start + 1)
         try:
-            cells, names = split_cells(text, self.layout.delimiter), self.layout.columns.names
+            cells, names = split_cells(text, self.profile.delimiter), self.profile.columns.names
         except ValueError:
             return InputError("the row cannot be divided into cells", code="cells", column=1)
         if len(cells) != len(names):
@@ -319,23 +282,3 @@ def copy_words(data: np.ndarray, spans: np.ndarray, column: int) -> Any:
     if not is_ascii:
         found.validate(full=True)
     return found
-
-
-def find_leading_zeros(data: np.ndarray, layout: TableLayout, place: int) -> int | None:
-    """Find the first cell of a column that is an integer with leading zeros, such as ``01``."""
-    ends, delimiter = np.flatnonzero(data == NEWLINE), ord(layout.delimiter)
-    if place == len(layout.columns) - 1:  # walk back, which is cheaper than finding all cells
-        begins = ends
-        while (inside := (begins > 0) & ~np.isin(data[begins - 1], (delimiter, NEWLINE))).any():
-            begins = begins - inside
-    else:
-        begins = np.append(0, ends[:-1] + 1)
-        if place:
-            cells = np.flatnonzero(data == delimiter)
-            numbers = np.searchsorted(cells, begins) + place - 1
-            begins = cells[np.minimum(numbers, len(cells) - 1)] + 1
-    while (outside := np.isin(data[begins], BEFORE_NUMBERS) & (data[begins] != delimiter)).any():
-        begins = begins + outside
-    digits = data[np.minimum(begins + 1, len(data) - 1)] - np.uint8(ZERO) < 10
-    zeros = begins[(data[begins] == ZERO) & digits].tolist()
-    return next((at for at in zeros if ZEROS_FIRST.match(data[at : at + 99].tobytes())), None)

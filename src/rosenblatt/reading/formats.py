@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
-from pathlib import Path
 
 from ..parameters import ParameterError
+from ..slices import find_by_format, find_ending, list_slices
 from .parser import BOM, SAMPLE
 from .sources import BLANKS, Source, file_error
+from .spellings import NUMBER
 
 FORMATS = {
     "svmlight": "svmlight",
@@ -27,14 +28,10 @@ FORMATS = {
 }
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 TEXTS = ("csv", "tsv", "jsonl", "svmlight", "vw")
-PACKED = ("gz", "bz2", "xz", "zst", "lz4", "zip")
-WORKBOOKS = ("xlsx", "xlsm", "xls", "ods")  # which pandas reads
-OF_SENTENCES = "conllu, conll, tagged"  # formats that taggers read
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow"}
 JSON_OBJECT = re.compile(rb"\s*\{\s*[\"}]")
 FORMAT_OF_ROWS = {"svmlight": "svmlight", "vw": "vw", "table": "csv"}
 
-NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 NUMBERS = rf"{NUMBER}(?:,{NUMBER})*"
 SVMLIGHT_LINE = re.compile(  # which may lack a label where others have several
     rf"(?:{NUMBERS}(?![:,]))?\s*(?:qid:\d+)?(?:(?:^|\s+)\d+:{NUMBER})*\s*(?:#.*)?".encode()
@@ -49,57 +46,51 @@ ALIKE = 0.9  # of the rows have as many cells as the first, where the delimiter 
 
 def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
     """Return the stated format, or detect it by names, by the rows of a model, or by content."""
-    known = ", ".join(dict.fromkeys(FORMATS.values()))
     if stated is not None:
         if stated not in FORMATS:
             raise ParameterError(
-                f"{{format}} is unknown; there are: {known}, and for sentences {OF_SENTENCES}.",
+                f"format={stated!r} is unknown; use {list_formats()}.",
                 code="out-of-range",
-                format=stated,
             )
         return FORMATS[stated]
     told = next(filter(None, map(format_from_name, source.names)), None)
     if told is not None:
         return told
-    refuse_others(source.names)
+    refuse_files_of_slices(source.names)
     if source.is_folder:
-        what = f"is a folder without a file whose name tells its format; there are: {known}"
-        raise file_error("folder", source.name, what)
+        what = "is a folder without a file whose name tells its format; there are"
+        raise file_error("folder", source.name, f"{what}: {list_formats()}")
     head = source.head(SAMPLE)
     told = format_from_magic(head) or FORMAT_OF_ROWS.get(rows) or format_from_lines(head)
     if told is None:
         raise ParameterError(
             f"Neither the name nor the content of {source.name} tells its format; use "
-            f"{{format?}}: {known}, or for sentences {OF_SENTENCES}.",
+            f"format: {list_formats()}.",
             code="unknown-format",
         )
     return told
 
 
-def refuse_others(names: Sequence[str]) -> None:
-    """Refuse files that hold sentences or workbooks by their names, which are not rows."""
+def refuse_files_of_slices(names: Sequence[str]) -> None:
+    """Refuse files that hold other examples than rows by their names."""
     for name in names:
-        if find_ending(name) in WORKBOOKS:
+        found = find_by_format(name, None)
+        if found is not None:
             raise ParameterError(
-                f"{name} is an Excel workbook; name a single one, or save all as CSV.",
-                code="several-workbooks",
-            )
-        if find_ending(name) in OF_SENTENCES.split(", "):
-            raise ParameterError(
-                f"{name} holds sentences by its name; use {{format}} to train a tagger.",
-                code="format-of-sentences",
-                format=find_ending(name),
+                f"{name} holds {found[0].examples} by its name; use "
+                f"format={found[1]!r} to train on them.",
+                code="format-not-rows",
             )
 
 
-def find_ending(name: str) -> str:
-    """Return the ending of a name in lower case, without those of compression.
-
-    >>> find_ending("data/A.CSV.gz")
-    'csv'
-    """
-    endings = [ending[1:].lower() for ending in Path(name).suffixes]
-    return next((ending for ending in reversed(endings) if ending not in PACKED), "")
+def list_formats() -> str:
+    """The names of all formats, those of rows first."""
+    others = [
+        f"for {one.examples} {', '.join(name for name in one.formats if one.formats[name])}"
+        for one in list_slices()
+        if one.formats
+    ]
+    return ", ".join([*dict.fromkeys(FORMATS.values()), *others])
 
 
 def format_from_name(name: str) -> str | None:
@@ -132,11 +123,6 @@ def first_lines(head: bytes) -> list[bytes]:
     return list(islice(filter(None, lines), LINES_LOOKED_AT))
 
 
-def detect_delimiter(source: Source, usual: str) -> str:
-    """Detect the delimiter of a table of text; ``usual`` unless another fits better."""
-    return find_delimiter(source.head(SAMPLE), usual) or usual
-
-
 def find_delimiter(head: bytes, usual: str) -> str | None:
     """Find a delimiter that divides all rows into the same number of cells, or None."""
     whole = head[: head.rfind(b"\n") + 1] or head
@@ -153,11 +139,11 @@ def find_delimiter(head: bytes, usual: str) -> str | None:
     return BLANKS if numbers and have_equal_widths(rows) else None
 
 
-def split_rows(text: str, delimiter: str, most: int = LINES_LOOKED_AT) -> list[list[str]]:
+def split_rows(text: str, delimiter: str) -> list[list[str]]:
     """Divide the first rows of a text into cells; return none if they cannot be divided."""
     try:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        return list(islice(filter(None, rows), most))
+        return list(islice(filter(None, rows), LINES_LOOKED_AT))
     except csv.Error:
         return []
 

@@ -1,38 +1,57 @@
 """JSON lines: one object per line, whose keys are the columns of a table."""
 
 import json
+import re
+from functools import partial
 from typing import Any
 
 from ..parameters import InputError
-from .arrow import DecodedColumns, to_arrow_type
-from .columnar import TypedParser
-from .parser import SAMPLE
-from .recipe import FeatureRecipe, ReaderOptions
+from .arrow import DecodedColumns, TableParser, to_arrow_type
+from .columnar import detect_typed
+from .parser import BOM, SAMPLE, Detected
+from .recipe import ColumnNames, FeatureRecipe, ReaderOptions
 from .sources import LONGEST_ROW, Source
+from .values import NOT_UTF8, clean
+
+MOST_BRACKETS = 500  # of a line that Arrow reads
+NO_OBJECT = re.compile(rb"\n[ \t\r]*[^{ \t\r\n]")
+TWO_VALUES = re.compile(rb'\}[ \t\r]*(?:\{[ \t\r]*["}]|null)')  # Arrow makes two rows of them
 
 
-class JsonLinesParser(TypedParser):
+def detect_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> Detected:
+    """Find out how to read JSON lines by the first of them."""
+    import pyarrow
+
+    first = infer_table(first_lines(source), source.name)
+    known = dict(recipe.columns or ())
+    for name in known:
+        if name not in first.column_names:
+            first = first.append_column(name, pyarrow.nulls(len(first)))
+    words = {*options.category, *(name for name in known if known[name] != "number")}
+    types = {
+        field.name: to_arrow_type(None) if field.name in words else wide_type(field.type)
+        for field in first.schema
+    }
+    recipe, notices, names = detect_typed(
+        source, recipe, options, pyarrow.schema(types), lambda wanted: first.select(list(wanted))
+    )
+    make = partial(JsonLinesParser, names=names, types=types)
+    return Detected(recipe, notices, make, source.rereadable)
+
+
+class JsonLinesParser(TableParser):
     """Rows of a file of JSON lines; a key that a line lacks is a missing value."""
 
-    unit = "line"
-
-    def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
-        import pyarrow
-
-        first = infer_table(first_lines(source), source.name)
-        known = dict(recipe.columns or ())
-        for name in known:
-            if name not in first.column_names:
-                first = first.append_column(name, pyarrow.nulls(len(first)))
-        words = {*options.category, *(name for name in known if known[name] != "number")}
-        types = {
-            field.name: to_arrow_type(None) if field.name in words else wide_type(field.type)
-            for field in first.schema
-        }
-        self.types: dict[str, Any] = types
-        super().__init__(
-            source, recipe, options, pyarrow.schema(types), lambda names: first.select(list(names))
-        )
+    def __init__(
+        self,
+        source: Source,
+        recipe: FeatureRecipe,
+        options: ReaderOptions,
+        names: ColumnNames,
+        types: dict[str, Any],
+    ) -> None:
+        super().__init__(source, recipe, options, names)
+        self.names, self.types = names, types
 
     def decode(self, data: Any) -> DecodedColumns:
         """Decode the columns of whole lines, through Python where Arrow finds mixed types."""
@@ -46,9 +65,20 @@ class JsonLinesParser(TypedParser):
         try:
             return self.decode_table(read_table(text, schema, "ignore").select(names))
         except pyarrow.ArrowInvalid:
-            rows = [parse_line(line) for line in text.splitlines() if line.strip()]
-        columns = [[self.convert(row.get(name), name) for row in rows] for name in names]
-        return self.decode_table(pyarrow.table(dict(zip(names, columns, strict=True)), schema))
+            rows = [parse_line(line) for line in text.split(b"\n") if line.strip()]
+        columns = [self.column([row.get(name) for row in rows], name) for name in names]
+        return self.decode_table(pyarrow.Table.from_arrays(columns, schema=schema))
+
+    def column(self, values: list[Any], name: str) -> Any:
+        """Convert values to an Arrow array of the type of their column."""
+        import pyarrow
+
+        values = [self.convert(value, name) for value in values]
+        try:
+            return pyarrow.array(values, self.types[name])
+        except (pyarrow.ArrowException, OverflowError):
+            what = f"expected {self.types[name]}, got {str(values[0])[:40]}"
+            raise InputError(what, code="json", column=name) from None
 
     def convert(self, value: Any, name: str) -> Any:
         """Convert a value to the type of its column."""
@@ -57,11 +87,13 @@ class JsonLinesParser(TypedParser):
         kind = self.types[name]
         if value is None or types.is_nested(kind):
             return value
+        if not types.is_string(kind) and clean(value) is None:
+            return None
         if types.is_string(kind) and not isinstance(value, dict | list):
             return str(value)
         try:
             return bool(value) if types.is_boolean(kind) else float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise self.word_error("number", name, str(value)) from None
 
 
@@ -70,7 +102,7 @@ def first_lines(source: Source) -> bytes:
     size = SAMPLE
     while b"\n" not in (head := source.head(size)) and len(head) == size <= LONGEST_ROW:
         size *= 2
-    return head[: head.rfind(b"\n") + 1] or head
+    return (head[: head.rfind(b"\n") + 1] or head).removeprefix(BOM)
 
 
 def wide_type(kind: Any) -> Any:
@@ -82,15 +114,38 @@ def wide_type(kind: Any) -> Any:
 
 
 def read_table(text: bytes, schema: Any = None, others: str = "infer") -> Any:
-    """Read JSON lines as an Arrow table; columns outside of a schema are inferred or ignored."""
+    """Read JSON lines as an Arrow table; columns outside of a schema are inferred or ignored.
+
+    What Arrow would crash on, or take though it is not UTF-8, raises ``ArrowInvalid``.
+    """
     import pyarrow
     from pyarrow import json as arrow
 
+    if not is_safe(text):
+        raise pyarrow.ArrowInvalid
     return arrow.read_json(
         pyarrow.BufferReader(text),
         arrow.ReadOptions(use_threads=False, block_size=len(text) + 1),
         arrow.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
     )
+
+
+def is_safe(text: bytes) -> bool:
+    """Whether lines are UTF-8, each is one object, and none is nested deeply."""
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    if not text.lstrip().startswith(b"{") or NO_OBJECT.search(text) or TWO_VALUES.search(text):
+        return False
+    if count_brackets(text) - text.count(b"\n") <= MOST_BRACKETS:
+        return True
+    return max(map(count_brackets, text.split(b"\n"))) <= MOST_BRACKETS
+
+
+def count_brackets(text: bytes) -> int:
+    """Count the brackets that open."""
+    return text.count(b"[") + text.count(b"{")
 
 
 def infer_table(text: bytes, name: str) -> Any:
@@ -106,21 +161,22 @@ def infer_table(text: bytes, name: str) -> Any:
         words = pyarrow.schema([(each, to_arrow_type(None)) for each in times])
         return read_table(text, words).select(table.column_names)
     except pyarrow.ArrowInvalid:
-        rows = [row for line in text.splitlines() if (row := parse_if_possible(line)) is not None]
+        lines = [line for line in text.split(b"\n") if line.strip()]
+        rows = [row for line in lines if (row := parse_if_possible(line)) is not None]
     if not rows:
-        raise InputError(
-            f'{name}: the first lines are not JSON objects, such as {{"age": 39}}.',
-            code="json",
-            file=name,
-            line=1,
-        )
+        what = 'the first lines are not JSON objects, such as {"age": 39}'
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            what = f"in the first lines, {NOT_UTF8}"
+        raise InputError(f"{name}: {what}.", code="json", file=name, line=1)
     columns = {}
     for key in dict.fromkeys(key for row in rows for key in row):
-        values = [row.get(key) for row in rows]
+        values = [None if clean(row.get(key)) is None else row[key] for row in rows]
         try:
             columns[key] = pyarrow.array(values)
-        except pyarrow.ArrowException:
-            words = [None if value is None else str(value) for value in values]
+        except (pyarrow.ArrowException, OverflowError):
+            words = [None if row.get(key) is None else str(row[key]) for row in rows]
             columns[key] = pyarrow.array(words)
     return pyarrow.table(columns)
 
@@ -128,7 +184,16 @@ def infer_table(text: bytes, name: str) -> Any:
 def parse_line(line: bytes) -> dict[str, Any]:
     """Parse one line as a JSON object."""
     try:
-        found = json.loads(line)
+        found = json.loads(line.decode())
+        if b"\\u" in line:
+            json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeDecodeError as error:
+        raise InputError(NOT_UTF8, code="encoding", column=error.start + 1) from None
+    except UnicodeEncodeError:
+        what = "there is half a character (a lone surrogate)"
+        raise InputError(what, code="surrogate", column=1) from None
+    except RecursionError:
+        raise InputError("the line is nested too deeply", code="json", column=1) from None
     except ValueError as error:
         place = getattr(error, "colno", 1)
         raise InputError("the line is not valid JSON", code="json", column=place) from None

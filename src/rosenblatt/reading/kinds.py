@@ -14,10 +14,10 @@ from .dates import (
     find_parts,
     to_times,
 )
-from .formats import NUMBER
 from .notices import list_words, make_notice
 from .recipe import ColumnKind
-from .spellings import ANY, PLAIN, UNITS, find_spelling
+from .spellings import ANY, NUMBER, PLAIN, UNITS, find_spelling
+from .values import drop_missing
 
 ENOUGH = 20  # numbers, among which one word is a slip; strings, to tell what they are
 STRAY = 0.01  # of the cells may be slips
@@ -25,7 +25,7 @@ WORDS, DIFFERENT = 3.0, 0.5  # least mean words of texts, and least share of dif
 SEVERAL = 1.8  # least mean words of what may be names or short texts
 DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|[A-Za-z, ]*\d{1,2}[A-Za-z, ]+\d{4}"
 WHOLE_DATE = rf"^\s*({DAY})([ T][\d:.,Z+-]+)?\s*$"
-TRUTH = r"^\s*([Tt]rue|[Ff]alse|TRUE|FALSE)\s*$"
+TRUTH = r"^([Tt]rue|[Ff]alse|TRUE|FALSE)$"
 ONLY_ONCE = 0.9  # of the cells of names or numbers of items are different
 
 
@@ -47,39 +47,44 @@ def classify_type(kind: Any) -> str:
     return "category" if any(is_kind(kind) for is_kind in string) else ""
 
 
+def are_numbers(column: Any) -> bool:
+    """Whether all strings of a column are numbers, written plainly, or missing."""
+    from pyarrow import compute
+
+    try:
+        column.cast("float64")
+    except ValueError:  # with blanks or marks around them, or words
+        plain = compute.match_substring_regex(drop_missing(column), rf'^[ "]*{NUMBER}[ "]*$')
+        return bool(compute.all(plain, min_count=0).as_py())
+    return True
+
+
 def detect_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
-    """Detect the kind of a column of a text table, by cells that Arrow has typed.
+    """Detect the kind of a column of a text table, by its cells as strings.
 
     A few words among many numbers are slips, and more make a category. ``tolerated`` broken rows
     allow as many slips, if numbers outnumber them.
     """
     from pyarrow import compute
 
-    if classify_type(column.type) != "category":
-        return detect_column(name, column)
-    cells = column.drop_null()
-    if is_truth(cells):
+    if are_numbers(column):
+        return ColumnKind("number")
+    cells = drop_missing(column)
+    if compute.all(compute.match_substring_regex(cells, TRUTH)).as_py():
         return ColumnKind("boolean")
     spelled = detect_spelled(name, cells)
     if spelled is not None:
         return spelled
-    words = cells.filter(compute.invert(compute.match_substring_regex(cells, rf"^\s*{NUMBER}\s*$")))
+    words = cells.filter(compute.invert(compute.match_substring_regex(cells, rf"^{NUMBER}$")))
     n_words, n_numbers = len(words), len(cells) - len(words)
     if n_numbers <= n_words:
-        return detect_strings(name, cells)
+        return detect_words(name, cells)
     listed = list_words(words.unique().to_pylist())
     slips = max(1, STRAY * len(cells)) if n_numbers >= ENOUGH else 0
     if n_words <= max(slips, tolerated):
         said = make_notice("words-slips", name=name, words=listed, cells=len(cells))
         return ColumnKind("number", said)
     return ColumnKind("category", make_notice("words-category", name=name, words=listed))
-
-
-def is_truth(cells: Any) -> bool:
-    """Whether strings are truth values, as pandas or polars write them."""
-    from pyarrow import compute
-
-    return len(cells) > 0 and bool(compute.all(compute.match_substring_regex(cells, TRUTH)).as_py())
 
 
 def detect_column(name: str, column: Any) -> ColumnKind:
@@ -91,16 +96,14 @@ def detect_column(name: str, column: Any) -> ColumnKind:
         return detect_dates(name, column, CLOCK if pyarrow.types.is_time(column.type) else ISO)
     if found != "category" or pyarrow.types.is_dictionary(column.type):
         return ColumnKind(found)
-    return detect_strings(name, column.cast(pyarrow.string()))
+    cells = drop_missing(column)
+    return detect_spelled(name, cells) or detect_words(name, cells)
 
 
-def detect_strings(name: str, cells: Any) -> ColumnKind:
-    """Detect the kind of a column of strings: numbers, dates, texts or categories."""
+def detect_words(name: str, cells: Any) -> ColumnKind:
+    """Detect the kind of strings that are no numbers: dates, texts or categories."""
     from pyarrow import compute
 
-    spelled = detect_spelled(name, cells)
-    if spelled is not None:
-        return spelled
     form = detect_date_form(cells)
     if form is not None:
         return detect_dates(name, cells, form)
@@ -108,7 +111,6 @@ def detect_strings(name: str, cells: Any) -> ColumnKind:
     if slips:
         said = make_notice("words-dates", name=name, words=list_words(slips))
         return ColumnKind("category", said)
-    cells = cells.filter(compute.match_substring_regex(cells, r"\S"))
     count, different = len(cells), len(cells.unique())
     if count >= ENOUGH and different >= DIFFERENT * count:
         words = compute.mean(compute.count_substring_regex(cells, r"\S+")).as_py()
@@ -123,11 +125,10 @@ def detect_strings(name: str, cells: Any) -> ColumnKind:
 
 def detect_spelled(name: str, cells: Any) -> ColumnKind | None:
     """Detect numbers with decimal commas, thousands or units; None if there are none."""
-    found = cells.drop_null()
-    if not len(found) or not ANY.fullmatch(found[0].as_py().strip() or "0"):
+    if not len(cells) or not ANY.fullmatch(cells[0].as_py()):
         return None
-    known = [cell for cell in map(str.strip, found.unique().to_pylist()) if cell]
-    if not known or not all(map(ANY.fullmatch, known)) or all(map(PLAIN.fullmatch, known)):
+    known = cells.unique().to_pylist()
+    if not all(map(ANY.fullmatch, known)) or all(map(PLAIN.fullmatch, known)):
         return None
     spelling = find_spelling(known)
     if spelling is not None:
@@ -146,7 +147,6 @@ def find_invalid_dates(cells: Any) -> list[str]:
     """Find the cells that are not dates in a column of dates; none in other columns."""
     from pyarrow import compute
 
-    cells = cells.drop_null()
     looks = compute.match_substring_regex(cells, LOOKS)
     slips: list[str] = cells.filter(compute.invert(looks)).unique().to_pylist()
     few = 0 < len(slips) <= max(1, STRAY * len(cells)) and len(cells) >= ENOUGH

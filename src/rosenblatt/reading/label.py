@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 from ..parameters import InputError
-from .notices import Notice, make_notice
+from .notices import Notice, list_words, make_notice
 from .recipe import ColumnNames, FeatureRecipe
 from .sources import file_error
-from .spellings import LEADING_ZEROS, find_spelling
+from .spellings import LEADING_ZEROS, PLAIN, find_spelling
 
 LABEL_NAMES = ("label", "class", "target", "y")
 FIRST_ROWS = 2_000  # that are looked at
@@ -18,7 +18,6 @@ FEW_ROWS = 20  # and fewer prove nothing
 FEW_OF_CLASS = 10  # rows; more classes of numbers with fewer rows each are measurements
 STRAY = 0.01  # of the cells of numbers may be words
 FEW_CLASSES = 30  # different numbers with decimals may be classes, and more are measurements
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|nan", re.IGNORECASE)
 FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*(e[-+]?\d+)?", re.IGNORECASE)
 ORDERED = re.compile("stars?$|rating|grade|severity|level|quality|satisfaction|priority", re.I)
 WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
@@ -45,8 +44,6 @@ def with_label(
     cells = lru_cache(lambda place: write_plain_numbers(written(place)))
     usual = find_usual_labels(names.names) if recipe.label is None else [names.number(recipe.label)]
     places = usual if stated else list(dict.fromkeys([*usual, len(names) - 1]))
-    if recipe.has_groups:
-        return replace(recipe, label=names.names[places[0]], numbers=False), {}
     if recipe.labels_separator is not None:
         return replace(recipe, label=names.names[places[0]], numbers=False), {}
     good = [place for place in places if recipe.numbers or holds_classes(cells(place))]
@@ -58,6 +55,8 @@ def with_label(
     if recipe.numbers:
         recipe, note = with_label_spelling(recipe, written(place))
         notices |= note
+    elif alike := find_alike(cells(place)):
+        notices[make_notice("label-alike", name=label, words=list_words(alike))] = None
     if good and place != places[0]:
         notices[make_notice("label-other", name=label, other=names.names[places[0]])] = None
     near = [other for other in good[1:] if other in usual]
@@ -131,6 +130,18 @@ def with_label_spelling(
     return replace(recipe, spellings={**recipe.spellings, label: spelling}), {note: None}
 
 
+def find_alike(cells: Sequence[Any]) -> list[str]:
+    """Find the first labels that differ only in case or blanks; none if there are none.
+
+    >>> find_alike(["no", "yes", "No", "no"]), find_alike(["a", "b"])
+    (['no', 'No'], [])
+    """
+    spelled: dict[str, list[str]] = {}
+    for word in dict.fromkeys(list_known(cells)):
+        spelled.setdefault("".join(word.split()).casefold(), []).append(word)
+    return next((words for words in spelled.values() if len(words) > 1), [])
+
+
 def holds_numbers(cells: Sequence[Any], tolerated: int = 0) -> bool:
     """Whether cells are numbers: neither truth values nor codes such as 0012.
 
@@ -145,7 +156,7 @@ def holds_numbers(cells: Sequence[Any], tolerated: int = 0) -> bool:
     texts = ["" if isinstance(cell, bool) else str(cell).strip() for cell in known]
     if any(re.match(LEADING_ZEROS, text) for text in texts):
         return False
-    words = sum(NUMBER.fullmatch(text) is None for text in texts)
+    words = sum(PLAIN.fullmatch(text) is None for text in texts)
     slips = max(1, STRAY * len(texts)) if len(texts) > FEW_ROWS else 0
     return len(texts) > 2 * words and words <= max(slips, tolerated)
 
@@ -164,12 +175,13 @@ def no_label_error(names: ColumnNames, place: int, cells: FirstCells) -> InputEr
     """Return the error of a table whose label cannot be guessed, with the columns it could be."""
     found = [name for j, name in enumerate(names.names) if holds_classes(cells(j))]
     others = f" It could be one of: {', '.join(found[:10])}." if found else ""
-    numbers, name = holds_numbers(cells(place)), names.names[place]
+    name = names.names[place]
     what = f"has no label: {name!r} holds too many different values to be classes.{others} Use "
-    what += "{label} to learn numbers, or another column" if numbers else "{label?} to choose one"
-    if len(found) == 1 and not numbers:
-        name, what = found[0], f"{what.removesuffix(' Use {label?} to choose one')} Use {{label}}"
-    return file_error("no-label-column", names.source, what, column=names.names[place], label=name)
+    if holds_numbers(cells(place)):
+        what += f"label={name!r} to learn numbers, or another column"
+    else:
+        what += f"label={found[0]!r}" if len(found) == 1 else "label to choose one"
+    return file_error("no-label-column", names.source, what, column=names.names[place])
 
 
 def holds_classes(cells: Sequence[Any]) -> bool:
@@ -201,7 +213,7 @@ def looks_like_label(names: ColumnNames, cells: FirstCells, last: int) -> bool:
         return True
     if names.names[0] != "0" or not 2 <= len({*map(str, first)}) <= FEW_CLASSES:
         return False
-    words = len(first) >= FEW_ROWS and not any(map(NUMBER.fullmatch, list_known(first)))
+    words = len(first) >= FEW_ROWS and not any(map(PLAIN.fullmatch, list_known(first)))
     return words and all(holds_numbers(cells(place)) for place in (1, last))
 
 

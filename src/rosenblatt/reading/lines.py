@@ -3,12 +3,13 @@
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.labels import LabelSets
-from ..data.ranking import make_keys
+from ..data.rows import view_filled_rows
 from ..kernels import lines
 from ..kernels.addresses import MINUS, line_end
 from ..kernels.algebra import Rows
@@ -35,29 +36,22 @@ from ..parameters import InputError, ParameterError
 from .batches import Batch, with_rows
 from .bins import SparseBins, hash_bins, name_bins
 from .label import FRACTION, with_numbers
-from .notices import Notice
-from .parser import (
-    BOM,
-    SAMPLE,
-    Parser,
-    allocate_rows,
-    slice_rows,
-    view_filled_rows,
-)
+from .notices import Notice, make_notice
+from .parser import BOM, SAMPLE, Detected, Parser, allocate_rows, slice_rows
 from .recipe import (
     OTHER_BITS,
-    QUERIES,
     FeatureRecipe,
     ReaderOptions,
     RestartError,
     find_crossed_groups,
     make_recipe,
+    split_crosses,
 )
 from .scaling import sparse_scaling
 from .sources import Source
 from .threads import Broken, Piece
 
-NO_STARTS, NO_QUERIES = np.zeros(0, np.int64), np.zeros(0, np.uint64)
+NO_STARTS = np.zeros(0, np.int64)
 CODES = {
     LABEL: "label",
     LABELS: "several-labels",
@@ -77,17 +71,13 @@ CODES = {
 
 
 class LineBuffers(NamedTuple):
-    """Arrays that a kernel fills.
-
-    ``label_starts`` is empty where each row has one label, ``queries`` where these are not used.
-    """
+    """Arrays that a kernel fills; ``label_starts`` is empty where each row has one label."""
 
     labels: np.ndarray
     weights: np.ndarray | None
     rows: CSRBuffer
     groups: np.ndarray | None
     label_starts: np.ndarray = NO_STARTS
-    queries: np.ndarray = NO_QUERIES
 
     def view_labels(self, rows: int) -> Any:
         """Return the labels of the first rows."""
@@ -117,12 +107,11 @@ class LineParser(Parser):
                 shorter = out._replace(labels=out.labels[: long.argmax()])
                 yield self.long_label(data, before, shorter)
                 return
-            if cursor.ignored and not len(out.queries):
+            if cursor.ignored:
                 self.add_notice(self.ignored)
-            keys = make_keys(out.queries[: cursor.rows]) if len(out.queries) else None
             known = (labels if self.labelled else None), out.weights
             for some, rows in self.make_rows(data, cursor, out):
-                whole = Batch(rows, *known, self.width, piece.taken, cursor.lines, groups=keys)
+                whole = Batch(rows, *known, self.width, piece.taken, cursor.lines)
                 batch = with_rows(whole, rows, some)
                 if self.options.label_needed and isinstance(batch.labels, np.ndarray):
                     yield from self.leave_out_unlabelled(batch)
@@ -164,8 +153,7 @@ class LineParser(Parser):
         found = line_error(cursor.error, cursor.where - cursor.at + 1)
         if cursor.error != LABELS or not self.options.new:
             return found
-        sentence = f"{found.template}; use {{labels_separator}} if rows may have several"
-        return found.reword(sentence, values={"labels_separator": ","})
+        return found.reword(f"{found}; use labels_separator=',' if rows may have several")
 
     def allocate_buffers(self, size: int) -> LineBuffers:
         """Allocate arrays for the rows of ``size`` bytes, or for the first of them."""
@@ -202,61 +190,51 @@ def after_line(data: np.ndarray, cursor: Cursor) -> Cursor:
     )
 
 
+def detect_svmlight(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> Detected:
+    """Find out how to read svmlight text by the first megabyte."""
+    if recipe.text or recipe.cross:
+        raise ParameterError(
+            "svmlight has numbered columns only: text and cross do not apply.",
+            code="columns-of-format",
+        )
+    hashed = recipe.pairs or recipe.bins > 0
+    bits = recipe.bits or OTHER_BITS if hashed else None
+    first, head = recipe.first, source.head(SAMPLE)
+    guessed = first is None
+    if first is None:
+        first = 0 if has_index_0(head) else 1
+    recipe = make_recipe(recipe, "svmlight", source.name, first=first, bits=bits)
+    recipe, notices = with_line_labels(recipe, head, options)
+    return Detected(recipe, notices, partial(SvmlightParser, guessed=guessed), source.rereadable)
+
+
 class SvmlightParser(LineParser):
     """``label index:value …``, where absent values are 0."""
 
     ignored = "queries"
 
-    def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
-        if recipe.text or recipe.cross:
-            raise ParameterError(
-                "svmlight has numbered columns only: {text?} and {cross?} do not apply.",
-                code="columns-of-format",
-            )
-        self.hashed = recipe.pairs or recipe.bins > 0
-        first, head = recipe.first, source.head(SAMPLE)
-        self.first_is_guessed = first is None
-        if first is None:
-            first = 0 if has_index_0(head) else 1
-        recipe = make_recipe(recipe, "svmlight", source.name, first=first, bits=None)
-        if self.hashed:
-            recipe = replace(recipe, bits=recipe.bits or OTHER_BITS)
-        asked, recipe = recipe, with_queries(recipe, head, options)
-        made, notices = with_line_numbers(with_label_sets(recipe, head, options), head, options)
-        super().__init__(source, made, options)
-        self.notices.update(notices)
+    def __init__(
+        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, guessed: bool = False
+    ) -> None:
+        self.hashed = recipe.bits is not None
+        super().__init__(source, recipe, options)
+        self.first_is_guessed = guessed
         self.scaling = sparse_scaling(recipe.scales)
-        if recipe is not asked:
-            self.add_notice("queries-groups")
         self.bins = SparseBins(recipe.edges or {}, self.mask)
         self.add_names()
-        if self.recipe.labels_separator != recipe.labels_separator:
-            self.add_notice("labels")
-
-    @property
-    def reads_queries(self) -> bool:
-        """Whether each row has a query, which predictions do not need."""
-        return self.recipe.has_groups and self.labelled
-
-    def over(self, source: Source, recipe: FeatureRecipe) -> "SvmlightParser":
-        """Make a parser for other bytes, or by another recipe."""
-        other = SvmlightParser(source, recipe, self.options)
-        other.first_is_guessed = self.first_is_guessed and recipe.first == self.recipe.first
-        return other
 
     def allocate_buffers(self, size: int) -> LineBuffers:
         """Allocate arrays; a value takes 4 bytes or more."""
         n = size // 8 + 1
         rows = allocate_rows(n, size // 4 + 1, self.options.dtype)
         labels, starts = self.allocate_labels(n, size)
-        queries = np.empty(n, np.uint64) if self.reads_queries else NO_QUERIES
-        return LineBuffers(labels, None, rows, None, starts, queries)
+        return LineBuffers(labels, None, rows, None, starts)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
         """Call the kernel."""
         lenient = not self.options.new  # a model passes over columns that it has not met
         rules = self.recipe.first, 1 << 32, lenient, self.labelled
-        labels = out.labels, out.label_starts, out.queries
+        labels = out.labels, out.label_starts
         cursor = lines.svmlight(data, len(data), cursor, *labels, out.rows, *rules)
         used = out.rows.indices[: cursor.values]
         self.width = int(used.max()) + 1 if cursor.values else 0
@@ -299,46 +277,27 @@ class SvmlightParser(LineParser):
         if not (is_0 and self.recipe.first == 1 and self.options.new):
             return found
         if self.first_is_guessed:
-            sentence = f"{found.template} (1; use {{first}} if it is 0)"
-            return RestartError(sentence, code="first", column=found.column, first=0)
-        return found.reword(f"{found.template} (1, as stated)")
+            sentence = f"{found} (1; use first=0 if it is 0)"
+            return RestartError(sentence, code="first", column=found.column)
+        return found.reword(f"{found} (1, as stated)")
 
 
 SEVERAL_LABELS = re.compile(rb"^[ \t]*[-+.\deE]+,[-+.\d]+", re.MULTILINE)
-
-
-def with_label_sets(recipe: FeatureRecipe, head: bytes, options: ReaderOptions) -> FeatureRecipe:
-    """Return a recipe for several labels per line, if a first line has several."""
-    if recipe.labels_separator is not None or recipe.numbers or not options.new or b"," not in head:
-        return recipe
-    several = SEVERAL_LABELS.search(head) is not None
-    return replace(recipe, labels_separator=",") if several else recipe
-
-
-FIRST_QUERY = re.compile(rb"(?:\s*(?:#.*)?\n)*[ \t]*[-+.\deE]+[ \t]+qid:\d")
-
-
-def with_queries(recipe: FeatureRecipe, head: bytes, options: ReaderOptions) -> FeatureRecipe:
-    """Return a recipe whose groups are the queries of lines, if the first row has one.
-
-    Labels that are stated to be classes or numbers are not relevance.
-    """
-    other = recipe.numbers is not None or recipe.labels_separator is not None
-    if recipe.group is not None or not options.new or recipe.label is False or other:
-        return recipe
-    return replace(recipe, group=QUERIES) if FIRST_QUERY.match(head) else recipe
-
-
 FIRST_LABEL = re.compile(rb"^[ \t]*([-+.\deE]+)(?=[ \t|])", re.MULTILINE)
 
 
-def with_line_numbers(
+def with_line_labels(
     recipe: FeatureRecipe, head: bytes, options: ReaderOptions
 ) -> tuple[FeatureRecipe, dict[Notice, None]]:
-    """Return a recipe that says whether the labels of lines are numbers, and a note."""
-    several = recipe.labels_separator is not None or recipe.has_groups
-    if several or not options.new or recipe.label is False:
-        return (replace(recipe, numbers=False) if several else recipe), {}
+    """Return a recipe that says whether lines have several labels, or numbers, and a note."""
+    if not options.new:
+        return recipe, {}
+    if recipe.labels_separator is not None:
+        return replace(recipe, numbers=False), {}
+    if not recipe.numbers and b"," in head and SEVERAL_LABELS.search(head):
+        return replace(recipe, labels_separator=",", numbers=False), {make_notice("labels"): None}
+    if recipe.label is False:
+        return recipe, {}
     cells = [label.decode() for label in FIRST_LABEL.findall(head)]
     if recipe.numbers is None and not any(map(FRACTION.fullmatch, cells)):
         return replace(recipe, numbers=False), {}  # there may be thousands of classes
@@ -351,6 +310,27 @@ def has_index_0(head: bytes) -> bool:
     return any(b"#" not in head[head.rfind(b"\n", 0, m.end()) + 1 : m.end()] for m in places)
 
 
+def detect_vowpal_wabbit(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> Detected:
+    """Find out how to read Vowpal Wabbit's text by its head, if that is not waited for."""
+    if recipe.text:
+        raise ParameterError(
+            "Vowpal Wabbit's text has no columns for text; put words into a namespace.",
+            code="columns-of-format",
+        )
+    if recipe.bins:
+        raise ParameterError(
+            "bins is for columns of tables and of svmlight, and Vowpal Wabbit has names "
+            "only; leave it out.",
+            code="columns-of-format",
+        )
+    look = options.new and source.rereadable  # a pipe is not waited for
+    head = source.head(SAMPLE if look else len(BOM))
+    split_crosses(recipe)
+    recipe = make_recipe(recipe, "vw", source.name, bits=recipe.bits or OTHER_BITS)
+    recipe, notices = with_line_labels(recipe, head, options)
+    return Detected(recipe, notices, VowpalWabbitParser, source.rereadable)
+
+
 class VowpalWabbitParser(LineParser):
     """``label importance 'tag |namespace name:value …``, hashed."""
 
@@ -358,33 +338,10 @@ class VowpalWabbitParser(LineParser):
     hashed = True
 
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
-        if recipe.text:
-            raise ParameterError(
-                "Vowpal Wabbit's text has no columns for {text?}; put words into a namespace.",
-                code="columns-of-format",
-            )
-        if recipe.bins:
-            raise ParameterError(
-                "{bins?} is for columns of tables and of svmlight, and Vowpal Wabbit has names "
-                "only; leave it out.",
-                code="columns-of-format",
-            )
-        look = options.new and source.rereadable  # a pipe is not waited for
-        head = source.head(SAMPLE if look else len(BOM))
-        bits = recipe.bits or OTHER_BITS
-        made = make_recipe(recipe, "vw", source.name, bits=bits)
-        made, notices = with_line_numbers(with_label_sets(made, head, options), head, options)
-        super().__init__(source, made, options)
-        self.notices.update(notices)
-        if self.recipe.labels_separator != recipe.labels_separator:
-            self.add_notice("labels")
-        self.width = 1 << bits
+        super().__init__(source, recipe, options)
+        self.width = 1 << (recipe.bits or OTHER_BITS)
         self.pairs = find_crossed_groups(recipe, lambda name: ord((name or " ")[0]))
         self.scaling = sparse_scaling(recipe.scales)
-
-    def over(self, source: Source, recipe: FeatureRecipe) -> "VowpalWabbitParser":
-        """Make a parser for other bytes, or by another recipe."""
-        return VowpalWabbitParser(source, recipe, self.options)
 
     def allocate_buffers(self, size: int) -> LineBuffers:
         """Allocate arrays; a value takes 2 bytes or more."""

@@ -3,33 +3,36 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..parameters import in_python, spell_parameters
-
 SENTENCES = {
     "queries": "The query numbers (qid) are not used.",
-    "queries-groups": "The labels are the relevance of rows within their query (qid). Use "
-    "{{numbers=False}} to learn classes.",
     "bases": "The base predictions after the importance are not used.",
-    "bits": "The columns are numbers and not hashed: {{bits?}} is not used.",
+    "bits": "The columns are numbers and not hashed: bits is not used.",
     "first": "The columns are numbered from 0: a later row has the index 0.",
     "labels": "Rows may have several labels: each label is trained as a separate problem.",
     "label-zeros": "A later label has leading zeros, so all labels are words: 01 is not 1.",
     "label-other": "The label is {name!r}: the column {other!r} holds too many different values "
-    "to be classes. Use {{label?}} to choose a column.",
+    "to be classes. Use label to choose a column.",
     "label-near": "The label is {name!r}, and {other!r} looks like a label, too. Use "
-    "{{label?}} to choose it.",
+    "label to choose it.",
     "label-values": "The label {name!r} holds too many different values to be classes: "
     "{values:,} in the first rows. Each is learnt as a class.",
     "label-numbers": "The label {name!r} is learnt as numbers: {values:,} different ones in the "
-    "first rows. Use {{numbers=False}} to learn classes.",
+    "first rows. Use numbers=False to learn classes.",
     "label-classes": "The label {name!r} is learnt as classes: {values:,} different numbers in the "
-    "first rows. Use {{numbers=True}} to learn numbers.",
-    "label-order": "The labels of {name!r} may have an order. Use {{ordinal?}} to learn ranks.",
+    "first rows. Use numbers=True to learn numbers.",
+    "label-order": "The labels of {name!r} may have an order. Use ordinal to learn ranks.",
+    "label-alike": "Labels of {name!r} differ only in case or blanks ({words}) and are different "
+    "classes; write them in one way if they are not.",
+    "label-na": "The label {name!r} is missing where it is {word!r}.",
     "label-missing": "{rows} without a label left out.",
     "missing-zero": "Missing numbers count as 0.",
     "missing-mean": "Missing numbers count as the mean of their column.",
     "missing-median": "Missing numbers count as the median of their column.",
     "missing-flag": "An extra feature marks the missing numbers of {names}.",
+    "pairs": "Each row gets {pairs} products of two of its {columns:,} columns; that may take "
+    "long.",
+    "index": "The index of the data frame ({names}) is not used; make it a column to learn from "
+    "it.",
     "column": "The column {name!r} is not used: it has neither numbers, strings nor dates.",
     "words-slips": "The column {name!r} is taken as numbers, though a few of its first {cells:,} "
     "cells are not ({words}); rows with such cells are broken.",
@@ -44,17 +47,16 @@ SENTENCES = {
     "codes-zeros": "The column {name!r} has leading zeros ({cell!r}) and is taken as a category; "
     "write its numbers without them to have it taken as numbers.",
     "codes-numbers": "These columns look like codes, not quantities: {names}. If they are, use "
-    "{{category?}} or {{ignore?}}.",
+    "category or ignore.",
     "words-few": "The column {name!r} has mostly different cells of a few words and is taken as a "
-    "category; use {{text?}} to learn its words, or {{ignore?}}.",
+    "category; use text to learn its words, or ignore.",
     "codes-names": "The column {name!r} is different in nearly every row and says little about "
-    "other rows; use {{ignore?}} to leave it out, or {{text?}} to learn its parts.",
+    "other rows; use ignore to leave it out, or text to learn its parts.",
     "dates": "The column {name!r} is taken as dates{form}: {parts}, and the time as a number.",
     "text": "The column {name!r} is taken as text: most cells differ and have several words.",
     "encoding": "The bytes look like UTF-8 and are read as {encoding}, as stated: letters with "
-    "accents will be wrong. Leave {{encoding?}} out.",
+    "accents will be wrong. Leave encoding out.",
     "delimiter": "The cells are divided by {delimiter}.",
-    "sheets": "The sheet {name!r} is read; there are others: {others}.",
     "scale-first-rows": "Numbers are scaled by the first {rows:,} rows, as a pipe is read once.",
     "scale-maxabs": "The sizes of columns differ widely, so each is divided by its largest number.",
     "scale-lost": "The numbers of {names} do not differ, or too little for {dtype}; subtract one "
@@ -64,10 +66,7 @@ SENTENCES = {
 
 
 class Notice(NamedTuple):
-    """Something that a reader ignored or decided: a code for programs, a sentence for people.
-
-    The sentence has names of parameters in braces, as errors do.
-    """
+    """Something that a reader ignored or decided: a code for programs, a sentence for people."""
 
     code: str
     sentence: str
@@ -78,7 +77,7 @@ class Notice(NamedTuple):
         return self.code.partition("-")[0]
 
     def __str__(self) -> str:
-        return spell_parameters(self.sentence, in_python)
+        return self.sentence
 
 
 def make_notice(code: str, **values: Any) -> Notice:

@@ -1,22 +1,22 @@
 """The base class of parsers, which turn the bytes of a source into batches."""
 
 import io
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ..data.labels import LARGEST_LABEL
-from ..data.rows import read_only
+from ..data.rows import view_filled_rows
 from ..kernels import words
 from ..kernels.algebra import Rows
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError
 from .batches import Batch, select_rows
 from .notices import Notice, make_notice
-from .recipe import FeatureRecipe, ReaderOptions
+from .recipe import FeatureRecipe, ReaderOptions, read_dtype
 from .scaling import Scaling
 from .sources import ByteStream, Location, Source, last_newline, pieces
 from .threads import Broken, Piece, parse_in_order
@@ -28,10 +28,18 @@ MOST_PRODUCTS = 1 << 22  # of one batch; a row on its own may have 16 times as m
 BOM = b"\xef\xbb\xbf"  # that some programs put before UTF-8
 
 
+class Detected(NamedTuple):
+    """What the head of a source shows: its recipe, what to note, and how to make its parser."""
+
+    recipe: FeatureRecipe
+    notices: dict[Notice, None]
+    make: Callable[[Source, FeatureRecipe, ReaderOptions], "Parser"]
+    rereadable: bool  # whether all rows can be read another time
+
+
 class Parser:
     """Makes batches of a source: cuts it into pieces, which threads parse one at a time."""
 
-    unit = "line"
     hashed = False
     width = 0  # the columns known so far
     lines = 0  # of the piece that a worker has parsed
@@ -41,29 +49,26 @@ class Parser:
         self.source, self.recipe, self.options = source, recipe, options
         self.notices: dict[Notice, None] = {}  # each once, in order
         self.labelled = recipe.label is not False
+        self.read_dtype = read_dtype(recipe, options)
         size = 1 << (recipe.bits or 0)
         self.mask = np.uint64(size - 1)
         self.vocabulary = Vocabulary(options.names if self.hashed else 0, size)
         self.scaling: Scaling | None = None  # or rows stay as they are read
 
-    def over(self, source: Source, recipe: FeatureRecipe) -> "Parser":
-        """Make a parser of the same layout for other bytes, or by another recipe."""
-        raise NotImplementedError
+    def aside(self) -> Self:
+        """Copy the parser, for rows that are measured only: it keeps no notices and no names."""
+        other = copy(self)
+        other.notices, other.vocabulary = {}, Vocabulary(0, 0)
+        return other
 
-    @property
-    def rereadable(self) -> bool:
-        """Whether all rows can be read another time."""
-        return self.source.rereadable
-
-    def first_rows(self, recipe: FeatureRecipe) -> Iterator[Batch]:
+    def first_rows(self) -> Iterator[Batch]:
         """Yield the rows at the head of the source, which stay to be read."""
         head = self.source.head(SAMPLE)
         end = self.end_of_rows(np.frombuffer(bytearray(head), np.uint8))
-        source = Source(io.BytesIO(head[: end or len(head)]))
-        source.name = self.source.name
-        few = self.over(source, recipe)
-        few.vocabulary = Vocabulary(0, 0)
-        yield from few.batches(Location(source.name, len(head), self.unit))
+        few = self.aside()
+        few.source = Source(io.BytesIO(head[: end or len(head)]))
+        few.source.name = self.source.name
+        yield from few.batches(Location(self.source.name, len(head), "row"))
 
     def end_of_rows(self, data: np.ndarray) -> int:
         """Return where the last whole row ends."""
@@ -78,17 +83,6 @@ class Parser:
     def scaled(self, rows: Rows) -> Rows:
         """Scale rows, if the recipe says so."""
         return rows if self.scaling is None else self.scaling.rows(rows)
-
-    @property
-    def read_dtype(self) -> np.dtype:
-        """The data type of numbers as they are read.
-
-        Numbers that will be scaled are read in double precision: a date of today has no minutes
-        in single precision.
-        """
-        recipe = self.recipe
-        scaled = recipe.rows == "table" and recipe.scale != "none"
-        return np.dtype(np.float64) if scaled else self.options.dtype
 
     def batches(self, location: Location, threads: int = 1) -> Generator[Batch]:
         """Yield all rows from the beginning; closing this ends the threads.
@@ -147,21 +141,18 @@ class Parser:
 
     def word_error(self, what: str, name: str, cell: str) -> InputError:
         """Return the error of a word among the numbers or dates of a column."""
-        remedy = "; if the column holds words, use {category}" if self.options.new else ""
+        remedy = "; if the column holds words, name it in category" if self.options.new else ""
         if self.recipe.numbers and name == self.recipe.label:
-            remedy = ", and the label holds numbers; correct the cell, or use {skip_bad?} to leave "
+            remedy = ", and the label holds numbers; correct the cell, or use skip_bad to leave "
             remedy += "such rows out"
         return InputError(
             f"{cell[:40]!r} is not a {what}{remedy}",
             code=f"not-a-{what}",
             column=name,
-            category=[name],
         )
 
     def find_long_labels(self, numbers: np.ndarray) -> np.ndarray:
         """Flag the labels that are too large: to be numbers, or to be classes of their own."""
-        if self.recipe.has_groups:
-            return np.zeros(len(numbers), bool)  # relevance is only compared
         if self.recipe.numbers:
             return too_large(numbers, np.float32)
         return np.asarray(np.abs(numbers) >= LARGEST_LABEL)
@@ -227,13 +218,3 @@ def slice_rows(rows: CSRBuffer, first: int, stop: int) -> tuple[CSRBuffer, slice
     span = slice(int(rows.starts[first]), int(rows.starts[stop]))
     starts = rows.starts[first : stop + 1] - rows.starts[first]
     return CSRBuffer(rows.values[span], rows.indices[span], starts), span
-
-
-def view_filled_rows(buffer: CSRBuffer, rows: int) -> Rows:
-    """Return the first rows of a buffer."""
-    values = int(buffer.starts[rows])
-    return Rows(
-        read_only(buffer.values[:values]),
-        read_only(buffer.indices[:values]),
-        read_only(buffer.starts[: rows + 1]),
-    )

@@ -1,12 +1,11 @@
 """The reader, which reads a source in batches as often as asked."""
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,16 +14,15 @@ from ..data.rows import n_rows
 from ..data.splits import Fold, Split
 from ..parameters import InputError, ParameterError
 from .batches import Batch, get_labels, join_batches
-from .columnar import ColumnarParser
-from .delimited import delimited_parser
+from .columnar import COLUMNAR, detect_columnar
+from .delimited import detect_delimited
 from .formats import DELIMITERS, TEXTS, detect_format, format_from_name
-from .jsonlines import JsonLinesParser
-from .lines import SvmlightParser, VowpalWabbitParser
-from .notices import Notice, count_rows, list_words, make_notice
-from .parser import Parser
+from .jsonlines import detect_json
+from .lines import detect_svmlight, detect_vowpal_wabbit
+from .notices import Notice, count_rows, make_notice
+from .parser import Detected, Parser
 from .recipe import (
     ASKED,
-    QUERIES,
     FeatureRecipe,
     ReaderOptions,
     RestartError,
@@ -37,7 +35,6 @@ from .statistics import next_statistics, select_learnt_rows
 from .tables import TableSource, open_source
 from .threads import cores, parse_in_order
 from .vocabulary import FeatureNames
-from .workbooks import WorkbookSource, is_workbook
 
 FORMATS_OF_OPTIONS = {
     "header": (DELIMITERS, "CSV and TSV; other formats have no line of names"),
@@ -56,7 +53,6 @@ def read(
     label: str | int | bool | None = None,
     labels_separator: str | None = None,
     numbers: bool | None = None,
-    group: str | int | bool | None = None,
     category: Sequence[str] = (),
     text: Sequence[str] = (),
     ngrams: tuple[int, int] | None = None,
@@ -86,8 +82,7 @@ def read(
     ----------
     path : str, path-like, open binary file, data frame, Arrow table, list of dicts or array
         A file is svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, Parquet or Arrow, also compressed
-        (gzip, bzip2, xz, zstd, lz4, or zip of one file), or with pandas and openpyxl an Excel
-        workbook (its first sheet). A folder, a pattern and a list of
+        (gzip, bzip2, xz, zstd, lz4, or zip of one file). A folder, a pattern and a list of
         path-like objects are several files of one format.
     format : str or None, default=None
         Its format, where neither the name nor the content tells.
@@ -101,10 +96,6 @@ def read(
     numbers : bool or None, default=None
         Whether the labels are numbers to predict, and not classes. None: if nearly all are
         different numbers, or many have decimals.
-    group : str, int, False or None, default=None
-        A column of groups, such as queries, by name or number: labels are the relevance of rows
-        within their group, for ``Batch.groups``. Of svmlight it is ``qid``, and need not be stated
-        where the first row has one; False learns classes or numbers.
     category : str or sequence of str, default=()
         Columns of words, the label's too, where the first rows look like numbers.
     text : str or sequence of str, default=()
@@ -189,8 +180,7 @@ def read(
     kept = np.dtype(dtype), names, needed, new, as_tuple(category), skip_bad, threads
     options = ReaderOptions(batch_bytes, *kept)
     check_options(recipe, options)
-    book = is_workbook(path, format)
-    source = WorkbookSource(os.fsdecode(path)) if book else open_source(path, recipe.encoding)
+    source = open_source(path, recipe.encoding)
     reader = make_reader(source, format, (recipe, asked), options)
     reader.reopen = partial(read, **stated)
     return reader
@@ -211,37 +201,31 @@ def make_reader(
     recipe, asked = recipes
     is_table = isinstance(source, TableSource)
     if is_table and format is not None:
-        raise ParameterError("{format?} is about files; a table has none.", code="format-of-table")
-    is_book = isinstance(source, WorkbookSource)
-    kind = "arrow" if is_table else "csv" if is_book else detect_format(source, format, recipe.rows)
-    if is_book and asked.encoding is not None:
-        raise ParameterError(
-            "{encoding?} is about files of text; a workbook states its own.",
-            code="encoding-of-format",
-        )
+        raise ParameterError("format is about files; a table has none.", code="format-of-table")
+    kind = "arrow" if is_table else detect_format(source, format, recipe.rows)
     if kind not in ("svmlight", "vw") or recipe.rows != "table":  # else refused as other rows
         refuse_options_of_others(kind, asked, options)
-    parser = make_parser(source, kind, recipe, options)
-    if asked.bits is not None and not parser.hashed:
-        parser.add_notice("bits")
-    if isinstance(source, WorkbookSource) and len(source.sheets) > 1:
-        parser.add_notice("sheets", name=source.sheets[0], others=list_words(source.sheets[1:]))
-    return Reader(source, kind, parser)
+    reader = Reader(source, kind, detect(source, kind, recipe, options), options)
+    reader.first_is_guessed = recipe.first is None
+    if asked.bits is not None and not reader.hashed:
+        reader.add_notice("bits")
+    return reader
 
 
-def make_parser(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> Parser:
-    """Make the parser for a format."""
-    if kind in ("parquet", "arrow"):
-        return ColumnarParser(source, kind, recipe, options)
+def detect(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> Detected:
+    """Find out how to read a source of a format."""
+    if kind in COLUMNAR:
+        return detect_columnar(source, kind, recipe, options)
     if source.is_folder:  # which may hold other files, too
         source.select([name for name in source.files if format_from_name(name) == kind])
-    if kind == "jsonl":
-        return JsonLinesParser(source, recipe, options)
-    if kind == "svmlight":
-        return SvmlightParser(source, recipe, options)
-    if kind == "vw":
-        return VowpalWabbitParser(source, recipe, options)
-    return delimited_parser(source, DELIMITERS[kind], recipe, options)
+    if kind in DELIMITERS:
+        return detect_delimited(source, DELIMITERS[kind], recipe, options)
+    detect_others = {
+        "jsonl": detect_json,
+        "svmlight": detect_svmlight,
+        "vw": detect_vowpal_wabbit,
+    }
+    return detect_others[kind](source, recipe, options)
 
 
 def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> None:
@@ -255,27 +239,14 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
         )
     if kind in ("svmlight", "vw"):
         refuse_options_of_text(recipe)
-        refuse_group(kind, recipe)
         if recipe.labels_separator not in (None, ","):
             raise ParameterError(
-                f"Commas divide the labels of a line of {kind}; use {{labels_separator}}.",
+                f'Commas divide the labels of a line of {kind}; use labels_separator=",".',
                 code="separator-of-format",
-                labels_separator=",",
             )
     for name, (formats, why) in FORMATS_OF_OPTIONS.items():
         if getattr(recipe, name) is not None and kind not in formats:
-            raise ParameterError(f"{{{name}?}} is about {why}.", code=f"{name}-of-format")
-
-
-def refuse_group(kind: str, recipe: FeatureRecipe) -> None:
-    """Raise ParameterError for a column of groups where there are no columns, only ``qid:``."""
-    if recipe.has_groups and (kind != "svmlight" or recipe.group != QUERIES):
-        raise ParameterError(
-            f"A line of {kind} has no columns to name; {{group}} is for tables, or {QUERIES} for "
-            "svmlight.",
-            code="columns-of-format",
-            group=recipe.group,
-        )
+            raise ParameterError(f"{name} is about {why}.", code=f"{name}-of-format")
 
 
 class Reader:
@@ -291,8 +262,10 @@ class Reader:
         Where bytes or tables come from.
     format : str
         What they are.
-    parser : Parser
-        What makes rows of them.
+    detected : Detected
+        What its head shows.
+    options : ReaderOptions
+        Options that do not change features.
 
     Attributes
     ----------
@@ -319,14 +292,43 @@ class Reader:
     ([['a', 'b']], [('size', 'number')])
     """
 
-    def __init__(self, source: Source, format: str, parser: Parser) -> None:  # noqa: A002
-        self.format, self.size, self.hashed = format, source.size, parser.hashed
-        self.source, self.parser, self.options = source, parser, parser.options
-        self.bits, self.columns = parser.recipe.bits, parser.recipe.columns
-        self.skip_bad = parser.options.skip_bad
-        self.location = Location(source.name, self.skip_bad, parser.unit)
-        self.asked, self.split = parser.recipe, Split()
+    def __init__(
+        self,
+        source: Source,
+        format: str,  # noqa: A002
+        detected: Detected,
+        options: ReaderOptions,
+    ) -> None:
+        self.format, self.size, self.source = format, source.size, source
+        self.detected, self.options = detected, options
+        self.recipe = self.asked = recipe = detected.recipe
+        self.bits, self.columns, self.hashed = recipe.bits, recipe.columns, recipe.bits is not None
+        self.skip_bad, self.split = options.skip_bad, Split()
+        self.noted = dict(detected.notices)
+        self.location = self.begin()
+        self.first_is_guessed = False
         self.reopen: Any = None  # ``read`` with all that was stated
+        self.made: Parser | None = None
+        if recipe.is_complete:  # one that does not fit is refused
+            self.made = self.parser_for(recipe)
+
+    @property
+    def parser(self) -> Parser:
+        """What makes rows by the present recipe; it is made when it is needed.
+
+        :meta private:
+        """
+        self.made = self.parser_for(self.recipe)
+        return self.made
+
+    def parser_for(self, recipe: FeatureRecipe) -> Parser:
+        """Return the parser for a recipe: the present one, or another.
+
+        :meta private:
+        """
+        if recipe is self.recipe and self.made is not None:
+            return self.made
+        return self.detected.make(self.source, recipe, self.options)
 
     def __iter__(self) -> Iterator[Batch]:
         self.complete_recipe()
@@ -354,18 +356,41 @@ class Reader:
 
         :meta private:
         """
-        self.location = Location(self.source.name, self.skip_bad, self.parser.unit)
+        self.location = self.locate()
         return self.location
+
+    def locate(self) -> Location:
+        """The beginning of the source.
+
+        :meta private:
+        """
+        unit = "row" if self.format in COLUMNAR else "line"
+        return Location(self.source.name, self.skip_bad, unit)
+
+    def measure(self, recipe: FeatureRecipe) -> Iterator[Batch]:
+        """Yield all rows by a recipe, only to measure them.
+
+        :meta private:
+        """
+        yield from self.parser_for(recipe).aside().batches(self.locate(), self.options.threads)
+
+    def add_notice(self, code: str, **values: Any) -> None:
+        """Add a notice, unless it is there.
+
+        :meta private:
+        """
+        noted = self.noted if self.made is None else self.made.notices
+        noted[make_notice(code, **values)] = None
 
     def complete_recipe(self, report: Callable[[Batch], None] | None = None) -> None:
         """Read all rows once to complete the recipe, if need be; call ``report`` with each batch.
 
         :meta private:
         """
-        while not self.parser.recipe.is_complete:
-            statistics = next_statistics(self.parser, self.split)
+        while not self.recipe.is_complete:
+            statistics = next_statistics(self)
             if statistics.seen is not None:
-                for batch in statistics.batches(self.skip_bad):
+                for batch in statistics.batches():
                     statistics.add(batch)
                     if report is not None:
                         report(batch)
@@ -376,10 +401,11 @@ class Reader:
 
         :meta private:
         """
-        before, self.parser = self.parser, self.parser.over(self.source, recipe)
-        self.parser.notices.update(before.notices)
-        if recipe.rows == "vw":  # names were met on the way
-            self.parser.vocabulary = before.vocabulary
+        before, self.made, self.recipe = self.made, None, recipe
+        if before is not None:
+            self.noted.update(before.notices)
+            if recipe.rows == "vw":  # names were met on the way
+                self.parser.vocabulary = before.vocabulary
 
     def mean_square(self) -> float:
         """Compute the mean squared length of the rows at the head of the source.
@@ -388,7 +414,7 @@ class Reader:
         """
         self.complete_recipe()
         total, count, row = 0.0, 0, 0
-        for batch in self.parser.first_rows(self.parser.recipe):
+        for batch in self.parser.first_rows():
             rows = select_learnt_rows(batch, self.split, row)
             values = rows.values.astype(np.float64)
             total, count = total + float(values @ values), count + n_rows(rows)
@@ -400,7 +426,7 @@ class Reader:
 
         :meta private:
         """
-        if split != self.split and self.parser.recipe is not self.asked:
+        if split != self.split and self.recipe is not self.asked:
             self.adopt(self.asked)  # it was measured with other rows
         self.split = split
 
@@ -410,7 +436,7 @@ class Reader:
         :meta private:
         """
         self.options = self.options._replace(fold=fold)
-        self.parser.options = self.parser.options._replace(fold=fold)
+        self.adopt(self.recipe)
 
     def open_again(self, **options: Any) -> "Reader":
         """Open the same rows another time, with some other options of ``read``.
@@ -431,14 +457,14 @@ class Reader:
             raise late
         self.asked = replace(self.asked, **late.changes)
         self.adopt(self.asked)
-        self.parser.add_notice(late.code)
+        self.add_notice(late.code)
 
     def adopt_features(self, features: dict[str, Any]) -> bool:
         """Take over the statistics of stored features if they match; return whether they do.
 
         :meta private:
         """
-        if features.get("first") == 0 and getattr(self.parser, "first_is_guessed", False):
+        if features.get("first") == 0 and self.first_is_guessed:
             self.asked = replace(self.asked, first=0)
         if (self.asked.label_kind, features.get("label_kind")) == ("number", "category"):
             self.asked = replace(self.asked, label_kind="category")
@@ -446,29 +472,24 @@ class Reader:
         measured: dict[str, Any] = {name: features.get(name) for name in names}
         recipe = replace(self.asked, **measured)
         alike = json.dumps(asdict(recipe), sort_keys=True) == json.dumps(features, sort_keys=True)
-        if alike and self.parser.recipe != recipe:
+        if alike and self.recipe != recipe:
             self.adopt(recipe)
         return alike
 
     @property
     def has_numbers(self) -> bool:
         """Whether labels are numbers to predict."""
-        return bool(self.parser.recipe.numbers)
+        return bool(self.recipe.numbers)
 
     @property
     def has_classes(self) -> bool:
         """Whether each row has one label, which is a class."""
-        return not (self.multilabel or self.has_numbers or self.has_groups)
-
-    @property
-    def has_groups(self) -> bool:
-        """Whether labels are the relevance of rows within groups."""
-        return self.parser.recipe.has_groups
+        return not (self.multilabel or self.has_numbers)
 
     @property
     def multilabel(self) -> bool:
         """Whether a row may have any number of labels."""
-        return self.parser.recipe.labels_separator is not None
+        return self.recipe.labels_separator is not None
 
     @property
     def rereadable(self) -> bool:
@@ -481,10 +502,9 @@ class Reader:
 
         :meta private:
         """
-        recipe = self.parser.recipe
-        if recipe.is_complete or recipe.rows != "table":
+        if self.recipe.is_complete or self.recipe.rows != "table":
             return False
-        statistics = next_statistics(self.parser, self.split)
+        statistics = next_statistics(self)
         return statistics.seen is not None and not statistics.apart
 
     @property
@@ -497,7 +517,8 @@ class Reader:
         """What a person might not expect, and how many rows had no label in the last pass."""
         rows = self.location.unlabelled
         missing = [make_notice("label-missing", rows=count_rows(rows))] if rows else []
-        return [*self.parser.notices, *missing]
+        met = {} if self.made is None else self.made.notices
+        return [*(self.noted | met), *missing]
 
     @property
     def names(self) -> Mapping[int, str]:
@@ -513,7 +534,7 @@ class Reader:
             The recipe.
         """
         self.complete_recipe()
-        return asdict(self.parser.recipe)
+        return asdict(self.recipe)
 
 
 def read_with_restart(reader: Reader, use: Callable[[], Result]) -> Result:
@@ -525,24 +546,13 @@ def read_with_restart(reader: Reader, use: Callable[[], Result]) -> Result:
         return use()
 
 
-class WholeFile(NamedTuple):
-    """All rows of a file as one batch, with names, notices and the count of broken rows."""
-
-    batch: Batch
-    names: Mapping[int, str]
-    notices: list[Notice]
-    bad: int
-
-
-def read_whole(reader: Reader, report: Callable[[Batch], None] = lambda batch: None) -> WholeFile:
-    """Read all batches into memory; call ``report`` with each.
+def read_whole(reader: Reader, report: Callable[[Batch], None] = lambda batch: None) -> Batch:
+    """Read all batches into memory as one; call ``report`` with each.
 
     Dense and sparse rows and those of one text are measured and scaled here, so that the file is
     parsed once.
     """
-    statistics = (
-        None if reader.parser.recipe.is_complete else next_statistics(reader.parser, reader.split)
-    )
+    statistics = None if reader.recipe.is_complete else next_statistics(reader)
     if statistics is not None and (statistics.apart or statistics.seen is None):
         reader.complete_recipe()
         statistics = None
@@ -560,15 +570,13 @@ def read_whole(reader: Reader, report: Callable[[Batch], None] = lambda batch: N
         reader.complete_recipe()
         if reader.hashed:
             reader.parser.vocabulary = met
-        whole = join_batches(parts, partial(statistics.join, reader.parser))
-    else:
-        whole = join_batches(parts)
-    return WholeFile(whole, reader.names, reader.notices, reader.bad)
+        return join_batches(parts, partial(statistics.join, reader.parser))
+    return join_batches(parts)
 
 
 def read_matrix(reader: Reader) -> tuple[Any, Any]:
     """Read a whole file as an array or a CSR matrix, and its labels."""
-    batch = read_with_restart(reader, lambda: read_whole(reader)).batch
+    batch = read_with_restart(reader, lambda: read_whole(reader))
     return batch.X, tidy(get_labels(batch))
 
 

@@ -14,30 +14,26 @@ from ..parameters import (
     Parameter,
     ParameterError,
     check_ranges,
-    choice,
     count,
-    whole_number,
 )
-from ..parameters.tables import count_from_0
-from .bins import MOST_BINS
+from ..parameters.tables import FEATURES, MOST_BINS, count_from_0, is_number_of_bins
 from .dates import DateForm
-from .notices import Notice
+from .notices import Notice, make_notice
 from .scaling import Scale, recipe_error, unpack_array
 from .sources import file_error
 from .spellings import Spelling
 
-SCALES = ("auto", "none", "standard", "maxabs", "robust")
 TEXT_BITS, OTHER_BITS = 20, 18  # unless stated
 WORDS, CHARACTERS = (1, 2), (2, 4)  # of an n-gram, unless stated
 SINGLE_WORDS = (1, 1)  # of texts with any number of labels
 COUNTS = ("raw", "binary", "sublinear")
 FLOATS = ("float32", "float64")
 OWN_GRAMS = re.compile(r"(.+):(c?)(\d+)(?:-(\d+))?", re.DOTALL)
+MANY_PAIRS, MOST_PAIRS = 10_000, 1 << 22  # of columns: more are noted, or refused
 MOST_COLUMNS = 16  # of a file, for each that the model has weights for
 DIGITS = re.compile(r"-?\d+")
 
 
-QUERIES = "qid"  # the groups of svmlight
 KINDS = ("number", "category", "date", "text")
 
 
@@ -46,11 +42,6 @@ class Frequencies(TypedDict):
 
     counts: str
     rows: Annotated[float, lambda rows: 0 <= rows < float("inf")]
-
-
-def is_number_of_bins(value: Any) -> bool:
-    """Whether a value is 0, for no bins, or a number of bins."""
-    return value == 0 or (whole_number(value) and 2 <= value <= MOST_BINS)
 
 
 def is_rising(edges: Sequence[float]) -> bool:
@@ -105,12 +96,6 @@ class FeatureRecipe:
     bins: Annotated[int, is_number_of_bins] = 0
     edges: Mapping[str, Annotated[Sequence[float], is_rising]] | None = None
     numbers: bool | None = False  # whether labels are numbers to predict; None: if they look so
-    group: str | int | bool | None = None  # the column of groups, or "qid"; labels are relevance
-
-    @property
-    def has_groups(self) -> bool:
-        """Whether labels are the relevance of rows within groups."""
-        return self.group is not None and self.group is not False
 
     @property
     def is_complete(self) -> bool:
@@ -157,12 +142,12 @@ class FeatureRecipe:
     def numbered_columns(self, source: str) -> list[str]:
         """Return the feature columns of a table without a header, whose names are numbers."""
         named = {*(name for name, _ in self.columns or ()), *self.ignore}
-        named |= {str(column) for column in (self.id, self.group) if column is not None}
+        named |= set() if self.id is None else {str(self.id)}
         words = [name for name in named if not DIGITS.fullmatch(name)]
         if words:
             raise ParameterError(
                 f"The model knows its columns by name, such as {min(words)!r}, and {source} is "
-                "read as if it had no names, because of {header=False}; leave that out, or write "
+                "read as if it had no names, because of header=False; leave that out, or write "
                 "the names as the first row.",
                 code="columns-without-names",
             )
@@ -191,6 +176,16 @@ class ReaderOptions(NamedTuple):
     fold: Fold | None = None  # which rows are kept, if not all
 
 
+def read_dtype(recipe: FeatureRecipe, options: ReaderOptions) -> np.dtype:
+    """Return the data type of numbers as they are read.
+
+    Numbers that will be scaled are read in double precision: a date of today has no minutes in
+    single precision.
+    """
+    scaled = recipe.rows == "table" and recipe.scale != "none"
+    return np.dtype(np.float64) if scaled else options.dtype
+
+
 class RestartError(InputError):
     """A row far down shows that the file must be read again, with another recipe."""
 
@@ -203,11 +198,10 @@ class RestartError(InputError):
 def leading_zeros_error(label: str) -> RestartError:
     """Return the error of a label such as 01 among labels that are numbers."""
     return RestartError(
-        "the label has leading zeros, and labels before it are numbers; use {category} to keep "
-        "01 and 1 apart",
+        "the label has leading zeros, and labels before it are numbers; name it in category to "
+        "keep 01 and 1 apart",
         code="label-zeros",
         column=label,
-        category=[label],
     )
 
 
@@ -216,7 +210,7 @@ def load_recipe(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe
     stated = {name: getattr(asked, name) for name in OF_THE_FILE}
     if replace(asked, **{name: getattr(ASKED, name) for name in OF_THE_FILE}) != ASKED:
         raise ParameterError(
-            "{features?} says how features are made; leave out {text?}, {category?}, {bits?} and "
+            "features says how features are made; leave out text, category, bits and "
             "other options of features.",
             code="features-and-options",
         )
@@ -253,35 +247,13 @@ def check_stored_recipe(features: Mapping[str, Any], width: int) -> None:
         unpack_array(str(letters), MOST_COLUMNS * max(width, 64))
 
 
-def is_range(value: Any) -> bool:
-    """Whether a parameter is two whole numbers from 1 up, the least first, or is left out."""
-    if value is None:
-        return True
-    two = isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2
-    return two and all(map(whole_number, value)) and value[0] <= value[1]
-
-
 RANGES = {
-    "counts": choice("binary", *COUNTS),
-    "ngrams": Parameter(None, "two whole numbers from 1 up, the least first", is_range),
-    "bits": Parameter(
-        None, "1 to 31", lambda value: value is None or (whole_number(value) and value <= 31)
-    ),
+    **FEATURES,
     "labels_separator": Parameter(
         None,
         "one character or more",
         lambda value: value is None or (isinstance(value, str) and value != ""),
     ),
-    "group": Parameter(
-        None,
-        "the name or the number of a column, or False",
-        lambda value: (
-            value in (None, False) or (isinstance(value, str | int) and value is not True)
-        ),
-    ),
-    "bins": Parameter(0, f"0, or a whole number from 2 to {MOST_BINS}", is_number_of_bins),
-    "first": Parameter(None, "0 or 1", lambda value: value in (None, 0, 1)),
-    "scale": choice("auto", *SCALES),
     "dtype": Parameter(
         np.float32, "float32 or float64", lambda value: np.dtype(value).name in FLOATS
     ),
@@ -295,30 +267,21 @@ def check_options(recipe: FeatureRecipe, options: ReaderOptions) -> None:
     """Refuse options out of range."""
     if recipe.label is True:
         raise ParameterError(
-            "{label} is not a column; give its name or number, or False for none.",
+            "label=True is not a column; give its name or number, or False for none.",
             code="out-of-range",
-            label=True,
         )
     check_ranges(vars(recipe) | options._asdict(), RANGES)
-    refuse_other_labels(recipe, options.new)
+    refuse_several_numbers(recipe)
     for least, most, *_ in recipe.grams.values():
         check_grams(least, most)
 
 
-def refuse_other_labels(recipe: FeatureRecipe, new: bool) -> None:
-    """Refuse several labels in a row where these are to be numbers, and both in ``new`` groups."""
-    several = recipe.labels_separator is not None
-    if recipe.numbers and several:
+def refuse_several_numbers(recipe: FeatureRecipe) -> None:
+    """Refuse several labels in a row where these are to be numbers."""
+    if recipe.numbers and recipe.labels_separator is not None:
         raise ParameterError(
-            "{numbers?} is for rows of one number each, and {labels_separator?} for several "
+            "numbers is for rows of one number each, and labels_separator for several "
             "labels; leave one out.",
-            code="conflict",
-        )
-    if new and recipe.has_groups and (several or recipe.numbers is not None):
-        other = "{labels_separator?}" if several else "{numbers?} or {classes?}"
-        raise ParameterError(
-            f"{{group?}} is for labels that say how relevant a row is, and {other} for labels to "
-            "predict; leave one out.",
             code="conflict",
         )
 
@@ -342,15 +305,18 @@ def find_crossed_groups(recipe: FeatureRecipe, group: Callable[[str], int]) -> n
         return np.zeros((1, 2), np.uint16)
     if not recipe.cross:
         return None
-    names = [str(cross).split(",") for cross in recipe.cross]
-    for cross, pair in zip(recipe.cross, names, strict=True):
-        if len(pair) != 2:
+    return np.array([[group(name) for name in pair] for pair in split_crosses(recipe)], np.uint16)
+
+
+def split_crosses(recipe: FeatureRecipe) -> list[list[str]]:
+    """Return the two names of each cross."""
+    for cross in recipe.cross:
+        if not isinstance(cross, str) or cross.count(",") != 1:
             raise ParameterError(
-                "{cross} must be two names with a comma between them.",
+                f"cross={cross!r} must be two names with a comma between them.",
                 code="out-of-range",
-                cross=cross,
             )
-    return np.array([[group(name) for name in pair] for pair in names], np.uint16)
+    return [cross.split(",") for cross in recipe.cross]
 
 
 class ColumnNames:
@@ -423,9 +389,15 @@ def with_columns(
         names.named(name)
     if recipe.bins and not any(kind == "number" for _, kind in recipe.columns):
         raise ParameterError(
-            f"{names.source} has no columns of numbers for {{bins}}; leave it out.",
+            f"{names.source} has no columns of numbers for bins={recipe.bins!r}; leave it out.",
             code="bins-without-numbers",
-            bins=recipe.bins,
+        )
+    if recipe.pairs and count_pairs(recipe) > MOST_PAIRS:
+        raise ParameterError(
+            f"pairs=True would give each row {count_pairs(recipe):,} products of two of its "
+            f"{len(recipe.columns):,} columns, and at most {MOST_PAIRS:,} are made; ignore "
+            "some columns, or name the pairs with cross.",
+            code="too-many-products",
         )
     dense = not (recipe.cross or recipe.pairs or recipe.bins)
     if dense and all(kind == "number" for _, kind in recipe.columns):
@@ -451,13 +423,11 @@ def with_new_columns(
     text, grams = text_columns(recipe.text, names)
     ignore = names.find_names(recipe.ignore)
     row_name = None if recipe.id is None else names.find_names([recipe.id])[0]
-    groups = [] if recipe.group is None or recipe.group is False else [recipe.group]
-    group = next(iter(names.find_names(groups)), None)
-    refuse_two_uses(label, group, {"text": text, "ignore": ignore, "id": [row_name]})
+    refuse_two_uses(label, {"text": text, "ignore": ignore, "id": [row_name]})
     kept = {
         name: "text" if name in text else "number" if each.kind == "boolean" else each.kind
         for name, each in found.items()
-        if each.kind and name not in (label, row_name, group, *ignore)
+        if each.kind and name not in (label, row_name, *ignore)
     }
     dates: dict[str, Any] = {name: found[name].form for name in kept if kept[name] == "date"}
     numbers = [name for name in kept if kept[name] == "number"]
@@ -476,27 +446,19 @@ def with_new_columns(
         },
         ignore=ignore,
         id=row_name,
-        group=group,
     )
 
 
-def refuse_two_uses(
-    label: str | None, group: str | None, uses: Mapping[str, Sequence[Any]]
-) -> None:
+def refuse_two_uses(label: str | None, uses: Mapping[str, Sequence[Any]]) -> None:
     """Refuse a column that is given for two uses that exclude each other."""
-    for option, chosen in {**uses, "group": [group]}.items():
+    for option, chosen in uses.items():
         if label is not None and label in chosen:
             raise ParameterError(
-                f"The column {label!r} is the label; {{{option}?}} is for other columns.",
+                f"The column {label!r} is the label; {option} is for other columns.",
                 code="label-is-feature",
             )
-    if group is not None and group in uses["ignore"]:
-        raise ParameterError(
-            f"The column {group!r} cannot be {{group?}} and be left out by {{ignore?}}.",
-            code="group-ignored",
-        )
     for name in uses["text"]:
-        if name in (*uses["ignore"], *uses["id"], group):
+        if name in (*uses["ignore"], *uses["id"]):
             raise ParameterError(
                 f"The column {name!r} cannot be text and be left out.", code="text-ignored"
             )
@@ -528,9 +490,9 @@ def refuse_options_of_text(recipe: FeatureRecipe) -> None:
     """Refuse options of text where there is no text."""
     grams = recipe.characters or recipe.ngrams is not None
     if not recipe.text and (grams or recipe.tfidf or recipe.counts != ASKED.counts):
-        what = "{ngrams?} and {characters?}" if grams else "{counts?} and {tfidf?}"
+        what = "ngrams and characters" if grams else "counts and tfidf"
         raise ParameterError(
-            what + " are of text; name its column: {text?}.", code="text-without-column"
+            what + " are of text; name its column: text.", code="text-without-column"
         )
 
 
@@ -541,4 +503,15 @@ def collect_notices(
     stated, _ = text_columns(asked.text, names)
     kept = {str(name): kind for name, kind in recipe.columns or () if name not in stated}
     pairs = zip(names.names, kinds, strict=True)
-    return {one.notice: None for name, one in pairs if one.notice and kept.get(name) == one.kind}
+    found = {one.notice: None for name, one in pairs if one.notice and kept.get(name) == one.kind}
+    if recipe.pairs and count_pairs(recipe) > MANY_PAIRS:
+        said = f"{count_pairs(recipe):,}"
+        found[make_notice("pairs", columns=len(recipe.columns or ()), pairs=said)] = None
+    return found
+
+
+def count_pairs(recipe: FeatureRecipe) -> int:
+    """Return how many pairs of columns each row of a table has, at least."""
+    binned = sum(kind == "number" for _, kind in recipe.columns or ()) if recipe.bins else 0
+    features = len(recipe.columns or ()) + binned
+    return features * (features - 1) // 2

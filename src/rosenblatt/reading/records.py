@@ -24,7 +24,7 @@ def list_record_columns(reader: Reader) -> list[str]:
     """Return the names of all columns of a table, used by the model or not."""
     parser = reader.parser
     if isinstance(parser, DelimitedParser):
-        return list(parser.layout.columns.names)
+        return list(parser.profile.columns.names)
     if isinstance(parser, ColumnarParser | JsonLinesParser):
         return list(parser.names.names)
     raise InputError(
@@ -46,7 +46,7 @@ def read_records(reader: Reader, typed: bool = False) -> Iterator[Record]:
         what = "can be read only once, and its rows are needed again; write it to a file first"
         raise file_error("read-once", source.name, what)
     if isinstance(reader.parser, ColumnarParser):
-        for batch in reader.parser.dataset.to_batches(batch_size=BATCH_ROWS):
+        for batch in reader.parser.opened.dataset.to_batches(batch_size=BATCH_ROWS):
             yield from batch.to_pylist()
         return
     for place in range(len(source.names)):
@@ -56,10 +56,10 @@ def read_records(reader: Reader, typed: bool = False) -> Iterator[Record]:
                 io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "replace", "")
             ) as text:
                 if isinstance(reader.parser, DelimitedParser):
-                    layout = reader.parser.layout
-                    plain = [one.kind == "number" and not one.spelling for one in layout.kinds]
+                    profile = reader.parser.profile
+                    plain = [one.kind == "number" and not one.spelling for one in profile.kinds]
                     numbers = set(compress(names, plain)) if typed else set[str]()
-                    for record in read_cells(text, layout.delimiter, names):
+                    for record in read_cells(text, profile.delimiter, names):
                         yield record | {
                             name: to_value(record[name]) for name in numbers & record.keys()
                         }

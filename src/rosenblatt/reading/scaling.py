@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..data.rows import join_rows, known_columns, n_rows, read_only
+from ..data.rows import join_rows, n_rows, read_only
 from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..kernels.columns import COUNT, LARGEST, SHIFT, SQUARES, SUM, ZEROS
@@ -224,11 +224,15 @@ class SparseSurvey:
         self.sample = SparseSample() if bins else None
 
     def add(self, rows: Rows) -> None:
-        """Measure more rows, but for columns that are too many to learn from."""
+        """Measure more rows; refuse columns that are too many to learn from."""
         assert rows.indices is not None
         width = int(rows.indices.max()) + 1 if len(rows.indices) else 0
-        rows = known_columns(rows, width, MOST_SCALED)
-        width = min(width, MOST_SCALED)
+        if width > MOST_SCALED:
+            raise InputError(
+                f"A row has the column {width:,}, and at most {MOST_SCALED:,} columns can be "
+                "learnt; number them without gaps.",
+                code="too-many-columns",
+            )
         if width > len(self.sizes):
             more = (0, width - len(self.sizes))
             self.sizes, self.counts = np.pad(self.sizes, more), np.pad(self.counts, more)

@@ -24,7 +24,6 @@ from ..parameters import InputError, ParameterError
 
 LONGEST_ROW = 64 << 20
 WAIT = 0.1  # seconds, after which a pipe may be left
-CACHE_ENDING = ".rosenblatt-cache"  # of the folders with parsed rows beside a file
 NEWLINE = ord("\n")
 BLANKS = " "  # stands for any run of blanks between cells
 TRANSLATED = 1 << 20  # bytes at once
@@ -52,6 +51,7 @@ class Source:
         self.start: int | None = None  # where it stood, if it can go back there
         self.stream: ByteStream | None = None  # of what cannot be opened again
         self.spent = False
+        self.known_head: tuple[int, bytes] = 0, b""  # how much was asked for, and what came
         self.misread: str | None = None  # an encoding that was stated for what looks like UTF-8
         if path == "-":
             self.name, self.file = "standard input", sys.stdin.buffer
@@ -73,7 +73,7 @@ class Source:
         folder = os.path.isdir(name)
         if folder:
             found = sorted(glob.glob(os.path.join(glob.escape(name), "**"), recursive=True))
-            left = re.compile(rf"[/\\]_[^/\\]*$|{CACHE_ENDING}[/\\]")  # by other programs, by us
+            left = re.compile(r"[/\\]_[^/\\]*$")  # by other programs
             found = [file for file in found if os.path.isfile(file) and not left.search(file)]
         else:
             found = [name] if os.path.exists(name) else sorted(glob.glob(name))
@@ -143,19 +143,22 @@ class Source:
 
     def divide_at_blanks(self) -> None:
         """Replace runs of blanks between cells by tabs from now on."""
-        self.blanks = True
+        self.blanks, self.known_head = True, (0, b"")
         if self.stream is not None:  # what cannot be opened again, and was looked at
             self.stream = replace_blanks(self.stream)
 
     def head(self, size: int) -> bytes:
-        """Return the first bytes, which stay to be read."""
-        with self.open() as stream:
-            head = stream.head(size)
-            if self.spent:
-                self.stream, self.spent = stream, False
+        """Return the first bytes, which stay to be read; the source is opened for them once."""
+        known, head = self.known_head
+        if size > known:
+            with self.open() as stream:
+                head = stream.head(size)
+                if self.spent:
+                    self.stream, self.spent = stream, False
+            self.known_head = size, head
         if not head:
             raise file_error("empty", self.name, "is empty")
-        return head
+        return head[:size]
 
 
 class Pipe(io.RawIOBase):
@@ -337,7 +340,7 @@ def find_encoding(name: str | None) -> str | None:
         " ".encode(found)  # there are codecs that are none of text, such as hex
     except LookupError:
         raise ParameterError(
-            "{encoding} is unknown; try latin-1.", code="encoding", encoding=name
+            f"encoding={name!r} is unknown; try latin-1.", code="encoding"
         ) from None
     return None if found == "utf-8" else found
 
@@ -394,7 +397,7 @@ class Location:
         """Return the error of a row with the place of the row in its message."""
         line += self.lines - self.before
         where = f"{self.name}, {self.unit} {line}, column {error.column!r}"
-        return error.reword(f"{where}: {error.template}{more}.", file=self.name, line=line)
+        return error.reword(f"{where}: {error}{more}.", file=self.name, line=line)
 
     def skip(self, line: int, error: InputError) -> None:
         """Leave a broken row out, or raise its error if there are too many."""

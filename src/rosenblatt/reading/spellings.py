@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
+from ..kernels.lines import MISSING
 from .values import to_scalar
 
 UNITS = "$€£¥₹%"
@@ -15,9 +16,17 @@ MARKS = {  # what divides thousands and decimals, by an example; the first that 
     "1 234.5": (f"[{BLANK}]", r"\."),
     "1'234.5": ("['’]", r"\."),
 }
-PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+PLAIN = re.compile(NUMBER)
+AROUND = ' "\t\v\f\r'  # what may stand around a number
 ANY = re.compile(rf"[-+\d.,'’{BLANK}{UNITS}]*\d[-+\d.,'’{BLANK}{UNITS}]*")
 LEADING_ZEROS = r"^\s*0\d+\s*$"
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number, written plainly, or missing."""
+    cell = cell.strip(AROUND)
+    return cell in MISSING or PLAIN.fullmatch(cell) is not None
 
 
 class Spelling(NamedTuple):

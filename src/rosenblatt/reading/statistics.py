@@ -1,9 +1,8 @@
 """Statistics of all rows that a recipe needs before rows become features."""
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,17 +15,18 @@ from .batches import Batch
 from .bins import MOST_BINNED
 from .notices import list_words
 from .parser import Parser
-from .recipe import FeatureRecipe, Frequencies
+from .recipe import FeatureRecipe, Frequencies, read_dtype
 from .scaling import MOST_KEPT, DenseSurvey, SparseSurvey, number_columns, pack_array
-from .sources import Location
+
+if TYPE_CHECKING:
+    from .reader import Reader
 
 MOST_BITS = 24  # of columns whose n-grams are counted
-NONE = Split()  # no row is held out
 
 
-def next_statistics(parser: Parser, split: Split = NONE) -> "SizeSurvey | TextSurvey":
-    """Return the next statistics that a recipe lacks; held-out rows do not count."""
-    return (TextSurvey if parser.recipe.lacks_frequencies else SizeSurvey)(parser, split)
+def next_statistics(reader: "Reader") -> "SizeSurvey | TextSurvey":
+    """Return the next statistics that a reader's recipe lacks; held-out rows do not count."""
+    return (TextSurvey if reader.recipe.lacks_frequencies else SizeSurvey)(reader)
 
 
 def select_learnt_rows(batch: Batch, split: Split, first_row: int) -> Rows:
@@ -34,14 +34,14 @@ def select_learnt_rows(batch: Batch, split: Split, first_row: int) -> Rows:
     rows = batch.rows
     if not split:
         return rows
-    return rows_where(rows, ~split.held_out(first_row, n_rows(rows), batch.groups))
+    return rows_where(rows, ~split.held_out(first_row, n_rows(rows)))
 
 
 class SizeSurvey:
     """Statistics of numbers, which complete a recipe with scales."""
 
-    def __init__(self, parser: Parser, split: Split = NONE) -> None:
-        self.parser, self.recipe, self.split = parser, parser.recipe, split
+    def __init__(self, reader: "Reader") -> None:
+        self.reader, self.recipe = reader, reader.recipe
         self.seen: DenseSurvey | SparseSurvey | None = None
         numeric, bins = self.recipe.numeric(), self.recipe.bins
         if self.recipe.rows != "table":
@@ -56,21 +56,19 @@ class SizeSurvey:
     def scales_sparse(self) -> bool:
         """Whether sparse rows are scaled, by their sizes if that is not stated."""
         if self.recipe.scale in ("standard", "robust"):
-            why = f"{{scale}} would fill the sparse rows of {self.recipe.rows}; "
-            raise ParameterError(
-                why + 'use {scale="maxabs"}.', code="scale-one-pass", scale=self.recipe.scale
-            )
+            why = f'scale="{self.recipe.scale}" would fill the sparse rows of {self.recipe.rows}; '
+            raise ParameterError(why + 'use scale="maxabs".', code="scale-one-pass")
         if self.recipe.scale == "auto":
             parts, row = [], 0
-            for batch in self.parser.first_rows(self.plain):
-                parts.append(select_learnt_rows(batch, self.split, row))
+            for batch in self.reader.parser_for(self.plain).first_rows():
+                parts.append(select_learnt_rows(batch, self.reader.split, row))
                 row += n_rows(batch.rows)
             first = SparseSurvey()
             for rows in number_columns(parts):
                 first.add(rows)
             if not first.differ():
                 return False
-            self.parser.add_notice("scale-maxabs")
+            self.reader.add_notice("scale-maxabs")
         return True
 
     @property
@@ -80,7 +78,7 @@ class SizeSurvey:
         if not self.apart:
             return recipe
         if recipe.rows == "table":
-            numeric = [each for each in recipe.columns or () if each[0] in recipe.numeric()]
+            numeric = [each for each in recipe.columns or () if each[1] in ("number", "date")]
             recipe = replace(recipe, columns=numeric, text=(), frequencies=None, id=None)
         return replace(recipe, bits=None, bins=0, cross=(), pairs=False)
 
@@ -89,21 +87,18 @@ class SizeSurvey:
         """Whether the numbers must be read in a pass before the rows."""
         return self.recipe.rows in ("table", "svmlight") and self.recipe.bits is not None
 
-    def batches(self, tolerated: int) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
         """Yield the rows to measure: all of them, or the first ones of a pipe."""
-        parser, recipe = self.parser, self.plain
-        if parser.rereadable:
-            location = Location(parser.source.name, tolerated, parser.unit)
-            threads = parser.options.threads
-            yield from parser.over(parser.source, recipe).batches(location, threads)
+        if self.reader.detected.rereadable:
+            yield from self.reader.measure(self.plain)
         else:
-            yield from parser.first_rows(recipe)
-            self.parser.add_notice("scale-first-rows", rows=self.rows)
+            yield from self.reader.parser_for(self.plain).first_rows()
+            self.reader.add_notice("scale-first-rows", rows=self.rows)
 
     def add(self, batch: Batch) -> None:
         """Measure some rows."""
         assert self.seen is not None
-        self.seen.add(select_learnt_rows(batch, self.split, self.rows))
+        self.seen.add(select_learnt_rows(batch, self.reader.split, self.rows))
         self.rows += n_rows(batch.rows)
 
     def join(self, parser: Parser, parts: list[Rows]) -> Rows:
@@ -123,7 +118,7 @@ class SizeSurvey:
             names = self.recipe.numeric()
             found = self.seen.scales(self.recipe.scale, self.apart)
             scales = dict(zip(names, map(list, found), strict=True))
-            dtype = self.parser.read_dtype
+            dtype = read_dtype(self.recipe, self.reader.options)
             close = self.seen.indistinct(float(np.finfo(dtype).eps))
             for code, places in (
                 ("missing-flag", [j for j, scale in enumerate(found) if scale.flagged]),
@@ -132,7 +127,7 @@ class SizeSurvey:
             ):
                 if places:
                     listed = list_words([names[j] for j in places])
-                    self.parser.add_notice(code, names=listed, dtype=dtype)
+                    self.reader.add_notice(code, names=listed, dtype=dtype)
         elif self.seen is not None and self.scales:
             scales = {"factors": pack_array(self.seen.factors())}
         return replace(recipe, scales=scales)
@@ -158,23 +153,22 @@ class SizeSurvey:
 class TextSurvey:
     """Counts of the texts with each n-gram, which complete a recipe with frequencies."""
 
-    def __init__(self, parser: Parser, split: Split = NONE) -> None:
-        self.parser, self.recipe, self.split = parser, parser.recipe, split
+    def __init__(self, reader: "Reader") -> None:
+        self.reader, self.recipe = reader, reader.recipe
         self.rows = self.texts = 0
-        bits = self.recipe.bits or 0
-        if self.recipe.tfidf and not parser.rereadable:
+        bits, rereadable = self.recipe.bits or 0, reader.detected.rereadable
+        if self.recipe.tfidf and not rereadable:
             raise ParameterError(
-                f"{parser.source.name} can be read only once, and {{tfidf=True}} needs to read it "
+                f"{reader.source.name} can be read only once, and tfidf=True needs to read it "
                 "before; write it to a file first.",
                 code="read-once",
             )
         if self.recipe.tfidf and bits > MOST_BITS:
             raise ParameterError(
-                f"{{tfidf=True}} keeps a number for each column; use {{bits?}} of {MOST_BITS} or "
-                "less.",
+                f"tfidf=True keeps a number for each column; use bits of {MOST_BITS} or less.",
                 code="tfidf-bits",
             )
-        counts = parser.rereadable and bits <= MOST_BITS
+        counts = rereadable and bits <= MOST_BITS
         self.seen = np.zeros(1 << bits) if counts else None
 
     @property
@@ -190,20 +184,18 @@ class TextSurvey:
         rows: Rows = parser.weigh_rows(parts)
         return rows
 
-    def batches(self, tolerated: int) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
         """Yield the n-grams of the texts of all rows."""
-        parser, recipe = copy(self.parser), self.recipe
+        recipe = self.recipe
         texts = [each for each in recipe.columns or () if each[0] in recipe.text]
         plain: dict[str, Any] = {"cross": (), "pairs": False, "bins": 0, "id": None}
         recipe = replace(recipe, columns=texts, counts="raw", tfidf=False, scales=None, **plain)
-        parser.options = parser.options._replace(names=0)
-        location = Location(parser.source.name, tolerated, parser.unit)
-        yield from parser.over(parser.source, recipe).batches(location)
+        yield from self.reader.measure(recipe)
 
     def add(self, batch: Batch) -> None:
         """Count the n-grams of some rows."""
         assert self.seen is not None
-        rows = select_learnt_rows(batch, self.split, self.rows)
+        rows = select_learnt_rows(batch, self.reader.split, self.rows)
         self.rows += n_rows(batch.rows)
         self.texts += n_rows(rows)
         indices: Any = rows.indices

@@ -164,7 +164,7 @@ def keep_fold(
 ) -> Iterator[tuple[Batch, Any]]:
     """Yield the rows of a batch that a fold keeps, and what was made of them, one item per row."""
     count = n_rows(batch.rows)
-    keep = fold.keeps(location.rows, count, batch.groups)
+    keep = fold.keeps(location.rows, count)
     location.rows += count
     if keep.any():
         yield select_rows(batch, keep), None if made is None else made[keep]

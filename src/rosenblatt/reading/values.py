@@ -8,6 +8,10 @@ import numpy as np
 from ..kernels.lines import MISSING
 from ..parameters import InputError
 
+NOT_UTF8 = "the bytes are not UTF-8; use encoding, such as latin-1"
+MISSING_LABELS = {*MISSING} - {"-", "None"}
+"""What is no label among labels that are words; minus and "None" may well be classes."""
+
 
 def to_scalar(value: str | float) -> Any:
     """Convert a string or number to an Arrow scalar."""
@@ -55,6 +59,18 @@ def exact_numbers(column: Any) -> np.ndarray:
     return to_numbers(column if whole else column.cast(pyarrow.float64(), safe=False))
 
 
+def clean(value: Any) -> Any:
+    """Return a string without blanks around it, None if it means "missing"; others as they are.
+
+    >>> clean(" red "), clean("NA"), clean(3)
+    ('red', None, 3)
+    """
+    if not isinstance(value, str):
+        return None if value != value else value  # NaN
+    word = value.strip()
+    return None if word in MISSING else word
+
+
 def trim_cells(column: Any) -> Any:
     """Return a column of strings without blanks around them; what means "missing" is null."""
     import pyarrow
@@ -63,6 +79,11 @@ def trim_cells(column: Any) -> Any:
     words = compute.utf8_trim_whitespace(column.cast(pyarrow.string()))
     gaps = compute.is_in(words, to_strings(MISSING))
     return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)
+
+
+def drop_missing(column: Any) -> Any:
+    """Return the strings of a column that are not missing, without blanks around them."""
+    return trim_cells(column).drop_null()
 
 
 def refuse_nul(labels: Iterable[str | None], name: str) -> None:

@@ -1,58 +1,56 @@
 """The HTTP application: endpoints, access checks and limits."""
 
 import asyncio
+import ipaddress
 import itertools
 import os
 import re
 import secrets
-import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Annotated, Any, BinaryIO
+from urllib.parse import quote
 
 try:
-    import orjson  # noqa: F401
+    import httptools  # noqa: F401
+    import msgspec
     import prometheus_client  # noqa: F401
-    import uvicorn  # noqa: F401
+    from starlette.exceptions import HTTPException
+    from starlette.requests import ClientDisconnect, Request
+    from starlette.responses import Response, StreamingResponse
+    from starlette.routing import Route, Router
 except ImportError as missing:
     raise ImportError(
         f"The service needs {missing.name}: pip install 'rosenblatt[serve]'."
     ) from missing
 
 from ..access import Tokens, includes
-from .admin import AdminEndpoints, load_beside
-from .asking import AskEndpoints, Questions, can_ask
-from .feedback import FeedbackEndpoints, Predictions, wants_feedback
-from .http import (
-    DisconnectedError,
-    Receive,
-    Request,
-    RequestError,
-    Response,
-    Route,
-    Router,
-    Send,
-    to_json,
-)
+from . import changes, responses
+from .changes import Changed, ChangeError
 from .inference import InferenceEndpoints
 from .learning import Job, KeyReusedError, Learning
-from .log import LogError, hash_bytes
+from .log import LARGEST_MODEL, LogError, hash_bytes
 from .metrics import Metrics
-from .mlflow import MLflowEndpoints, read_instances, to_predictions
 from .model import Predictor, ServedModel
-from .requests import BadExampleError, Examples, parse_examples, parse_values
-from .responses import about, openapi
+from .openapi import describe
+from .operations import BINARY, JSON, Call, Operation, RequestError, encode_json, to_response
+from .replay import read_log
+from .requests import BadExampleError, Examples, parse_examples, parse_json, parse_values
+from .responses import Health, Learnt, Listing
 
 SMALL = 1 << 16  # bytes of a body that is parsed at once; larger ones are parsed in a thread
 PARSERS = 2  # threads: more would only compete for the interpreter
 LONGEST_KEY = 255  # characters
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+MOST_EXPLAINED = 10_000  # features of one answer; more would keep a parser busy for seconds
+PIECE = 1 << 20  # bytes of a file that are sent at once
 PAGE = Path(__file__).parent / "page.html"
 REQUEST_ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
+CHALLENGES = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "1"}}
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'; connect-src 'self'; img-src data:",
@@ -68,19 +66,80 @@ class Limits:
     ----------
     bytes, rows
         The largest size of one request.
-    open
-        The largest number of requests at a time.
-    seconds
-        The time for a body to arrive, which the connection checks.
-    any_host
-        Whether the Host header may name any host, not only this computer.
+    hosts
+        The names that the Host header may have besides localhost and addresses; None for any.
     """
 
     bytes: int = 16 << 20
     rows: int = 10_000
-    open: int = 256
-    seconds: float = 60.0
-    any_host: bool = False
+    hosts: tuple[str, ...] | None = ()
+
+
+class PredictQuery(msgspec.Struct):
+    """How predictions are explained, and the coverage of sets or intervals."""
+
+    explain: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0,
+            le=100,
+            description="How many features to explain each prediction by. A contribution is a "
+            "scaled value times its weight.",
+        ),
+    ] = 0
+    coverage: (
+        Annotated[
+            float,
+            msgspec.Meta(
+                gt=0,
+                lt=1,
+                description="The probability with which the true label is to be in its set, or "
+                "in its interval; the model needs conformal training.",
+            ),
+        ]
+        | None
+    ) = None
+
+
+class ListQuery(msgspec.Struct):
+    """Which rows of the log are listed."""
+
+    after: Annotated[int, msgspec.Meta(ge=0, le=2**62)] = 0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 100
+
+
+class Rollback(msgspec.Struct):
+    """The number of an example."""
+
+    to: Annotated[float, msgspec.Meta(ge=0, le=2**53, multiple_of=1)]
+
+
+class Budget:
+    """Requests that are open, and the bytes of their bodies, up to a limit."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.bytes, self.requests = most, 0, 0
+
+    def take(self, count: int) -> None:
+        """Count more bytes; refuse them if there are too many."""
+        self.bytes += count
+        if self.bytes > self.most:
+            sentence = "The bodies of open requests are too large; try again."
+            raise RequestError(429, "too-many-bytes", sentence)
+
+
+class PathEndpoint:
+    """The operations of one path, by method."""
+
+    def __init__(self, service: "Service", operations: Iterable[Operation]) -> None:
+        self.service, self.operations = service, {one.method: one for one in operations}
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        scope["operation"] = operation = self.operations[method]
+        response = await self.service.answer(Request(scope, receive), operation)
+        await response(scope, receive, send)
 
 
 class Service:
@@ -98,7 +157,7 @@ class Service:
     say
         Reports events to the operator.
     log_request
-        Called for each answered request, or None.
+        Called with what is known of each answered request, or None.
     """
 
     def __init__(
@@ -108,19 +167,23 @@ class Service:
         limits: Limits | None = None,
         tokens: Tokens | None = None,
         say: Callable[[str], None] = print,
-        log_request: Callable[[Request, int, float], None] | None = None,
+        log_request: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
         self.say = say
         self.limits, self.tokens = limits or Limits(), tokens or Tokens()
         self.log_request = log_request
-        self.open = self.open_bytes = 0
+        self.rows_budget = Budget(4 * self.limits.bytes)
+        self.model_budget = Budget(LARGEST_MODEL)  # apart, so that predictions continue
         self.stopping = False
         self.metrics = Metrics(self)
-        self.router = Router(self.routes())
-        self.questions: Questions | None = None  # if labels are asked for
         self.parsers = ThreadPoolExecutor(PARSERS, "rosenblatt-parsing")
         self.run_name, self.numbers = secrets.token_hex(6), itertools.count(1)
-        self.predictions = Predictions(self.run_name)
+        self.operations = (*self.list_operations(), *InferenceEndpoints(self).list_operations())
+        by_path = groupby(sorted(self.operations, key=lambda one: one.path), lambda one: one.path)
+        endpoints = {path: PathEndpoint(self, operations) for path, operations in by_path}
+        paths = dict.fromkeys(one.path for one in self.operations)  # the most frequent first
+        routes = [Route(p, endpoints[p], methods=[*endpoints[p].operations]) for p in paths]
+        self.router = Router(routes, redirect_slashes=False)
         self.attach(current, learning)
 
     def attach(self, current: Callable[[], Predictor] | None, learning: Learning | None) -> None:
@@ -128,76 +191,104 @@ class Service:
         self.current, self.learning = current or refuse_early, learning
         self.is_loaded = current is not None
         if learning is not None:
-            learning.on_sync = self.metrics.sync.add
+            learning.on_sync = self.metrics.sync.observe
 
-    def routes(self) -> Iterable[Route]:
-        """All endpoints."""
+    def list_operations(self) -> tuple[Operation, ...]:
+        """All endpoints but those of the inference protocol."""
         return (
-            Route("POST", "/predict", "predict", self.predict, "Labels and scores of rows."),
-            Route("POST", "/learn", "learn", self.learn, "Learn examples."),
-            Route("GET", "/model", "predict", self.model, "Describe the model and its errors."),
-            Route("GET", "/model.safetensors", "admin", self.model_file, "The model file."),
-            Route("GET", "/metrics", "predict", self.send_metrics, "Metrics for Prometheus."),
-            Route("GET", "/healthz", "", self.health, "Whether the service works."),
-            Route("GET", "/readyz", "", self.ready, "Whether to send requests to the service."),
-            Route("GET", "/openapi.json", "predict", self.openapi, "This description."),
-            Route("GET", "/", "", self.page, "A page to try the model."),
-            *MLflowEndpoints(self).routes(),
-            *InferenceEndpoints(self).routes(),
-            *AdminEndpoints(self).routes(),
-            *AskEndpoints(self).routes(),
-            *FeedbackEndpoints(self).routes(),
-        )
+            Operation("POST", "/predict", "predict", self.predict, responses.Prediction,
+                      query=PredictQuery, body="rows"),
+            Operation("POST", "/learn", "learn", self.learn, Learnt, 202, body="examples"),
+            Operation("GET", "/model", "predict", self.describe_model, responses.ModelState),
+            Operation("PUT", "/model", "admin", self.load, Learnt,
+                      body=bytes, largest=LARGEST_MODEL),
+            Operation("GET", "/model.safetensors", "admin", self.send_file, BINARY),
+            Operation("POST", "/model/rollback", "admin", self.roll_back, Learnt, body=Rollback),
+            Operation("GET", "/examples", "admin", self.list_examples, Listing, query=ListQuery),
+            Operation("DELETE", "/examples/{numbers}", "admin", self.forget, Learnt),
+            Operation("GET", "/metrics", "predict", self.send_metrics, "text/plain"),
+            Operation("GET", "/healthz", "", self.health, Health),
+            Operation("GET", "/readyz", "", self.ready, responses.Ready),
+            Operation("GET", "/openapi.json", "predict", self.openapi, JSON),
+            Operation("GET", "/", "", self.page, "text/html"),
+        )  # fmt: skip
 
-    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        begun, path = perf_counter(), "other"
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request, count it and log it."""
+        begun, status = perf_counter(), 500
         request = Request(scope, receive)
-        request.identity = self.identify(request)
+        given = request.headers.get("x-request-id", "")
+        identity = given if REQUEST_ID.fullmatch(given) else f"{self.run_name}-{next(self.numbers)}"
+
+        async def send_with_id(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"].append((b"x-request-id", identity.encode()))
+            await send(message)
+
+        scope["app"] = self  # by which the router raises its refusals
         try:
             self.check_origin(request)
-            route = self.router.find(request)
-            path = route.path
-            if route.role and self.tokens.files:
-                self.check_token(request, route.role)
-            if route.role and not self.is_loaded:
-                refuse_early()
-            response = await self.answer(request, route)
-        except RequestError as error:
-            response = error.to_response()
-        except DisconnectedError:
-            response = RequestError(499, "disconnected", "The client went away.").to_response()
-        except Exception as error:  # a mistake of ours, which metrics must show
-            self.say(f"{path} failed: {error!r} (request {request.identity}).")
-            sentence = "An internal error; the service has logged it."
-            response = RequestError(500, "internal", sentence).to_response()
-        response.headers.append((b"x-request-id", request.identity.encode()))
-        await response.send(send)
-        seconds = perf_counter() - begun
-        self.metrics.count(path, response.status, seconds, request.rows)
+            await self.router(scope, receive, send_with_id)
+        except ClientDisconnect:
+            status = 499
+        except Exception as error:
+            response = self.to_refusal(error, f"{scope['path']!r} (request {identity})")
+            await response(scope, receive, send_with_id)
+        path = scope["operation"].path if "operation" in scope else "other"
+        seconds, rows = perf_counter() - begun, scope.get("rows", 0)
+        self.metrics.count(path, status, seconds, rows)
         if self.log_request is not None:
-            self.log_request(request, response.status, seconds)
+            client = scope["client"][0] if scope["client"] else ""
+            entry = {"request_id": identity, "client": client, "method": scope["method"]}
+            entry |= {"path": scope["path"], "status": status, "rows": rows}
+            self.log_request(entry | {"seconds": round(seconds, 6)})
 
-    def identify(self, request: Request) -> str:
-        """The id that a request was sent with, or a new one."""
-        given = request.header(b"x-request-id")
-        if given and REQUEST_ID.fullmatch(given):
-            return given
-        return f"{self.run_name}-{next(self.numbers)}"
+    def to_refusal(self, error: Exception, place: str) -> Response:
+        """The response to a request that failed."""
+        match error:
+            case RequestError():
+                body, status, headers = error.body, error.status, CHALLENGES.get(error.status)
+            case BadExampleError():
+                body = {"error": str(error), "code": error.code}
+                body |= {"row": error.row, "column": error.column}
+                status, headers = error.status, None
+            case HTTPException(status_code=404):
+                body = {"error": "There is no such path.", "code": "unknown-path"}
+                status, headers = 404, None
+            case HTTPException():
+                allowed = (error.headers or {}).get("Allow", "")
+                body = {"error": f"The path takes {allowed}.", "code": "wrong-method"}
+                status, headers = error.status_code, dict(error.headers or {})
+            case _:  # a mistake of ours, which metrics must show
+                self.say(f"{place} failed: {error!r}.")
+                sentence = "An internal error; the service has logged it."
+                body, status, headers = {"error": sentence, "code": "internal"}, 500, None
+        return to_response(body, status, headers)
+
+    def note_refusal(self, client: str, status: int, code: str) -> None:
+        """Count and log a request that was refused before it was complete."""
+        self.metrics.count("other", status, 0.0)
+        if self.log_request is not None:
+            self.log_request({"client": client, "status": status, "code": code})
 
     def check_origin(self, request: Request) -> None:
-        """Refuse requests from pages of other sites, which a browser here may show."""
-        host, origin = request.header(b"host"), request.header(b"origin")
+        """Refuse requests from pages of other sites, which a browser here may show.
+
+        A site that gives its name our address (DNS rebinding) is noticed by its name.
+        """
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
         if origin and origin.partition("://")[2] != host:
             sentence = "Requests from pages of other sites are refused."
             raise RequestError(403, "other-origin", sentence)
-        if self.limits.any_host or host in LOOPBACK or host.rpartition(":")[0] in LOOPBACK:
-            return
-        raise RequestError(421, "other-host", f"Call the service {' or '.join(LOOPBACK)}.")
+        if self.limits.hosts is not None and not is_allowed(host, self.limits.hosts):
+            sentence = "Call the service by its address, or allow the name at its start."
+            raise RequestError(421, "other-host", sentence)
 
     def check_token(self, request: Request, role: str) -> None:
         """Refuse requests without a token of the role."""
-        kind, _, given = request.header(b"authorization").partition(" ")
+        kind, _, given = request.headers.get("authorization", "").partition(" ")
         found = self.tokens.find_role(given.strip()) if kind.lower() == "bearer" else ""
         if not found:
             sentence = "A token is required: Authorization: Bearer TOKEN."
@@ -207,98 +298,90 @@ class Service:
 
     # Request bodies
 
-    async def answer(self, request: Request, route: Route) -> Response:
-        """Read the body of a request, if it has one, and answer it."""
-        if route.method == "GET":
-            return await route.answer(request)
-        if self.open >= self.limits.open:
-            sentence = f"Over {self.limits.open:,} requests are open; try again."
-            raise RequestError(429, "too-many-requests", sentence)
-        largest = route.largest or self.limits.bytes
-        length = request.header(b"content-length") or "0"
+    async def answer(self, request: Request, operation: Operation) -> Response:
+        """Check a request, read what it has, and answer it."""
+        if operation.role and self.tokens.roles:
+            self.check_token(request, operation.role)
+        if operation.role and not self.is_loaded:
+            refuse_early()
+        query, received = None, 0
+        if operation.query is not None:
+            query = read_query(request, operation.query)
+        if operation.method == "GET":
+            return to_response(await operation.answer(Call(request, b"", query)))
+        budget = self.rows_budget if operation.largest is None else self.model_budget
+        budget.requests += 1
+        try:
+            pieces = []
+            async for piece in self.read(request, operation):
+                received += len(piece)
+                budget.take(len(piece))
+                pieces.append(piece)
+            body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+            return to_response(await operation.answer(Call(request, body, query)), operation.status)
+        finally:
+            budget.requests -= 1
+            budget.bytes -= received
+
+    async def read(self, request: Request, operation: Operation) -> Any:
+        """Yield the pieces of a body; refuse one that is too large."""
+        if request.headers.get("content-encoding", "identity") not in ("", "identity"):
+            raise RequestError(415, "encoding", "Send the body without compression.")
+        largest, size = operation.largest or self.limits.bytes, 0
+        length = request.headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > largest:
             raise too_large(largest)
-        if request.header(b"content-encoding") not in ("", "identity"):
-            raise RequestError(415, "encoding", "Send the body without compression.")
-        received = 0
-
-        def admit(more: int, size: int) -> None:
-            nonlocal received
-            received += more
-            self.open_bytes += more
+        async for piece in request.stream():
+            size += len(piece)
             if size > largest:
                 raise too_large(largest)
-            if self.open_bytes > 4 * max(largest, self.limits.bytes):
-                sentence = "The bodies of open requests are too large; try again."
-                raise RequestError(429, "too-many-bytes", sentence)
+            if piece:
+                yield piece
 
-        self.open += 1
-        try:
-            await request.read(admit)
-            return await route.answer(request)
-        except BadExampleError as error:
-            details = {"row": error.row, "column": error.column}
-            raise RequestError(error.status, error.code, str(error), **details) from None
-        finally:
-            self.open -= 1
-            self.open_bytes -= received
-
-    async def work(self, request: Request, function: Callable[[], Any]) -> Any:
+    async def work(self, call: Call, function: Callable[[], Any]) -> Any:
         """Call a function: at once for a small body, otherwise in a thread."""
-        if len(request.body) <= SMALL:
+        if len(call.body) <= SMALL:
             return function()
         return await asyncio.get_running_loop().run_in_executor(self.parsers, function)
 
     # Endpoints
 
-    async def predict(self, request: Request) -> Response:
-        """Labels and scores, by the newest weights."""
-        features, coverage = read_explain(request), read_coverage(request)
+    async def predict(self, call: Call) -> Response:
+        """Predict labels and scores of rows by the newest weights."""
 
-        def predict() -> dict[str, Any]:
-            predictor = self.current()
-            served = predictor.served
-            instances = read_instances(request.body, served.maker, self.limits.rows)
-            values = instances or self.parse(request, served, parse_values)
-            request.rows = len(values)
-            judged = instances is None and wants_feedback(request, served, self.learning)
-            answer: dict[str, Any] = predictor.answer(values, features, coverage)
-            answer["sequence"] = predictor.sequence
-            if instances is not None:
-                return to_predictions(answer)
-            if judged:
-                self.predictions.add(served, values, answer)
-            if self.questions is not None and can_ask(served):
-                sets = predictor.learner.multilabel
-                given = answer["labels"], answer["scores"], sets
-                answer["ask"] = self.questions.choose(values, *given)
-            return answer
+        def predict() -> bytes:
+            predictor, query = self.current(), call.query
+            values = self.parse(call, predictor.served, parse_values)
+            if len(values) * query.explain > MOST_EXPLAINED:
+                sentence = f"rows times explain may be {MOST_EXPLAINED:,}; send fewer rows."
+                raise RequestError(400, "too-many-explained", sentence)
+            found = predictor.answer(values, query.explain, query.coverage)
+            return encode_json(found | {"sequence": predictor.sequence})
 
-        return to_json(await self.work(request, predict))
+        return Response(await self.work(call, predict), media_type=JSON)
 
-    def parse(self, request: Request, served: ServedModel, parse: Callable[..., Any]) -> Any:
+    def parse(self, call: Call, served: ServedModel, parse: Callable[..., Any]) -> Any:
         """The rows of a request."""
-        maker, kind = served.maker, request.header(b"content-type")
-        found = parse(request.body, kind, self.limits.rows, maker.of_lines, maker.of_lists)
-        request.rows = len(found)
+        maker, kind = served.maker, call.header("content-type")
+        found = parse(call.body, kind, self.limits.rows, maker.of_lines, maker.of_lists)
+        call.request.scope["rows"] = len(found)
         return found
 
-    async def learn(self, request: Request) -> Response:
-        """Take examples with labels; answer when they are on disk."""
-        learning, key = self.check_learning(), read_key(request)
+    async def learn(self, call: Call) -> Learnt:
+        """Learn examples; answer when they are on disk."""
+        learning, key = self.check_learning(), read_key(call)
 
         def make_job() -> Job:
             served = learning.served
-            found: Examples = self.parse(request, served, parse_examples)
+            found: Examples = self.parse(call, served, parse_examples)
             rows = None
-            if len(request.body) > SMALL:
+            if len(call.body) > SMALL:
                 with suppress(BadExampleError):  # unless it is a retry, the thread refuses it, too
                     rows = served.make_learnable(found.values)
             return Job(found.texts, found.values, key=key, rows=rows, served=served)
 
-        job = await self.work(request, make_job)
-        sequence = await self.write(job, learning)
-        return to_json({"sequence": sequence, "examples": len(job.texts)}, 202)
+        job = await self.work(call, make_job)
+        return Learnt(await self.write(job, learning), len(job.texts))
 
     def check_learning(self) -> Learning:
         """The thread that learns; refuse a request if there is none or it has ended."""
@@ -326,20 +409,20 @@ class Service:
         except BadExampleError:
             raise
         except KeyReusedError as error:
-            raise RequestError(422, "key-reused", str(error)) from None
+            raise RequestError(409, "key-reused", str(error)) from None
         except (LogError, ValueError) as error:
             sentence = (
-                f"{error} The examples of this request are not acknowledged; send them again."
+                f"{error} The examples of this request are not acknowledged; send them again. "
+                "With an Idempotency-Key they are not learnt twice, whatever happens meanwhile."
             )
             raise RequestError(503, "cannot-write", sentence) from None
 
-    async def model(self, request: Request) -> Response:
-        """Describe the model and how well it does."""
-        asking = None if self.questions is None else self.questions.about()
-        return to_json(about(self.current(), self.learning) | {"asking": asking})
+    async def describe_model(self, call: Call) -> responses.ModelState:
+        """Describe the model, what it has learnt, and its errors."""
+        return responses.about(self.current(), self.learning)
 
-    async def model_file(self, request: Request) -> Response:
-        """The model as a file, with all that was learnt before the request."""
+    async def send_file(self, call: Call) -> Response:
+        """Send the model file, with all that was learnt before the request."""
         learning, path = self.learning, Path(self.current().served.name)
         try:
             if learning is not None:
@@ -349,47 +432,110 @@ class Service:
             raise RequestError(503, "no-model-file", str(error)) from None
         headers = {
             "Content-Length": str(os.fstat(file.fileno()).st_size),
-            "Content-Disposition": f'attachment; filename="{path.name}"',
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(path.name)}",
         }
-        return Response(file, kind="application/octet-stream", headers=headers)
+        return StreamingResponse(read_pieces(file), headers=headers, media_type=BINARY)
 
-    async def send_metrics(self, request: Request) -> Response:
-        """Metrics for Prometheus."""
-        return self.metrics.to_response()
+    async def list_examples(self, call: Call) -> Listing:
+        """List rows of the log."""
+        learning, query = self.check_learning(), call.query
 
-    async def health(self, request: Request) -> Response:
-        """Whether the service works: 503 if it should learn and cannot."""
+        def read() -> Listing:
+            with read_log(learning.log.path) as log:
+                last = min(query.after + query.limit, log.last)
+                found = [
+                    responses.LoggedExample(one.sequence, one.kind, one.read())
+                    for entries in log.entries(query.after, last)
+                    for one in entries
+                ]
+                return Listing(found, last if last < log.last else None)
+
+        return await asyncio.to_thread(read)
+
+    async def forget(self, call: Call) -> Learnt:
+        """Forget examples: the model becomes one that never saw them, and they are erased."""
+        try:
+            numbers = changes.parse_numbers(call.request.path_params["numbers"])
+        except ValueError as error:
+            raise RequestError(400, "bad-numbers", str(error)) from None
+        return await self.change(changes.forget, numbers)
+
+    async def load(self, call: Call) -> Learnt:
+        """Replace the model by the one in the body, a model file."""
+        return await self.change(changes.load, call.body)
+
+    async def roll_back(self, call: Call) -> Learnt:
+        """Return to the model after an example."""
+        return await self.change(changes.roll_back, int(parse_json(call.body, kind=Rollback).to))
+
+    async def change(self, function: Callable[..., Changed], *given: Any) -> Learnt:
+        """Change the model in a thread; predictions and learning continue meanwhile."""
+        learning = self.check_learning()
+        try:
+            changed = await asyncio.to_thread(function, learning, *given)
+            return Learnt(changed.sequence, changed.examples)
+        except ChangeError as error:
+            raise RequestError(error.status, error.code, str(error)) from None
+        except OSError as error:
+            sentence = f"{error} The change may be incomplete; send the request again."
+            raise RequestError(503, "cannot-write", sentence) from None
+        except ValueError as error:
+            raise RequestError(422, "bad-model", str(error)) from None
+
+    async def send_metrics(self, call: Call) -> Response:
+        """Send metrics for Prometheus."""
+        return self.metrics.to_response(call.header("accept"))
+
+    async def health(self, call: Call) -> Response:
+        """Tell whether the service works: 503 if it should learn and cannot."""
         learning = self.learning
         failure = None if learning is None else learning.failure
         if learning is not None and not learning.is_alive() and not self.stopping:
             failure = failure or "The learning thread has ended."
         status = "failing" if failure else "ok" if self.is_loaded else "starting"
-        about = {"status": status, "learning": learning is not None, "failure": failure}
-        return to_json(about, 503 if failure else 200)
+        return to_response(Health(status, learning is not None, failure), 503 if failure else 200)
 
-    async def ready(self, request: Request) -> Response:
-        """Whether to send requests here: 503 while the service starts or stops."""
+    async def ready(self, call: Call) -> Response:
+        """Tell whether to send requests here: 503 while the service starts or stops."""
         is_ready = self.is_loaded and not self.stopping
-        return to_json({"ready": is_ready}, 200 if is_ready else 503)
+        return to_response(responses.Ready(is_ready), 200 if is_ready else 503)
 
-    async def openapi(self, request: Request) -> Response:
-        """The description of the service, for programs."""
-        return to_json(openapi(self))
+    async def openapi(self, call: Call) -> dict[str, Any]:
+        """Describe the service for programs."""
+        return describe(self)
 
-    async def page(self, request: Request) -> Response:
-        """A page with the error over time and a form to try the model."""
-        return Response(PAGE.read_bytes(), kind="text/html; charset=utf-8", headers=PAGE_HEADERS)
+    async def page(self, call: Call) -> Response:
+        """Show a page to try the model."""
+        return Response(PAGE.read_bytes(), headers=PAGE_HEADERS, media_type="text/html")
 
     def reload(self) -> None:
-        """Read the files of tokens again; a file that cannot be used leaves the old tokens."""
+        """Read the file of tokens again."""
         try:
             self.tokens.reload()
         except (OSError, ValueError) as error:
             self.say(f"{error} The tokens are unchanged.")
         else:
             self.say("The tokens were read again.")
-        if self.learning is not None:
-            threading.Thread(target=load_beside, args=(self.learning,)).start()
+
+
+def is_allowed(host: str, names: Iterable[str]) -> bool:
+    """Whether a Host header has an address, localhost, or one of some names."""
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    if name.lower() in ("localhost", *names):
+        return True
+    with suppress(ValueError):
+        return bool(ipaddress.ip_address(name))
+    return False
+
+
+def read_query(request: Request, kind: Any) -> Any:
+    """The query of a request as a type."""
+    if not request.scope["query_string"]:
+        return kind()
+    try:
+        return msgspec.convert(dict(request.query_params), kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise RequestError(400, "bad-query", f"The query is refused: {error}.") from None
 
 
 def too_large(largest: int) -> RequestError:
@@ -398,37 +544,25 @@ def too_large(largest: int) -> RequestError:
     return RequestError(413, "too-many-bytes", sentence)
 
 
-def read_key(request: Request) -> bytes | None:
+def read_key(call: Call) -> bytes | None:
     """A hash of the key that a request was sent with, if any."""
-    given = request.header(b"idempotency-key")
+    given = call.header("idempotency-key")
     if len(given) > LONGEST_KEY:
         sentence = f"An Idempotency-Key has at most {LONGEST_KEY} characters."
         raise RequestError(400, "idempotency-key", sentence)
     return hash_bytes(given.encode()) if given else None
 
 
+def read_pieces(file: BinaryIO) -> Iterator[bytes]:
+    """The bytes of an open file, which is closed at the end."""
+    with file:
+        while piece := file.read(PIECE):
+            yield piece
+
+
 def refuse_early() -> Predictor:
     """Refuse a request that arrives before the model is loaded."""
     raise RequestError(503, "starting", "The service is loading its model; try again.")
-
-
-def read_explain(request: Request) -> int:
-    """How many features each prediction is to be explained by."""
-    asked = request.query("explain", "0")
-    if not asked.isascii() or not asked.isdecimal() or len(asked) > 3 or int(asked) > 100:
-        raise RequestError(400, "explain", "explain must be a whole number from 0 to 100.")
-    return int(asked)
-
-
-def read_coverage(request: Request) -> float | None:
-    """The coverage of prediction sets or intervals that are asked for, if any are."""
-    asked = request.query("coverage", "")
-    if not asked:
-        return None
-    with suppress(ValueError):
-        if 0 < float(asked) < 1:
-            return float(asked)
-    raise RequestError(400, "coverage", "coverage must be a number above 0 and below 1.")
 
 
 def resolve(future: "asyncio.Future[int]", outcome: int | Exception) -> None:

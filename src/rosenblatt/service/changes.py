@@ -7,10 +7,10 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from ..learners import load_model
+from ..storage.file import load_model
 from .learning import Learning
 from .log import Log
-from .model import open_model
+from .model import ServedModel
 from .replay import Replay, read_log
 
 MOST_AT_ONCE = 100_000  # examples to forget
@@ -89,7 +89,7 @@ def roll_back(learning: Learning, number: int) -> Changed:
 
 def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
     """Replace the model by that of another model file."""
-    served = open_model(load_model(name, data), name)
+    served = ServedModel(load_model(name, data), name)
     served.check_learning()
     served.warm_up()
     with learning.changing:
@@ -99,17 +99,7 @@ def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
                     f"{name} has learnt from this log; roll back to example {served.sequence}, or "
                     "forget examples, instead."
                 )
-        if learning.served.grow:
+        if learning.served.most_classes is not None:
             served.check_growing()
-        change = learning.call(lambda: learning.change(served, "model", None, data))
+        change = learning.call(lambda: learning.change(served, "model", model=data))
         return Changed(change.result())
-
-
-def promote(learning: Learning) -> Changed:
-    """Replace the model by its shadow, which ends."""
-    with learning.changing:
-        if learning.shadow is None:
-            sentence = "There is no shadow model; start the service with one."
-            raise ChangeError(sentence, "no-shadow")
-        learning.shadow.catch_up()  # while the model learns on; then little is left
-        return Changed(learning.call(learning.promote).result())

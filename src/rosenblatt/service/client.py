@@ -109,53 +109,15 @@ class Client:
         Parameters
         ----------
         rows : dict, list of dicts or data frame
-            Rows with columns by name. A tagger takes lists of tokens, and a model of svmlight or
+            Rows with columns by name. A model of svmlight or
             Vowpal Wabbit text takes lines.
 
         Returns
         -------
         list
-            A label for each row, a list of tags for each sentence, or the scores of a ranker.
+            A label for each row.
         """
-        answer = self.request("POST", "/predict", to_records(rows))
-        return list(next(answer[name] for name in ("labels", "tags", "scores") if name in answer))
-
-    def act(self, rows: Any) -> list[dict[str, Any]]:
-        """Predict the label of each row, to give ``feedback`` on it.
-
-        Parameters
-        ----------
-        rows : dict, list of dicts or data frame
-            Rows with columns by name.
-
-        Returns
-        -------
-        list of dict
-            For each row its ``label``, the ``id`` of the prediction, and the ``probability`` with
-            which the label was drawn: 1 unless the model explores, as ``Banditron`` does.
-        """
-        answer = self.request("POST", "/predict?feedback=1", to_records(rows))
-        chances = answer.get("draw_probabilities") or [1.0] * len(answer["ids"])
-        parts = zip(answer["labels"], answer["ids"], chances, strict=True)
-        return [{"label": label, "id": name, "probability": p} for label, name, p in parts]
-
-    def feedback(self, prediction: str, right: bool) -> int:
-        """Tell whether a prediction was right; return when that is on the disk of the service.
-
-        Parameters
-        ----------
-        prediction : str
-            The id of the prediction, from ``act``. Feedback on it is learnt once.
-        right : bool
-            Whether its label was right.
-
-        Returns
-        -------
-        int
-            The sequence number of the example.
-        """
-        body = {"id": prediction, "right": bool(right)}
-        return int(self.request("POST", "/feedback", body)["sequence"])
+        return list(self.request("POST", "/predict", to_records(rows))["labels"])
 
     def learn(self, rows: Any, key: str | None = None) -> int:
         """Learn examples; return when they are on the disk of the service.

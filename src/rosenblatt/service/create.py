@@ -15,6 +15,7 @@ from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
 from ..reading.scaling import Scale
 from ..storage.model import Model
 from ..training.plan import Found, Request, make_plan
+from ..training.rules import RULES
 
 KINDS = ("number", "category", "text")
 GRAMS = re.compile(r"(c?)(\d+)(?:-(\d+))?")
@@ -41,7 +42,7 @@ def parse_column(stated: str) -> Column:
     details = details[:-1] if len(details) else details
     if not name or kind not in KINDS:
         raise ParameterError(
-            f"{{features?}}: {stated!r} is not NAME, NAME:number, NAME:category or NAME:text.",
+            f"features: {stated!r} is not NAME, NAME:number, NAME:category or NAME:text.",
             code="column-syntax",
         )
     if not details:
@@ -54,7 +55,7 @@ def parse_column(stated: str) -> Column:
         if 1 <= least <= most <= 10:
             return Column(name, kind, grams=(least, most, bool(found[1])))
     raise ParameterError(
-        f"{{features?}}: {stated!r} has more than its kind; that can be NAME:number:MEAN:SPREAD or "
+        f"features: {stated!r} has more than its kind; that can be NAME:number:MEAN:SPREAD or "
         "NAME:text:1-2.",
         code="column-syntax",
     )
@@ -68,7 +69,7 @@ def make_scale(stated: str, mean: str, spread: str) -> Scale:
         centre = factor = math.nan
     if not (math.isfinite(centre) and 0 < factor < math.inf):
         raise ParameterError(
-            f"{{features?}}: the mean or spread in {stated!r} is not a number.",
+            f"features: the mean or spread in {stated!r} is not a number.",
             code="column-syntax",
         )
     return Scale(centre, factor)
@@ -84,10 +85,10 @@ def make_recipe(columns: Sequence[Column], label: str, numbers: bool, bits: int 
     twice = [name for name in names if names.count(name) > 1]
     if twice or label in names:
         raise ParameterError(
-            f"{{features?}} names {twice[0] if twice else label!r} twice.", code="column-twice"
+            f"features names {twice[0] if twice else label!r} twice.", code="column-twice"
         )
     if bits is not None and not 1 <= bits <= 31:
-        raise ParameterError("{bits} must be 1 to 31.", code="out-of-range", bits=bits)
+        raise ParameterError(f"bits={bits!r} must be 1 to 31.", code="out-of-range")
     text = [column.name for column in columns if column.kind == "text"]
     dense = all(column.kind == "number" for column in columns)
     scaled = [column for column in columns if column.kind == "number" and column.scale != Scale()]
@@ -137,15 +138,8 @@ def new_model(
     once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
     plan = make_plan(Request(rule, once | given), Found(fits=False))
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
-    form = plan.choose_rule(width, len(classes))
-    if form.name == f"{plan.rule}-full" and len(classes) > 2:
-        raise ParameterError(
-            '{matrix} is for two classes; use {matrix="diagonal"}.',
-            code="matrix-of-many",
-            **plan.parameters,
-        )
     shape = width, np.dtype(np.float32)
-    learner = LinearLearner.begin(plan.parameters, classes, shape, rule=form)
+    learner = LinearLearner.begin(plan.parameters, classes, shape, rule=RULES[plan.rule])
     learner.features = {"recipe": recipe, "format": "arrow", "largest": []}
     return learner.to_model({"stop_reason": "unfinished", "rows": 0, "plain": False}, [])
 

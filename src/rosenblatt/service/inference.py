@@ -1,169 +1,261 @@
 """The Open Inference Protocol (KServe v2, Triton): predictions of named tensors."""
 
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
+import msgspec
 import numpy as np
-import orjson
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from .. import __version__
-from .http import Endpoints, Request, RequestError, Response, Route, to_json
-from .mlflow import make_rows, parse_json_with_nan
-from .requests import BadExampleError
+from .operations import Call, Operation, RequestError, encode_json
+from .requests import BadExampleError, check_values, decode, parse_json
+from .responses import Ready
 
-INTEGERS = {
-    f"{sign}INT{8 * size}": f"<{kind}{size}"
-    for sign, kind in (("", "i"), ("U", "u"))
-    for size in (1, 2, 4, 8)
-}
-NUMBERS = {"BOOL": "?", "FP16": "<f2", "FP32": "<f4", "FP64": "<f8", **INTEGERS}
+if TYPE_CHECKING:
+    from .app import Service
+
+NUMBERS = {
+    "BOOL": "?", "FP16": "<f2", "FP32": "<f4", "FP64": "<f8", "INT8": "<i1", "INT16": "<i2",
+    "INT32": "<i4", "INT64": "<i8", "UINT8": "<u1", "UINT16": "<u2", "UINT32": "<u4",
+    "UINT64": "<u8",
+}  # fmt: skip
 TYPES = {bool: "BOOL", int: "INT64", float: "FP64", str: "BYTES"}
 VERSION = "1"  # of the protocol's; numbers of examples tell models apart
-HEADER_LENGTH = b"inference-header-content-length"
+Size = Annotated[int, Meta(ge=0)]
+
+
+class TensorParameters(Struct):
+    """How many bytes after the JSON document are the values."""
+
+    binary_data_size: Size | None = None
+
+
+class InputTensor(Struct):
+    """An input."""
+
+    name: str
+    shape: list[Size]
+    datatype: Literal[(*NUMBERS, "BYTES")]  # type: ignore[valid-type]
+    data: list[Any] | None = None
+    parameters: TensorParameters | None = None
+
+
+class OutputName(Struct):
+    """An output that is asked for."""
+
+    name: Literal["labels", "scores", "probabilities"]
+
+
+class Inference(Struct):
+    """A request of the protocol."""
+
+    inputs: list[InputTensor]
+    outputs: list[OutputName] | None = None
+    id: str | None = None
+
+
+class OutputTensor(Struct):
+    """An output."""
+
+    name: str
+    datatype: str
+    shape: list[int]
+    data: list[Any]
+
+
+class Inferred(Struct, omit_defaults=True):
+    """A response of the protocol."""
+
+    model_name: str
+    model_version: str
+    outputs: list[OutputTensor]
+    id: str | UnsetType = UNSET
+
+
+class TensorType(Struct):
+    """The name, type and shape of an input or output."""
+
+    name: str
+    datatype: str
+    shape: list[int]
+
+
+class ModelMetadata(Struct):
+    """The inputs and outputs of a model."""
+
+    name: str
+    versions: list[str]
+    platform: str
+    inputs: list[TensorType]
+    outputs: list[TensorType]
+
+
+class ServerMetadata(Struct):
+    """The server."""
+
+    name: str = "rosenblatt"
+    version: str = __version__
+    extensions: tuple[str, ...] = ("binary_tensor_data",)
+
+
+class Live(Struct):
+    """Whether the server runs."""
+
+    live: bool = True
+
+
+class ModelReady(Struct):
+    """Whether a model is loaded."""
+
+    name: str
+    ready: bool = True
 
 
 class Tensor(NamedTuple):
     """An input: its name, its shape and its values in one list."""
 
     name: str
-    shape: tuple[int, ...]
+    shape: list[int]
     values: list[Any]
 
 
-class InferenceEndpoints(Endpoints):
+class InferenceEndpoints:
     """The endpoints of the Open Inference Protocol, version 2."""
 
-    def routes(self) -> list[Route]:
-        """The endpoints of the protocol."""
-        model = "/v2/models/{name}"
-        return [
-            Route("GET", "/v2", "predict", self.server, "Name and version of the server."),
-            Route("GET", "/v2/health/live", "", self.live, "Whether the server runs."),
-            Route("GET", "/v2/health/ready", "", self.service.ready, "As /readyz."),
-            *(
-                route
-                for path in (model, f"{model}/versions/{{version}}")
-                for route in self.model_routes(path)
-            ),
+    def __init__(self, service: "Service") -> None:
+        self.service = service
+
+    def list_operations(self) -> list[Operation]:
+        """The endpoints; those of the model also with its version in the path."""
+        found = [
+            Operation("GET", "/v2", "predict", self.server, ServerMetadata),
+            Operation("GET", "/v2/health/live", "", self.live, Live),
+            Operation("GET", "/v2/health/ready", "", self.service.ready, Ready),
         ]
+        for path in ("/v2/models/{name}", "/v2/models/{name}/versions/{version}"):
+            found += [
+                Operation("POST", f"{path}/infer", "predict", self.infer, Inferred, body=Inference),
+                Operation("GET", path, "predict", self.model, ModelMetadata),
+                Operation("GET", f"{path}/ready", "", self.model_ready, ModelReady),
+            ]
+        return found
 
-    def model_routes(self, path: str) -> list[Route]:
-        """The endpoints of a model, with or without its version in the path."""
-        return [
-            Route("GET", path, "predict", self.model, "Inputs and outputs of the model."),
-            Route("GET", f"{path}/ready", "", self.model_ready, "Whether the model is loaded."),
-            Route("POST", f"{path}/infer", "predict", self.infer, "Predictions of tensors."),
-        ]
+    async def server(self, call: Call) -> ServerMetadata:
+        """Tell name, version and extensions of the server."""
+        return ServerMetadata()
 
-    async def server(self, request: Request) -> Response:
-        """Name, version and extensions."""
-        about = {"name": "rosenblatt", "version": __version__}
-        return to_json(about | {"extensions": ["binary_tensor_data"]})
+    async def live(self, call: Call) -> Live:
+        """Tell that the server runs."""
+        return Live()
 
-    async def live(self, request: Request) -> Response:
-        """Whether the server runs: it does, or it would not answer."""
-        return to_json({"live": True})
-
-    def check_name(self, request: Request) -> str:
+    def check_name(self, call: Call) -> str:
         """The name of the model; refuse a request for another one or another version."""
-        name, asked = Path(self.service.current().served.name).stem, request.parameters["name"]
-        if asked != name:
+        name, given = Path(self.service.current().served.name).stem, call.request.path_params
+        if given["name"] != name:
             raise RequestError(404, "unknown-model", f"The model is called {name}.")
-        if request.parameters.get("version", VERSION) != VERSION:
+        if given.get("version", VERSION) != VERSION:
             raise RequestError(404, "unknown-version", f"The model has the version {VERSION}.")
         return name
 
-    async def model(self, request: Request) -> Response:
-        """The name, inputs and outputs of the model."""
-        name, served = self.check_name(request), self.service.current().served
+    async def model(self, call: Call) -> ModelMetadata:
+        """Describe the inputs and outputs of the model."""
+        name, served = self.check_name(call), self.service.current().served
         columns = served.maker.columns or [("rows", "text")]
         inputs = [
-            {"name": one, "datatype": "FP64" if kind == "number" else "BYTES", "shape": [-1]}
-            for one, kind in columns
+            TensorType(one, "FP64" if kind == "number" else "BYTES", [-1]) for one, kind in columns
         ]
         classes = served.learner.classes.tolist()
-        numbers = served.has_numbers
-        kind = "FP64" if numbers else find_type(classes)
-        labels = {"name": "labels", "datatype": kind, "shape": [-1]}
+        kind = "FP64" if served.has_numbers else find_type(classes)
         width = [] if len(classes) <= 2 else [len(classes)]
-        scores = {"name": "scores", "datatype": "FP64", "shape": [-1, *width]}
-        about = {"name": name, "versions": [VERSION], "platform": "rosenblatt"}
-        ranks = served.learner.target_kind == "ranking"
-        outputs = [labels] if numbers else [scores] if ranks else [labels, scores]
-        return to_json(about | {"inputs": inputs, "outputs": outputs})
+        outputs = [TensorType("labels", kind, [-1]), TensorType("scores", "FP64", [-1, *width])]
+        outputs = outputs[:1] if served.has_numbers else outputs
+        return ModelMetadata(name, [VERSION], "rosenblatt", inputs, outputs)
 
-    async def model_ready(self, request: Request) -> Response:
-        """Whether the model is loaded: it is, if it has this name."""
-        return to_json({"name": self.check_name(request), "ready": True})
+    async def model_ready(self, call: Call) -> ModelReady:
+        """Tell whether the model is loaded: it is, if it has this name."""
+        return ModelReady(self.check_name(call))
 
-    async def infer(self, request: Request) -> Response:
-        """Labels and scores of the rows that the inputs make together."""
-        name = self.check_name(request)
+    async def infer(self, call: Call) -> Inferred:
+        """Predict labels and scores of the rows that the inputs make together."""
+        name = self.check_name(call)
 
-        def predict() -> dict[str, Any]:
-            document, tensors = read_tensors(request)
+        def predict() -> Inferred:
+            asked, tensors = read_tensors(call)
             predictor = self.service.current()
             values = join_tensors(tensors, predictor.served.maker, self.service.limits.rows)
-            request.rows = len(values)
+            call.request.scope["rows"] = len(values)
             answer = predictor.answer(values)
-            outputs = [
-                make_output(output, answer[output]) for output in choose_outputs(document, answer)
-            ]
-            given = {"id": document["id"]} if "id" in document else {}
-            return {"model_name": name, "model_version": VERSION, **given, "outputs": outputs}
+            names: list[str] = [one.name for one in asked.outputs or ()]
+            names = names or list(answer)
+            absent = sorted({*names} - {*answer})
+            if absent:
+                known = ", ".join(answer)
+                raise BadExampleError(f"There is no output {absent[0]!r}; there are {known}.")
+            outputs = [make_output(output, answer[output]) for output in names]
+            return Inferred(name, VERSION, outputs, UNSET if asked.id is None else asked.id)
 
-        return to_json(await self.service.work(request, predict))
+        found: Inferred = await self.service.work(call, predict)
+        return found
 
 
-def read_tensors(request: Request) -> tuple[dict[str, Any], list[Tensor]]:
-    """The JSON document of a request, and its inputs; binary values follow the document."""
-    length, body = request.header(HEADER_LENGTH), request.body
+def read_tensors(call: Call) -> tuple[Inference, list[Tensor]]:
+    """The document of a request, and its inputs; binary values follow the document."""
+    length, body = call.header("inference-header-content-length"), call.body
     if length and not (length.isdecimal() and len(length) < 12 and int(length) <= len(body)):
         raise BadExampleError("Inference-Header-Content-Length is not the size of the JSON.")
     size = int(length) if length else len(body)
-    document, binary = parse_json_with_nan(body[:size]), body[size:]
-    inputs = document.get("inputs") if isinstance(document, dict) else None
-    if not isinstance(inputs, list) or not all(isinstance(one, dict) for one in inputs):
-        raise BadExampleError("Expected an object with a list of inputs.")
+    asked, binary = parse_document(body[:size]), body[size:]
     tensors = []
-    for one in inputs:
-        name, shape, kind = (one.get(key) for key in ("name", "shape", "datatype"))
-        if not isinstance(name, str) or kind not in (*NUMBERS, "BYTES"):
-            raise BadExampleError(f"an input needs a name and a known datatype, not {kind!r}")
-        if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
-            raise BadExampleError("the shape is not a list of whole numbers", column=name)
-        parameters = one.get("parameters") or {}
-        if not isinstance(parameters, dict):
-            raise BadExampleError("the parameters are not an object", column=name)
-        bytes_here = parameters.get("binary_data_size")
-        if bytes_here is None:
-            values = flatten(one.get("data"))
-        elif type(bytes_here) is int and 0 <= bytes_here <= len(binary):
-            values = decode_binary(binary[:bytes_here], kind, name)
-            binary = binary[bytes_here:]
+    for one in asked.inputs:
+        count = None if one.parameters is None else one.parameters.binary_data_size
+        if count is None:
+            values = flatten(one.data or [])
+        elif count <= len(binary):
+            values, binary = decode_binary(binary[:count], one), binary[count:]
         else:
-            raise BadExampleError("binary_data_size is more than was sent", column=name)
-        if len(values) != math.prod(shape):
-            sentence = f"there are {len(values)} values for the shape {shape}"
-            raise BadExampleError(sentence, column=name)
-        tensors.append(Tensor(name, tuple(shape), values))
-    return document, tensors
+            raise BadExampleError("binary_data_size is more than was sent", column=one.name)
+        if len(values) != math.prod(one.shape):
+            sentence = f"there are {len(values)} values for the shape {one.shape}"
+            raise BadExampleError(sentence, column=one.name)
+        tensors.append(Tensor(one.name, one.shape, values))
+    return asked, tensors
 
 
-def flatten(data: Any) -> list[Any]:
+def parse_document(body: bytes) -> Inference:
+    """Parse the document; NaN, which Python writes into JSON, is a missing value."""
+    found: Inference
+    if b"NaN" in body:
+        try:
+            document = json.loads(decode(body), parse_constant=read_constant)
+            found = msgspec.convert(document, Inference)
+            return found
+        except (ValueError, RecursionError):
+            pass  # the next line says where
+    found = parse_json(body, kind=Inference)
+    return found
+
+
+def read_constant(name: str) -> None:
+    """A missing value for NaN; infinities are refused."""
+    if name != "NaN":
+        raise ValueError(name)
+
+
+def flatten(data: list[Any]) -> list[Any]:
     """The values of nested lists, in order."""
-    if not isinstance(data, list):
-        raise BadExampleError("An input has a list as its data.")
-    flat: list[Any] = data
+    flat = data
     while any(isinstance(one, list) for one in flat):
         flat = [value for one in flat for value in (one if isinstance(one, list) else [one])]
     return flat
 
 
-def decode_binary(data: bytes, kind: str, name: str) -> list[Any]:
+def decode_binary(data: bytes, tensor: InputTensor) -> list[Any]:
     """The values of a binary tensor: little-endian numbers, or strings after their lengths."""
+    kind = tensor.datatype
     try:
         if kind != "BYTES":
             found: list[Any] = np.frombuffer(data, NUMBERS[kind]).tolist()
@@ -177,46 +269,50 @@ def decode_binary(data: bytes, kind: str, name: str) -> list[Any]:
             at = end
         return values
     except ValueError as error:  # also of bytes that are not UTF-8
-        raise BadExampleError(f"the binary data are not {kind} ({error})", column=name) from None
+        sentence = f"the binary data are not {kind} ({error})"
+        raise BadExampleError(sentence, column=tensor.name) from None
 
 
 def join_tensors(tensors: Sequence[Tensor], maker: Any, most: int) -> list[Any]:
     """Rows: of one tensor with all columns, or of a tensor for each column."""
-    if maker.recipe.rows == "sentences":
-        raise BadExampleError("Sentences are not tensors; send them to /predict.")
     names = [tensor.name for tensor in tensors]
     if not tensors or len(set(names)) < len(names):
         raise BadExampleError("Expected inputs with different names.")
     first, count = tensors[0], len(maker.columns) or 1
     if len(tensors) == 1 and (first.name not in maker.names or count > 1 < len(first.shape)):
         width = math.prod(first.shape[1:])
-        rows = [first.values[k : k + width] for k in range(0, len(first.values), max(width, 1))]
-        return make_rows(rows, maker, most)
+        lists = [first.values[k : k + width] for k in range(0, len(first.values), max(width, 1))]
+        return name_rows(lists, maker, most)
     for tensor in tensors:
         if not tensor.shape or math.prod(tensor.shape[1:]) != 1:
             raise BadExampleError("expected the shape [rows] or [rows, 1]", column=tensor.name)
-    return make_rows({tensor.name: tensor.values for tensor in tensors}, maker, most)
+    if len({len(tensor.values) for tensor in tensors}) > 1:
+        raise BadExampleError("The inputs have different numbers of rows.")
+    if maker.of_lines:
+        raise BadExampleError("Expected one input, with a line of text for each row.")
+    rows = zip(*(tensor.values for tensor in tensors), strict=True)
+    return check_values((dict(zip(names, row, strict=True)) for row in rows), most, dict)
 
 
-def choose_outputs(document: dict[str, Any], answer: dict[str, Any]) -> list[str]:
-    """The names of the outputs that a request asks for; all by default."""
-    asked = document.get("outputs") or [{"name": name} for name in answer]
-    listed = asked if isinstance(asked, list) else [asked]
-    names: list[Any] = [one.get("name") if isinstance(one, dict) else None for one in listed]
-    for name in names:
-        if name not in list(answer):
-            raise BadExampleError(f"There is no output {name!r}; there are {', '.join(answer)}.")
-    return names
+def name_rows(rows: list[list[Any]], maker: Any, most: int) -> list[Any]:
+    """Rows of the values of the model's columns in their order, or of one line of text."""
+    if maker.of_lines:
+        return check_values((row[0] if len(row) == 1 else row for row in rows), most, str)
+    names = [name for name, _ in maker.columns]
+    if rows and len(rows[0]) != len(names):
+        sentence = f"there are {len(rows[0])} values for {len(names)} columns"
+        raise BadExampleError(f"{sentence} ({', '.join(names[:10])})", 1)
+    return check_values((dict(zip(names, row, strict=True)) for row in rows), most, dict)
 
 
-def make_output(name: str, values: list[Any]) -> dict[str, Any]:
+def make_output(name: str, values: list[Any]) -> OutputTensor:
     """A list of values, or of lists of them, as an output tensor; a set of labels is JSON."""
     if name == "labels" and isinstance(values[0], list):
-        values = [orjson.dumps(one).decode() for one in values]
+        values = [encode_json(one).decode() for one in values]
     is_matrix = isinstance(values[0], list)
     shape = [len(values), len(values[0])] if is_matrix else [len(values)]
     flat = flatten(values)
-    return {"name": name, "datatype": find_type(flat), "shape": shape, "data": flat}
+    return OutputTensor(name, find_type(flat), shape, flat)
 
 
 def find_type(values: list[Any]) -> str:

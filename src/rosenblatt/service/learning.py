@@ -17,7 +17,6 @@ from .log import PRIVATE, KeyedRequest, LogError, hash_bytes
 from .model import ServedModel
 from .replay import Replay, erase, has_seen, recover
 from .rows import Learnable, join_examples
-from .shadow import Shadow
 
 MOST_TOGETHER = 20_000  # rows that share one sync
 PATIENCE = 0.5  # of a sync, to wait for as many requests as shared the last one
@@ -26,6 +25,7 @@ PUBLISHING = 0.05  # of the time at most
 LONGEST_WAIT = 0.5  # seconds until what was learnt is published
 RETRY = 2.0  # seconds between attempts to use the log again after a write error
 DAY = 86_400.0
+SAVED_EXAMPLES = 20_000  # after which the model is written
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,12 @@ class Keeping:
 
     Attributes
     ----------
-    examples, seconds
-        The model is written after N examples, or N seconds after it has learnt something.
+    seconds
+        The model is written N seconds after it has learnt something, or after 20,000 examples.
     days
         Examples are deleted after N days; None to keep them all.
     """
 
-    examples: int = 20_000
     seconds: float = 60.0
     days: float | None = None
 
@@ -116,13 +115,16 @@ class Learning(threading.Thread):
     """
 
     def __init__(
-        self, path: Path, keeping: Keeping | None = None, say: Callable[[str], None] = print
+        self,
+        path: Path,
+        keeping: Keeping | None = None,
+        say: Callable[[str], None] = print,
+        begin: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(name="rosenblatt-learning", daemon=True)
         self.path, self.keeping, self.say = path, keeping or Keeping(), say
-        self.served, self.log, self.saved_sequence = recover(path, say)
+        self.served, self.log, self.saved_sequence = recover(path, say, begin)
         self.changing = threading.Lock()  # held while the model is replaced
-        self.shadow: Shadow | None = None
         self.erase_at: float | None = None  # when to remove forgotten examples from files
         self.jobs: queue.SimpleQueue[Job | Call | None] = queue.SimpleQueue()
         self.ended, self.ending = False, threading.Lock()  # after which nothing is queued
@@ -162,8 +164,6 @@ class Learning(threading.Thread):
 
     def run(self) -> None:
         """Take jobs until the thread is stopped; then refuse those that are left."""
-        if self.shadow is not None:
-            self.shadow.start()
         try:
             while self.process_group():
                 pass
@@ -298,10 +298,7 @@ class Learning(threading.Thread):
         self.check_learnt()
 
     def recover(self) -> None:
-        """After a write error, learn exactly what the log holds before accepting more.
-
-        A failed sync does not say whether the examples are on disk; the database does.
-        """
+        """After a write error, learn exactly what the log holds before accepting more."""
         if self.failure is None:
             return
         self.log.reopen()
@@ -342,9 +339,9 @@ class Learning(threading.Thread):
                     job.tell(error)
 
     def finish(self) -> None:
-        """Write the model and close the log."""
-        if self.shadow is not None:
-            self.shadow.stop()
+        """Write the model and close the log, without what was refused."""
+        with suppress(OSError, ValueError):
+            self.recover()
         self.publish()
         self.snapshots.shutdown(wait=True)
         try:
@@ -359,13 +356,17 @@ class Learning(threading.Thread):
         """Continue with a model that has learnt all of the log that it should."""
         if served is not self.served:
             served.name, served.log = str(self.path), self.log.identity
-            served.grow, served.limits = self.served.grow, self.served.limits
+            served.most_classes = self.served.most_classes
             served.sequence = self.log.last
             self.served, self.answers = served, served.begin_answers()
             self.publish()
 
     def change(
-        self, served: ServedModel, action: str, source: int | None, model: bytes | None = None
+        self,
+        served: ServedModel,
+        action: str,
+        source: int | None = None,
+        model: bytes | None = None,
     ) -> int:
         """Write a change of the model to the log, then serve that model; return its number.
 
@@ -379,18 +380,6 @@ class Learning(threading.Thread):
             self.fail(str(error))
             raise
         self.replace(served)
-        return number
-
-    def promote(self) -> int:
-        """Continue with the shadow model, which has learnt the same examples."""
-        shadow = self.shadow
-        assert shadow is not None
-        self.recover()
-        with shadow.lock:
-            shadow.learn()
-            number = self.change(shadow.served, "model", shadow.first, shadow.data)
-            shadow.ended.set()
-        self.shadow = None
         return number
 
     def forget(self, served: ServedModel, examples: Collection[int]) -> None:
@@ -449,7 +438,7 @@ class Learning(threading.Thread):
         if self.predictor.sequence < sequence and now >= self.due:
             self.publish()
         behind = sequence - self.saved_sequence
-        due = behind >= self.keeping.examples or now >= self.saved_at + self.keeping.seconds
+        due = behind >= SAVED_EXAMPLES or now >= self.saved_at + self.keeping.seconds
         due = due and now >= self.again_at and (self.saving is None or self.saving.done())
         if behind and due:
             self.saving = self.snapshots.submit(self.try_to_save, self.served.model())
@@ -486,7 +475,8 @@ class Learning(threading.Thread):
         assert self.keeping.days is not None
         days = self.keeping.days * DAY
         try:
-            if time.time() - self.log.find_snapshot_time() >= min(DAY, days / 4):
+            since = time.time() - self.log.find_snapshot_time()
+            if abs(since) >= min(DAY, days / 4):  # a clock that was ahead does not stop it
                 self.log.keep_model(sequence, model)
             deleted = self.log.trim(time.time() - days)
         except (OSError, ValueError) as error:

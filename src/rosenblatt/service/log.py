@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 from zlib import crc32
 
+import msgspec
+
 from ..disk import move_over, temporary_beside
 
 FORMAT = 0x526F7331  # "Ros1", as SQLite's application_id
@@ -48,12 +50,14 @@ SCHEMA = (
 ) WITHOUT ROWID""",
     "CREATE TABLE IF NOT EXISTS former (identity INTEGER PRIMARY KEY, erased INTEGER NOT NULL)",
 )  # indices, because a log may have gigabytes, and a start is to be quick
+SELECT = "SELECT sequence, example, checksum FROM examples WHERE sequence"
 INSERT = (
     "INSERT INTO examples (sequence, received, example, model, checksum) VALUES (?, ?, ?, ?, ?)"
 )
 AT_ONCE = 100  # examples of one statement: fewer calls, and fewer changes of the running thread
-INSERT_SEVERAL = "INSERT INTO examples (received, sequence, example, checksum) VALUES " + ", ".join(
-    f"(?1, ?{3 * k + 2}, ?{3 * k + 3}, ?{3 * k + 4})" for k in range(AT_ONCE)
+INSERT_SEVERAL = (
+    "INSERT INTO examples (sequence, received, example, model, checksum) VALUES "
+    + ", ".join(["(?, ?, ?, ?, ?)"] * AT_ONCE)
 )
 ACKNOWLEDGED = struct.Struct("<QI")  # a sequence number and its checksum
 VACUUMED, ERASED = 1, 2  # steps of removing forgotten examples
@@ -74,7 +78,15 @@ class Entry(NamedTuple):
     @property
     def kind(self) -> str:
         """One of "example", "forgotten" and "change"."""
+        if not self.is_intact:
+            return "example"
         return {"@": "change", "": "forgotten"}.get(self.text[:1], "example")
+
+    def read(self) -> Any:
+        """The example as it was sent, the text of a change, or None."""
+        if self.kind == "example":
+            return msgspec.json.decode(self.text) if self.is_intact else None
+        return self.text or None
 
 
 class Change(NamedTuple):
@@ -113,11 +125,11 @@ class Log:
         How many acknowledged examples the database no longer has, as it was opened.
     """
 
-    def __init__(self, path: Path, writes: bool) -> None:
+    def __init__(self, path: Path, writes: bool, lock: "LogLock | None" = None) -> None:
         if not path.exists():
             raise FileNotFoundError(f"There is no log {path}.")
         self.path, self.writes = path, writes
-        self.lock = lock_log(path) if writes else None
+        self.lock = LogLock(path) if writes and lock is None else lock
         self.connection: sqlite3.Connection | None = None
         self.beside: int | None = None
         try:
@@ -130,13 +142,21 @@ class Log:
             raise
 
     @classmethod
-    def create(cls, path: Path, model: bytes, sequence: int = 0) -> "Log":
-        """Create a log that begins with a model; the file appears complete or not at all."""
+    def create(
+        cls, path: Path, model: bytes, sequence: int = 0, lock: "LogLock | None" = None
+    ) -> "Log":
+        """Create a log that begins with a model; the file appears complete or not at all.
+
+        It is written without a write-ahead log, which closing might fail to move into it unnoticed.
+        """
         if len(model) > LARGEST_MODEL:
             raise ValueError(
                 f"The model takes {len(model) >> 20:,} MB, and a log begins with one of at most "
                 f"{LARGEST_MODEL >> 20:,} MB; use fewer bits."
             )
+        if not path.parent.is_dir():
+            raise LogError(f"{path} cannot be written (there is no folder {path.parent}).")
+        lock = LogLock(path) if lock is None else lock
         for ending in ("-wal", "-shm"):
             rest = path.with_name(path.name + ending)
             if rest.exists():
@@ -146,25 +166,22 @@ class Log:
                 )
         temporary = temporary_beside(path)
         try:
-            if not path.parent.is_dir():
-                raise LogError(f"{path} cannot be written (there is no folder {path.parent}).")
             with explain_errors(path, "written"):
                 os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
                 with closing(sqlite3.connect(temporary, isolation_level=None)) as made:
                     made.execute("PRAGMA auto_vacuum=INCREMENTAL")
                     made.execute("PRAGMA synchronous=FULL")
-                    made.execute("PRAGMA journal_mode=WAL")
                     made.execute(f"PRAGMA application_id={FORMAT}")
                     made.execute(f"PRAGMA user_version={new_identity()}")
                     for statement in (TABLE, *SCHEMA):
                         made.execute(statement)
                     made.execute(INSERT, (sequence, time.time(), None, model, None))
-                move_over(temporary, path)
+                place_file(temporary, path)
                 acknowledged_path(path).unlink(missing_ok=True)
                 sync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
-        return cls(path, writes=True)
+        return cls(path, True, lock)
 
     def open(self) -> None:
         """Connect to the database."""
@@ -179,16 +196,6 @@ class Log:
             connection.execute("PRAGMA secure_delete=ON")
             with suppress(sqlite3.DatabaseError):  # it may be readable only, for now
                 connection.execute("PRAGMA journal_mode=WAL")
-                self.upgrade(connection)
-
-    def upgrade(self, connection: sqlite3.Connection) -> None:
-        """Add what logs of earlier versions lack."""
-        columns = [row[1] for row in connection.execute("PRAGMA table_info(examples)")]
-        if columns and "checksum" not in columns:
-            connection.execute("ALTER TABLE examples ADD COLUMN checksum INTEGER")
-        if columns:
-            for statement in SCHEMA:
-                connection.execute(statement)
 
     def check(self) -> None:
         """Refuse other files, and read the identity and the last number."""
@@ -199,7 +206,6 @@ class Log:
             if found != FORMAT:
                 raise ValueError(f"{self.path} is not a log of rosenblatt.")
             end = self.one("SELECT sequence FROM examples ORDER BY sequence DESC LIMIT 1")
-            columns = self.all("PRAGMA table_info(examples)")
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise
@@ -207,17 +213,20 @@ class Log:
         if end is None:
             raise ValueError(f"{self.path} is not an intact log of rosenblatt (it is empty).")
         (self.last,) = end
-        self.has_checksums = "checksum" in [row[1] for row in columns]
 
     def all(self, statement: str, *values: Any) -> list[Any]:
         """Execute a statement and return all rows."""
-        assert self.connection is not None
-        return self.connection.execute(statement, values).fetchall()
+        return self.connect().execute(statement, values).fetchall()
 
     def one(self, statement: str, *values: Any) -> Any:
         """Execute a statement and return the first row, or None."""
-        assert self.connection is not None
-        return self.connection.execute(statement, values).fetchone()
+        return self.connect().execute(statement, values).fetchone()
+
+    def connect(self) -> sqlite3.Connection:
+        """The connection; after an error there is none until the log is opened again."""
+        if self.connection is None:
+            raise LogError(f"{self.path} is to be read again after an error.")
+        return self.connection
 
     def read(self, statement: str, *values: Any) -> list[Any]:
         """Execute a query and return all rows; errors are raised as LogError."""
@@ -233,22 +242,22 @@ class Log:
         After an error neither examples nor keys are in the log.
         """
         first, now = int(self.last) + 1, time.time()
-        numbered = [
-            (number, text, crc32(text.encode())) for number, text in enumerate(texts, first)
+        rows = [
+            (number, now, text, None, crc32(text.encode()))
+            for number, text in enumerate(texts, first)
         ]
-        whole = len(numbered) // AT_ONCE * AT_ONCE
+        whole = len(rows) // AT_ONCE * AT_ONCE
         several = [
-            (now, *chain.from_iterable(numbered[begin : begin + AT_ONCE]))
+            tuple(chain.from_iterable(rows[begin : begin + AT_ONCE]))
             for begin in range(0, whole, AT_ONCE)
         ]
-        rows = [(number, now, text, None, check) for number, text, check in numbered[whole:]]
         keys = [(key, digest, first + a, first + b) for key, digest, a, b in requests]
         self.write(
             (INSERT_SEVERAL, several),
-            (INSERT, rows),
+            (INSERT, rows[whole:]),
             ("INSERT INTO requests VALUES (?, ?, ?, ?)", keys),
         )
-        return self.extend(first + len(numbered) - 1)
+        return self.extend(first + len(rows) - 1)
 
     def append_change(self, action: str, source: int, model: bytes | None = None) -> int:
         """Put a change of the model on disk; return its number."""
@@ -259,9 +268,9 @@ class Log:
         return self.extend(number)
 
     def extend(self, last: int) -> int:
-        """Set the last number, and acknowledge it."""
-        self.last = last
+        """Acknowledge a number, and make it the last one."""
         self.acknowledge(last)
+        self.last = last
         return last
 
     def acknowledge(self, sequence: int) -> None:
@@ -287,16 +296,22 @@ class Log:
         return int(sequence) if crc32(int(sequence).to_bytes(8, "little")) == check else 0
 
     def reopen(self) -> None:
-        """Connect again after an error, and read what the database holds."""
+        """Connect again after an error, and delete the rows that were refused.
+
+        A failed sync does not say whether they are on disk, and their clients were told to send
+        them again.
+        """
         self.disconnect()
+        known = self.last
         with explain_errors(self.path, "read"):
             self.open()
             self.check()
-
-    def refresh(self) -> None:
-        """Read the last number again, which another process may have written."""
-        with explain_errors(self.path, "read"):
-            self.check()
+        if self.last > known:
+            self.last = known
+            self.write(
+                ("DELETE FROM examples WHERE sequence > ?", [(known,)]),
+                ("DELETE FROM requests WHERE last > ?", [(known,)]),
+            )
 
     def keep_model(self, sequence: int, model: bytes) -> None:
         """Store the model after an example as a snapshot, from which the log can be replayed."""
@@ -373,19 +388,13 @@ class Log:
     def shrink(self) -> None:
         """Return the space of deleted examples to the file system."""
         with explain_errors(self.path, "written"):
-            if self.one("PRAGMA auto_vacuum")[0] != 2:  # a log of version 0.2
-                self.all("PRAGMA auto_vacuum=INCREMENTAL")
-                self.all("VACUUM")
-            assert self.connection is not None
-            self.connection.executescript("PRAGMA incremental_vacuum")  # execute stops at a page
+            self.connect().executescript("PRAGMA incremental_vacuum")  # execute stops at a page
             self.all("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def write(self, *statements: tuple[str, Sequence[tuple[Any, ...]] | None]) -> None:
         """Execute each statement for its rows, all in one transaction: all are on disk, or none."""
         with explain_errors(self.path, "written"):
-            connection = self.connection
-            if connection is None:
-                raise LogError(f"{self.path} is to be read again after an error.")
+            connection = self.connect()
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 for statement, rows in statements:
@@ -401,25 +410,28 @@ class Log:
     # Reading
 
     def entries(self, after: int, until: int | None = None, size: int = 1000) -> Iterator[Any]:
-        """Yield the rows after a number in lists of at most ``size``; refuse a missing row."""
-        assert self.connection is not None
+        """Yield the rows after a number in lists of at most ``size``; refuse deleted ones."""
         last = self.last if until is None else until
-        while after < last:
-            found = self.read(
-                f"SELECT sequence, example, {'checksum' if self.has_checksums else 'NULL'} "
-                "FROM examples WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?",
-                after,
-                last,
-                size,
-            )
-            wanted = range(after + 1, after + 1 + len(found))
-            if not found or [row[0] for row in found] != list(wanted) or None in found[0][:2]:
-                raise ValueError(f"{self.path} lacks the examples after number {after}.")
-            yield [
-                Entry(number, text, check is None or crc32(text.encode()) == check)
-                for number, text, check in found
-            ]
-            after = found[-1][0]
+        ((begin,),) = self.read("SELECT min(sequence) FROM examples")
+        if after < min(begin, last):
+            raise ValueError(f"{self.path} lacks the examples after number {after}.")
+        for first in range(after + 1, last + 1, size):
+            yield self.read_entries(first, min(first + size - 1, last))
+
+    def read_entries(self, first: int, last: int) -> list[Entry]:
+        """The rows from one number to another; one that is missing or damaged is not intact."""
+        wanted = range(first, last + 1)
+        try:
+            found = self.all(f"{SELECT} BETWEEN ? AND ? ORDER BY sequence", first, last)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) and "decode" not in str(error):
+                raise LogError(f"{self.path} cannot be read ({error}).") from error
+            found = []
+        if [row[0] for row in found] == list(wanted):
+            return [Entry(number, *check_text(text, check)) for number, text, check in found]
+        if first == last:
+            return [Entry(first, "", False)]
+        return [one for number in wanted for one in self.read_entries(number, number)]
 
     def models(self) -> list[int]:
         """The numbers of the rows with a snapshot: a model that has learnt all up to there."""
@@ -470,10 +482,11 @@ class Log:
     def close(self) -> None:
         """Close the database and release its lock."""
         self.disconnect()
-        for descriptor in (self.lock, self.beside):
-            if descriptor is not None:
-                os.close(descriptor)
-        self.lock = self.beside = None
+        beside, self.beside = self.beside, None
+        if beside is not None:
+            os.close(beside)
+        if self.lock is not None:
+            self.lock.release()
 
 
 @contextmanager
@@ -485,6 +498,12 @@ def explain_errors(path: Path, action: str) -> Iterator[None]:
         if isinstance(error, LogError | FileNotFoundError):
             raise
         raise LogError(f"{path} cannot be {action} ({error}).") from error
+
+
+def check_text(text: Any, check: Any) -> tuple[str, bool]:
+    """The text of a row, and whether it is what was written."""
+    is_text = isinstance(text, str)
+    return (text, check is None or crc32(text.encode()) == check) if is_text else ("", False)
 
 
 def hash_bytes(data: bytes) -> bytes:
@@ -502,19 +521,39 @@ def acknowledged_path(path: Path) -> Path:
     return path.with_name(path.name + "-last")
 
 
-def lock_log(path: Path) -> int | None:
-    """Lock a log for writing, as long as the descriptor is open."""
+class LogLock:
+    """A lock to write a log, which need not exist yet; it ends with the process."""
+
+    def __init__(self, path: Path) -> None:
+        self.descriptor: int | None = None
+        try:
+            import fcntl
+        except ImportError:  # not on this system: two services for one log are not noticed
+            return
+        with explain_errors(path, "locked"):
+            place, flags = path.with_name(path.name + "-lock"), os.O_RDWR | os.O_CREAT
+            self.descriptor = os.open(place, flags, PRIVATE)
+        try:
+            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self.release()
+            raise ValueError(f"Another service writes {path}; end it first.") from None
+
+    def release(self) -> None:
+        """Release the lock."""
+        descriptor, self.descriptor = self.descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def place_file(temporary: Path, path: Path) -> None:
+    """Give a file its name unless there is one of that name."""
     try:
-        import fcntl
-    except ImportError:  # not on this system: two services for one log are not noticed
-        return None
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise ValueError(f"Another service writes {path}; end it first.") from None
-    return descriptor
+        os.link(temporary, path)
+    except FileExistsError:
+        raise ValueError(f"Another service has just begun {path}; end it first.") from None
+    except OSError:  # the file system has no links; the lock must do
+        move_over(temporary, path)
 
 
 def sync_folder(path: Path) -> None:

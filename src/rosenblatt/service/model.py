@@ -4,7 +4,7 @@ import base64
 import copy
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import compress, groupby
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,6 @@ from ..data.rows import Array, rows_between
 from ..data.weights import class_weights, row_weights
 from ..kernels.algebra import Rows
 from ..learners.conformal import make_sets
-from ..learners.feedback import can_learn_wrong, learn_judged
 from ..learners.linear import LinearLearner, TrainingRows
 from ..reading.batches import Batch
 from ..storage.model import Model
@@ -24,6 +23,7 @@ WINDOWS = (1_000, 10_000)
 MOST_RECENT = WINDOWS[-1]
 MOST_POINTS = 512
 MOST_NEW_CLASSES = 100  # of one request
+LARGEST = 1 << 30  # bytes of a model that grows by new classes
 MOST_DEVIATIONS = 1e6
 
 
@@ -97,13 +97,6 @@ class Progress:
         }
 
 
-class GrowthLimits(NamedTuple):
-    """How large a model may grow by new labels: classes, and bytes of its arrays."""
-
-    classes: int = 1000
-    bytes: int = 1 << 30
-
-
 class ServedModel:
     """A linear model that learns the examples of a log.
 
@@ -115,8 +108,8 @@ class ServedModel:
         Makes rows of requests.
     sequence : int
         The last example that has been learnt.
-    grow : bool
-        Whether labels that it does not know become classes.
+    most_classes : int or None
+        Labels that it does not know become classes up to this number, unless it is None.
     log : int
         The identity of the log that the examples are of, 0 before there is one.
     progress : Progress
@@ -128,26 +121,15 @@ class ServedModel:
 
     def __init__(self, model: Model, name: str) -> None:
         self.kept, self.name = model._replace(checkpoint=None), name
-        self.grow, self.limits = False, GrowthLimits()
+        self.most_classes: int | None = None
         about = model.facts.get("service") or {}
         self.log, self.sequence = int(about.get("log", 0)), int(about.get("sequence", 0))
         self.progress = Progress(about.get("progress"), model.target == "numbers")
-        self.open(model)
-
-    def open(self, model: Model) -> None:
-        """Make the learner, and the maker of rows from requests."""
         if not model.is_linear:
-            raise ValueError(
-                f"{self.name} is a {model.estimator}; linear models and taggers are served."
-            )
+            raise ValueError(f"{name} is a {model.estimator}; only linear models are served.")
         self.learner = LinearLearner.from_model(model)
         self.maker = make_row_maker(self.learner)
         self.set_class_weights()
-
-    @property
-    def width(self) -> int:
-        """The number of features."""
-        return int(self.learner.width)
 
     def set_class_weights(self) -> None:
         """Set the class weights from the parameters of the model."""
@@ -157,11 +139,6 @@ class ServedModel:
     def check_learning(self) -> None:
         """Refuse a model that cannot learn from a stream."""
         reason = self.learner.refusal("stream")
-        if self.learner.target_kind == "ranking":
-            reason = (
-                "It ranks rows within groups, and the service learns row by row; serve it without "
-                "learning, and train it again on more groups."
-            )
         if reason:
             raise ValueError(f"{self.name}: {reason}")
 
@@ -181,13 +158,11 @@ class ServedModel:
             values = [dict.fromkeys(self.maker.names, self.maker.sample)]
         given = self.maker.make(values, labelled=False)
         self.learner.predictor().scores(given.rows, given.width)
-        if self.learner.target_kind == "ranking":
-            return  # it does not learn here
         other = copy.deepcopy(self.learner)
         label = 0.0 if self.has_numbers else self.learner.classes.tolist()[0]
         codes = self.encode([[label] if self.learner.multilabel else label])
         weights = row_weights(codes, given.weights, self.of_class)
-        teach(other, TrainingRows.of(given.rows, codes, weights, given.width), self.no_errors(1))
+        other.learn(TrainingRows.of(given.rows, codes, weights, given.width), self.no_errors(1))
 
     @property
     def has_numbers(self) -> bool:
@@ -202,9 +177,6 @@ class ServedModel:
 
     def learn(self, given: Learnable) -> None:
         """Learn examples in their order; a new label becomes a class at its first example."""
-        if given.judged is not None:
-            self.learn_some_judged(given)
-            return
         labels, done = given.labels or [], 0
         no_classes = self.learner.multilabel or self.has_numbers
         if no_classes or self.learner.codes.keys() >= {*labels}:
@@ -218,36 +190,20 @@ class ServedModel:
                 self.set_class_weights()
         self.learn_known(given.part(done, len(labels)))
 
-    def learn_some_judged(self, given: Learnable) -> None:
-        """Learn examples in their order, of which some are predictions that were judged."""
-        judged = given.judged or []
-        for is_label, found in groupby(range(len(judged)), lambda row: judged[row] is None):
-            first, *rest = found
-            part = given.part(first, first + 1 + len(rest))
-            if is_label:
-                self.learn(part._replace(judged=None))
-            else:
-                self.learn_known(part)
-
     def learn_known(self, given: Learnable) -> None:
         """Learn examples of known labels; skip one that overflows the weights."""
-        judged = given.judged
-        codes = self.encode(given.labels or []) if judged is None else self.encode_judged(given)
-        weights = row_weights(codes, given.weights, self.of_class if judged is None else None)
-        if judged is not None:
-            weights = self.weigh_judged(codes, weights, judged)
+        codes = self.encode(given.labels or [])
+        weights = row_weights(codes, given.weights, self.of_class)
         wrong = self.no_errors(len(codes))
         self.learner.calibration = None  # it is that of other weights
         try:
             rows = TrainingRows.of(given.rows, codes, weights, given.width)
-            teach(self.learner, rows, wrong, judged)
+            self.learner.learn(rows, wrong)
         except ValueError:
             wrong[:] = False
             for row in range(len(codes)):
                 self.learn_alone(given, codes, weights, row, wrong)
-        alone = not (self.learner.multilabel or self.has_numbers or judged)
-        if judged is not None:
-            wrong[:] = [one is None or not one[0] for one in judged]
+        alone = not (self.learner.multilabel or self.has_numbers)
         shown = wrong * self.learner.numbers.scale if self.has_numbers else wrong
         self.progress.add(shown, given.labels or () if alone else ())
         self.sequence += len(codes)
@@ -264,21 +220,6 @@ class ServedModel:
             flags[row, [numbers[label] for label in some]] = True
         return flags
 
-    def encode_judged(self, given: Learnable) -> Array:
-        """The number of each prediction, -1 for a class that the model does not have."""
-        found = [self.learner.codes.get(label, -1) for label in given.labels or ()]
-        return np.array(found, np.intp)
-
-    def weigh_judged(self, codes: Array, weights: Array | None, judged: Sequence[Any]) -> Array:
-        """The weights of judged predictions; 0 for one that tells this model nothing.
-
-        A model that took the place of the one that predicted may know other classes, or learn from
-        labels only.
-        """
-        right = np.array([one[0] for one in judged], bool)
-        known = (codes >= 0) & (right | can_learn_wrong(self.learner))
-        return np.where(known, 1.0 if weights is None else weights, 0.0)
-
     def learn_alone(
         self, given: Learnable, codes: Array, weights: Array | None, row: int, wrong: Array
     ) -> None:
@@ -288,7 +229,7 @@ class ServedModel:
         weight = None if weights is None else weights[some]
         try:
             one = TrainingRows.of(rows, codes[some], weight, given.width)
-            teach(self.learner, one, wrong[some], given.judged and given.judged[some])
+            self.learner.learn(one, wrong[some])
         except ValueError:
             wrong[row] = not self.has_numbers
             self.progress.refused += 1
@@ -306,19 +247,9 @@ class ServedModel:
         Limits that may have changed since the examples were taken are not checked again.
         """
         values = [parse_json(text, row) for row, text in enumerate(texts, 1)]
-        given = self.make_labelled(values)
+        given: Learnable = self.maker.make(values, labelled=True)
         self.check_labels(given)
         return given
-
-    def make_labelled(self, values: list[Any]) -> Learnable:
-        """Make rows from examples; a list [right, probability, example] is a judged prediction."""
-        if not any(type(value) is list for value in values):
-            found: Learnable = self.maker.make(values, labelled=True)
-            return found
-        lists = [value if type(value) is list else [None, None, value] for value in values]
-        found = self.maker.make([one[2] for one in lists], labelled=True)
-        judged = [None if one[0] is None else (one[0], one[1]) for one in lists]
-        return found._replace(judged=judged)
 
     # Predicting
 
@@ -351,9 +282,7 @@ class ServedModel:
             answers.add((chosen != self.encode(labels)).any(axis=1))
         else:
             wrong = np.array([learner.codes.get(label, -1) for label in labels]) != chosen
-            for row, judged in enumerate(given.judged or ()):
-                wrong[row] = wrong[row] if judged is None else not judged[0]
-            answers.add(wrong, () if given.judged else labels)
+            answers.add(wrong, labels)
 
     # Copies to predict with and to save
 
@@ -380,9 +309,9 @@ class ServedModel:
 
     def make_learnable(self, values: list[Any]) -> Learnable:
         """Make rows from the examples of a request; refuse those that cannot be learnt."""
-        given = self.make_labelled(values)
+        given: Learnable = self.maker.make(values, labelled=True)
         new = self.check_labels(given)
-        if new and not self.grow:
+        if new and self.most_classes is None:
             self.refuse_label(*next(iter(new.items())))
         self.check_growth(new)
         if given.width > self.learner.width:
@@ -423,19 +352,19 @@ class ServedModel:
         """Refuse more classes than the limits allow."""
         if not new:
             return
-        count, limits = len(self.learner.classes) + len(new), self.limits
+        count, most = len(self.learner.classes) + len(new), self.most_classes or 0
         if len(new) > MOST_NEW_CLASSES:
             raise BadExampleError(
                 f"The request has {len(new):,} new labels; send at most {MOST_NEW_CLASSES} at once."
             )
-        if count > limits.classes:
-            raise BadExampleError(f"The model may have at most {limits.classes:,} classes.")
+        if count > most:
+            raise BadExampleError(f"The model may have at most {most:,} classes.")
         size = sum(array.nbytes for array in collect_arrays(self.learner))
         needed = size * count / max(len(self.learner.states[0].bias), 1)
-        if needed > limits.bytes:
+        if needed > LARGEST:
             raise BadExampleError(
                 f"{count:,} classes would take {needed / 2**20:,.0f} MB, and the model may take "
-                f"{limits.bytes / 2**20:,.0f} MB."
+                f"{LARGEST / 2**20:,.0f} MB."
             )
 
     def check_sizes(self, given: Learnable) -> None:
@@ -443,31 +372,15 @@ class ServedModel:
 
         One row of 10^15 deviations would decide every later prediction of a perceptron.
         """
-        if self.maker.recipe.scale == "none" or not len(given.rows.values):
+        if not len(given.rows.values):
             return
         largest = float(np.nanmax(np.abs(given.rows.values)))
         if largest > MOST_DEVIATIONS:
+            scaled = self.maker.recipe.scale != "none"
+            unit = "standard deviations from its mean" if scaled else "and not scaled"
             raise BadExampleError(
-                f"A number is {largest:.2g} standard deviations from its mean; at most "
-                f"{MOST_DEVIATIONS:.0e} are learnt."
+                f"A number is {largest:.2g} {unit}; at most {MOST_DEVIATIONS:.0e} is learnt."
             )
-
-
-def teach(
-    learner: Any, given: TrainingRows, wrong: Array, judged: Sequence[Any] | None = None
-) -> None:
-    """Learn rows with labels, or with predictions that were judged.
-
-    A model that learns from judged predictions knows a label as one of probability 1.
-    """
-    if judged is None and not (learner.rule.draws and len(learner.classes) > 2):
-        learner.learn(given, wrong)
-        return
-    told = judged or [(True, 1.0)] * len(given.codes)
-    right = np.array([one[0] for one in told], bool)
-    if not can_learn_wrong(learner):
-        right[:] = True  # wrong ones have the weight 0
-    learn_judged(learner, given, right, np.array([one[1] for one in told]), wrong)
 
 
 class Predictor(NamedTuple):
@@ -505,8 +418,6 @@ def predict(
             sets["sets"] = [learner.classes[flags].tolist() for flags in found]
     if learner.target_kind == "numbers":
         return {"labels": round_numbers(chosen), **sets}
-    if learner.target_kind == "ranking":
-        return {"scores": round_numbers(chosen)}
     if learner.multilabel:
         labels = [learner.classes[flags].tolist() for flags in chosen]
     else:
@@ -571,11 +482,3 @@ def collect_arrays(learner: LinearLearner) -> Iterator[Array]:
     for state in learner.states:
         yield from (value for value in vars(state).values() if isinstance(value, np.ndarray))
         yield from state.further.values()
-
-
-def open_model(model: Model, name: str) -> ServedModel:
-    """Open a model file's model to serve: linear or a tagger."""
-    from .sentences import ServedTagger
-
-    kinds = {ServedTagger.estimator: ServedTagger}
-    return kinds.get(model.estimator, ServedModel)(model, name)

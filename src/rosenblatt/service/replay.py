@@ -10,15 +10,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ..disk import remove_temporaries
-from ..learners import load_model
-from ..storage.file import save_model
+from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from ..training import state as states
-from .log import PRIVATE, Change, Entry, Log
-from .model import ServedModel, open_model
+from .log import PRIVATE, Change, Entry, Log, LogLock
+from .model import ServedModel
 
+ROUNDING = 1e-5  # of the largest weight: sums of another order differ less
 REPORT = 5.0  # seconds between messages of a long replay
 Say = Callable[[str], None]
+Recovered = tuple[ServedModel, Log, int]
 
 
 def log_path(path: Path) -> Path:
@@ -27,15 +28,11 @@ def log_path(path: Path) -> Path:
 
 
 class Replay(NamedTuple):
-    """How to read a log: which examples to leave out, and whether to follow changes of the model.
-
-    A shadow model does not: it learns every example.
-    """
+    """How to read a log: which examples to leave out, and what reports long replays."""
 
     log: Log
     say: Say = print
     without: Collection[int] = ()
-    follows_changes: bool = True
 
     def run(self, served: ServedModel, until: int | None = None) -> ServedModel:
         """Have a model learn what comes after its last example; return the model.
@@ -56,7 +53,7 @@ class Replay(NamedTuple):
                 group = list(found)
                 if kind == "example":
                     self.learn(served, group)
-                elif kind == "change" and self.follows_changes:
+                elif kind == "change":
                     served = self.make_changed(group[-1].sequence)
                 served.sequence = group[-1].sequence
             yield served
@@ -89,11 +86,9 @@ class Replay(NamedTuple):
     def make_changed(self, number: int) -> ServedModel:
         """The model after a change."""
         (change,) = [one for one in self.log.changes() if one.sequence == number]
-        if change.action == "rollback":
-            served = self.rebuild(change.source)
-        else:
-            begun = self.open_snapshot(number, change.source)
-            served = self._replace(follows_changes=False).run(begun, number - 1)
+        if change.action == "model":
+            return self.open_snapshot(number, number)
+        served = self.rebuild(change.source)
         served.sequence = number
         return served
 
@@ -128,7 +123,7 @@ class Replay(NamedTuple):
     def open_snapshot(self, number: int, sequence: int) -> ServedModel:
         """The model of a row of the log, as of a number."""
         name = f"the model of row {number} in {self.log.path}"
-        served = open_model(load_model(name, self.log.model(number)), name)
+        served = ServedModel(load_model(name, self.log.model(number)), name)
         served.log, served.sequence = self.log.identity, sequence
         return served
 
@@ -140,7 +135,7 @@ def has_seen(changes: Sequence[Change], number: int, examples: Collection[int]) 
         if any(last.sequence < one <= number for one in examples):
             return True
         if last.action != "rollback":
-            return any(last.source < one < last.sequence for one in examples)
+            return False
         number = last.source
 
 
@@ -153,27 +148,36 @@ def check_intact(entries: Sequence[Entry]) -> None:
 # At the start of a service
 
 
-class Recovered(NamedTuple):
-    """The model after the last example of its log, the log, and the last example in the file."""
+def recover(path: Path, say: Say, begin: Callable[[], None] = lambda: None) -> Recovered:
+    """Open a model file and its log, and learn what the file lacks; without a log begin one.
 
-    served: ServedModel
-    log: Log
-    saved: int
-
-
-def recover(path: Path, say: Say) -> Recovered:
-    """Open a model file and its log, and learn what the file lacks; without a log begin one."""
+    The log is locked before anything is looked at; then ``begin`` may write a first model. Returns
+    the model after the last example, the log, and the last example in the file.
+    """
     place = log_path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent}.")
+    lock = LogLock(place)
+    try:
+        begin()
+        return recover_locked(path, place, lock, say)
+    except BaseException:
+        lock.release()
+        raise
+
+
+def recover_locked(path: Path, place: Path, lock: LogLock, say: Say) -> Recovered:
+    """Open a model file and its log, which is locked."""
     remove_temporaries(path)
     if not place.exists():
-        served = open_model(load_model(path), str(path))
+        served = ServedModel(load_model(path), str(path))
         served.check_learning()
         if served.sequence:
             say(f"There is no log {place}; a new one continues after example {served.sequence:,}.")
-        log = Log.create(place, path.read_bytes(), served.sequence)
+        log = Log.create(place, path.read_bytes(), served.sequence, lock)
         served.log = log.identity
-        return Recovered(served, log, served.sequence)
-    log = Log(place, writes=True)
+        return served, log, served.sequence
+    log = Log(place, True, lock)
     try:
         if log.lost:
             say(
@@ -193,14 +197,14 @@ def recover(path: Path, say: Say) -> Recovered:
     except BaseException:
         log.close()
         raise
-    return Recovered(served, log, saved)
+    return served, log, saved
 
 
 def find_last_snapshot(path: Path, log: Log, say: Say) -> ServedModel:
     """The newest model to replay the log from: the file, or one in the log."""
     rebuilds = Replay(log, say)
     try:
-        served = open_model(load_model(path), str(path))
+        served = ServedModel(load_model(path), str(path))
     except (ValueError, FileNotFoundError) as error:
         say(f"{error} The model is rebuilt from {log.path}.")
         return rebuilds.find_start(log.last)
@@ -238,19 +242,27 @@ def erase(log: Log, served: ServedModel, path: Path) -> None:
 # Comparing
 
 
-def find_first_difference(log: Log, path: Path) -> tuple[str | None, int]:
+class Difference(NamedTuple):
+    """Where two models part, and whether only rounding does: counts are equal, weights nearly."""
+
+    sentence: str
+    is_rounding: bool = False
+
+
+def find_first_difference(log: Log, path: Path) -> tuple[Difference | None, int]:
     """The first difference between a model and what its log makes, if any, and until where.
 
-    The log is replayed from its beginning, and compared with every model on the way.
+    The log is replayed from its beginning, and compared with every model on the way. A difference
+    by rounding is returned only if there is no other one.
     """
-    wanted = open_model(load_model(path), str(path))
+    wanted = ServedModel(load_model(path), str(path))
     if wanted.log not in (0, log.identity):
-        return f"{path} is not of {log.path}.", wanted.sequence
+        return Difference(f"{path} is not of {log.path}."), wanted.sequence
     if wanted.sequence > log.last:
         text = f"{path} knows {wanted.sequence:,} examples, and {log.path} has {log.last:,}."
-        return text, wanted.sequence
+        return Difference(text), wanted.sequence
     (first, *kept), replay = log.models(), Replay(log)
-    served, before = replay.open_snapshot(first, first), first
+    served, before, rounding = replay.open_snapshot(first, first), first, None
     for stop in [number for number in kept if number < wanted.sequence] + [wanted.sequence]:
         served = replay.run(served, stop)
         last = stop == wanted.sequence
@@ -258,26 +270,39 @@ def find_first_difference(log: Log, path: Path) -> tuple[str | None, int]:
         found = find_difference(served.model(), other)
         if found is not None:
             what = str(path) if last else f"the model after example {stop:,} in the log"
-            return f"{what} parts from the log after example {before:,}: {found}.", stop
+            text = f"{what} parts from the log after example {before:,}: {found.sentence}."
+            if not found.is_rounding:
+                return Difference(text), stop
+            rounding = rounding or Difference(text, True)
         before = stop
-    return None, wanted.sequence
+    return rounding, wanted.sequence
 
 
-def find_difference(one: Model, other: Model) -> str | None:
+def find_difference(one: Model, other: Model) -> Difference | None:
     """What differs first in two models, or None if they are equal to the last bit."""
     if one.classes.tolist() != other.classes.tolist():
-        return f"the classes are {one.classes.tolist()} and {other.classes.tolist()}"
+        return Difference(f"the classes are {one.classes.tolist()} and {other.classes.tolist()}")
+    rounding = None
     for number, pair in enumerate(zip(one.states, other.states, strict=True)):
         (arrays, counts), (others, other_counts) = map(states.pack_state, pair)
         for name in counts:
             if counts[name] != other_counts[name]:
-                return f"{name} of problem {number} is {counts[name]} and {other_counts[name]}"
+                text = f"{name} of problem {number} is {counts[name]} and {other_counts[name]}"
+                return Difference(text)
         for name, array in arrays.items():
-            same = array.shape == others[name].shape
-            if not same or array.tobytes() != others[name].tobytes():
-                place = np.argwhere(array != others[name])[0].tolist() if same else "the shape"
-                return f"{name} of problem {number} differs, first at {place}"
-    return None
+            known = others[name]
+            if array.shape == known.shape and array.tobytes() == known.tobytes():
+                continue
+            if array.shape != known.shape:
+                return Difference(f"{name} of problem {number} has another shape")
+            place = np.argwhere(array != known)[:1].tolist()
+            size = float(np.abs(known).max(initial=0.0))
+            share = float(np.abs(array - known).max()) / size if size else np.inf
+            text = f"{name} of problem {number} differs, first at {place}"
+            if not share <= ROUNDING:
+                return Difference(text)
+            rounding = rounding or Difference(f"{text}, by {share:.1e} of the largest", True)
+    return rounding
 
 
 def read_log(path: Path) -> "closing[Log]":

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
+import msgspec
 
-from .http import JSON
+from .operations import JSON
 
 NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 CSV = "text/csv"
@@ -66,7 +66,7 @@ def parse_examples(
 ) -> Examples:
     """Parse a request body into examples, each with the text for the log."""
     values = parse_values(body, content_type, most, of_lines, of_lists)
-    return Examples([orjson.dumps(value).decode() for value in values], values)
+    return Examples([msgspec.json.encode(value).decode() for value in values], values)
 
 
 def parse_values(
@@ -91,14 +91,14 @@ def parse_values(
         values = parse_json(body)
         found: Iterable[Any] = values if isinstance(values, list) else [values]
     elif kind in NDJSON:
-        found = parse_json_lines(decode(body))
+        lines = (line for line in body.split(b"\n") if line.strip())
+        found = (parse_json(line, row) for row, line in enumerate(lines, 1))
     elif kind == CSV and not of_lines:
         found = parse_csv(decode(body))
     elif kind == LINES and of_lines:
         found = (line.rstrip("\r") for line in decode(body).split("\n") if line.strip())
     else:
-        kinds = [JSON, NDJSON[0], LINES if of_lines else CSV]
-        names = f"{', '.join(kinds[:-1])} or {kinds[-1]}"
+        names = f"{JSON}, {NDJSON[0]} or {LINES if of_lines else CSV}"
         raise UnknownTypeError(f"Content-Type {kind[:80]} is not supported; send {names}.")
     if of_lists is not None:
         found = ({of_lists: one} if type(one) is list else one for one in found)
@@ -139,25 +139,19 @@ def check_values(values: Iterable[Any], most: int, kind: type) -> list[Any]:
     return taken
 
 
-def parse_json(text: bytes | str, row: int | None = None) -> Any:
-    """Parse JSON, from a request or from the log.
+def parse_json(text: bytes | str, row: int | None = None, kind: Any = Any) -> Any:
+    """Parse JSON of a type, from a request or from the log.
 
-    NaN, infinity and half characters are refused; integers beyond 64 bits become floats.
+    NaN, infinity and half characters are refused.
     """
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
+        return msgspec.json.decode(text, type=kind)
+    except RecursionError:
+        raise BadExampleError("invalid JSON (it is nested too deeply)", row) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         if isinstance(text, bytes):
             decode(text)
-        where = f"line {error.lineno}, character {error.colno}"
-        raise BadExampleError(f"invalid JSON at {where} ({error.msg})", row) from None
-
-
-def parse_json_lines(text: str) -> Iterator[Any]:
-    """Parse one JSON value per line."""
-    lines = (line for line in text.split("\n") if line.strip())
-    for row, line in enumerate(lines, 1):
-        yield parse_json(line, row)
+        raise BadExampleError(f"invalid JSON ({error})", row) from None
 
 
 def parse_csv(text: str) -> Iterator[dict[str, str]]:

@@ -1,59 +1,48 @@
 """Make rows from examples by the model's recipe; a row never depends on the others of a request."""
 
 import io
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ..data.labels import LARGEST_LABEL, LabelSets
-from ..data.rows import Array, join_rows, read_only, rows_between
-from ..kernels.lines import MISSING
+from ..data.rows import Array, join_rows, rows_between
 from ..learners.linear import LinearLearner
 from ..parameters import InputError
-from ..reading.arrow import DecodedColumns, TableParser
+from ..reading.arrow import TableParser
 from ..reading.batches import Batch, join_batches
-from ..reading.columnar import ColumnarParser
+from ..reading.columnar import detect_columnar
 from ..reading.label import LABEL_NAMES
 from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
+from ..reading.objects import LARGEST, as_cells, decode_objects, decode_words, to_word
 from ..reading.recipe import FeatureRecipe, ReaderOptions
 from ..reading.sources import Location, Source
-from ..reading.spellings import Spelling
 from ..reading.tables import TableSource
-from ..reading.values import too_large
 from ..reading.vocabulary import FeatureNames
 from .requests import BadExampleError
 
-NO_NUMBER = float("nan")
 TRUTHS = {"true": True, "false": False}
 MOST_ARRAY_COLUMNS = 10_000
 NAMES = 1 << 16  # of hashed features, when they are asked for
 
 
 class Learnable(NamedTuple):
-    """Rows, or a list of sentences, optionally with labels and weights.
-
-    ``judged`` has an entry for each row if some labels are predictions: whether that is right and
-    the probability with which it was drawn, or None for a label.
-    """
+    """Rows, optionally with labels and weights."""
 
     rows: Any
     width: int
     labels: list[Any] | None = None
     weights: Array | None = None
-    judged: list[tuple[bool, float] | None] | None = None
 
     def part(self, first: int, stop: int) -> "Learnable":
         """The examples from ``first`` to before ``stop``."""
         some = slice(first, stop)
         labels = None if self.labels is None else self.labels[some]
         weights = None if self.weights is None else self.weights[some]
-        listed = isinstance(self.rows, list)
-        rows = self.rows[some] if listed else rows_between(self.rows, first, stop)
-        judged = None if self.judged is None else self.judged[some]
-        return Learnable(rows, self.width, labels, weights, judged)
+        return Learnable(rows_between(self.rows, first, stop), self.width, labels, weights)
 
 
 def make_row_maker(learner: LinearLearner) -> "TableMaker | LineMaker":
@@ -105,16 +94,16 @@ class TableMaker:
         self.parser = self.new_parser(0)
         self.largest = float(np.finfo(self.dtype).max)
 
-    def new_parser(self, names: int) -> ColumnarParser:
+    def new_parser(self, names: int) -> TableParser:
         """A parser of tables with the columns of the model."""
         import pyarrow
 
         kinds = {"number": pyarrow.float64()}
         schema = [(name, kinds.get(kind, pyarrow.string())) for name, kind in self.columns]
-        empty = pyarrow.schema(schema).empty_table()
-        return ColumnarParser(
-            TableSource(empty), "arrow", self.recipe, parser_options(self.dtype, names)
-        )
+        source = TableSource(pyarrow.schema(schema).empty_table())
+        options = parser_options(self.dtype, names)
+        found = detect_columnar(source, "arrow", self.recipe, options)
+        return cast(TableParser, found.make(source, found.recipe, options))
 
     def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
         """Make rows from objects, with labels if ``labelled``."""
@@ -133,16 +122,8 @@ class TableMaker:
         if not parser.hashed:
             rows = parser.make_number_rows(self.to_matrix(objects))
             return Batch(rows, None, None, parser.width, 0, 0)
-        columns: list[Any] = []
-        for name, kind in self.columns:
-            values = [one.get(name) for one in objects]
-            if kind == "number":
-                columns.append(self.to_numbers(values, name))
-            elif kind == "date":
-                columns.append(to_times(values, name, parser))
-            else:
-                columns.append(encode_words(values, name))
-        decoded = DecodedColumns(None, None, None, columns, len(objects))
+        with refused_in_row():
+            decoded = decode_objects(parser, objects)
         parts = list(parser.make_batches(decoded, 0, 0))
         return parts[0] if len(parts) == 1 else join_batches(parts)
 
@@ -156,34 +137,9 @@ class TableMaker:
             numbers: Array = found + 0.0  # as doubles, and -0 is 0
             if np.abs(numbers).max() <= self.largest:  # NaN is not
                 return numbers.astype(self.parser.read_dtype, copy=False)
-        columns = [
-            self.to_numbers([one.get(name) for one in objects], name) for name, _ in self.columns
-        ]
+        with refused_in_row():
+            columns = decode_objects(self.parser, objects).columns
         return np.ascontiguousarray(np.column_stack(columns))
-
-    def to_numbers(self, values: list[Any], name: str) -> Array:
-        """A column of numbers; a missing one is NaN.
-
-        All go through double precision, so that none depends on those that come with it.
-        """
-        try:
-            found = np.array(values)
-        except ValueError:  # lists of several lengths
-            found = np.array(values, object)
-        if found.dtype.kind not in "iufb" or found.ndim != 1:
-            spelling = self.recipe.spelling(name)
-            cells = (read_cell(value, spelling) for value in values)
-            found = np.array(
-                [find_number(cell, row, name) for row, cell in enumerate(cells, 1)], np.float64
-            )
-        with np.errstate(over="ignore"):
-            numbers = (found.astype(np.float64) + 0.0).astype(self.parser.read_dtype)  # -0 is 0
-        large = too_large(numbers, self.dtype)
-        if large.any():
-            row = int(large.argmax())
-            sentence = f"{str(values[row])[:40]} is too large a number for {self.dtype}"
-            raise BadExampleError(sentence, row + 1, name)
-        return read_only(numbers)
 
     def read_labels(self, objects: Sequence[dict[str, Any]]) -> list[Any]:
         """The labels of objects; each different word is read once."""
@@ -211,20 +167,26 @@ class TableMaker:
         if self.label_kind in "biuf":
             if isinstance(value, bool) and self.label_kind != "b":
                 raise BadExampleError("expected a number, got true or false", row, self.label)
-            spelling = self.recipe.spelling(self.label)
-            if isinstance(value, str) and spelling is not None and spelling.fits(value):
-                value = spelling.number(value)
-            number = find_number(value, row, self.label)
+            number = self.to_number(value, row)
             most = float(np.finfo(np.float32).max) if self.recipe.numbers else LARGEST_LABEL
             if not abs(number) < most:
                 what = "missing" if np.isnan(number) else "too large a number"
                 raise BadExampleError(f"the label is {what}", row, self.label)
             return to_whole(number)
-        word = to_word(value, row, self.label)
+        with refused_in_row(row, self.label):
+            word = "" if value is None else to_word(value)
         word = word.strip() if self.recipe.trim else word
         if not word:
             raise BadExampleError("the label is missing", row, self.label)
         return word
+
+    def to_number(self, value: Any, row: int) -> float:
+        """A label as a number; a string is read as the cell of a file."""
+        if isinstance(value, int | float) and abs(value) <= LARGEST:
+            return float(value)
+        with refused_in_row(row, self.label):
+            decode = as_cells(self.parser.number_labels)
+            return float(decode_words([value], [row], self.label, decode)[0])
 
     def make_named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
         """Make rows from objects, with the names of their features."""
@@ -235,82 +197,14 @@ class TableMaker:
         return batch, FeatureNames(dict(parser.vocabulary.known))
 
 
-def read_cell(value: Any, spelling: Spelling | None) -> Any:
-    """Read a string as the training read the cells of a file: $1,234.50, or true; keep others."""
-    if not isinstance(value, str):
-        return value
-    if spelling is not None and spelling.fits(value):
-        return spelling.number(value)
-    return TRUTHS.get(value.strip().lower(), value)
-
-
-def find_number(value: Any, row: int, column: str) -> float:
-    """Convert a value to a number, or to NaN if it is missing; strings are parsed."""
-    if value is None:
-        return NO_NUMBER
-    if isinstance(value, str):
-        word = value.strip()
-        if word in MISSING:
-            return NO_NUMBER
-        try:
-            value = float(word) if "_" not in word else None
-        except ValueError:
-            value = None
-        if value is None or not np.isfinite(value):
-            raise BadExampleError(f"{word[:40]!r} is not a number", row, column)
-    if not isinstance(value, int | float):
-        raise BadExampleError(f"{str(value)[:40]} is not a number", row, column)
+@contextmanager
+def refused_in_row(row: int | None = None, column: str | None = None) -> Iterator[None]:
+    """Refuse an example, with its row and column, where its cells cannot be decoded."""
     try:
-        return float(value)
-    except OverflowError:
-        raise BadExampleError(f"{str(value)[:40]}… is too large a number", row, column) from None
-
-
-def encode_words(values: list[Any], name: str) -> tuple[Array, Array]:
-    """Encode a column of words for kernels: their bytes, and the offset of each."""
-    try:
-        words = [
-            value.encode() if type(value) is str else to_word(value, row, name).encode()
-            for row, value in enumerate(values, 1)
-        ]
-    except UnicodeEncodeError:
-        row = next(row for row, value in enumerate(values, 1) if is_broken(value))
-        raise BadExampleError("there is half a character (a lone surrogate)", row, name) from None
-    offsets = np.zeros(len(words) + 1, np.int32)
-    np.cumsum([len(word) for word in words], out=offsets[1:])
-    return read_only(np.frombuffer(b"".join(words), np.uint8)), read_only(offsets)
-
-
-def to_times(values: list[Any], name: str, parser: TableParser) -> Any:
-    """A column of dates or times."""
-    import pyarrow
-
-    words = [to_word(value, row, name) or None for row, value in enumerate(values, 1)]
-    try:
-        return parser.times(pyarrow.array(words, pyarrow.string()), name)
+        yield
     except InputError as error:
-        if len(words) == 1:
-            raise BadExampleError(str(error), 1, name) from None
-        for row, word in enumerate(words, 1):
-            try:
-                parser.times(pyarrow.array([word], pyarrow.string()), name)
-            except InputError as broken:
-                raise BadExampleError(str(broken), row, name) from None
-        raise
-
-
-def is_broken(value: Any) -> bool:
-    """Whether a string cannot be written as UTF-8."""
-    return isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value)
-
-
-def to_word(value: Any, row: int, column: str) -> str:
-    """Convert a value to a string as tables write it; a missing value is empty."""
-    if value is None:
-        return ""
-    if isinstance(value, str | bool | int | float):
-        return str(value)
-    raise BadExampleError(f"{str(value)[:40]} is neither a word nor a number", row, column)
+        where = row or error.line, column or str(error.column)
+        raise BadExampleError(str(error), *where) from None
 
 
 class ArrayMaker(TableMaker):
@@ -416,12 +310,8 @@ def join_examples(parts: Sequence[Learnable]) -> Learnable:
     if any(part.weights is not None for part in parts):
         weights = np.concatenate([get_weights(part) for part in parts])
     labels = [label for part in parts for label in part.labels or ()]
-    width, rows = max(part.width for part in parts), [part.rows for part in parts]
-    whole: Any = [*chain(*rows)] if isinstance(rows[0], list) else join_rows(rows)
-    judged = None
-    if any(part.judged is not None for part in parts):
-        judged = [one for part in parts for one in part.judged or [None] * len(part.labels or ())]
-    return Learnable(whole, width, labels, weights, judged)
+    width = max(part.width for part in parts)
+    return Learnable(join_rows([part.rows for part in parts]), width, labels, weights)
 
 
 def get_weights(part: Learnable) -> Array:

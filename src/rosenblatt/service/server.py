@@ -1,42 +1,40 @@
 """The process of the service: its socket, threads and signals."""
 
 import asyncio
-import contextlib
 import gc
-import logging
 import os
 import signal
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import uvicorn
+import msgspec
+
+try:
+    from uvloop import new_event_loop
+except ImportError:  # Windows
+    from asyncio import new_event_loop  # type: ignore[assignment]
 
 from ..access import Tokens
-from ..learners import load_model
-from ..learners.linear import LinearLearner
 from ..reading.notices import count_rows
-from ..storage.file import save_model
+from ..storage.file import load_model, save_model
 from ..storage.model import Model
-from ..training.solutions import Average
 from .app import Limits, Service
-from .asking import Questions, check_asking
+from .connection import ConnectionLimits, Server
 from .learning import Keeping, Learning
-from .messages import Messages
-from .model import GrowthLimits, Predictor, open_model
-from .protocol import LimitedProtocol
+from .model import Predictor, ServedModel
 from .replay import log_path
-from .shadow import Shadow
 
 PATIENCE = 3.0  # seconds that a port may be taken by a service that just ended
 SWITCH = 0.0005  # seconds; more would let small requests wait for large ones
 WATCH = 1.0  # seconds between two checks of the model file
-MANY_ROWS = 100  # of an average; the next ten change it by less than a tenth
 GRACE = 10  # seconds for open requests when the service ends
 
 
@@ -50,16 +48,13 @@ class ServerOptions:
         Whether examples are learnt.
     host, port
         Where; port 0 is any that is free.
-    keeping, limits, tokens
-        When the model is written, the size of requests, and who may send them.
-    grow, growth
-        Whether new labels become classes, and how large the model may grow.
+    keeping, limits, connections, tokens
+        When the model is written, the size of requests and the number of connections, and who may
+        send them.
+    most_classes
+        New labels become classes up to this number, unless it is None.
     new
         A model to begin with where there is none yet.
-    shadow
-        A model file that learns the same examples and does not answer.
-    ask
-        The share of predictions whose labels are asked for, if any.
     json_logs
         Whether messages are JSON, with one for each request.
     """
@@ -69,12 +64,10 @@ class ServerOptions:
     port: int = 8080
     keeping: Keeping = field(default_factory=Keeping)
     limits: Limits = field(default_factory=Limits)
+    connections: ConnectionLimits = field(default_factory=ConnectionLimits)
     tokens: Tokens = field(default_factory=Tokens)
-    grow: bool = False
-    growth: GrowthLimits = field(default_factory=GrowthLimits)
+    most_classes: int | None = None
     new: Model | None = None
-    shadow: Path | None = None
-    ask: float | None = None
     json_logs: bool = False
 
 
@@ -90,12 +83,10 @@ def serve(path: Path, options: ServerOptions) -> int:
     service = Service(None, None, options.limits, options.tokens, say, log_request)
 
     def load() -> None:
-        create_model(path, options, say)
         learning = make_learning(path, options, say) if options.learn else None
+        if learning is None:
+            create_model(path, options, say)
         current = make_source(path, learning, say)
-        if options.ask is not None:
-            check_asking(current().served)
-            service.questions = Questions(options.ask)
         current().served.warm_up()
         if learning is not None:
             learning.start()
@@ -106,7 +97,7 @@ def serve(path: Path, options: ServerOptions) -> int:
 
     has_failed = False
     try:
-        run(service, listening, load)
+        run(service, listening, load, options.connections)
     finally:
         listening.close()
         learning = service.learning
@@ -118,7 +109,7 @@ def serve(path: Path, options: ServerOptions) -> int:
     return int(has_failed)
 
 
-def create_model(path: Path, options: ServerOptions, say: Messages) -> None:
+def create_model(path: Path, options: ServerOptions, say: Callable[[str], None]) -> None:
     """Write the new model, unless there is a model or a log."""
     if options.new is None or path.exists() or log_path(path).exists():
         return
@@ -128,35 +119,22 @@ def create_model(path: Path, options: ServerOptions, say: Messages) -> None:
         say("Numbers are used unscaled. NAME:number:MEAN:SPREAD scales a column.")
 
 
-def make_learning(path: Path, options: ServerOptions, say: Messages) -> Learning:
+def make_learning(path: Path, options: ServerOptions, say: Callable[[str], None]) -> Learning:
     """Make the learning thread."""
-    learning = Learning(path, options.keeping, say)
-    note_slow_average(learning.served.learner, say)
+    learning = Learning(path, options.keeping, say, lambda: create_model(path, options, say))
     try:
-        if options.grow:
+        if options.most_classes is not None:
             learning.served.check_growing()
-            learning.served.grow, learning.served.limits = True, options.growth
-        if options.shadow is not None:
-            learning.shadow = Shadow(options.shadow, learning.log.path, say)
+            learning.served.most_classes = options.most_classes
     except BaseException:
         learning.log.close()
         raise
     return learning
 
 
-def note_slow_average(learner: Any, say: Callable[[str], None]) -> None:
-    """Say that answers by the average over many rows change slowly."""
-    state = learner.states[0] if isinstance(learner, LinearLearner) else None
-    if isinstance(state, Average) and not state.decay and state.seen >= MANY_ROWS:
-        rule = "the rule arow and " if learner.target_kind == "classes" else ""
-        say(
-            f"The answers are those of an average over {state.seen:,} rows, which new examples "
-            f"change slowly. A model trained with {rule}the solution last changes after a few "
-            "examples, one with an average decay of 0.001 after about a thousand."
-        )
-
-
-def make_source(path: Path, learning: Learning | None, say: Messages) -> Callable[[], Predictor]:
+def make_source(
+    path: Path, learning: Learning | None, say: Callable[[str], None]
+) -> Callable[[], Predictor]:
     """Make the function that returns the newest model: the one that learns, or the file's."""
     if learning is not None:
         return lambda: learning.predictor
@@ -179,7 +157,7 @@ class ModelWatcher(threading.Thread):
     def load(self) -> tuple[tuple[int, int], Predictor]:
         """The model, and the inode and time of its file."""
         found = self.path.stat()
-        served = open_model(load_model(self.path), str(self.path))
+        served = ServedModel(load_model(self.path), str(self.path))
         return (found.st_ino, found.st_mtime_ns), served.make_predictor()
 
     def run(self) -> None:
@@ -240,78 +218,38 @@ def bind_socket(host: str, port: int) -> socket.socket:
 # The loop
 
 
-class Server(uvicorn.Server):
-    """Uvicorn without its own handling of signals."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Install no handlers."""
-        yield
-
-
-class LogHandler(logging.Handler):
-    """Passes the messages of uvicorn on, so that all have one format."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        super().__init__()
-        self.say = say
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Pass a message on."""
-        self.say(self.format(record))
-
-
 def raise_file_limit() -> None:
     """Raise the limit of open files, and so of connections, to the system's maximum."""
     try:
         import resource
     except ImportError:  # there is no such limit on Windows
         return
-    with contextlib.suppress(OSError, ValueError):
+    with suppress(OSError, ValueError):
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def run(service: Service, listening: socket.socket, load: Callable[[], None]) -> None:
+def run(
+    service: Service,
+    listening: socket.socket,
+    load: Callable[[], None],
+    limits: ConnectionLimits | None = None,
+) -> None:
     """Load the model, and answer requests until a signal; then finish open requests.
 
     While the model is loaded and the log is replayed, health checks are answered.
     """
     raise_file_limit()
-    LimitedProtocol.metrics = service.metrics
-    LimitedProtocol.body_seconds = service.limits.seconds
-    LimitedProtocol.most_connections = 4 * max(service.limits.open, 64)
-    config = uvicorn.Config(
-        service,
-        http=LimitedProtocol,
-        ws="none",
-        access_log=False,
-        log_config=None,
-        lifespan="off",
-        proxy_headers=False,
-        server_header=False,
-        date_header=False,
-        timeout_graceful_shutdown=GRACE,
-        backlog=1024,
-    )
-    server = Server(config)
-    logger = logging.getLogger("uvicorn.error")
-    logger.addHandler(LogHandler(service.say))
-    logger.setLevel(logging.WARNING)
-    logger.propagate = False
     sys.setswitchinterval(SWITCH)
-
-    def stop() -> None:
-        service.stopping = True
-        server.should_exit = True
+    server = Server(service, limits, service.note_refusal)
 
     async def main() -> None:
-        loop = asyncio.get_running_loop()
-        if hasattr(signal, "SIGHUP"):  # not on Windows
-            loop.add_signal_handler(signal.SIGHUP, service.reload)
-        answering = asyncio.create_task(server.serve(sockets=[listening]))
-        loading = asyncio.ensure_future(call_in_thread(load))
+        loop, stopped = asyncio.get_running_loop(), asyncio.Event()
         received: list[int] = []
+
+        def stop() -> None:
+            service.stopping = True
+            stopped.set()
 
         def end(number: int) -> None:
             received.append(number)
@@ -319,8 +257,12 @@ def run(service: Service, listening: socket.socket, load: Callable[[], None]) ->
             if not service.is_loaded:
                 loading.cancel()
 
+        if hasattr(signal, "SIGHUP"):  # not on Windows
+            loop.add_signal_handler(signal.SIGHUP, service.reload)
         for number in (signal.SIGTERM, signal.SIGINT):
             handle_signal(loop, number, end)
+        answering = asyncio.create_task(server.serve(listening, stopped, GRACE))
+        loading = asyncio.ensure_future(call_in_thread(load))
         try:
             await loading
         except BaseException as error:
@@ -331,7 +273,7 @@ def run(service: Service, listening: socket.socket, load: Callable[[], None]) ->
             raise
         await answering
 
-    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(main())
 
 
@@ -364,3 +306,31 @@ async def call_in_thread(function: Callable[[], None]) -> None:
 
     threading.Thread(target=call, name="rosenblatt-loading", daemon=True).start()
     await future
+
+
+# Messages to the operator
+
+
+class Messages:
+    """Writes messages to standard error, one per line: sentences, or JSON with request ids."""
+
+    def __init__(self, as_json: bool = False) -> None:
+        self.as_json = as_json
+
+    def __call__(self, sentence: str) -> None:
+        """Write a message."""
+        if self.as_json:
+            self.write({"level": "info", "message": sentence})
+        else:
+            print(f"rosenblatt: {sentence}", file=sys.stderr, flush=True)
+
+    def log_request(self, entry: dict[str, Any]) -> None:
+        """Write what is known of an answered request."""
+        level = "error" if entry["status"] >= 500 else "info"
+        self.write({"level": level, "message": "request"} | entry)
+
+    def write(self, entry: dict[str, Any]) -> None:
+        """Write an object with its time as one line."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        sys.stderr.write(msgspec.json.encode({"time": now} | entry).decode() + "\n")
+        sys.stderr.flush()

@@ -55,7 +55,6 @@ class Labels(TypedDict):
 class Figure(TypedDict, total=False):
     """The figure of a setting that tuning tried; other entries are the setting."""
 
-    error: float  # of version 0.2 and before
     value: float
     spread: float
 
@@ -69,15 +68,13 @@ class HeldOutFigure(TypedDict, total=False):
 
 
 class Tuning(TypedDict, total=False):
-    """What tuning tried and found; ``held_out`` and ``splits`` are of version 0.2 and before."""
+    """What tuning tried and found."""
 
     tried: Count
     metric: str
     positive_class: str
     rows: Count
     folds: Count
-    held_out: Count
-    splits: Count
     usual: Figure
     best: list[Figure]
 
@@ -157,8 +154,6 @@ class Facts(TypedDict, total=False):
     numbers: Numbers
     training_score: dict[str, Finite]
     rows: Count
-    sentences: Count
-    tokens: Count
     class_rows: list[Count] | None
     recent_scores: Scores
     conformal: ConformalScores

@@ -1,11 +1,8 @@
 """The model file: safetensors with a JSON header.
 
 Its metadata has one entry, ``rosenblatt``: a JSON text with the format's number, a checksum and all
-that is not an array. Array ``a`` of state 0 is the tensor ``0.a``; ``history`` is one, too. Since
-format 3 a file names its estimator and rule; 1 was a Perceptron's, 2 a KernelPerceptron's. A file
-has format 4 if it holds what an average of paths needs to learn on, or a checkpoint of several
-problems, and 5 if it leaves out weights that never changed (storage/sparse.py); others are still
-written as 3.
+that is not an array. Array ``a`` of state 0 is the tensor ``0.a``; ``history`` is one, too. Weights
+that never changed may be left out (storage/sparse.py).
 """
 
 import hashlib
@@ -32,7 +29,7 @@ from .model import Model, check_model, label_type
 from .registry import state_class
 from .sparse import SHAPE, remove_unchanged, restore_unchanged
 
-FORMAT, SPARSE, NEWEST = 3, 5, 5
+FORMAT = 1
 HEADER_BYTES = 2**25  # over a million names; JSON takes up to 25 times as much memory
 DAMAGE = (
     SafetensorError,
@@ -95,7 +92,7 @@ def load_model(path: str | os.PathLike[str], data: bytes | None = None) -> Model
         with safe_open(path, "np") if data is None else nullcontext(MemoryFile(data)) as file:
             text = (file.metadata() or {})["rosenblatt"]
             header = json.loads(text)
-            newer = header["format"] > NEWEST
+            newer = header["format"] > FORMAT
             if not newer:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
                 blank = text.replace(header["checksum"], "", 1)
@@ -180,7 +177,7 @@ def pack_model(model: Model) -> tuple[dict[str, Array], str]:
         parameters["class_weight"] = list(parameters["class_weight"].items())
     header = {
         "checksum": "",
-        "format": SPARSE if any(SHAPE in one for one in numbers) else oldest_format(model),
+        "format": FORMAT,
         "version": __version__,
         "estimator": model.estimator,
         "rule": model.states[0].rule.name if model.is_linear else None,
@@ -196,40 +193,24 @@ def pack_model(model: Model) -> tuple[dict[str, Array], str]:
     return tensors, json.dumps(header, default=plain)
 
 
-def oldest_format(model: Model) -> int:
-    """The oldest format that has room for a model."""
-    several = model.checkpoint is not None and len(model.checkpoint.problems) > 1
-    return 4 if several else max(map(states.format_number, model.states))
-
-
 def pack_epochs(epochs: Sequence[Epoch]) -> Array:
     """Turn epochs into an array with a row for each."""
     return np.array(epochs, np.float64).reshape(-1, len(Epoch._fields))
 
 
 def pack_checkpoint(checkpoint: Checkpoint, tensors: dict[str, Array]) -> dict[str, Any]:
-    """Turn a checkpoint into JSON values; add its arrays to the tensors.
-
-    That of one problem is as in format 3, where its epochs are the history.
-    """
+    """Turn a checkpoint into JSON values; add its arrays to the tensors."""
     numbers: dict[str, Any] = {"epoch": checkpoint.epoch, "parts": checkpoint.parts}
-    if len(checkpoint.problems) == 1:
-        (standing,) = checkpoint.problems
-        found = pack_standing(standing, 0, "mistaken", tensors)
-        del found["stop_reason"]
-        return numbers | found
     for number, standing in enumerate(checkpoint.problems):
         tensors[f"epochs.{number}"] = pack_epochs(standing.epochs)
     numbers["problems"] = [
-        pack_standing(standing, number, f"mistaken.{number}", tensors)
+        pack_standing(standing, number, tensors)
         for number, standing in enumerate(checkpoint.problems)
     ]
     return numbers
 
 
-def pack_standing(
-    standing: Standing, number: int, mistaken: str, tensors: dict[str, Array]
-) -> dict[str, Any]:
+def pack_standing(standing: Standing, number: int, tensors: dict[str, Array]) -> dict[str, Any]:
     """Turn the progress of a problem into JSON values; add its arrays to the tensors."""
     numbers = standing._asdict()
     best, flags = numbers.pop("best"), numbers.pop("mistaken")
@@ -239,7 +220,7 @@ def pack_standing(
         tensors |= {f"best.{number}.{name}": array for name, array in arrays.items()}
         numbers["best"] = [counters]
     if flags is not None:
-        tensors[mistaken] = flags
+        tensors[f"mistaken.{number}"] = flags
     return numbers
 
 
@@ -259,7 +240,6 @@ def plain(value: Any) -> Any:
 
 def unpack_model(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
     """Make the model of a header and tensors; remove these."""
-    header = update_header(header) if header["format"] < FORMAT else header
     check_entries("entries", header, Header)
     parameters = header["parameters"]
     if isinstance(parameters.get("class_weight"), list):
@@ -281,7 +261,6 @@ def unpack_model(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
         return found
 
     found = [state(str(number), numbers) for number, numbers in enumerate(header["states"])]
-    history = unpack_epochs(tensors.pop("history"))
     return Model(
         header["estimator"],
         parameters,
@@ -289,20 +268,9 @@ def unpack_model(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
         found,
         header["features"],
         header["facts"],
-        history,
-        unpack_checkpoint(header.get("checkpoint"), history, tensors, state),
+        unpack_epochs(tensors.pop("history")),
+        unpack_checkpoint(header["checkpoint"], tensors, state),
     )
-
-
-def update_header(header: dict[str, Any]) -> dict[str, Any]:
-    """Turn a header of format 1 or 2 into one of format 3."""
-    dual = header["format"] == 2
-    return header | {
-        "estimator": "KernelPerceptron" if dual else "Perceptron",
-        "rule": None if dual else "perceptron",
-        "states": header["solutions"],
-        "checkpoint": header.get("bookmark"),
-    }
 
 
 def unpack_epochs(rows: Array) -> list[Epoch]:
@@ -314,30 +282,18 @@ def unpack_epochs(rows: Array) -> list[Epoch]:
 
 
 def unpack_checkpoint(
-    numbers: dict[str, Any] | None, history: list[Epoch], tensors: dict[str, Array], state: Any
+    numbers: dict[str, Any] | None, tensors: dict[str, Array], state: Any
 ) -> Checkpoint | None:
-    """Make the checkpoint of a header, if it has one.
-
-    Before format 4, that of several problems had no entry for each.
-    """
+    """Make the checkpoint of a header, if it has one."""
     if numbers is None:
         return None
-    epoch, parts, problems = numbers.pop("epoch", 0), numbers.pop("parts", 0), []
-    if "problems" in numbers:
-        for number, standing in enumerate(numbers["problems"]):
-            (best,) = [state(f"best.{number}", one) for one in standing.pop("best", ())] or [None]
-            epochs = unpack_epochs(tensors.pop(f"epochs.{number}"))
-            flags = tensors.pop(f"mistaken.{number}", None)
-            problems.append(Standing(epochs, **standing, best=best, mistaken=flags))
-        return Checkpoint(epoch, parts, problems)
-    best = numbers.pop("best", [])
-    if isinstance(best, dict):  # of the first files
-        kept = [state("best", best)]
-    else:
-        kept = [state(f"best.{number}", each) for number, each in enumerate(best)]
-    flags = tensors.pop("mistaken", None)
-    alone = Standing(history, **numbers, best=kept[0] if kept else None, mistaken=flags)
-    return Checkpoint(epoch, parts, [alone])
+    problems = []
+    for number, standing in enumerate(numbers["problems"]):
+        (best,) = [state(f"best.{number}", one) for one in standing.pop("best", ())] or [None]
+        epochs = unpack_epochs(tensors.pop(f"epochs.{number}"))
+        flags = tensors.pop(f"mistaken.{number}", None)
+        problems.append(Standing(epochs, **standing, best=best, mistaken=flags))
+    return Checkpoint(numbers["epoch"], numbers["parts"], problems)
 
 
 def load_labels(dtype: str, values: list[Any]) -> Array:

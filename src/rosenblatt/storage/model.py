@@ -58,7 +58,7 @@ class Model(NamedTuple):
 
     @property
     def target(self) -> str:
-        """What its labels are: "classes", "numbers", "ranks" or "ranking"."""
+        """What its labels are: "classes", "numbers" or "ranks"."""
         rule = RULE_NAMES.get(self.estimator)
         return "classes" if rule is None else RULE_TABLE[rule].target
 
@@ -75,7 +75,7 @@ def check_model(model: Model) -> None:
     kind = state_class(model.estimator, model.parameters.get("solution", ""))
     check_entries("facts", model.facts, Facts, *getattr(kind, "facts", ()))
     check_entries("features", model.features, Features, *getattr(kind, "features", ()))
-    if model.target in ("numbers", "ranking"):
+    if model.target == "numbers":
         require(not len(model.classes), "it predicts no classes, and has labels")
     else:
         check_labels(model.classes, 1 if model.is_multilabel else 2, model.target == "ranks")
@@ -87,7 +87,7 @@ def check_model(model: Model) -> None:
     if checkpoint is not None:
         check_checkpoint(checkpoint)
         require(checkpoint.epoch == len(model.history), "its checkpoint is not in its history")
-        fitting = len(checkpoint.problems) in (1, len(kept))  # 1 is that of all, before format 4
+        fitting = len(checkpoint.problems) == len(kept)
         require(fitting, "its checkpoint is not of its problems")
         kept += [one.best for one in checkpoint.problems if one.best is not None]
     if hasattr(kind, "sizes"):
@@ -141,13 +141,13 @@ def check_checkpoint(checkpoint: Checkpoint) -> None:
     for one in checkpoint.problems:
         require(one.stop_reason in REASONS, "the stop reason of its checkpoint is unknown")
         flags = one.mistaken
-        fitting = flags is None or (flags.dtype in (bool, np.uint32) and flags.ndim == 1)
+        fitting = flags is None or (flags.dtype == bool and flags.ndim == 1)
         require(fitting, "its mistaken rows are malformed")
 
 
 def check_held_out(score: Any) -> None:
     """Refuse counts of held-out rows that are out of range."""
-    if isinstance(score, dict) and ("mae" in score or "ndcg" in score):  # not of classes
+    if isinstance(score, dict) and "mae" in score:  # of numbers
         require(fits(score, dict[str, Finite | None]), "its held-out rows are out of range")
         return
     counts = set(score) if isinstance(score, dict) else {""}
@@ -159,16 +159,11 @@ def check_held_out(score: Any) -> None:
 
 def check_calibration(kept: Any, n_classes: int) -> None:
     """Refuse an invalid calibration, or one of other classes."""
-    if isinstance(kept, dict) and set(kept) == {"slopes"}:
-        fitting = fits(kept["slopes"], list[Finite]) and len(kept["slopes"]) == n_classes
-        fitting = fitting and all(slope > 0 for slope in kept["slopes"])
-        require(fitting, "its calibration does not fit or is not finite")
-        return
-    fitting = isinstance(kept, dict) and set(kept) == {"slope", "offsets"}  # of version 0.2
-    fitting = fitting and isinstance(kept["offsets"], list)
-    fitting = fitting and len(kept["offsets"]) == (1 if n_classes == 2 else n_classes)
-    numbers = [kept["slope"], *kept["offsets"]] if fitting else []
-    fitting = fitting and all(type(one) is float and np.isfinite(one) for one in numbers)
+    fitting = isinstance(kept, dict) and set(kept) == {"slopes", "offsets"}
+    fitting = fitting and all(
+        fits(each, list[Finite]) and len(each) == n_classes for each in kept.values()
+    )
+    fitting = fitting and all(slope > 0 for slope in kept["slopes"])
     require(fitting, "its calibration does not fit or is not finite")
 
 

@@ -1,9 +1,10 @@
-"""The states that the models of each estimator have; learners register those of their kind."""
+"""The states that the models of each estimator have."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..parameters import RULE_NAMES, InputError
+from ..slices import load_learner
 from ..training.solutions import SOLUTIONS
 
 if TYPE_CHECKING:
@@ -11,15 +12,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-STATES: dict[str, Callable[[], Mapping[str, type]]] = dict.fromkeys(RULE_NAMES, lambda: SOLUTIONS)
-"""By the name of an estimator: a function that returns the class of its states by solution."""
-
 
 def state_class(estimator: str, solution: str) -> type:
     """The class of the states that a model has."""
-    if estimator not in STATES:
-        raise ValueError(f"it is a {estimator[:40]}, which is not known here")
-    return STATES[estimator]()[solution]
+    linear = estimator in RULE_NAMES
+    known = SOLUTIONS if linear else load_learner(estimator).state_types
+    found: type = known[solution]
+    return found
 
 
 def restore(make: Callable[["Model"], T], model: "Model", name: Any) -> T:

@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike
 
 from ..data.rows import Array
 from ..disk import replace_file
-from .problem import Problem, check_problem
+from .problem import Problem, check_problem, round_root
+
+MOST_EXACT = 200  # rows at the smallest margin that are compared in exact arithmetic
 
 
 class Verdict:
@@ -60,7 +62,7 @@ class Separable(Verdict):
     bias : float or Fraction
         The bias b.
     margin : float
-        The geometric margin of this hyperplane, which need not be the largest.
+        The geometric margin of this hyperplane, rounded down; it need not be the largest.
     fit_intercept : bool
         Whether a bias was allowed.
 
@@ -87,19 +89,57 @@ class Separable(Verdict):
         """
         if problem.X.shape[1] != len(self.weights) or (self.bias and not self.fit_intercept):
             return False
-        return all(value > 0 for value in self.exact_margins(problem, self.find_doubtful(problem)))
+        return self.margin >= 0 and self.separates(problem, self.margin)
 
-    def find_doubtful(self, problem: Problem) -> Array:
-        """Find the rows that floating point cannot decide, the worst first.
+    def separates(self, problem: Problem, margin: float = 0.0) -> bool:
+        """Whether every row is on its side, and at least as far from the hyperplane as ``margin``.
+
+        :meta private:
+        """
+        squared = self.squared_length
+        if squared and margin == np.inf:
+            return False
+        least = Fraction(margin) ** 2 * squared if squared else Fraction(0)
+        low, _ = self.bound_margins(problem)
+        size = round_root(least, up=True)
+        worst_first = np.argsort(low, kind="stable")
+        doubtful = worst_first[~(low[worst_first] > size)]
+        exact = self.exact_margins(problem, doubtful)
+        return all(value > 0 and value**2 >= least for value in exact)
+
+    def measure(self, problem: Problem) -> float:
+        """Compute the geometric margin on rows that are on their sides, rounded down.
+
+        :meta private:
+        """
+        squared = self.squared_length
+        if not squared:
+            return np.inf
+        low, high = self.bound_margins(problem)
+        lowest = np.flatnonzero(~(low > high.min()))
+        if low.min() > 0 and len(lowest) > MOST_EXACT:
+            least = Fraction(float(low.min()))
+        else:
+            least = min(self.exact_margins(problem, lowest))
+        return round_root(least**2 / squared)
+
+    @property
+    def squared_length(self) -> Fraction:
+        """The square of the length of the weights.
+
+        :meta private:
+        """
+        return sum((Fraction(value) ** 2 for value in self.weights), Fraction(0))
+
+    def bound_margins(self, problem: Problem) -> tuple[Array, Array]:
+        """Bound the functional margin of every row; fractions are left to exact arithmetic.
 
         :meta private:
         """
         if not all(isinstance(value, float) for value in (*self.weights, self.bias)):
-            return np.arange(len(problem.signs))
-        w, b = np.array(self.weights, np.float64), float(self.bias)
-        sure = problem.surely_right(w, b)
-        worst_first = np.argsort(problem.margins(w, b), kind="stable")
-        return np.asarray(worst_first[~sure[worst_first]])
+            nothing = np.full(len(problem.signs), np.nan)
+            return nothing, nothing
+        return problem.bound_margins(np.array(self.weights, np.float64), float(self.bias))
 
     def exact_margins(self, problem: Problem, rows: Array) -> Iterator[Fraction]:
         """Compute the functional margins of some rows with fractions.

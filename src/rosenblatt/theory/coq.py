@@ -115,7 +115,7 @@ def find_short_plane(found: Separable, problem: Problem) -> tuple[tuple[int, ...
 
 def is_separator(weights: list[int], bias: int, problem: Problem) -> bool:
     """Whether a hyperplane of short integers separates the rows."""
-    return Separable(tuple(map(float, weights)), float(bias), np.nan).holds(problem)
+    return Separable(tuple(map(float, weights)), float(bias), np.nan).separates(problem)
 
 
 def bound_mistakes(plane: Plane, problem: Problem) -> int:
@@ -158,7 +158,7 @@ def log_run(X: Any, y: ArrayLike, *, step: float = 1.0, max_iter: int = 100) -> 
         for j, value in entries:
             weights[j] += sign * value
         bias += sign * Fraction(step)
-    separates = Separable(tuple(weights), bias, np.nan).holds(problem)
+    separates = Separable(tuple(weights), bias, np.nan).separates(problem)
     return RunLog(tuple(rows), float(step), separates)
 
 

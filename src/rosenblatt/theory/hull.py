@@ -1,11 +1,12 @@
 """The point of a convex hull that is nearest to the origin, by Wolfe's method."""
 
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from ..data.rows import Array, is_sparse
-from .problem import LARGE, Problem, exponent, exponents, scale_by_powers
+from .problem import LARGE, Problem, exponent, exponents, round_root, scale_by_powers
 
 WIDEST_MAP = 2000  # columns; a hull that can be stretched keeps a dense matrix of this size
 MOST_MOVES = 100_000  # of the nearest point: a limit against rounding that never settles
@@ -125,9 +126,30 @@ class Nearest(NamedTuple):
 
 
 def widest_gap(problem: Problem, support: Array, shares: Array) -> float:
-    """Bound the margin of all hyperplanes by the points that the shares of rows define."""
-    point = (problem.signs[support] * shares) @ problem.X[support]
-    return float(np.linalg.norm(point)) / (2 if problem.fit_intercept else 1)
+    """Bound the margin of all hyperplanes by the points that the shares of rows define.
+
+    The bound is computed exactly and rounded up; shares are divided by their sum.
+    """
+    if not np.isfinite(shares).all():
+        return np.inf
+    sides: dict[float, list[tuple[int, Fraction]]] = {}
+    for row, share in zip(support.tolist(), map(Fraction, shares.tolist()), strict=True):
+        sides.setdefault(problem.signs[row] * problem.fit_intercept, []).append((row, share))
+    point: dict[int, Fraction] = {}
+    for side in sides.values():
+        if not (whole := sum(share for _, share in side)):
+            return np.inf
+        total: dict[int, Fraction] = {}
+        for row, share in side:
+            signed = int(problem.signs[row]) * share
+            for j, value in problem.entries(row):
+                total[j] = total.get(j, Fraction(0)) + signed * value
+        for j, value in total.items():
+            point[j] = point.get(j, Fraction(0)) + value / whole
+    if len(sides) < 1 + problem.fit_intercept:
+        return np.inf
+    squared = sum((value**2 for value in point.values()), Fraction(0))
+    return round_root(squared / 4 if problem.fit_intercept else squared, up=True)
 
 
 def nearest_to_origin(hull: Hull, tolerance: float | None = None) -> Nearest:

@@ -1,6 +1,6 @@
 """Radius and margins of rows, and the hyperplane with the largest margin."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -171,11 +171,10 @@ def normalize_weights(estimator: Any) -> tuple[Array, Array]:
     ([[0.6, 0.8]], [0.2])
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
-    several = getattr(model, "solution", "") == "vote" or hasattr(model, "thresholds_")
-    if not hasattr(model, "coef_") or several:
+    if not hasattr(model, "coef_") or hasattr(model, "thresholds_"):
         raise ValueError(
-            f"Expected a fitted linear classifier with coef_, got {type(model).__name__}; a vote "
-            "of many weights, or a model of ranks, has no single hyperplane."
+            f"Expected a fitted linear classifier with coef_, got {type(model).__name__}; a model "
+            "of ranks has no single hyperplane."
         )
     weights = np.atleast_2d(np.asarray(model.coef_, np.float64))
     lengths = length(weights)
@@ -196,10 +195,10 @@ class MaxMargin:
     bias : float
         The bias of the hyperplane.
     attained : float
-        The margin of this hyperplane; -∞ if it does not separate the rows.
+        The margin of this hyperplane, rounded down; -∞ if it does not separate the rows.
     upper : float
-        An upper bound on the margin of all hyperplanes: half the distance of two points of the
-        convex hulls of the classes, or without a bias the distance of one point from the origin.
+        An upper bound on the margin of all hyperplanes, rounded up: half the distance of two points
+        of the convex hulls of the classes, or without a bias that of one point from the origin.
     support : ndarray of int
         The rows that span those points.
     shares : ndarray
@@ -227,7 +226,7 @@ class MaxMargin:
     fit_intercept: bool = True
 
     def verify(self, X: Any, y: ArrayLike) -> bool:
-        """Return whether ``attained`` and ``upper`` hold on rows, up to rounding.
+        """Return whether ``attained`` and ``upper`` hold on rows, in exact arithmetic.
 
         Parameters
         ----------
@@ -241,15 +240,24 @@ class MaxMargin:
         bool
             True if both hold.
         """
-        problem, power = check_problem(X, y, self.fit_intercept).rescale()
+        problem = check_problem(X, y, self.fit_intercept)
         positive = problem.signs[self.support] == 1
         totals = [self.shares[positive].sum(), self.shares[~positive].sum()]
         totals = totals if self.fit_intercept else [sum(totals)]
         if self.shares.min(initial=0.0) < 0 or not np.allclose(totals, 1):
             return False
-        distance = np.ldexp(widest_gap(problem, self.support, self.shares), power)
-        reached = np.ldexp(problem.margin(self.weights, np.ldexp(self.bias, -power)), power)
-        return bool(reached >= self.attained * (1 - 1e-9) and distance <= self.upper * (1 + 1e-9))
+        return (self.attained == -np.inf or self.plane.holds(problem)) and (
+            widest_gap(problem, self.support, self.shares) <= self.upper
+        )
+
+    @property
+    def plane(self) -> Separable:
+        """The hyperplane as a certificate.
+
+        :meta private:
+        """
+        weights = tuple(np.asarray(self.weights, np.float64).tolist())
+        return Separable(weights, float(self.bias), self.attained, self.fit_intercept)
 
 
 def max_margin(
@@ -302,29 +310,30 @@ def max_margin(
 @np.errstate(all="ignore")  # overflow gives infinity
 def solve_max_margin(problem: Problem, tolerance: float) -> MaxMargin:
     """Find a hyperplane near the largest margin, for checked rows."""
-    problem, power = problem.rescale()
-    hull = Hull(problem, distances=True)
+    scaled, power = problem.rescale()
+    hull = Hull(scaled, distances=True)
     nearest = nearest_to_origin(hull, tolerance)
     weights, bias = hull.plane(nearest.normal)
     weights = weights / (float(length(weights)) or 1.0)
     if problem.fit_intercept:
-        functional = problem.margins(weights)
+        functional = scaled.margins(weights)
         low, high = (float(functional[problem.signs == sign].min()) for sign in (1, -1))
-        bias = (high - low) / 2
-    attained = problem.margin(weights, bias)
-    if attained < 0:  # lost to rounding: any separator is better than none
-        weights, bias, attained = find_separator(problem)
+        bias = float(np.ldexp((high - low) / 2, power))
     support, shares = nearest.shares()
     upper = widest_gap(problem, support, shares)
-    bias, attained, upper = (float(np.ldexp(value, power)) for value in (bias, attained, upper))
-    return MaxMargin(weights, bias, attained, upper, support, shares, problem.fit_intercept)
+    found = MaxMargin(weights, bias, -np.inf, upper, support, shares, problem.fit_intercept)
+    if not found.plane.separates(problem):  # lost to rounding: any separator is better than none
+        found = replace(found, **find_separator(problem))
+    if found.plane.separates(problem):
+        found = replace(found, attained=found.plane.measure(problem))
+    return found
 
 
-def find_separator(problem: Problem) -> tuple[Array, float, float]:
-    """Find any separating hyperplane of unit length, and its margin; -∞ if there is none."""
+def find_separator(problem: Problem) -> dict[str, Any]:
+    """Find the weights and the bias of any separating hyperplane of unit length, or zeros."""
     verdict = decide(problem, Effort(MOST_WORK / 10))  # a smaller budget than a certificate has
     if not isinstance(verdict, Separable):
-        return np.zeros(problem.X.shape[1]), 0.0, -np.inf
+        return {"weights": np.zeros(problem.X.shape[1]), "bias": 0.0}
     weights = np.array(verdict.weights, np.float64)
     size = float(length(weights))
-    return weights / size, float(verdict.bias) / size, verdict.margin
+    return {"weights": weights / size, "bias": float(verdict.bias) / size}

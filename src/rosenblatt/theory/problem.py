@@ -1,5 +1,7 @@
 """Checked rows of two classes for proofs: exact numbers, and labels as signs."""
 
+import math
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -8,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.labels import encode, make_labels
-from ..data.rows import Array, check_structure, is_sparse
+from ..data.rows import Array, is_sparse, to_canonical
 from ..kernels.algebra import mix
 
 
@@ -24,8 +26,8 @@ class Problem(NamedTuple):
         with np.errstate(all="ignore"):
             return np.asarray(self.signs * (self.X @ weights + bias))
 
-    def surely_right(self, weights: Array, bias: float = 0.0) -> Array:
-        """Find the rows with y(w·x + b) > 0 for sure, in spite of rounding.
+    def bound_margins(self, weights: Array, bias: float = 0.0) -> tuple[Array, Array]:
+        """Bound y(w·x + b) of every row from below and above, in spite of rounding.
 
         A sum of m products in any order is off by at most m·u/(1 - m·u) times the sum of their
         sizes (Higham 2002, section 3.1), u = 2⁻⁵³, plus what underflows; both are taken twice here.
@@ -34,7 +36,8 @@ class Problem(NamedTuple):
         with np.errstate(all="ignore"):
             sizes = np.concatenate([abs(part) @ abs(weights) for part in self.blocks()])
             bound = terms * 2.0**-53 * (sizes + abs(bias)) + terms * 2.0**-1074
-        return np.asarray(self.margins(weights, bias) > bound)
+            margins = self.margins(weights, bias)
+            return margins - bound, margins + bound
 
     def fingerprints(self) -> Array:
         """Compute a hash of every row, which is the same for equal rows, dense or sparse."""
@@ -104,11 +107,7 @@ def check_rows(X: Any) -> Any:
     given = X if is_sparse(X) else np.asarray(X)
     X = check_array(given, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0)
     refuse_rounding(given)
-    if is_sparse(X):
-        check_structure(X)
-        X = X if X.has_canonical_format else X.copy()
-        X.sum_duplicates()
-    return X
+    return to_canonical(X)
 
 
 def refuse_rounding(given: Any) -> None:
@@ -151,6 +150,25 @@ def hash_rows(X: Any) -> Array:
 def length(vectors: Array) -> Any:
     """Compute the Euclidean length of a vector, or of each row, without overflow or underflow."""
     return np.hypot.reduce(vectors, axis=-1)
+
+
+def round_root(square: Fraction, *, up: bool = False) -> float:
+    """Return the root of a fraction, rounded to a float below, or above.
+
+    >>> round_root(Fraction(2)), round_root(Fraction(2), up=True)
+    (1.414213562373095, 1.4142135623730951)
+    """
+    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    with np.errstate(all="ignore"):
+        root = float(np.ldexp(math.sqrt(square / Fraction(4) ** half), half))
+    if up:
+        while root < np.inf and Fraction(root) ** 2 < square:
+            root = math.nextafter(root, np.inf)
+        return root
+    root = min(root, sys.float_info.max)
+    while Fraction(root) ** 2 > square:
+        root = math.nextafter(root, 0.0)
+    return root
 
 
 # Scaling by powers of two is exact

@@ -1,6 +1,5 @@
 """Decide with a proof whether a hyperplane separates two classes."""
 
-import math
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -10,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.rows import Array, stack_rows, view_rows
-from ..kernels.linear import Examples, Settings
+from ..kernels.loop import Examples
+from ..kernels.perceptron import Perceptron
 from ..training.history import History
 from ..training.rules import PERCEPTRON
 from ..training.run import Run
@@ -76,25 +76,13 @@ def separability(
 def decide(problem: Problem, effort: Effort | None = None) -> Separable | Inseparable | Undecided:
     """Return the first candidate that is a proof, within a budget of exact arithmetic."""
     for verdict in find_candidates(problem, effort or Effort()):
-        if verdict.holds(problem):
-            if isinstance(verdict, Inseparable):
-                return verdict
-            return replace(verdict, margin=compute_margin(verdict, problem))
-    scaled, power = problem.rescale()
-    nearest = nearest_to_origin(Hull(scaled, distances=True), 1e-6)
-    upper = float(np.ldexp(widest_gap(scaled, *nearest.shares()), power))
-    return Undecided(-np.inf, np.inf if math.isnan(upper) else upper)
-
-
-def compute_margin(plane: Separable, problem: Problem) -> float:
-    """Compute the margin of a separating hyperplane, with fractions where floats lose it."""
-    reached = problem.margin(np.array(plane.weights, np.float64), float(plane.bias))
-    if (0 < reached < np.inf and isinstance(plane.bias, float)) or not any(plane.weights):
-        return reached
-    least = min(plane.exact_margins(problem, np.arange(len(problem.signs))))
-    squared = least**2 / sum(Fraction(value) ** 2 for value in plane.weights)
-    half = (squared.numerator.bit_length() - squared.denominator.bit_length()) // 2
-    return float(np.ldexp(math.sqrt(squared / Fraction(4) ** half), half))
+        if isinstance(verdict, Separable):
+            if verdict.separates(problem):
+                return replace(verdict, margin=verdict.measure(problem))
+        elif verdict.holds(problem):
+            return verdict
+    nearest = nearest_to_origin(Hull(problem.rescale()[0], distances=True), 1e-6)
+    return Undecided(-np.inf, widest_gap(problem, *nearest.shares()))
 
 
 def find_candidates(problem: Problem, effort: Effort) -> Iterator[Separable | Inseparable]:
@@ -129,7 +117,7 @@ def start_perceptron(problem: Problem, step: float, max_iter: int, order: str) -
     examples = Examples(view_rows(problem.X), problem.signs, None)
     everything = np.arange(len(problem.signs), dtype=np.uint32)
     width = problem.X.shape[1]
-    task = LinearTask(examples, everything, PERCEPTRON, Settings(0.0, 0.0, step), width)
+    task = LinearTask(examples, everything, PERCEPTRON, Perceptron(0.0, 0.0, step), width)
     state = Last(np.zeros(width), np.zeros(1))
     return Run.single(task, state, History(max_iter=max_iter), order=order)
 
@@ -249,8 +237,8 @@ def judge(X: Any, signs: Array, plane: Separable | None, first: int = 0, most: i
     else:
         w, b = np.array(plane.weights, np.float64), float(plane.bias)
         hard = np.argsort(problem.margins(w, b), kind="stable")[:most]
-        if plane.holds(problem):
-            right, margin = True, compute_margin(plane, problem)
+        if plane.separates(problem):
+            right, margin = True, plane.measure(problem)
     return Judged(right, margin, first + hard, problem.X[hard], problem.signs[hard])
 
 

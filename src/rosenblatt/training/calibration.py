@@ -13,28 +13,30 @@ FOLDS = 3
 """Parts of the rows; each is scored by a model of the other parts."""
 MOST_ROWS = 2**16  # more say nothing new of so few numbers
 PRIOR = 4.0  # rows that the slope shared by all classes counts as
-STEPS = 40  # of a bisection
+LEAST_SLOPE = 1e-6  # of scores up to 1: a larger score is never less probable
+STEPS = 300  # of a fit
 MOST_RECENT = 10_000  # scores of a stream to calibrate on
 ENOUGH = 200  # rows of a stream to calibrate on
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """A softmax of the scores, multiplied by a slope that depends on the class they choose.
+    """A softmax of the scores: each row's are multiplied by a slope, and each class has an offset.
 
-    All slopes are positive, so the class with the largest score is also the most probable one.
-    With two classes this is a sigmoid (Platt 1999) through probability 1/2 at score 0.
+    The slope depends on the class that the scores choose. With two classes this is a sigmoid (Platt
+    1999) with a slope on each side of score 0. Offsets let a class be improbable although the
+    decision favours it, so the most probable class can be another than the chosen one.
 
     Attributes
     ----------
     slopes : ndarray of shape (n_classes,)
         What the scores of a row are multiplied by, for each class that they may choose.
-    offsets : ndarray of shape (1,) or (n_classes,), or None
-        What is added to them; only in models of version 0.2 and before.
+    offsets : ndarray of shape (n_classes,)
+        What is then added to the score of each class.
     """
 
     slopes: Array
-    offsets: Array | None = None
+    offsets: Array
 
     def probabilities(self, scores: Array, chosen: Array | None = None) -> Array:
         """The probability of every class for each row.
@@ -47,28 +49,22 @@ class Calibration:
             The classes that the model chooses, where ties are not simply the first class.
         """
         given = columns(scores)
-        if self.offsets is not None:
-            return softmax(self.slopes[0] * given + self.offsets)
-        if chosen is None:
-            chosen = choose(given)
-        found = softmax(self.slopes[chosen][:, None] * given)
-        tied = np.flatnonzero(found.argmax(axis=1) != chosen)
-        found[tied, chosen[tied]] = np.nextafter(found[tied].max(axis=1), 2.0)
-        return found
+        chosen = choose(given) if chosen is None else chosen
+        return softmax(self.slopes[chosen][:, None] * score_classes(given) + self.offsets)
+
+    @property
+    def at_decision(self) -> float:
+        """The probability of the second of two classes at score 0."""
+        return float(softmax(self.offsets[None])[0, 1])
 
     def as_dict(self) -> dict[str, Any]:
         """The calibration as JSON values."""
-        if self.offsets is not None:
-            return {"slope": float(self.slopes[0]), "offsets": self.offsets.tolist()}
-        return {"slopes": self.slopes.tolist()}
+        return {"slopes": self.slopes.tolist(), "offsets": self.offsets.tolist()}
 
     @classmethod
     def of(cls, kept: dict[str, Any]) -> "Calibration":
         """The calibration from JSON values."""
-        if "slopes" in kept:
-            return cls(np.array(kept["slopes"], np.float64))
-        offsets = np.array(kept["offsets"], np.float64)
-        return cls(np.full(max(2, len(offsets)), float(kept["slope"])), offsets)
+        return cls(*(np.array(kept[name], np.float64) for name in ("slopes", "offsets")))
 
 
 class RecentScores(NamedTuple):
@@ -121,20 +117,23 @@ def choose(scores: Array) -> Array:
     return scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.intp)
 
 
+def score_classes(scores: Array) -> Array:
+    """Scores with a column per class; of two classes the first has score 0."""
+    return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
+
+
 def softmax(scores: Array) -> Array:
-    """Probabilities that grow with the scores; of two classes the first has score 0."""
-    if scores.shape[1] == 1:
-        scores = np.hstack([np.zeros_like(scores), scores])
+    """Probabilities that grow with the scores."""
     grown = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(grown / grown.sum(axis=1, keepdims=True))
 
 
 def fit_calibration(scores: Array, codes: Array, n_classes: int) -> Calibration:
-    """Fit the slopes that make the labels most likely.
+    """Fit the slopes and offsets that make the labels most likely.
 
     Each label counts as a little uncertain, as in Platt (1999), so that no probability becomes 0
-    or 1. The slope of a class is drawn towards the one that suits all rows, so that few rows do not
-    decide it.
+    or 1. The slope of a class is drawn towards the one that suits all rows, and offsets towards 0,
+    so that few rows do not decide them.
 
     Parameters
     ----------
@@ -148,12 +147,11 @@ def fit_calibration(scores: Array, codes: Array, n_classes: int) -> Calibration:
     some = slice(None, None, 1 + len(codes) // MOST_ROWS)
     given, codes = columns(scores)[some], codes[some]
     size = float(np.abs(given).max(initial=0.0)) or 1.0
-    given, wanted, chosen = given / size, targets(codes, n_classes), choose(given)
-    shared = best_slope(given, wanted)
-    slopes = [
-        best_slope(given[chosen == one], wanted[chosen == one], shared) for one in range(n_classes)
-    ]
-    return Calibration(np.maximum(np.array(slopes) / size, np.finfo(float).tiny))
+    chosen, wanted, given = choose(given), targets(codes, n_classes), score_classes(given / size)
+    shared, offsets = fit_softmax(given, wanted, 0 * chosen, np.ones(1), np.zeros(n_classes))
+    start = np.repeat(shared, n_classes)
+    slopes, offsets = fit_softmax(given, wanted, chosen, start, offsets, PRIOR)
+    return Calibration(np.maximum(slopes / size, np.finfo(float).tiny), offsets)
 
 
 def cross_fit(
@@ -196,19 +194,36 @@ def targets(codes: Array, n_classes: int) -> Array:
     return wanted
 
 
-def best_slope(scores: Array, wanted: Array, prior: float | None = None) -> float:
-    """Fit the positive slope that makes labels most likely; near ``prior`` with few rows.
+def fit_softmax(
+    scores: Array, wanted: Array, groups: Array, slopes: Array, offsets: Array, prior: float = 0.0
+) -> tuple[Array, Array]:
+    """Fit a slope for each group of rows, and an offset for each class, from a start.
 
-    Minus the logarithm of the likelihood is convex in the slope: its derivative is bisected.
+    Minus the logarithm of the likelihood is convex. ``prior`` is the number of rows that the
+    slopes of the start count as.
     """
-    outputs = scores.shape[1]
-    least, most = -20.0, 20.0  # powers of 2
-    for _ in range(STEPS):
-        middle = (least + most) / 2
-        slope = 2.0**middle
-        lack = softmax(slope * scores)[:, -outputs:] - wanted[:, -outputs:]
-        derivative = float((lack * scores).sum())
-        if prior is not None:
-            derivative += PRIOR * (slope / prior - 1) / prior
-        least, most = (least, middle) if derivative > 0 else (middle, most)
-    return float(2.0 ** ((least + most) / 2))
+    from scipy.optimize import minimize
+
+    count = len(slopes)
+
+    def measure(both: Array) -> tuple[float, Array]:
+        stretched, added = both[:count], both[count:]
+        outputs = stretched[groups][:, None] * scores + added
+        outputs -= outputs.max(axis=1, keepdims=True)
+        grown = np.exp(outputs)
+        sums = grown.sum(axis=1, keepdims=True)
+        off = stretched / slopes - 1
+        loss = (wanted * (np.log(sums) - outputs)).sum() + (prior * off @ off + added @ added) / 2
+        lack = grown / sums - wanted
+        by_slope = np.bincount(groups, (lack * scores).sum(axis=1), count) + prior * off / slopes
+        return float(loss), np.concatenate([by_slope, lack.sum(axis=0) + added])
+
+    found = minimize(
+        measure,
+        np.concatenate([slopes, offsets]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(LEAST_SLOPE, None)] * count + [(None, None)] * len(offsets),
+        options={"maxiter": STEPS, "ftol": 1e-12, "gtol": 1e-6},
+    )
+    return found.x[:count], found.x[count:]

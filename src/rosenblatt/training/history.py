@@ -1,7 +1,7 @@
 """Epochs, stop rules, and the checkpoints of unfinished runs."""
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -83,7 +83,7 @@ class Standing(NamedTuple):
     best_score, best_epoch, best
         The best state on held-out rows so far, if there are such rows.
     mistaken : ndarray or None
-        Which rows were ever mistaken, or how many updates each caused, if that is needed.
+        Which rows were ever mistaken, if that is needed.
     """
 
     epochs: Sequence[Epoch] = ()
@@ -114,14 +114,6 @@ class Checkpoint(NamedTuple):
     epoch: int
     parts: int
     problems: list[Standing]
-
-    def with_best(self, change: Callable[[Any], Any]) -> "Checkpoint":
-        """The checkpoint with its best states replaced."""
-        changed = [
-            one if one.best is None else one._replace(best=change(one.best))
-            for one in self.problems
-        ]
-        return self._replace(problems=changed)
 
 
 class Best(NamedTuple):
@@ -156,15 +148,8 @@ class History:
     best: Best | None = None
     stop_reason: str = ""
 
-    def close(
-        self,
-        count: Count,
-        state: Any,
-        separated: bool,
-        score: float | None,
-        settled: bool = False,
-    ) -> Epoch:
-        """Record an epoch and decide whether to stop; ``settled``: no epoch will change more."""
+    def close(self, count: Count, state: Any, separated: bool, score: float | None) -> Epoch:
+        """Record an epoch and decide whether to stop."""
         number, best = len(self.epochs) + 1, self.best
         if score is not None:
             better = best is None or score > best.score or (separated and score == best.score)
@@ -172,16 +157,14 @@ class History:
                 self.best = Best(score, number, copy.deepcopy(state))
         epoch = Epoch(number, count.rows, count.mistakes, count.errors, count.loss, score)
         self.epochs.append(epoch)
-        self.decide(state, separated, settled)
+        self.decide(state, separated)
         return epoch
 
-    def decide(self, state: Any, separated: bool, settled: bool = False) -> None:
+    def decide(self, state: Any, separated: bool) -> None:
         """Decide whether to stop after the last epoch."""
         number, reason = len(self.epochs), state.stop_reason(separated)
         if reason:
             self.stop_reason = reason
-        elif settled:
-            self.stop_reason = "no_updates"
         elif self.best is not None and number - self.best.epoch >= self.patience:
             self.stop_reason = "no_improvement"
         elif number >= self.max_iter:
@@ -196,12 +179,9 @@ REASONS = (
     "",
     "max_iter",
     "zero_weights",
-    "budget",
     "no_improvement",
-    "no_updates",
     "separated",
     "within_epsilon",
-    "ordered",
 )
 
 

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.rows import Array
-from ..kernels.algebra import mix
 
 if TYPE_CHECKING:
     from .run import Problem, Run
     from .tasks import Task
 
-GOLDEN, HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)  # of SplitMix64, as in ``shuffle``
 READS_OF_HARD_ROWS = 2  # per read of all rows; measured: 1 is slower, without end slower still
 
 
@@ -29,26 +27,6 @@ def once(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
 def fixed(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
     """The rows in their order."""
     return (task.row_order,)
-
-
-def replacement(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
-    """As many rows as there are, drawn with replacement every epoch (Gallant 1990)."""
-    return (run.permutation(run.epoch, resample),)
-
-
-def resample(order: Array, seed: int, number: int) -> None:
-    """Overwrite an order with rows drawn from it, the same for a seed and a number everywhere.
-
-    The bits are those of ``shuffle``; what would make a row more likely is drawn again.
-    """
-    count, drawn, trials = len(order), np.empty(0, np.uint64), 0
-    start = np.uint64(mix(np.uint64(seed))) ^ np.uint64(mix(~np.uint64(number)))
-    while len(drawn) < count:
-        states = start + GOLDEN * np.arange(trials + 1, trials + count + 1, dtype=np.uint64)
-        products = (mix.py_func(states) >> HALF) * np.uint64(count)
-        fair = products % np.uint64(2**32) >= 2**32 % count
-        drawn, trials = np.append(drawn, products[fair] >> HALF), trials + count
-    order[:] = order[drawn[:count]]
 
 
 def first(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
@@ -87,7 +65,6 @@ ORDERS: dict[str, Callable[["Run", "Problem", "Task"], Iterable[Array]]] = {
     "each": each,
     "once": once,
     "fixed": fixed,
-    "replacement": replacement,
     "batch": fixed,  # the sum over the mistakes is one update: BatchTask
     "active": active,
     "first": first,

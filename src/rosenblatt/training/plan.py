@@ -15,7 +15,6 @@ from ..parameters import (
     FOR_LABEL_SETS,
     FOR_NUMBERS,
     FOR_ONE_PASS,
-    FOR_RANKING,
     FOR_RANKS,
     FOR_TABLES,
     FOR_TEXTS,
@@ -26,30 +25,19 @@ from ..parameters import (
     check_parameters,
     parameters_for_files,
 )
-from .rules import RULES, UpdateRule, choose_rule_form
+from .rules import RULES
 
 HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a stream need some
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
 NUMBER_STEP_SHARE = 1.0  # the same for numbers of deviation 1; benchmarks/regression.py --defaults
-PAIR_STEP_SHARE = 1.0  # the same for pairs of rows in a group; benchmarks/ranking.py --defaults
 C_BY_SIZE = {
     FOR_TABLES["rule"]: STEP_SHARE,
     FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE,
-    FOR_RANKING["rule"]: PAIR_STEP_SHARE,
 }
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
-FOR_TARGETS = {"numbers": FOR_NUMBERS, "ranks": FOR_RANKS, "ranking": FOR_RANKING}
+FOR_TARGETS = {"numbers": FOR_NUMBERS, "ranks": FOR_RANKS}
 """The defaults for labels that are not classes."""
-
-
-LATER: dict[str, Any] = {
-    "metric": "error",
-    "validation": None,
-    "calibrate": False,
-    "positive": False,
-}
-"""Entries of plans that version 0.2 did not have."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +57,6 @@ class Request:
     holdout
         The share of rows to test the model on instead of learning from them; None is 0, or a
         tenth where other options need such rows.
-    cache
-        Keep the parsed rows beside the file, or use those that an earlier run kept.
     progress_every
         Predict each row of the first pass before learning from it, and report the error after this
         many rows; 0 for not at all.
@@ -80,9 +66,6 @@ class Request:
         Choose by cross-validation what was not stated.
     validation
         A file or a table by which early stopping decides, instead of rows held out.
-    labels_budget
-        Learn only from the rows whose labels are asked for: at most this share of the rows, or this
-        number from 1 up. 0 for all labels.
     ordinal
         All labels in their order, the lowest first, if they are ranks.
     """
@@ -92,18 +75,16 @@ class Request:
     classes: tuple[Any, ...] | None = None
     window: int = 0
     holdout: float | None = None
-    cache: bool = False
     progress_every: int = 0
     online: bool = False
     tune: bool = False
     validation: Any = None
-    labels_budget: float = 0.0
     ordinal: tuple[Any, ...] | None = None
 
     @property
     def options(self) -> dict[str, Any]:
         """The options besides the rule and its parameters."""
-        names = "classes", "window", "cache", "progress_every", "online", "labels_budget"
+        names = "classes", "window", "progress_every", "online"
         return {name: getattr(self, name) for name in names} | {"holdout": self.holdout or 0.0}
 
     @property
@@ -134,14 +115,8 @@ class Found:
         Whether a row may have any number of labels.
     one_pass_statistics
         Whether rows in memory are read once where a stream has to measure them first.
-    mean_square
-        The mean squared length of the rows to learn from; None before they are read.
     numbers
         Whether labels are numbers to predict.
-    groups
-        Whether labels are the relevance of rows within groups.
-    positive
-        The numbers of the columns that the request wants to have weights ≥ 0.
     """
 
     rereadable: bool = True
@@ -149,10 +124,7 @@ class Found:
     texts: int = 0
     label_sets: bool = False
     one_pass_statistics: bool = False
-    mean_square: float | None = None
     numbers: bool = False
-    groups: bool = False
-    positive: tuple[int, ...] = ()
 
 
 IN_MEMORY_ROWS = Found(one_pass_statistics=True)
@@ -161,7 +133,7 @@ IN_MEMORY_ROWS = Found(one_pass_statistics=True)
 
 @dataclass(frozen=True)
 class Plan:
-    """A training with nothing left open but what is only known after reading.
+    """A training with nothing left open but what ``complete`` sets once the rows are read.
 
     Attributes
     ----------
@@ -195,7 +167,7 @@ class Plan:
 
     @property
     def target(self) -> str:
-        """What labels are: "classes", "numbers", "ranks" or "ranking"."""
+        """What labels are: "classes", "numbers" or "ranks"."""
         return RULE_TABLE[self.rule].target
 
     @property
@@ -203,15 +175,20 @@ class Plan:
         """The largest number of epochs."""
         return int(self.parameters["max_iter"])
 
-    def choose_rule(self, width: int, n_classes: int) -> UpdateRule:
-        """The form of the rule for rows of a number of columns and classes."""
-        return choose_rule_form(RULES[self.rule], self.parameters, width, n_classes)
-
     @property
     def unresolved(self) -> list[str]:
         """The parameters that depend on the size of the rows, which is not known yet."""
         names = ["intercept_step", *(["C"] if self.rule in C_BY_SIZE else [])]
         return [name for name in names if self.parameters.get(name, 0) is None]
+
+    def complete(self, mean_square: float) -> "Plan":
+        """The plan with all parameters, by the mean squared length of the rows to learn from."""
+        sizes = {
+            "intercept_step": usual_bias_step(mean_square),
+            "C": usual_aggressiveness(mean_square, C_BY_SIZE.get(self.rule, STEP_SHARE)),
+        }
+        found = {name: sizes[name] for name in self.unresolved}
+        return replace(self, parameters={**self.parameters, **found})
 
     def check(self, *where: str) -> None:
         """Refuse parameters that are out of range or do not go together."""
@@ -228,12 +205,9 @@ class Plan:
             "classes": asked.classes,
             "window": asked.window,
             "holdout": self.split.share,
-            "cache": False,
             "progress_every": asked.progress_every,
             "validation": None if asked.validation is None else describe_data(asked.validation),
         }
-        if asked.labels_budget:
-            options["labels_budget"] = asked.labels_budget
         found: dict[str, Any] = as_json({"rule": self.rule, **self.parameters, **options})
         return found
 
@@ -251,13 +225,11 @@ class Plan:
     def refuse_other_plan(self, before: Mapping[str, Any]) -> None:
         """Refuse to resume a run of another plan; values that are still None match any."""
         now = self.as_dict()
-        later = {name: value for name, value in LATER.items() if name in now}
-        before = {**later, **before} if before else before
         rule = before.get("rule", self.rule)
         if rule != self.rule:
-            ranks = f" and {{ordinal?}} {','.join(map(str, before['ranks']))}" * ("ranks" in before)
+            ranks = f" and ordinal {','.join(map(str, before['ranks']))}" * ("ranks" in before)
             raise ParameterError(
-                f"The run began with {{rule?}} {rule}{ranks}, not {self.rule}; resume it with the "
+                f"The run began with rule {rule}{ranks}, not {self.rule}; resume it with the "
                 "same options.",
                 code="resume-changed",
             )
@@ -269,7 +241,7 @@ class Plan:
         for name, value in now.items():
             if before[name] != value and name not in self.unresolved:
                 raise ParameterError(
-                    f"The run began with {{{name}?}} = {before[name]}, not {value}; resume it with "
+                    f"The run began with {name} = {before[name]}, not {value}; resume it with "
                     "the same options.",
                     code="resume-changed",
                 )
@@ -288,13 +260,12 @@ def as_json(value: Any) -> Any:
 def make_plan(request: Request, found: Found) -> Plan:
     """Resolve what was not stated, and refuse what does not go together.
 
-    The same arguments give the same plan; when more is found out, make another.
+    The same arguments give the same plan.
     """
     rule, parameters = resolve_rule(request, found)
     parameters = resolve_margin(parameters, request, found)
-    parameters = resolve_steps(rule, parameters, found)
-    if found.positive:
-        parameters["positive"] = list(found.positive)
+    if parameters.get("intercept_step", 0.0) is None and not parameters["fit_intercept"]:
+        parameters["intercept_step"] = 1.0
     stream, order = resolve_order(parameters, request, found)
     if request.validation is not None:
         parameters = {**parameters, "early_stopping": True}
@@ -303,36 +274,16 @@ def make_plan(request: Request, found: Found) -> Plan:
     needs = stops or (found.rereadable if conformal else stream and parameters.get("calibrate"))
     if needs and request.holdout == 0:
         raise ParameterError(
-            "{holdout} holds no rows out, and {%s} needs some; leave it out to hold out a tenth."
-            % ("early_stopping" if stops else "calibrate"),
+            f"holdout=0 holds no rows out, and {'early_stopping' if stops else 'calibrate'} needs "
+            "some; leave it out to hold out a tenth.",
             code="holdout-needed",
-            **{**parameters, "holdout": 0},
         )
     share = request.holdout or (HELD_OUT if needs else 0.0)
     split = Split(share, parameters["random_state"])
     plan = Plan(rule, {**parameters, "order": order}, split, stream, request)
-    refuse_needing_labels(request, found, rule)
-    plan.check(*(["stream"] if stream else ["cache"] if request.cache else []))
-    RULES[rule].check(parameters["solution"], order)
+    plan.check(*(["stream"] if stream else []))
+    RULES[rule].check(order)
     return plan
-
-
-def refuse_needing_labels(request: Request, found: Found, rule: str) -> None:
-    """Refuse options that need labels where few are asked for, or where they are not learnt."""
-    for name in ("labels_budget", "online"):
-        if RULE_TABLE[rule].feedback and getattr(request, name):
-            raise ParameterError(
-                f"{{{name}?}} is for rules that learn from labels, and {rule} only learns whether "
-                "its predictions are right; leave one out.",
-                code="feedback-option",
-            )
-    for name, wanted in {"tune": request.tune, "labels_separator": found.label_sets}.items():
-        if request.labels_budget and wanted:
-            raise ParameterError(
-                f"{{labels_budget?}} asks for few labels, and {{{name}?}} needs all; leave one "
-                "out.",
-                code="labels-budget",
-            )
 
 
 def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
@@ -343,12 +294,12 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     (docs/how-defaults-were-chosen.md).
     """
     rule, stated = request.rule, dict(request.parameters)
-    target = "ranking" if found.groups else "numbers" if found.numbers else "classes"
+    target = "numbers" if found.numbers else "classes"
     if request.ordinal is not None:
         target = "ranks"
         if found.label_sets:
             raise ParameterError(
-                "{ordinal?} is for rows of one label each, and {labels_separator?} for several "
+                "ordinal is for rows of one label each, and labels_separator for several "
                 "labels; leave one out.",
                 code="conflict",
             )
@@ -368,50 +319,33 @@ def refuse_other_target(request: Request, target: str) -> None:
     """Refuse a rule for other labels, and options that are about classes if labels are not."""
     probabilities = request.parameters.get("calibrate") is True
     of_classes: dict[str, dict[str, Any]] = {
-        "numbers": {"labels_budget": request.labels_budget, "calibrate": probabilities},
-        "ranks": {"labels_budget": request.labels_budget, "online": request.online},
-        "ranking": {
-            "labels_budget": request.labels_budget,
-            "online": request.online,
-            "progress_every": request.progress_every,
-            "tune": request.tune,
-            "calibrate": request.parameters.get("calibrate"),
-        },
+        "numbers": {"calibrate": probabilities},
+        "ranks": {"online": request.online},
     }
     for name, wanted in of_classes.get(target, {}).items():
         if wanted:
-            token = "{calibrate}" if name == "calibrate" else f"{{{name}?}}"
             raise ParameterError(
-                f"{token} is for {'rows without groups' if target == 'ranking' else 'classes'},"
-                f" and the labels are {LABELS.get(target, target)}; leave it out.",
+                f"{name} is for classes, and the labels are {target}; leave it out.",
                 code=f"{target}-option",
-                calibrate=request.parameters.get("calibrate"),
             )
     rule = request.rule
     learns = target if rule is None else RULE_TABLE[rule].target
     if learns != target and rule not in forms_for(target):
         state = {
-            "numbers": "use {numbers?}",
-            "ranks": "name all labels in order with {ordinal?}",
-            "ranking": "use {group?}",
+            "numbers": "use numbers=True",
+            "ranks": "name all labels in order with ordinal",
         }
         leave = {
-            "numbers": "use {classes?} to learn classes",
-            "ranks": "leave {ordinal?} out",
-            "ranking": "leave {group?} out",
+            "numbers": "use classes to learn classes",
+            "ranks": "leave ordinal out",
         }
         own = " or ".join(rules_with({}, target))
         use = leave[target] if target in leave else state[learns]
         instead = f"use {own}" if target in leave else "choose another rule"
         raise ParameterError(
-            f"{{rule?}} {rule} learns {LABELS.get(learns, learns)}, and the labels are "
-            f"{LABELS.get(target, target)}; {use}, or {instead}.",
+            f"rule {rule} learns {learns}, and the labels are {target}; {use}, or {instead}.",
             code="rule-of-target",
         )
-
-
-LABELS = {"ranking": "relevance in groups"}
-"""What labels are in a sentence, where that is not the name of the target."""
 
 
 def forms_for(target: str) -> dict[str | None, str]:
@@ -438,8 +372,8 @@ def resolve_for_target(request: Request, target: str) -> tuple[str, dict[str, An
         names = {str(label) for label in request.ordinal}
         if len(names) < max(2, len(request.ordinal)) or "" in names:
             raise ParameterError(
-                "{ordinal?} must name two or more different labels, the lowest first: "
-                "low,high or 1..5 in the shell, a list in Python.",
+                "ordinal must name two or more different labels, the lowest first: "
+                'ordinal=["low", "high"] in Python.',
                 code="ranks-named",
             )
         stated["ranks"] = list(request.ordinal)
@@ -470,9 +404,7 @@ def rules_with(parameters: Mapping[str, Any], target: str = "classes") -> list[s
     having = [
         rule
         for rule, entry in RULE_TABLE.items()
-        if entry.target == target
-        and not entry.feedback
-        and parameters.keys() <= entry.parameters.keys()
+        if entry.target == target and parameters.keys() <= entry.parameters.keys()
     ]
     return [rule for rule in having if RULE_TABLE[rule].tuned] or having
 
@@ -494,20 +426,7 @@ def resolve_margin(parameters: Mapping[str, Any], request: Request, found: Found
 def has_text_margin(request: Request, found: Found) -> bool:
     """Whether rows have text and all labels are known before, so that classes can be balanced."""
     all_labels = request.classes is None and not found.label_sets and found.rereadable
-    return found.texts > 0 and all_labels and not request.labels_budget
-
-
-def resolve_steps(rule: str, parameters: Mapping[str, Any], found: Found) -> dict[str, Any]:
-    """Set the step of the bias and, for PA, the limit C, by the size of the rows."""
-    resolved = dict(parameters)
-    if resolved.get("intercept_step", 0.0) is None and not parameters["fit_intercept"]:
-        resolved["intercept_step"] = 1.0
-    if found.mean_square is not None:
-        if resolved.get("intercept_step", 0.0) is None:
-            resolved["intercept_step"] = usual_bias_step(found.mean_square)
-        if rule in C_BY_SIZE and parameters["C"] is None:
-            resolved["C"] = usual_aggressiveness(found.mean_square, C_BY_SIZE[rule])
-    return resolved
+    return found.texts > 0 and all_labels
 
 
 def resolve_order(
@@ -519,13 +438,12 @@ def resolve_order(
     """
     order, several = parameters["order"], parameters["max_iter"] > 1
     if request.progress_every or request.online:
-        return not request.cache, order or "fixed"
+        return True, order or "fixed"
     if request.window:
-        return not request.cache, order or "each"
+        return True, order or "each"
     plain = order in (None, "fixed") and parameters["solution"] in ("last", "average")
-    measures = found.one_pass_statistics or request.labels_budget
-    once = not several and plain and not measures
-    stream = not request.cache and not (found.fits and not once)
+    once = not several and plain and not found.one_pass_statistics
+    stream = once or not found.fits
     return stream, order or ("each" if found.fits and several else "fixed")
 
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..data.rows import Array
-from ..parameters import in_python, spell_parameters
 from .history import Epoch
 
-COLUMNS = "rows", "error", "window_error"  # of a log of windows
+if TYPE_CHECKING:
+    from .plan import Plan
 
 
 class Tally(NamedTuple):
@@ -27,29 +27,27 @@ class Tally(NamedTuple):
 
 
 class Note(str):
-    """A sentence about something that might surprise the user, with a short stable ``code``.
-
-    As a string it names parameters as Python does; ``template`` has them in braces.
-    """
+    """A sentence about something that might surprise the user, with a short stable ``code``."""
 
     code: str
-    template: str
 
-    def __new__(cls, template: str, code: str) -> "Note":
+    def __new__(cls, sentence: str, code: str) -> "Note":
         """Make the sentence, and keep the code with it."""
-        made = super().__new__(cls, spell_parameters(template, in_python))
-        made.template, made.code = template, code
+        made = super().__new__(cls, sentence)
+        made.code = code
         return made
 
 
 class Listener:
     """Receives the events of a training; this base class ignores them.
 
-    ``opening`` are lines to print when the training begins, ``target`` says what labels are,
-    "classes" or "numbers", and ``metric`` is the metric of early stopping.
+    ``opening`` are lines to print when the training begins, and ``plan`` is that of the training
+    before its rows are read. ``target`` says what labels are, "classes" or "numbers", and
+    ``metric`` is the metric of early stopping.
     """
 
     opening: Sequence[str] = ()
+    plan: "Plan | None" = None
     target = "classes"
     metric = "error"
 

@@ -25,7 +25,6 @@ from .history import (
 )
 from .orders import ORDERS
 from .tasks import Part, SweepResult, Task
-from .tolerant import TolerantTask
 
 Sweep = Iterator[tuple[Array, SweepResult]]
 """Pairs of the order of a sweep and what was learned from a piece of it."""
@@ -44,8 +43,7 @@ class Problem:
     count
         The counts of the epoch in progress.
     mistaken
-        Which rows were ever mistaken, if the order asks for it; or the number of updates that each
-        has caused, if such rows are tolerated.
+        Which rows were ever mistaken, if the order asks for it.
     """
 
     state: Any
@@ -53,15 +51,10 @@ class Problem:
     count: Count = field(default_factory=Count)
     mistaken: Array = field(default_factory=lambda: np.zeros(0, bool))
 
-    @property
-    def counts_updates(self) -> bool:
-        """Whether the updates of each row are counted, so that an epoch without any proves less."""
-        return self.mistaken.dtype == np.uint32
-
     def tally(self, order: Array, learnt: SweepResult) -> None:
         """Count what was learned."""
         self.count.tally(learnt)
-        if len(self.mistaken) and not self.counts_updates:
+        if len(self.mistaken):
             self.mistaken[order[learnt.updates["position"]]] = True
 
     def standing(self) -> Standing:
@@ -210,7 +203,9 @@ class Run:
 
     def take_turn(self, part: Part, number: int) -> Sweep:
         """Yield the sweeps of one problem over a part."""
-        problem, task = self.problems[number], self.prepare_task(part, number)
+        problem, task = self.problems[number], part.task(number)
+        if self.order == "active" and not len(problem.mistaken):
+            problem.mistaken = np.zeros(1 + int(task.row_order.max(initial=0)), bool)
         learns = BatchTask(task) if self.order == "batch" else task
         for order in ORDERS[self.order](self, problem, task):
             for learnt in problem.state.sweep(learns, order, self.updates_at_once):
@@ -219,22 +214,13 @@ class Run:
         if not part.keep:
             task.close(problem.state)
 
-    def prepare_task(self, part: Part, number: int) -> Any:
-        """The task of a problem, with what the order or the tolerance must know of each row."""
-        problem, task = self.problems[number], part.task(number)
-        tolerates = getattr(task, "tolerance", None) is not None
-        if (tolerates or self.order == "active") and not len(problem.mistaken):
-            size, kind = 1 + int(task.row_order.max(initial=0)), np.uint32 if tolerates else bool
-            problem.mistaken = np.zeros(size, kind)
-        return TolerantTask(task, problem.mistaken) if tolerates else task
-
-    def permutation(self, number: int, permute: Callable[..., None] = shuffle) -> Array:
+    def permutation(self, number: int) -> Array:
         """The rows of the part in a random order, the same for an epoch whenever it is called."""
         number |= self.first_part + self.number << 32
         with self.permuting:
             if self.permuted != number:
                 self.permuted, self.order_of_rows = number, self.part.row_order.copy()
-                permute(self.order_of_rows, self.seed, number)
+                shuffle(self.order_of_rows, self.seed, number)
             return self.order_of_rows
 
     def end_epoch(self) -> None:
@@ -245,26 +231,16 @@ class Run:
             scores = self.validate(active)
         for number in active:
             problem = self.problems[number]
-            separated, draws = problem.count.mistakes == 0, self.draws(problem)
-            settled = separated and not draws
-            proved = settled and not problem.counts_updates
-            separated &= proved or self.number == 0  # the rows of one part can be measured
-            if self.measure or (separated and not proved):
-                errors, loss, separated = self.measure_losses(number)
+            count, separated = problem.count, problem.count.mistakes == 0
             if self.measure:
-                problem.count.errors, problem.count.loss = errors, loss
+                count.errors, count.loss, separated = self.measure_losses(number)
             score = scores.get(number)
             score = None if score is None or np.isnan(score) else score  # held-out rows lack it
-            problem.history.close(problem.count, problem.state, separated, score, settled)
+            problem.history.close(count, problem.state, separated, score)
             problem.count = Count()
         self.done = 0
         if self.after_epoch is not None:
             self.after_epoch(sum_epochs([self.problems[k].history.epochs[-1] for k in active]))
-
-    def draws(self, problem: Problem) -> bool:
-        """Whether an epoch draws rows or pairs, so that it may have missed some."""
-        rule = getattr(problem.state, "rule", None)
-        return self.order == "replacement" or (rule is not None and rule.target == "ranking")
 
     def measure_losses(self, number: int) -> tuple[int, float, bool]:
         """The errors and the loss of a problem, and whether every row is right."""
@@ -288,8 +264,7 @@ class Run:
             problem.resume(standing)
             history = problem.history
             if history.epochs and not left.parts and not history.stop_reason:
-                clean = history.epochs[-1].mistakes == 0 and not self.draws(problem)
-                history.decide(problem.state, clean)
+                history.decide(problem.state, history.epochs[-1].mistakes == 0)
 
 
 def finish(sweeps: Iterable[Any]) -> None:

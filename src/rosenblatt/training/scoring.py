@@ -149,23 +149,21 @@ def format_score(metric: str, score: float) -> str:
 def format_epoch(epoch: Epoch, target: str = "classes", metric: str = "error") -> str:
     """Format an epoch in one line: mistakes or loss, updates, and the score of held-out rows."""
     rows, held = max(epoch.rows, 1), epoch.validation_score
-    thing = {"numbers": "update", "ranking": "wrong pair"}.get(target, "mistake")
+    thing = "update" if target == "numbers" else "mistake"
     number = epoch.mistakes if target == "numbers" else epoch.errors
     line = f"epoch {epoch.epoch:4d}  {number:10,d} {thing}{' ' if number == 1 else 's'}"
     if target == "numbers":
         line += f"  mean loss {epoch.loss / rows:.4g}"
     else:
         line += f"  {epoch.errors / rows:7.2%}"
-    if target == "ranking" or (target != "numbers" and epoch.mistakes != epoch.errors):
+    if target != "numbers" and epoch.mistakes != epoch.errors:
         line += f"  {epoch.mistakes:,} update{'' if epoch.mistakes == 1 else 's'}"
     if held is None:
         return line
-    known = f"held-out {SCORES[target]} {held:.4f}" if target in SCORES else None
-    return f"{line}  {known or format_score(metric, held)}"
+    score = f"held-out R² {held:.4f}" if target == "numbers" else format_score(metric, held)
+    return f"{line}  {score}"
 
 
-SCORES = {"numbers": "R²", "ranking": "NDCG"}
-"""The score of held-out rows where labels are not classes."""
 RANKING = ("auc", "average-precision")
 """Metrics that compare rows of a class with others."""
 
@@ -185,7 +183,7 @@ def describe_unranked(metric: str, counts: Array, rows: int, classes: Array) -> 
     missing = classes[: len(counts)][counts == 0].tolist()
     if metric not in RANKING or not rows or not missing:
         return None
-    remedy = "hold out a larger share, or use another {metric?}"
+    remedy = "hold out a larger share, or use another metric"
     if not is_defined(metric, counts, rows):
         why = explain_undefined(metric)
         return f"The held-out rows {why}, so it cannot choose the best epoch; {remedy}."

@@ -8,7 +8,6 @@ import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,24 +17,15 @@ from ..data.rows import (
     n_rows,
     overflow,
     refuse_lost,
-    to_dense,
-    to_matrix,
-    with_columns,
 )
-from ..kernels import linear
+from ..kernels import scaled
 from ..kernels.algebra import Rows
-from ..kernels.linear import Clock, Updates, count_weight
-from ..parameters import ParameterError
-from .rules import PERCEPTRON, UpdateRule
+from ..kernels.loop import UPDATE, Clock, State, count_weight
+from .rules import PERCEPTRON, UpdateRule, begin_arrays
 from .state import (
-    DeclaredRows,
-    DeclaredUpdates,
     Layer,
     array,
-    check_updates,
     counter,
-    declare,
-    join_updates,
     require,
 )
 from .tasks import LinearTask, SweepResult, scores
@@ -46,7 +36,7 @@ class Last:
     """The weights after the last update (Rosenblatt 1958).
 
     ``weights`` has one column per class (none for two classes) and the dtype of X; ``further`` has
-    the other arrays of the update rule.
+    the other arrays of the update rule, by their names in the kernels' state.
     """
 
     weights: Array = array("weights")
@@ -59,11 +49,17 @@ class Last:
     """Whether the mean of the weights predicts."""
 
     def __post_init__(self) -> None:
-        self.further = self.rule.start(self.weights, self.bias)
+        self.further = begin_arrays(self.rule, self.weights, self.bias)
 
     def sums(self) -> tuple[Array, Array]:
         """The arrays in which kernels sum for an average; empty without one."""
-        return np.empty((0, *self.weights.shape[1:])), np.empty(0)
+        return NO_NUMBERS, NO_NUMBERS
+
+    def arrays(self) -> State:
+        """All arrays, flat, as kernels take them."""
+        further = {name: array.reshape(-1) for name, array in self.further.items()}
+        u, ub = self.sums()
+        return State(self.weights.reshape(-1), self.bias, u.reshape(-1), ub, **further)
 
     def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[SweepResult]:
         """Learn from the rows in an order, at most ``most`` updates at a time."""
@@ -88,37 +84,15 @@ class Last:
         """Record the updates that were just made."""
         self.mistakes += len(updates)
 
-    def close(self, rows: Rows, width: int) -> None:
-        """Keep what is needed of the rows, which may not be available later."""
-
     def widen(self, width: int) -> None:
         """Make room for more columns, with zero weights."""
         if width <= len(self.weights):
             return
         for name, narrow in self.by_column().items():
             setattr(self, name, add_rows(narrow, width))
-        for one in self.rule.arrays:
-            narrow = self.further[one.name]
-            if one.shape(self.weights, self.bias) != narrow.shape:
-                self.further[one.name] = one.widen(narrow, self.weights, self.bias)
-
-    def constrain(self, columns: list[int]) -> None:
-        """Keep the weights of some columns ≥ 0."""
-        if not all(type(column) is int for column in columns):
-            raise ParameterError(
-                "{positive?} must be True or a list of column numbers here.", code="positive-names"
-            )
-        self.widen(max(columns) + 1)
-        self.further["positive"][columns] = 1
-
-    def refuse_negative(self) -> None:
-        """Refuse weights below 0 in columns where they must not be."""
-        if "positive" in self.further and np.any(self.weights[self.further["positive"] > 0] < 0):
-            raise ParameterError(
-                "The weights to start from are negative in columns of {positive?}; start with "
-                "weights of 0 or more there.",
-                code="positive-start",
-            )
+        for name, start in self.rule.keeps:
+            if name != "scale":
+                self.further[name] = add_rows(self.further[name], width, start)
 
     def by_column(self) -> dict[str, Array]:
         """The arrays that have a row for each column of X."""
@@ -128,21 +102,18 @@ class Last:
         """A copy to continue with other rows."""
         return copy.deepcopy(self)
 
-    def after_loading(self) -> None:
-        """Set the fields that files do not have, after loading."""
-
     def check(self) -> None:
         """Refuse parts that do not fit together."""
 
     def stop_reason(self, clean: bool) -> str:
         """The reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
-        if clean and self.rule.target in ("numbers", "ranking"):
-            return "within_epsilon" if self.rule.target == "numbers" else "ordered"
+        if clean and self.rule.target == "numbers":
+            return "within_epsilon"
         return clean_reason(self.weights) if clean else ""
 
     def present(self) -> tuple[Array, Array]:
         """The current weights and bias."""
-        scale = 1.0 if self.rule.scale is None else self.rule.scale.now(self.further)
+        scale = float(self.further["scale"][scaled.Z]) if self.rule.is_scaled else 1.0
         if scale == 1:
             return self.weights, self.bias
         return scale * self.weights, scale * self.bias
@@ -161,8 +132,7 @@ class Last:
     def changing_places(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that an update by some rows can change."""
         wide = {id(each) for each in self.by_column().values()}
-        kept = [one.name for one in self.rule.arrays if one.like == "weights"]
-        wide |= {id(self.further[name]) for name in kept}
+        wide |= {id(self.further[name]) for name, _ in self.rule.keeps}
         few = find_columns(rows, len(self.weights)) if self.local(rows) else ...
         return [
             (each, few if id(each) in wide else ...)
@@ -172,7 +142,7 @@ class Last:
 
     def local(self, rows: Rows) -> bool:
         """Whether some rows change only the weights of columns in which they have values."""
-        return self.rule.local
+        return not self.rule.is_scaled
 
     def snapshot(self, rows: Rows) -> Callable[[], None]:
         """Return a function that undoes all changes by learning from some rows."""
@@ -196,19 +166,13 @@ class Last:
     def layers(self) -> dict[str, Layer]:
         """What the partitions of a cluster mix: weights, and their variances if there are any."""
         layers = {"weights": Layer(self.weights.reshape(-1), [self.bias])}
-        if "variances" in self.further:
-            variances = self.further["variances"].reshape(-1)
-            layers["variances"] = Layer(variances, [self.further["variance_of_bias"]])
+        if self.rule.has_variances:
+            layers["variances"] = Layer(self.further["S"].reshape(-1), [self.further["Sb"]])
         return layers
 
-    def find_keys(self, rows: Array) -> tuple[Array, Array]:
-        """The keys of some rows of the layers, sorted, and these rows."""
-        return rows.astype(np.min_scalar_type(self.weights.size), copy=False), rows
-
-    def find_rows(self, keys: Array, size: int, add: bool = True) -> tuple[Any, Array]:
-        """Make room for ``size`` weights; return which keys have rows, and the rows of these."""
+    def make_room(self, size: int) -> None:
+        """Make room for ``size`` weights."""
         self.widen(size // int(np.prod(self.weights.shape[1:])))
-        return slice(None), keys
 
     def match(self, later: "Last") -> None:
         """Make room for the rows of a state that learnt more."""
@@ -230,8 +194,7 @@ def find_columns(rows: Rows, width: int) -> Any:
     return rows.indices if few else ...
 
 
-MANY_COLUMNS = 2**13  # more are kept sparse
-NUMBERS_AT_ONCE = 2**22  # of rows, and of their products with mistaken rows, in a vote
+NO_NUMBERS = np.empty(0)
 LARGEST_GROWTH = 177.0  # e^177 is 2^255: sums of it are still far from overflow
 
 
@@ -245,7 +208,7 @@ class Average(Last):
 
     missing: Array = array("weights", dtype=np.float64, init=False)
     missing_bias: Array = array("bias", dtype=np.float64, init=False)
-    decay: float = counter(0.0, older=0.0)
+    decay: float = counter(0.0)
     averages: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -255,12 +218,6 @@ class Average(Last):
 
     def sums(self) -> tuple[Array, Array]:
         return self.missing, self.missing_bias
-
-    def record(self, task: LinearTask, order: Array, updates: Array) -> None:
-        super().record(task, order, updates)
-        if not self.rule.sums and len(updates):
-            clock = self.clock(int(updates["position"][0]))
-            task.add_missing(order, updates, clock, self.missing, self.missing_bias)
 
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "missing": self.missing}
@@ -275,15 +232,13 @@ class Average(Last):
     @np.errstate(over="ignore", invalid="ignore")  # callers refuse what is not finite
     def coefficients(self) -> tuple[Array, Array]:
         total = self.total()
-        if self.rule.scale is not None and self.seen:
-            scale = float(self.rule.scale.total(self.further, self.clock(-1), total))
+        if self.rule.is_scaled and self.seen:
+            scale = float(self.sum_scale(self.clock(-1), total))
             weights = (scale * self.weights - self.missing) / total
             bias = (scale * self.bias - self.missing_bias) / total
         else:
             weights = self.weights - self.missing / total
             bias = self.bias - self.missing_bias / total
-        if "positive" in self.further:  # sums are rounded
-            np.maximum(weights, 0.0, out=weights, where=self.further["positive"] > 0)
         return weights.astype(self.weights.dtype), bias.astype(self.bias.dtype)
 
     def score(self, rows: Rows, places: Array) -> Array:
@@ -293,10 +248,16 @@ class Average(Last):
         totals = np.array([count_weight.py_func(clock, place) or 1.0 for place in places.tolist()])
         if last.ndim == 2:
             totals = totals[:, None]
-        if self.rule.scale is not None and self.seen + places[-1] > 0:
-            scales = self.rule.scale.total(self.further, clock, totals)
+        if self.rule.is_scaled and self.seen + places[-1] > 0:
+            scales = self.sum_scale(clock, totals)
             return np.asarray((scales * last - lacking) / totals)
         return np.asarray(last - lacking / totals)
+
+    def sum_scale(self, clock: Clock, rows: Any) -> Any:
+        """The sum of the number that multiplies all weights over rows of a total weight."""
+        scale = self.further["scale"]
+        before = count_weight.py_func(clock, scale[scaled.SEEN] - clock.seen)
+        return scale[scaled.T] + scale[scaled.Z] * (rows - before)
 
     def total(self) -> float:
         """The total weight of all rows seen."""
@@ -329,101 +290,13 @@ class Average(Last):
             shrunk = math.exp(-self.rate * period)
             self.missing *= shrunk
             self.missing_bias *= shrunk
-            if self.rule.scale is not None:
-                self.rule.scale.shrink(self.further, shrunk)
+            if self.rule.is_scaled:
+                self.further["scale"][scaled.T] *= shrunk
         return min(end, position + period - now % period)
 
     def local(self, rows: Rows) -> bool:
         brought_back = self.decay > 0 and -self.seen % self.period < n_rows(rows)
         return super().local(rows) and not brought_back
-
-
-@dataclass
-class Vote(Last):
-    """The majority of all weights of the training; each has a vote per row it survived.
-
-    The state has the first weights and the updates with their rows (Freund & Schapire 1999).
-    ``coefficients`` gives the last weights; ``votes`` predicts.
-    """
-
-    first_weights: Array = array("weights", init=False)
-    first_bias: Array = array("bias", init=False)
-    supports: list[Any] = declare(DeclaredRows(listed=True), default_factory=list)
-    updates: list[Updates] = declare(DeclaredUpdates(listed=True), default_factory=list)
-    pending: list[Updates] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.first_weights, self.first_bias = self.weights.copy(), self.bias.copy()
-
-    def record(self, task: LinearTask, order: Array, updates: Array) -> None:
-        super().record(task, order, updates)
-        if not len(updates):
-            return
-        positions, rivals = updates["position"].copy(), updates["rival"].copy()
-        rows = order[positions]
-        codes = task.examples.labels
-        labels = rivals if codes is None else codes[rows].astype(np.intp)
-        intercept_steps = np.full(len(rows), task.settings.intercept_step)
-        made = rows, self.seen + positions, updates["step"].copy(), intercept_steps, labels, rivals
-        self.pending.append(Updates(*made))
-
-    def close(self, rows: Rows, width: int) -> None:
-        if self.pending:
-            updates = join_updates(self.pending)
-            mistaken, which = np.unique(updates.rows, return_inverse=True)
-            which += sum(support.shape[0] for support in self.supports)
-            self.supports.append(to_matrix(rows, n_rows(rows), width)[mistaken])
-            self.updates.append(updates._replace(rows=which))
-            self.pending = []
-
-    def widen(self, width: int) -> None:
-        super().widen(width)
-        self.supports = [with_columns(rows, width) for rows in self.supports]
-
-    def by_column(self) -> dict[str, Array]:
-        return {"weights": self.weights, "first_weights": self.first_weights}
-
-    def after_loading(self) -> None:
-        self.pending = []
-
-    def check(self) -> None:
-        require(not self.pending, "its vote was not closed after the last update")
-        updates = join_updates(self.updates)
-        n_rows = sum(rows.shape[0] for rows in self.supports)
-        check_updates(updates, n_rows, len(self.bias), self.seen)
-        require(np.all(np.diff(updates.times) >= 0), "its updates are out of order")
-
-    def votes(self, X: Any, sign_of_zero: float = 0.0) -> Array:
-        """The share of the votes for each class; for two, from -1 (all against) to 1."""
-        out = np.zeros((len(self.bias), X.shape[0]))
-        updates = join_updates(self.updates)
-        survived = np.diff(updates.times, prepend=0, append=self.seen).astype(np.float64)
-        n_support = sum(support.shape[0] for support in self.supports)
-        width = min(X.shape[1], MANY_COLUMNS)
-        at_once = int(np.clip(NUMBERS_AT_ONCE // max(n_support, width, 1), 4, 1024))
-        for begin in range(0, X.shape[0], at_once):
-            rows = upright(X[begin : begin + at_once])
-            scores = (self.first_weights.T @ rows).reshape(len(out), -1)
-            scores = (scores + self.first_bias[:, None]).astype(np.float64)
-            share = np.zeros(scores.shape)
-            parts = [to_dense(support @ rows) for support in self.supports]
-            nothing = np.empty((0, scores.shape[1]))
-            products = parts[0] if len(parts) == 1 else np.vstack([nothing, *parts])
-            if self.weights.ndim == 1:
-                given = scores[0], products, updates, survived
-                linear.perceptron_votes(*given, sign_of_zero, share[0])
-            else:
-                linear.multiclass_votes(scores, products, updates, survived, share)
-            out[:, begin : begin + at_once] = share
-        return np.ascontiguousarray(out.T) / max(self.seen, 1)
-
-
-def upright(block: Any) -> Any:
-    """Rows as columns: an array, or a sparse matrix if that is smaller."""
-    if hasattr(block, "indptr") and block.shape[1] > MANY_COLUMNS:
-        return block.T.tocsr()
-    return np.ascontiguousarray(to_dense(block).T)
 
 
 @dataclass
@@ -482,7 +355,7 @@ class Pocket(Last):
         return {"weights": self.weights, "best_weights": self.best_weights}
 
     def renew(self) -> "Pocket":
-        if self.rule.arrays:  # which belong to the last weights
+        if self.rule.keeps:  # which belong to the last weights
             start = self.weights.copy(), self.bias.copy()
         else:
             start = self.best_weights.copy(), self.best_bias.copy()
@@ -504,11 +377,10 @@ def clean_reason(weights: Array) -> str:
     return "separated" if weights.any() else "zero_weights"
 
 
-NOTHING_LEARNT = np.empty(0, linear.UPDATE)
+NOTHING_LEARNT = np.empty(0, UPDATE)
 SOLUTIONS: dict[str, type[Last]] = {
     "last": Last,
     "average": Average,
-    "vote": Vote,
     "pocket": Pocket,
 }
 
@@ -518,8 +390,6 @@ def new_state(parameters: Mapping[str, Any], weights: Array, bias: Array, rule: 
     state = SOLUTIONS[parameters["solution"]](weights, bias, rule=rule)
     if isinstance(state, Average):
         state.decay = float(parameters["average_decay"])
-    if rule.draws and isinstance(parameters["random_state"], Integral):
-        state.further["draws"][:] = int(parameters["random_state"])
     return state
 
 
@@ -529,10 +399,10 @@ def zeros(outputs: int | None, width: int, dtype: Any, n_biases: int = 1) -> tup
     return np.zeros(shape, dtype), np.zeros(outputs or n_biases, dtype)
 
 
-def add_rows(weights: Array, width: int) -> Array:
-    """Weights with rows of zeros for more columns of X."""
+def add_rows(weights: Array, width: int, start: float = 0.0) -> Array:
+    """Weights with rows for more columns of X."""
     if width <= len(weights):
         return weights
-    wider = np.zeros((width, *weights.shape[1:]), weights.dtype)
+    wider = np.full((width, *weights.shape[1:]), start, weights.dtype)
     wider[: len(weights)] = weights
     return wider

@@ -11,13 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.rows import Array, check_structure, first_not_finite
-from ..kernels.linear import Updates
+from .rules import begin_arrays
 
 Sizes = dict[str, tuple[int, ...]]
 CSR = ("data", "indices", "indptr")
-EMPTY_SUMS = ("further.missing", "further.missing_bias")
-"""What version 0.2 also wrote of rules whose kernels sum for an average, where there was none."""
-UPDATE_TYPES = (np.intp, np.intp, np.float64, np.float64, np.intp, np.intp)
 
 
 class Layer(NamedTuple):
@@ -26,9 +23,9 @@ class Layer(NamedTuple):
     Attributes
     ----------
     rows
-        A view with a row for each key of ``State.find_keys``.
+        A view of the numbers of all columns, flat.
     shared
-        Views of the numbers that have no key, such as biases and transitions.
+        Views of the others, such as biases.
     """
 
     rows: Array
@@ -36,7 +33,7 @@ class Layer(NamedTuple):
 
     def take(self, rows: Array) -> Array:
         """The shared numbers, and those of some rows."""
-        return np.concatenate([*(each.ravel() for each in self.shared), self.rows[rows].ravel()])
+        return np.concatenate([*(each.ravel() for each in self.shared), self.rows[rows]])
 
     def put(self, rows: Array, values: Array) -> None:
         """Set the shared numbers, and those of some rows."""
@@ -44,7 +41,7 @@ class Layer(NamedTuple):
         for each in self.shared:
             each[...] = values[first : first + each.size].reshape(each.shape)
             first += each.size
-        self.rows[rows] = values[first:].reshape(-1, *self.rows.shape[1:])
+        self.rows[rows] = values[first:]
 
 
 def require(condition: Any, otherwise: str) -> None:
@@ -55,13 +52,7 @@ def require(condition: Any, otherwise: str) -> None:
 
 @dataclass(frozen=True)
 class Declared:
-    """The declaration of a number, which is never negative unless ``signed``.
-
-    ``older`` is its value in files that do not have it.
-    """
-
-    signed: bool = False
-    older: float | None = None
+    """The declaration of a number, which is never negative."""
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
         """Turn a field into arrays and numbers, by name."""
@@ -69,13 +60,13 @@ class Declared:
 
     def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
         """Turn arrays and numbers back into the field; remove its arrays."""
-        return numbers[name] if self.older is None else numbers.get(name, self.older)
+        return numbers[name]
 
     def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
         """Refuse a value that no training can produce."""
         kind = type(default)
         most = {int: np.iinfo(np.int64).max, float: np.inf, bool: True}[kind]
-        fitting = np.isfinite(value) if self.signed else 0 <= value <= most
+        fitting = 0 <= value <= most
         require(type(value) is kind and fitting, f"{name} is out of range")
 
 
@@ -107,59 +98,26 @@ class DeclaredArray(Declared):
 
 
 @dataclass(frozen=True)
-class DeclaredUpdates(Declared):
-    """The declaration of updates, or of a list of consecutive ones."""
-
-    listed: bool = False
-
-    def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
-        updates = join_updates(value) if self.listed else value
-        return {f"{name}.{part}": array for part, array in updates._asdict().items()}, {}
-
-    def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
-        updates = Updates(*(arrays.pop(f"{name}.{part}") for part in Updates._fields))
-        return [updates] if self.listed else updates
-
-    def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
-        for updates in value if self.listed else [value]:
-            fitting = [array.dtype for array in updates] == [np.dtype(one) for one in UPDATE_TYPES]
-            fitting &= all(array.ndim == 1 for array in updates)
-            require(fitting and len(set(map(len, updates))) == 1, "its updates are malformed")
-            finite = np.isfinite(updates.steps) & np.isfinite(updates.intercept_steps)
-            require(finite.all(), "its updates are not finite")
-
-
-@dataclass(frozen=True)
 class DeclaredRows(Declared):
-    """The declaration of rows of X, dense or CSR, or a list of them; or of column numbers."""
-
-    listed: bool = False
+    """The declaration of rows of X, dense or CSR; or of column numbers."""
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
-        if not self.listed:
-            return collect_arrays(name, value), {}
-        arrays: dict[str, Array] = {}
-        for number, rows in enumerate(value):
-            arrays |= collect_arrays(f"{name}.{number}", rows)
-        return arrays, {name: len(value)}
+        return collect_arrays(name, value), {}
 
     def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
-        if not self.listed:
-            return load_rows(name, arrays, width)
-        return [load_rows(f"{name}.{number}", arrays, width) for number in range(numbers[name])]
+        return load_rows(name, arrays, width)
 
     def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
         (width,) = sizes["width"]
-        for rows in value if self.listed else [value]:
-            if rows.ndim == 1 and not self.listed:  # columns of a precomputed matrix
-                fitting = rows.dtype == np.int64
-                fitting = fitting and np.all((rows >= 0) & (rows < width))
-                require(fitting, "its columns do not exist")
-                continue
-            fitting = rows.shape[1:] == (width,) and rows.dtype in (dtype or np.float32, np.float64)
-            require(fitting and first_not_finite(rows) is None, "its rows do not fit its weights")
-            if hasattr(rows, "indptr"):
-                check_structure(rows)
+        if value.ndim == 1:  # columns of a precomputed matrix
+            fitting = value.dtype == np.int64
+            fitting = fitting and np.all((value >= 0) & (value < width))
+            require(fitting, "its columns do not exist")
+            return
+        fitting = value.shape[1:] == (width,) and value.dtype in (dtype or np.float32, np.float64)
+        require(fitting and first_not_finite(value) is None, "its rows do not fit its weights")
+        if hasattr(value, "indptr"):
+            check_structure(value)
 
 
 def array(*shape: str, dtype: Any = None, init: bool = True) -> Any:
@@ -168,13 +126,13 @@ def array(*shape: str, dtype: Any = None, init: bool = True) -> Any:
 
 
 def optional_array(*shape: str, dtype: Any = None) -> Any:
-    """Declare an array that a state may lack; a file with one has format 4."""
+    """Declare an array that a state may lack."""
     return declare(DeclaredArray(shape=shape, dtype=dtype, optional=True), default=None)
 
 
-def counter(default: float, older: float | None = None) -> Any:
+def counter(default: float) -> Any:
     """Declare a number that is never negative."""
-    return declare(Declared(older=older), default=default)
+    return declare(Declared(), default=default)
 
 
 def declare(kind: Declared, **options: Any) -> Any:
@@ -207,20 +165,6 @@ def load_rows(name: str, arrays: dict[str, Array], width: int | None) -> Any:
     return csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
 
 
-def join_updates(parts: list[Updates]) -> Updates:
-    """Join several lists of updates."""
-    nothing = Updates(*(np.empty(0, kind) for kind in UPDATE_TYPES))
-    return Updates(*map(np.concatenate, zip(nothing, *parts, strict=True)))
-
-
-def check_updates(updates: Updates, n_rows: int, outputs: int, seen: int) -> None:
-    """Refuse updates with rows, times or classes out of range."""
-    ends = {"rows": n_rows, "times": seen + 1, "labels": outputs, "rivals": outputs}
-    for name, end in ends.items():
-        numbers = getattr(updates, name)
-        require(np.all((numbers >= 0) & (numbers < end)), f"the {name} of its updates do not exist")
-
-
 # Whole states
 
 
@@ -231,8 +175,7 @@ def format_number(state: Any) -> int:
         for name, one, _ in declared_fields(type(state))
         if getattr(one, "optional", False)
     )
-    lacks_sums = hasattr(state, "rule") and state.rule.sums and not hasattr(state, "missing")
-    return 4 if lacks_sums or any(filled) else 3
+    return 4 if any(filled) else 3
 
 
 def pack_state(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -256,10 +199,8 @@ def unpack_state(
         setattr(state, name, one.unpack(name, arrays, numbers, width))
     if rule is not None:
         state.rule = rule
-        state.further = {one.name: arrays.pop(f"further.{one.name}") for one in rule.arrays}
-        for name in EMPTY_SUMS:
-            arrays.pop(name, None)
-    state.after_loading()
+        begun = begin_arrays(rule, state.weights, state.bias)
+        state.further = {each: arrays.pop(f"further.{each}") for each in begun}
     return state
 
 
@@ -267,11 +208,23 @@ def check_state(state: Any, sizes: Sizes, dtype: Any) -> None:
     """Refuse a state that is not as declared or does not fit together: kernels do not check."""
     for name, kind, default in declared_fields(type(state)):
         kind.check(name, getattr(state, name), default, sizes, dtype)
-    for one in state.rule.arrays if hasattr(state, "rule") else ():
-        kept = state.further[one.name]
-        fitting = kept.shape == one.shape(state.weights, state.bias)
-        fitting &= kept.dtype == np.dtype(one.dtype or dtype) and bool(np.isfinite(kept).all())
-        unsigned = kept.dtype.kind == "i" or one.is_variance
-        fitting = fitting and (not unsigned or bool(np.all(kept >= 0)))
-        require(fitting, f"{one.name} does not fit or is not finite")
+    if hasattr(state, "rule"):
+        for name, begun in begin_arrays(state.rule, state.weights, state.bias).items():
+            kept = state.further[name]
+            fitting = kept.shape == begun.shape and kept.dtype == begun.dtype
+            fitting = fitting and bool(np.isfinite(kept).all())
+            if name in ("S", "Sb"):
+                fitting = fitting and bool(np.all(kept >= 0))
+            require(fitting, f"{name} does not fit or is not finite")
+        if state.rule.is_scaled:
+            check_scale(state)
     state.check()
+
+
+def check_scale(state: Any) -> None:
+    """Refuse a scale by which a rule would divide by 0, or weights would not be finite."""
+    kept, begun = state.further["scale"], begin_arrays(state.rule, state.weights, state.bias)
+    require(np.all(kept[begun["scale"] > 0] > 0), "scale is out of range")
+    with np.errstate(all="ignore"):
+        finite = all(np.isfinite(part).all() for part in state.coefficients())
+    require(finite, "scale is out of range")

@@ -1,24 +1,22 @@
 """Tasks: examples of one problem. The outer loop uses the protocol ``Task`` only."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ..data.labels import has_class
-from ..data.ranking import find_smallest_margins
 from ..data.rows import Array, not_finite, rows_between
 from ..data.targets import score_ranks
-from ..kernels import linear
 from ..kernels.algebra import Rows
-from ..kernels.linear import UPDATE, Clock, Examples
-from ..kernels.ordinal import SMALLEST
+from ..kernels.loop import UPDATE, Examples, compile_loop, margins
+from ..kernels.scores import score_classes, score_rows
+from ..kernels.targets import Numbers, Ranks, SeveralClasses, TwoClasses
 from ..parameters import InputError
 from .rules import UpdateRule
 
 UPDATES_AT_ONCE = 1024  # the length of a log
-NO_NUMBERS = np.empty(0)
 
 
 class SweepResult(NamedTuple):
@@ -95,6 +93,20 @@ class Part:
         return task
 
 
+TWO_CLASSES = TwoClasses()
+
+
+def kernel_target(
+    rule: UpdateRule, parameters: Mapping[str, Any], labels: Any, outputs: int, dtype: Any
+) -> Any:
+    """What labels are, as kernels take it; ``outputs`` is the number of biases."""
+    if rule.target == "numbers":
+        return Numbers(float(parameters.get("epsilon", 0.0)))
+    if rule.target == "ranks":
+        return Ranks()
+    return TWO_CLASSES if labels is None else SeveralClasses(np.empty(outputs, dtype))
+
+
 @dataclass
 class LinearTask:
     """Rows and labels of one problem, with a rule to learn linear weights."""
@@ -104,19 +116,16 @@ class LinearTask:
     rule: UpdateRule
     settings: Any
     width: int
-    tolerance: Any = None
-    """How rows that cause many updates are tolerated (tolerant.py), if they are."""
+    target: Any = TWO_CLASSES
+    """What labels are, as kernels take it."""
 
     def __post_init__(self) -> None:
-        self.many = self.examples.labels is not None and self.rule.target == "classes"
+        self.many = isinstance(self.target, SeveralClasses)
         """Whether there are more than two classes at once."""
-        together = self.rule.multiclass if self.many else None
-        self.kernel = together or self.rule.binary
-        spare = 0 if together else self.rule.binary_arrays - len(self.rule.arrays)
-        self.unused = (NO_NUMBERS,) * spare
+        self.learn_rows = compile_loop(self.rule.kind)
         self.log = np.zeros(min(max(len(self.row_order), 1), UPDATES_AT_ONCE), UPDATE)
-        strict = self.settings.above > 0 or self.settings.below < 0
-        self.demanding = strict or self.rule.demanding
+        below = getattr(self.settings, "below", -self.settings.above)
+        self.demanding = self.rule.demanding or self.settings.above > 0 or below < 0
         """Whether rows on the right side may be updated, too."""
 
     def learn(
@@ -124,9 +133,8 @@ class LinearTask:
     ) -> SweepResult:
         """Change a state by the rows of an order from a place on, until there are most updates."""
         log = self.log if most is None else self.log[:most]
-        kept = state.weights, state.bias, *state.further.values(), *self.unused
-        sums = (*state.sums(), state.clock(start)) if self.rule.sums else ()
-        done = self.kernel(self.examples, order, start, *kept, *sums, self.settings, log)
+        given = self.target, self.settings, self.examples, order, start
+        done = self.learn_rows(*given, state.arrays(), state.clock(start), log)
         return self.finish_sweep(done, order, start, log)
 
     def finish_sweep(
@@ -150,7 +158,7 @@ class LinearTask:
         """Set the error of each row that caused an update: whether it was wrong, or by how much."""
         if self.rule.target == "numbers":
             rows = self.row_order[updates["position"]]
-            errors[rows] = self.settings.epsilon - updates["margin"]
+            errors[rows] = self.target.epsilon - updates["margin"]
         else:
             errors[self.row_order[self.find_mistaken(updates)]] = True
 
@@ -158,26 +166,10 @@ class LinearTask:
         """Every row's label times activation, or the lead of its class over the best rival.
 
         Of numbers, by how much each error is below the largest one without an update; of ranks, the
-        distance from the nearest threshold, negative on its wrong side; of ranking, the smallest
-        margin of a row's pairs.
+        distance from the nearest threshold, negative on its wrong side.
         """
-        out: Array
-        if self.rule.target != "classes":
-            labels: Any = self.examples.labels
-            weights, bias = state.present()
-            count = len(self.examples.steps)
-            found = score_column(self.examples.rows, count, weights).astype(np.float64)
-            if self.rule.target == "numbers":
-                out = self.settings.epsilon - np.abs(labels - (found + bias[0]))
-            elif self.rule.target == "ranks":
-                out = measure_rank_margins(found, bias, labels)
-            else:
-                out = find_smallest_margins(found, labels)
-            out = np.asarray(out[self.row_order])
-        else:
-            out = np.empty(len(self.row_order))
-            tell = linear.multiclass_margins if self.many else linear.perceptron_margins
-            tell(self.examples, self.row_order, *state.present(), out)
+        out = np.empty(len(self.row_order))
+        margins(self.target, self.examples, self.row_order, state.arrays(), out)
         if not np.isfinite(out).all():
             row = int(self.row_order[np.argmin(np.isfinite(out))])
             raise not_finite(self.examples.rows, row)
@@ -185,26 +177,18 @@ class LinearTask:
 
     def required(self) -> Array:
         """Return the number that each row's margin must exceed to cause no update."""
-        if self.examples.labels is not None:
-            return np.full(len(self.row_order), float(self.settings.above))
-        positive = self.examples.steps[self.row_order] > 0
-        return np.asarray(np.where(positive, self.settings.above, -self.settings.below))
+        steps, above = self.examples.steps[self.row_order], float(self.settings.above)
+        if hasattr(self.settings, "required"):
+            weights = np.abs(steps).astype(np.float64)
+            return np.asarray(np.broadcast_to(self.settings.required(weights), len(steps)))
+        return np.where(steps > 0, above, -getattr(self.settings, "below", -above))
 
     def sides(self) -> Array:
         """Return the number that each row's margin must exceed to be on the right side."""
         return np.minimum(self.required(), 0)
 
     def close(self, state: Any) -> None:
-        """Write into the state what it needs of the rows, which may be gone afterwards."""
-        state.close(self.examples.rows, self.width)
-
-    def add_missing(
-        self, order: Array, updates: Array, clock: Clock, missing: Array, missing_bias: Array
-    ) -> None:
-        """Add each update, times the number of rows before it, to the sums of an average."""
-        tally = linear.multiclass_missing if self.many else linear.perceptron_missing
-        step = self.settings.intercept_step
-        tally(self.examples, order, clock, updates, missing, missing_bias, step)
+        """Write nothing: a state of weights needs no rows."""
 
 
 @dataclass
@@ -249,9 +233,9 @@ class PredictedTask(WrappedTask):
     ) -> SweepResult:
         """Predict some rows ahead, learn up to the first update, and report so far."""
         rule, settings = self.task.rule, self.task.settings
-        plain = rule.target == "classes" and settings.above >= 0 >= settings.below
-        logged = (rule.draws and self.task.many) or (plain and not state.averages)
-        if logged and not self.from_scores:
+        below = getattr(settings, "below", 0.0)
+        plain = rule.target == "classes" and settings.above >= 0 >= below
+        if plain and not state.averages and not self.from_scores:
             return self.learn_at_once(state, order, start, most)
         order = order[: start + self.ahead]
         wrong = self.wrong(state, order, 0)
@@ -265,10 +249,7 @@ class PredictedTask(WrappedTask):
         return learnt
 
     def learn_at_once(self, state: Any, order: Array, start: int, most: int | None) -> SweepResult:
-        """Learn all rows; report wrong predictions from the log of updates.
-
-        They are those of the last weights, or those that the rule drew.
-        """
+        """Learn all rows; report wrong predictions of the last weights from the log of updates."""
         learnt = self.task.learn(state, order, start, most)
         updates, wrong = learnt.updates, np.zeros(learnt.position - start, bool)
         labels = self.labels[order[updates["position"]]]
@@ -332,22 +313,11 @@ def scores(rows: Rows, n_rows: int, weights: Array, bias: Array) -> Array:
     if weights.ndim == 1 and len(bias) > 1:
         return score_ranks(score_column(rows, n_rows, weights), bias)
     out = np.empty((n_rows, *weights.shape[1:]), weights.dtype)
-    kernel = linear.perceptron_scores if weights.ndim == 1 else linear.multiclass_scores
-    kernel(rows, weights, bias, out)
+    kernel = score_rows if weights.ndim == 1 else score_classes
+    kernel(rows, np.ascontiguousarray(weights).reshape(-1), bias, out)
     return out
 
 
 def score_column(rows: Rows, n_rows: int, weights: Array) -> Array:
     """The product of each row with one column of weights."""
     return scores(rows, n_rows, weights, np.zeros(1, weights.dtype))
-
-
-def measure_rank_margins(activations: Array, bias: Array, ranks: Array) -> Array:
-    """The distance of activations from the nearest threshold, negative on its wrong side.
-
-    On a threshold, where the higher rank is predicted, it is positive for rows of higher ranks.
-    """
-    sides = np.where(np.arange(len(bias)) < ranks[:, None], 1, -1)
-    distances = activations[:, None] + bias
-    distances[(distances == 0) & (sides > 0)] = SMALLEST
-    return np.asarray((sides * distances).min(axis=1))

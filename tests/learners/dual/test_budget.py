@@ -1,4 +1,4 @@
-"""With a budget: what a mistake does to a full support, and what each policy promises."""
+"""With a budget: what a mistake does to a full support, and what that promises."""
 
 import tracemalloc
 
@@ -10,16 +10,15 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from rosenblatt import KernelPerceptron
 
 from ...conftest import FORMS, LAYOUTS, blobs
-from .twins import POLICIES, XOR, by_row, compute_scores, pair
+from .twins import XOR, by_row, compute_scores, pair
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("seed", range(3))
-def test_a_budget_does_what_its_naive_twin_does(policy, form, seed):
+def test_a_budget_does_what_its_naive_twin_does(form, seed):
     X, y = blobs(40, 3, classes=2 if form == "two" else 3, seed=seed)
     multi_class = form.replace("two", "ovr")
-    chosen = {"budget": 6, "budget_policy": policy, "multi_class": multi_class, "max_iter": 3}
+    chosen = {"budget": 6, "multi_class": multi_class, "max_iter": 3}
     model, twin = pair("rbf", random_state=seed, **chosen)
     model.set_params(cache_size=0.0005).fit(X, y)
     twin.fit(X, y)
@@ -28,16 +27,14 @@ def test_a_budget_does_what_its_naive_twin_does(policy, form, seed):
     assert model.stop_reason_ == twin.stop_reason_
     np.testing.assert_allclose(by_row(model, 40), twin.coef, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(model.intercept_, twin.bias, rtol=1e-6, atol=1e-9)
-    if policy in ("projectron", "stop"):
-        found = compute_scores(model, X, solution="average")
-        np.testing.assert_allclose(found, twin.scores(X, "average"), rtol=1e-6, atol=1e-9)
+    found = compute_scores(model, X, solution="average")
+    np.testing.assert_allclose(found, twin.scores(X, "average"), rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("layout", ["dense", "int32"])
-def test_an_endless_stream_never_exceeds_the_budget(policy, layout):
+def test_an_endless_stream_never_exceeds_the_budget(layout):
     rng = np.random.default_rng(0)
-    model = KernelPerceptron(gamma=1.0, budget=10, budget_policy=policy, random_state=0)
+    model = KernelPerceptron(gamma=1.0, budget=10, random_state=0)
     for _ in range(20):
         X = rng.normal(size=(50, 2))
         y = (X[:, 0] * X[:, 1] > 0) ^ (rng.random(50) < 0.1)
@@ -52,35 +49,26 @@ def test_an_endless_stream_never_exceeds_the_budget(policy, layout):
     assert model.support_.max() < 1000
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_memory_is_for_the_rows_and_not_for_the_budget(policy):
+def test_memory_is_for_the_rows_and_not_for_the_budget():
     X, y = load_iris(return_X_y=True)
     tracemalloc.start()
-    model = KernelPerceptron(budget=100_000, budget_policy=policy, random_state=0).fit(X, y)
+    model = KernelPerceptron(budget=100_000, random_state=0).fit(X, y)
     model.partial_fit(X, y)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20 * 2**20
-    bound = KernelPerceptron(budget=150, budget_policy=policy, random_state=0).fit(X, y)
+    bound = KernelPerceptron(budget=150, random_state=0).fit(X, y)
     np.testing.assert_array_equal(bound.partial_fit(X, y).dual_coef_, model.dual_coef_)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_a_budget_that_is_never_reached_changes_nothing(policy):
+def test_a_budget_that_is_never_reached_changes_nothing():
     X, y = blobs(50, 4, classes=3)
     free = KernelPerceptron(random_state=0, max_iter=10).fit(X, y)
-    bound = KernelPerceptron(random_state=0, max_iter=10, budget=50, budget_policy=policy)
+    bound = KernelPerceptron(random_state=0, max_iter=10, budget=50)
     bound.fit(X, y)
     assert bound.history_[-1][:4] == free.history_[-1][:4]
     np.testing.assert_array_equal(bound.support_, free.support_)
     np.testing.assert_allclose(bound.dual_coef_, free.dual_coef_)
-
-
-def test_a_full_support_that_may_not_change_is_never_called_separated():
-    X, y = np.array([[1.0], [1.0], [-1.0]]), np.array([1, 0, 0])
-    model = KernelPerceptron("linear", budget=1, budget_policy="stop", order="fixed").fit(X, y)
-    assert (model.stop_reason_, model.n_mistakes_) == ("budget", 1)
-    assert model.history_[-1].errors > 0
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -104,20 +92,8 @@ def test_the_projectron_keeps_its_bound(seed):
         assert M * (1 - delta * norm * scale) <= hinge + norm * scale * np.sqrt(M)
 
 
-@pytest.mark.parametrize("policy", ["forgetron", "random"])
-@pytest.mark.parametrize("change", [{"budget": None}, {"budget_policy": "projectron"}])
-def test_a_discarded_row_stays_discarded_whatever_the_parameters_say(policy, change):
-    model = KernelPerceptron(budget=2, budget_policy=policy, random_state=0).fit(*XOR)
-    model.set_params(**change)
-    with pytest.raises(ValueError, match="cannot continue or be saved with another"):
-        model.partial_fit(*XOR)
-    with pytest.raises(ValueError, match=f"The average needs the rows .*{policy}.* discards"):
-        model.set_params(solution="average").predict(XOR[0])
-
-
-@pytest.mark.parametrize("policy", POLICIES)
-def test_a_budget_does_not_hide_kernel_values_beyond_float64(policy):
-    model = KernelPerceptron("linear", budget=2, budget_policy=policy)
+def test_a_budget_does_not_hide_kernel_values_beyond_float64():
+    model = KernelPerceptron("linear", budget=2)
     with pytest.raises(ValueError, match="beyond what float64 can hold"):
         model.fit((XOR[0] + 1) * 1e200, XOR[1])
 

@@ -9,9 +9,6 @@ from ... import reference
 ORDERS = ["each", "once", "fixed"]
 
 
-POLICIES = ["projectron", "forgetron", "random", "stop"]
-
-
 XOR = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])
 
 

@@ -12,7 +12,7 @@ export const CURVES = {
 
 /** The place of a moment on the chart, and back. */
 export function chartFrame(width, height, unit, last) {
-	const left = 4.2 * unit, right = 1.2 * unit, top = 1.6 * unit, bottom = 2.4 * unit;
+	const left = 4.2 * unit, right = 1.2 * unit, top = 1.4 * unit, bottom = 2.4 * unit;
 	const x = (moment) => left + ((width - left - right) * moment) / Math.max(last, 1);
 	const moment = (pixel) => Math.max(0, Math.min(last, Math.round(((pixel - left) / (width - left - right)) * Math.max(last, 1))));
 	return { left, right, top, bottom, x, moment, high: height - top - bottom, y0: height - bottom };
@@ -58,9 +58,8 @@ function drawChartAxes(painter, frame, { width, last, most, y, colours, unit, cu
 	}
 	const what = runs[0]?.trace?.kind === "network" ? "unit" : "update";
 	painter.text([width - frame.right, frame.y0 + 2.05 * unit], `${what} →`, { ...text, align: "right" });
-	const held = runs.some((run) => run?.rows.held.length) && ["errors", "share"].includes(curve) ? "dotted: held out" : "";
-	painter.text([0.4 * unit, frame.y0 + 2.05 * unit], [runs[1] ? "solid: left, dashed: right" : "", held].filter(Boolean).join("; "), text);
-	painter.text([0.4 * unit, 1.05 * unit], `↑ ${CURVES[curve]}`, text);
+	const held = runs.some((run) => run?.rows.held.length) && ["errors", "share"].includes(curve) ? "held out ···" : "";
+	painter.text([frame.left + 0.4 * unit, unit], [runs[1] ? "left —, right - -" : "", held].filter(Boolean).join(", "), text);
 }
 
 const MOST_INK = 15; // how often a line may cross the chart's width before it is shown as a band
@@ -101,6 +100,6 @@ function drawLimits(painter, frame, limits, last, y, { colours, unit, most }) {
 		const seen = moments.filter((M) => limit(M) <= 1.15 * most);
 		painter.shape([seen.map((M) => [frame.x(M), y(limit(M))])], { stroke: colours.proof, width: unit / 8, dash: [unit / 6, unit / 4], isOpen: true });
 		const end = seen.at(-1) ?? 0;
-		painter.text([frame.x(end) - 0.3 * unit, y(limit(end)) + (name === "γM" ? 1.2 : -0.4) * unit], name, { fill: colours.proof, size: 0.9 * unit, align: "right", halo: colours.ground });
+		painter.text([frame.x(end) - 0.3 * unit, y(limit(end)) + (name === "γM" ? 1.2 : -0.4) * unit], name, { fill: colours.proof, size: 0.85 * unit, align: "right", halo: colours.ground });
 	}
 }

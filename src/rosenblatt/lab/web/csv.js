@@ -1,13 +1,12 @@
-// Files of comma-separated values: two columns, or two principal directions, and a label.
+// Files of comma-separated values: two columns and a label.
 
 import { checkPoints, MOST_POINTS } from "./state.js";
 
 const MOST_BYTES = 2_000_000;
-export const PRINCIPAL = "principal directions";
 
 /** The cells of a file, by rows; quotes as in RFC 4180. */
-export function readCells(text) {
-	const separator = guessSeparator(text.slice(0, text.indexOf("\n") + 1 || text.length)), rows = [];
+export function readCells(text, separator) {
+	const rows = [];
 	let row = [], cell = "", isQuoted = false;
 	for (let k = 0; k <= text.length; k++) {
 		const letter = text[k] ?? "\n";
@@ -32,7 +31,16 @@ function guessSeparator(line) {
 	return [",", ";", "\t"].reduce((best, each) => (count(each) > count(best) ? each : best));
 }
 
-const isNumber = (cell) => cell !== "" && Number.isFinite(Number(cell));
+/** Cells that hold nothing, as `train` reads them. */
+export const GAPS = ["", "?", "-", "NA", "N/A", "n/a", "N.A.", "n.a.", "<NA>", "#N/A", "NaN", "nan", "NULL", "null", "None"];
+const isGap = (cell) => GAPS.includes(cell);
+const isNumber = (cell) => !isGap(cell) && Number.isFinite(Number(cell));
+
+/** A cell with a decimal comma, and points or spaces between thousands, as a number with a point. */
+function writePoint(cell) {
+	const found = cell.match(/^([+-]?(?:\d{1,3}(?:[. ]\d{3})+|\d+)),(\d+)$/);
+	return found ? `${found[1].replace(/[. ]/g, "")}.${found[2]}` : cell;
+}
 
 /** At most as many rows as the page draws, evenly spread over the file. */
 function takeSome(rows) {
@@ -45,14 +53,16 @@ export function readTable(text, name) {
 	if (text.length > MOST_BYTES) {
 		throw new Error(`${name} has ${(text.length / 1e6).toFixed(1)} MB; the lab takes files up to 2 MB. Take some of the rows, or use rosenblatt train for all of them.`);
 	}
-	const rows = readCells(text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n"));
+	const plain = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n"), separator = guessSeparator(plain.slice(0, plain.indexOf("\n") + 1 || plain.length));
+	const rows = readCells(plain, separator);
 	if (!rows.length) throw new Error(`${name} is empty; a CSV file with two columns of numbers and a label is needed.`);
 	const hasHeader = !rows[0].some(isNumber) && rows.length > 1;
 	const width = rows[0].length, every = hasHeader ? rows.slice(1) : rows, body = takeSome(every);
 	const odd = every.findIndex((row) => row.length !== width);
 	if (odd >= 0) throw new Error(`${name}, line ${odd + 1 + hasHeader}: expected ${width} columns, got ${every[odd].length}.`);
 	const columns = hasHeader ? rows[0] : rows[0].map((_, j) => `column ${j + 1}`);
-	const numeric = columns.map((_, j) => body.every((row) => isNumber(row[j]) || row[j] === ""));
+	if (separator !== ",") for (const row of body) row.forEach((cell, j) => (row[j] = writePoint(cell)));
+	const numeric = columns.map((_, j) => body.every((row) => isNumber(row[j]) || isGap(row[j])) && body.some((row) => isNumber(row[j])));
 	return { name, columns, numeric, body, count: every.length };
 }
 
@@ -68,33 +78,33 @@ export function numberColumns({ columns, numeric }, label) {
 }
 
 /**
- * Points of a table: two columns, standardised, or its two principal directions.
+ * Points of a table: two columns, standardised.
  *
- * @param {{label?: number, drawn?: number[] | string}} chosen
+ * @param {{label?: number, drawn?: number[]}} chosen
  */
 export function pointsOfTable(table, chosen = {}) {
-	const { name, columns, body } = table, label = chosen.label ?? guessLabel(table), numbers = numberColumns(table, label);
+	const { name, columns } = table, label = chosen.label ?? guessLabel(table), numbers = numberColumns(table, label);
 	if (numbers.length < 2) {
 		const have = numbers.length ? `only one column of numbers, “${columns[numbers[0]]}”` : "no column of numbers";
 		throw new Error(`${name} has ${have}, beside the label; the lab draws two and a label.`);
 	}
-	const isPrincipal = chosen.drawn === PRINCIPAL, drawn = isPrincipal ? numbers : (chosen.drawn ?? numbers.slice(0, 2));
-	const empty = body.findIndex((row) => drawn.some((j) => row[j] === ""));
-	if (empty >= 0) throw new Error(`${name} has a missing number in data row ${empty + 1}; fill it or leave the row out.`);
+	const drawn = chosen.drawn ?? numbers.slice(0, 2);
+	const body = table.body.filter((row) => ![...drawn, label].some((j) => isGap(row[j]))), missing = table.body.length - body.length;
+	if (!body.length) throw new Error(`${name} has a gap in every row of ${drawn.map((j) => `“${columns[j]}”`).join(" and ")}; choose other columns.`);
 	const { kinds, classes, note } = encodeLabels(body.map((row) => row[label]), name);
-	const isOwn = !isPrincipal && drawn.map((j) => columns[j]).join() === "x1,x2"; // saved by the page
+	const isOwn = drawn.map((j) => columns[j]).join() === "x1,x2"; // saved by the page
 	let places = drawn.map((j) => body.map((row) => Number(row[j])));
 	if (!isOwn) places = places.map(standardise);
-	if (isPrincipal) places = principal(places);
 	const round = (value) => (isOwn ? value : Math.round(value * 1000) / 1000 + 0);
 	const points = checkPoints(body.map((_, i) => [round(places[0][i]), round(places[1][i]), kinds[i]]), name);
 	const plain = (text) => text.replace(/[;<>&"]/g, " ").replace(/\s+/g, " ").trim().slice(0, 40);
-	const names = isPrincipal ? ["first direction", "second direction"] : drawn.map((j) => plain(columns[j]));
-	const some = table.count > body.length ? ` ${body.length.toLocaleString("en")} of ${table.count.toLocaleString("en")} rows of ${name}, evenly spread.` : "";
-	const of = isPrincipal ? `The two principal directions of ${numbers.length} standardised columns` : `${names[0]} and ${names[1]}, standardised (mean 0, standard deviation 1)`;
+	const names = drawn.map((j) => plain(columns[j]));
+	const gaps = missing ? ` ${missing.toLocaleString("en")} ${missing > 1 ? "rows are" : "row is"} left out for gaps.` : "";
+	const some = table.count > table.body.length ? ` ${table.body.length.toLocaleString("en")} of ${table.count.toLocaleString("en")} rows of ${name}, evenly spread.` : "";
+	const of = `${names[0]} and ${names[1]}, standardised (mean 0, standard deviation 1)`;
 	return {
-		points, columns: isOwn ? [] : names, classes: classes.map(plain), label, drawn: chosen.drawn ?? drawn,
-		note: (isOwn ? note : `${of}. ${note} The file stays on this computer.`) + some,
+		points, columns: isOwn ? [] : names, classes: classes.map(plain), label, drawn,
+		note: (isOwn ? note : `${of}. ${note} The file stays on this computer.`) + some + gaps,
 	};
 }
 
@@ -113,27 +123,4 @@ function encodeLabels(labels, name) {
 	const positive = classes.at(-1), others = classes.length === 2 ? classes[0] : "others";
 	const rest = classes.length === 2 ? `${others} is −1.` : "all others are −1.";
 	return { kinds: labels.map((label) => (label === positive ? 0 : 1)), classes: [positive, others], note: `${positive} is +1, ${rest}` };
-}
-
-/** The projections on the two directions of largest variance, by power iteration. */
-function principal(columns) {
-	const n = columns[0].length, found = [];
-	let rest = columns.map((column) => [...column]);
-	for (let k = 0; k < 2; k++) {
-		let direction = rest.map((_, j) => 1 / (j + 1 + k));
-		for (let round = 0; round < 500; round++) {
-			const scores = Array.from({ length: n }, (_, i) => rest.reduce((sum, column, j) => sum + column[i] * direction[j], 0));
-			const next = rest.map((column) => column.reduce((sum, value, i) => sum + value * scores[i], 0));
-			const length = Math.hypot(...next) || 1, unit = next.map((value) => value / length);
-			const moved = Math.hypot(...unit.map((value, j) => value - direction[j]));
-			direction = unit;
-			if (moved < 1e-12) break;
-		}
-		const sign = direction.reduce((best, value) => (Math.abs(value) > Math.abs(best) ? value : best), 0) < 0 ? -1 : 1;
-		direction = direction.map((value) => sign * value);
-		const scores = Array.from({ length: n }, (_, i) => rest.reduce((sum, column, j) => sum + column[i] * direction[j], 0));
-		found.push(scores);
-		rest = rest.map((column, j) => column.map((value, i) => value - scores[i] * direction[j]));
-	}
-	return found;
 }

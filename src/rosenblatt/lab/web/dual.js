@@ -41,17 +41,15 @@ export function power(value, degree) {
 	return odd.reduce((product, factor) => product * factor, value);
 }
 
-/** Training in the dual form, for two classes: a run with the interface of `Run`. */
-export class DualRun {
+/** What is learnt in the dual form, for two classes: a solution for `Run`. */
+export class DualState {
 	constructor(engine, X, y, settings) {
 		const { memory } = engine, n = X.length;
-		Object.assign(this, { engine, memory, X, y, n });
+		Object.assign(this, { engine, memory, y, n });
 		this.kernel = new Kernel(settings);
 		this.gram = this.kernel.gram(X);
 		Object.assign(this, thresholds(settings));
-		this.interceptStep = settings.interceptStep;
-		if (settings.interceptStep === "radius") this.interceptStep = Math.max(...this.gram.map((line, i) => line[i]));
-		Object.assign(this, { order: settings.order, seed: settings.seed, maxIter: settings.maxIter });
+		this.interceptStep = settings.intercept_step === "radius" ? Math.max(...this.gram.map((line, i) => line[i])) : Number(settings.intercept_step);
 		this.lines = memory.allocate(8 * n * n);
 		this.places = memory.allocate(8 * n);
 		this.steps = memory.allocate(8 * n);
@@ -59,43 +57,16 @@ export class DualRun {
 		this.b = memory.put(Float64Array, [0]);
 		this.log = memory.allocate(32 * (n + 1));
 		this.learning = memory.put(Uint8Array, [1]);
-		this.orderAt = memory.allocate(4 * n);
 		this.scores = new Float64Array(n); // of all rows, in their own order
-		this.epochs = [];
-		this.epoch = this.seen = this.mistakes = 0;
-		this.stopReason = "";
+		this.seen = this.mistakes = 0;
 	}
 
-	nextOrder() {
-		const rows = Uint32Array.from({ length: this.n }, (_, i) => i);
-		if (this.order === "fixed") return rows;
-		this.memory.view(Uint32Array, this.orderAt, this.n).set(rows);
-		this.engine.shuffle(this.orderAt, this.n, this.seed, this.order === "once" ? 0 : this.epoch);
-		return this.memory.view(Uint32Array, this.orderAt, this.n).slice();
+	stopReason(clean) {
+		return clean ? (this.mistakes ? "separated" : "zero_weights") : "";
 	}
 
-	/** Train; yield the order and what was learnt, an update at a time. */
-	*updates() {
-		while (!this.stopReason) {
-			this.epoch += 1;
-			const count = { rows: 0, mistakes: 0, errors: 0, loss: 0 };
-			for (const learnt of this.sweep(this.nextOrder())) {
-				count.rows += learnt.learnt.rows;
-				count.mistakes += learnt.learnt.update ? 1 : 0;
-				count.errors += learnt.learnt.errors;
-				count.loss += learnt.learnt.loss;
-				yield learnt;
-			}
-			this.seen += this.n;
-			this.epochs.push({ epoch: this.epoch, ...count });
-			if (!count.mistakes) this.stopReason = this.mistakes ? "separated" : "zero_weights";
-			else if (this.epoch >= this.maxIter) this.stopReason = "max_iter";
-			this.afterEpoch?.();
-		}
-	}
-
-	*sweep(rows) {
-		const order = { rows }, view = (type, at, length) => this.memory.view(type, at, length);
+	*sweep(task, { rows }) {
+		const view = (type, at, length) => this.memory.view(type, at, length);
 		view(BigInt64Array, this.places, this.n).fill(-1n);
 		view(Float64Array, this.steps, this.n).set(Float64Array.from(rows, (i) => (this.y[i] > 0 ? 1 : -1)));
 		view(Float64Array, this.scoresAt, this.n).set(Float64Array.from(rows, (i) => this.scores[i]));
@@ -117,7 +88,7 @@ export class DualRun {
 			rows.forEach((i, t) => (this.scores[i] = scores[t]));
 			if (made || position === this.n) {
 				const errors = update ? Number(update.margin <= 0) : 0;
-				yield { order, learnt: { position, update, errors, loss, rows: position - before } };
+				yield { position, update, errors, loss, rows: position - before };
 				before = position;
 			}
 			start = position;
@@ -126,6 +97,7 @@ export class DualRun {
 			view(Float64Array, this.lines + 8 * used * this.n, this.n).set(Float64Array.from(rows, (i) => line[i]));
 			view(BigInt64Array, this.places + 8 * start, 1)[0] = BigInt(used++);
 		}
+		this.seen += this.n;
 	}
 
 	bias() {

@@ -67,6 +67,7 @@ export class Engine {
 		let engine = null;
 		const env = {
 			exp: Math.exp,
+			expm1: Math.expm1,
 			// Arrays that a kernel makes for itself: a header that holds the address of the numbers.
 			NRT_MemInfo_alloc_aligned: (size) => {
 				const header = engine.memory.allocate(48);

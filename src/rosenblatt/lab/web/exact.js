@@ -1,6 +1,8 @@
 // Separability in exact arithmetic: every number of the page is a whole number times a power of two,
 // so that BigInt decides without rounding.
 
+import { nearestPoint } from "./margin.js";
+
 /** A finite number as [mantissa, exponent]: value = mantissa · 2^exponent. */
 function split(value) {
 	const view = new DataView(new ArrayBuffer(8));
@@ -40,7 +42,6 @@ export function toNumber(numerator, denominator = 1n) {
 
 const cross = (o, a, b) => (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0]);
 const dot = (a, b) => a.reduce((sum, value, j) => sum + value * b[j], 0n);
-const minus = (a, b) => a.map((value, j) => value - b[j]);
 const gcd = (a, b) => (b ? gcd(b, a % b) : a < 0n ? -a : a);
 
 /** The numbers of the corners of the convex hull, anticlockwise, without points between corners. */
@@ -62,82 +63,6 @@ export function convexHull(points, numbers) {
 	return [...half(sorted), ...half([...sorted].reverse())];
 }
 
-/** Shares of a hull's corners that make up a point, as [number, whole number] pairs; or null. */
-function sharesOf(point, points, hull) {
-	if (hull.length === 1) return minus(points[hull[0]], point).every((each) => each === 0n) ? [[hull[0], 1n]] : null;
-	if (hull.length === 2) return sharesOnSegment(point, points, hull);
-	for (let k = 1; k + 1 < hull.length; k++) {
-		const [a, b, c] = [hull[0], hull[k], hull[k + 1]];
-		const shares = [cross(points[b], points[c], point), cross(points[c], points[a], point), cross(points[a], points[b], point)];
-		if (shares.every((each) => each >= 0n)) return [a, b, c].map((i, place) => [i, shares[place]]).filter(([, share]) => share);
-	}
-	return null;
-}
-
-function sharesOnSegment(point, points, [a, b]) {
-	if (cross(points[a], points[b], point) !== 0n) return null;
-	const along = minus(points[b], points[a]), length = dot(along, along), place = dot(minus(point, points[a]), along);
-	if (place < 0n || place > length) return null;
-	return [[a, length - place], [b, place]].filter(([, share]) => share);
-}
-
-function edgesOf(hull) {
-	return hull.length < 2 ? [] : hull.length === 2 ? [hull] : hull.map((i, k) => [i, hull[(k + 1) % hull.length]]);
-}
-
-/** Shares of both hulls that meet in one point; or null if the hulls have none in common. */
-function meetingOf(points, one, other) {
-	for (const [inner, outer, isFirst] of [[one, other, true], [other, one, false]]) {
-		for (const i of inner) {
-			const shares = sharesOf(points[i], points, outer);
-			if (shares) {
-				const alone = [[i, shares.reduce((sum, [, share]) => sum + share, 0n)]];
-				return isFirst ? [alone, shares] : [shares, alone];
-			}
-		}
-	}
-	for (const [a, b] of edgesOf(one)) {
-		for (const [c, d] of edgesOf(other)) {
-			const onC = cross(points[a], points[b], points[c]), onD = cross(points[a], points[b], points[d]);
-			const onA = cross(points[c], points[d], points[a]), onB = cross(points[c], points[d], points[b]);
-			if (onC < 0n === onD < 0n || onA < 0n === onB < 0n) continue;
-			const first = onA - onB, second = onC - onD; // of equal sizes, up to their signs
-			const size = (value) => (value < 0n ? -value : value);
-			return [
-				[[a, size(onB) * size(second)], [b, size(onA) * size(second)]],
-				[[c, size(onD) * size(first)], [d, size(onC) * size(first)]],
-			];
-		}
-	}
-	return null;
-}
-
-/** The squared distance of a point and a segment [numerator, denominator], and the nearest point. */
-function distanceTo(point, a, b) {
-	const along = minus(b, a), length = dot(along, along), place = dot(minus(point, a), along);
-	if (length === 0n || place <= 0n) return [dot(minus(point, a), minus(point, a)), 1n, a, 1n];
-	if (place >= length) return [dot(minus(point, b), minus(point, b)), 1n, b, 1n];
-	const area = cross(a, b, point), nearest = a.map((value, j) => value * length + along[j] * place);
-	return [area * area, length, nearest, length];
-}
-
-/** The nearest points of two hulls without a common point. */
-function nearest(points, one, other) {
-	let best = null;
-	const offer = (i, edge, flipped) => {
-		const [a, b] = edge.map((j) => points[j]);
-		const [top, bottom, place, scale] = distanceTo(points[i], a, b);
-		if (!best || top * best.bottom < best.top * bottom) {
-			const ends = [[points[i], 1n], [place, scale]];
-			best = { top, bottom, ends: flipped ? ends.reverse() : ends };
-		}
-	};
-	const segments = (hull) => (hull.length === 1 ? [[hull[0], hull[0]]] : edgesOf(hull));
-	for (const i of one) for (const edge of segments(other)) offer(i, edge, false);
-	for (const i of other) for (const edge of segments(one)) offer(i, edge, true);
-	return best;
-}
-
 /** Shares as a certificate: rows and whole-number weights with no common factor. */
 function certificate(shares) {
 	const divisor = shares.reduce((found, [, share]) => gcd(found, share), 0n) || 1n;
@@ -151,35 +76,23 @@ function certificate(shares) {
  * and weights for which both classes meet (or, through the origin, cancel out), and where.
  */
 export function decideInPlane(X, y, { bias = true } = {}) {
-	const { rows, shift } = toIntegers(X), unit = 2 ** shift;
-	if (!bias) return decideThroughOrigin(rows, y, shift);
-	const numbers = (label) => y.flatMap((each, i) => (each === label ? [i] : []));
-	const [one, other] = [1, -1].map((label) => convexHull(rows, numbers(label)));
-	const meeting = meetingOf(rows, one, other);
-	if (meeting) {
-		const shares = meeting.flat(), total = meeting[0].reduce((sum, [, share]) => sum + share, 0n);
-		const place = [0, 1].map((axis) => toNumber(meeting[0].reduce((sum, [i, share]) => sum + share * rows[i][axis], 0n), total) / unit);
-		return { separable: false, ...certificate(shares), meeting: place };
-	}
-	const { top, bottom, ends } = nearest(rows, one, other);
-	const [near, far] = ends.map(([place, scale]) => place.map((value) => toNumber(value, scale) / unit));
-	const gamma = Math.sqrt(toNumber(top, bottom)) / unit / 2;
-	const weights = [0, 1].map((axis) => near[axis] - far[axis]), middle = [0, 1].map((axis) => (near[axis] + far[axis]) / 2);
-	return { separable: true, gamma, weights, b: -(weights[0] * middle[0] + weights[1] * middle[1]) };
+	const { rows, shift } = toIntegers(X), sides = [1, -1].map((label) => convexHull(rows, y.flatMap((each, i) => (each === label ? [i] : []))));
+	const corners = sides.flat(), one = 1n << BigInt(shift);
+	const found = cancellingShares(corners.map((i) => (bias ? [...rows[i], one] : rows[i])), corners.map((i) => y[i]));
+	if (!found) return { separable: true, ...widestMargin(X, sides, bias) };
+	const support = found.support.map((k) => corners[k]), { weights } = found, own = support.flatMap((i, k) => (y[i] > 0 ? [k] : []));
+	const total = own.reduce((sum, k) => sum + weights[k], 0n);
+	const place = (axis) => toNumber(own.reduce((sum, k) => sum + weights[k] * rows[support[k]][axis], 0n), total * one);
+	return { separable: false, support, weights, meeting: bias ? [place(0), place(1)] : null };
 }
 
-function decideThroughOrigin(rows, y, shift) {
-	const turned = rows.map((row, i) => (y[i] > 0 ? row : row.map((value) => -value)));
-	const hull = convexHull(turned, turned.map((_, i) => i)), origin = [0n, 0n];
-	const shares = sharesOf(origin, turned, hull);
-	if (shares) return { separable: false, ...certificate(shares), meeting: null };
-	let best = null;
-	for (const [a, b] of hull.length === 1 ? [[hull[0], hull[0]]] : edgesOf(hull)) {
-		const [top, bottom, place, scale] = distanceTo(origin, turned[a], turned[b]);
-		if (!best || top * best.bottom < best.top * bottom) best = { top, bottom, place, scale };
-	}
-	const unit = 2 ** shift, weights = best.place.map((value) => toNumber(value, best.scale) / unit);
-	return { separable: true, gamma: Math.sqrt(toNumber(best.top, best.bottom)) / unit, weights, b: 0 };
+/** The widest margin of corners that a line separates: half the distance of the hulls, or that of the origin from y·x. */
+function widestMargin(X, [positive, negative], bias) {
+	const turned = [...positive.map((i) => X[i]), ...negative.map((i) => X[i].map((value) => -value))];
+	const apart = positive.flatMap((i) => negative.map((j) => X[i].map((value, axis) => value - X[j][axis])));
+	const { point, length } = nearestPoint(bias ? apart : turned), along = (i) => X[i][0] * point[0] + X[i][1] * point[1];
+	if (!bias) return { gamma: length, weights: point, b: 0 };
+	return { gamma: length / 2, weights: point, b: -(Math.min(...positive.map(along)) + Math.max(...negative.map(along))) / 2 };
 }
 
 /**
@@ -190,6 +103,15 @@ function decideThroughOrigin(rows, y, shift) {
  * the basis times its determinant.
  */
 export function cancellingShares(rows, y) {
+	const steps = findCancelling(rows, y);
+	for (;;) {
+		const { done, value } = steps.next();
+		if (done) return value;
+	}
+}
+
+/** The same in steps, so that a page can do other things between them; each yields the share that is done. */
+export function* findCancelling(rows, y) {
 	const height = rows[0].length + 1;
 	const column = (j) => [...rows[j].map((value) => (y[j] > 0 ? value : -value)), 1n];
 	const columns = rows.map((_, j) => column(j));
@@ -216,6 +138,7 @@ export function cancellingShares(rows, y) {
 		}
 		determinant = pivot;
 		basis[leaving] = entering;
+		yield 1 - toNumber(basis.reduce((sum, j, i) => (j < 0 ? sum + level[i] : sum), 0n), determinant);
 	}
 	if (basis.some((j, i) => j < 0 && level[i] !== 0n)) return null;
 	return certificate(basis.flatMap((j, i) => (j >= 0 && level[i] !== 0n ? [[j, level[i]]] : [])));

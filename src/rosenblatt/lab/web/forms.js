@@ -1,10 +1,12 @@
 // The form: sets, settings of one or two runs, files; and what the buttons do.
 
 import { $ } from "./app.js";
+import { EXERCISES } from "./ask.js";
 import { CURVES } from "./chart.js";
-import { guessLabel, numberColumns, pointsOfTable, PRINCIPAL, readTable } from "./csv.js";
+import { guessLabel, numberColumns, pointsOfTable, readTable } from "./csv.js";
 import { PANELS } from "./panels.js";
-import { animate, download, figurePng, figureSvg, onePage } from "./save.js";
+import { download, figurePng, figureSvg, onePage } from "./save.js";
+import { drawQr } from "./qr.js";
 import { OPTIONS, SETS } from "./sets.js";
 import { choicesOf, countKinds, DOCUMENTS, readSetting, SETTINGS, usualSettings, writeCsv } from "./state.js";
 import { TOUR } from "./tour.js";
@@ -57,8 +59,9 @@ function buildSettings(app, side) {
 		const input = choices ? element("select") : element("input", text ? { type: "text", placeholder: "0,0,0" } : { type: "number", step });
 		input.name = name;
 		input.id = `${name}-${side}`;
-		const label = element("label", { title: hint, id: `label-${name}-${side}` }, `${words} `, input);
-		box.append(label);
+		const label = element("label", { title: hint, id: `label-${name}-${side}` }, name === "form" ? "" : `${words} `, input);
+		if (name === "form") input.setAttribute("aria-label", words);
+		(name === "form" ? $(`form-place-${side}`) : box).append(label);
 		input.addEventListener("change", () => {
 			try {
 				const value = readSetting(name, input.value);
@@ -120,7 +123,6 @@ function syncSettings(settings, side, kinds) {
 	for (const [name, { forms, choices }] of Object.entries(SETTINGS)) {
 		const input = $(`${name}-${side}`), offered = choices && choicesOf(name, settings);
 		let isShown = forms.includes(settings.form);
-		if (name === "multi_class") isShown &&= kinds > 2;
 		if (name === "degree") isShown &&= settings.kernel === "poly";
 		if (name === "gamma") isShown &&= settings.kernel !== "linear";
 		if (name === "start") isShown &&= kinds < 3;
@@ -163,7 +165,9 @@ export function chooseBrush(app, value) {
 export async function loadFile(app, file) {
 	if (!file) return;
 	try {
-		showTable(app, readTable(await file.text(), file.name));
+		const text = await file.text();
+		if (/#\S*=/.test(text)) app.lecture(text);
+		else showTable(app, readTable(text, file.name));
 	} catch (error) {
 		app.say(error.message, true);
 	}
@@ -175,14 +179,11 @@ export function showTable(app, table, chosen = {}) {
 	app.look = null;
 	app.change((state) => Object.assign(state, { data: "points", placed: found.points, columns: found.columns, classes: found.classes, asked: [], moment: 0 }));
 	app.table = table;
-	const label = found.label ?? guessLabel(table), numbers = numberColumns(table, label), isPrincipal = found.drawn === PRINCIPAL;
+	const label = found.label ?? guessLabel(table), numbers = numberColumns(table, label);
 	for (const axis of [0, 1]) {
-		const choices = numbers.map((j) => option(String(j), table.columns[j]));
-		if (!axis && numbers.length > 2) choices.push(option(PRINCIPAL, "two principal directions"));
-		$(`drawn-${axis}`).replaceChildren(...choices);
-		$(`drawn-${axis}`).value = isPrincipal ? PRINCIPAL : String(found.drawn[axis]);
+		$(`drawn-${axis}`).replaceChildren(...numbers.map((j) => option(String(j), table.columns[j])));
+		$(`drawn-${axis}`).value = String(found.drawn[axis]);
 	}
-	$("second-column").hidden = isPrincipal;
 	$("label").replaceChildren(...table.columns.map((name, j) => option(String(j), name)));
 	$("label").value = String(label);
 	$("columns").hidden = false;
@@ -190,10 +191,9 @@ export function showTable(app, table, chosen = {}) {
 }
 
 function chooseColumns(app) {
-	const label = Number($("label").value), first = $("drawn-0").value;
-	let drawn = first === PRINCIPAL ? PRINCIPAL : [Number(first), Number($("drawn-1").value)];
-	const numbers = numberColumns(app.table, label);
-	if (drawn !== PRINCIPAL && (!drawn.every((j) => numbers.includes(j)) || drawn[0] === drawn[1])) {
+	const label = Number($("label").value), numbers = numberColumns(app.table, label);
+	let drawn = [Number($("drawn-0").value), Number($("drawn-1").value)];
+	if (!drawn.every((j) => numbers.includes(j)) || drawn[0] === drawn[1]) {
 		drawn = [...new Set([...drawn.filter((j) => numbers.includes(j)), ...numbers])].slice(0, 2);
 	}
 	try {
@@ -219,11 +219,16 @@ function listen(app) {
 	$("compare").addEventListener("change", () => app.change((state) => (state.settings[1] = $("compare").checked ? { ...usualSettings(), ...state.settings[0] } : null)));
 	$("curve").addEventListener("change", () => {
 		app.state.curve = $("curve").value;
-		app.draw(["chart"]);
+		app.draw(["panel"]);
 		app.writeHash();
 		rest(app);
 	});
-	$("file").addEventListener("change", () => loadFile(app, $("file").files[0]));
+	$("file").addEventListener("change", () => {
+		loadFile(app, $("file").files[0]);
+		$("file").value = ""; // so that the same file can be chosen again
+	});
+	$("views").addEventListener("click", (event) => event.target.dataset.view && app.showView(event.target.dataset.view));
+	$("verdict").addEventListener("click", (event) => event.target.id === "stop-deciding" && app.stopDeciding());
 	for (const id of ["drawn-0", "drawn-1", "label"]) $(id).addEventListener("change", () => chooseColumns(app));
 	$("scrub").addEventListener("input", () => {
 		app.pause();
@@ -240,8 +245,18 @@ function listen(app) {
 			app.draw();
 		},
 		place: () => placeByNumbers(app),
-		"tour-start": () => app.visit(0), "tour-back": () => app.visit(app.stop - 1), "tour-next": () => app.visit(app.stop + 1 < TOUR.length ? app.stop + 1 : -1), "tour-end": () => app.visit(-1),
+		"tour-start": () => {
+			app.stops = TOUR;
+			app.visit(0);
+		},
+		 "tour-back": () => app.visit(app.stop - 1), "tour-next": () => app.visit(app.stop + 1 < app.stops.length ? app.stop + 1 : -1), "tour-end": () => app.visit(-1),
+		ask: () => toggleQuiz(app),
 		"message-close": () => app.say(""),
+		link: () => {
+			$("qr").innerHTML = drawQr(linkOf(app)) || "This link is too long for a QR code.";
+			$("link-box").showModal();
+		},
+		 "link-close": () => $("link-box").close(),
 		"copy-link": () => copy(app, linkOf(app), $("copy-link")),
 		"copy-python": () => copy(app, app.python, $("copy-python")),
 		"save-python": () => {
@@ -251,15 +266,30 @@ function listen(app) {
 		"save-csv": () => download("points.csv", "text/csv", writeCsv(app.found.points)),
 		"save-svg": () => download("perceptron.svg", "image/svg+xml", figureSvg(scenes(app.now(app.runs[0]).k), titles())),
 		"save-png": async () => download("perceptron.png", "image/png", await figurePng(scenes(app.now(app.runs[0]).k), titles())),
-		"save-gif": () => {
-			if (!app.steps) return app.say("There is no run to animate yet; place points of both classes.", true);
-			const last = Math.max(...app.runs.map((run) => run?.last ?? 0));
-			download("learning.gif", "image/gif", animate(scenes, titles(), last));
-		},
 		"save-page": async () => download("perceptron-lab.html", "text/html", await onePage(app.pristine, app.address)),
 	};
 	for (const [id, action] of Object.entries(clicks)) $(id).addEventListener("click", action);
+	for (const id of ["question", "exercises"]) $(id).addEventListener("click", (event) => {
+		const { answer, begin, next, solution } = event.target.dataset;
+		if (answer) app.answer(Number(answer));
+		if (begin) app.begin(Number(begin));
+		if (next !== undefined) app.step(1);
+		if (solution !== undefined) app.open(EXERCISES[app.exercise].solution);
+	});
 	$("choices").addEventListener("submit", (event) => event.preventDefault());
+}
+
+/** Ask before each step is shown, or no longer. */
+export function toggleQuiz(app) {
+	app.state.quiz = !app.state.quiz;
+	app.question = null;
+	if (app.state.quiz) {
+		app.score = { right: 0, asked: 0 };
+		if (app.isAtEnd) app.show(0);
+		app.step(1);
+	}
+	app.draw();
+	app.writeHash();
 }
 
 function linkOf(app) {
@@ -302,7 +332,7 @@ function placeByNumbers(app) {
 
 /** Start from a line drawn by hand, or from zero again. */
 function tryLine(app) {
-	const { x, y, half } = app.view, isThrough = app.state.settings[0].form === "origin", size = half / 2;
+	const { x, y, wide, high } = app.view, isThrough = app.state.settings[0].form === "origin", size = Math.max(wide, high) / 2;
 	const round = (value) => Number(value.toPrecision(3));
 	const w = [round(size * 0.8), round(size * 0.6)], b = isThrough ? 0 : round(-(w[0] * x + w[1] * y));
 	app.change((state) => (state.settings[0].start = state.settings[0].start ? "" : `${w[0]},${w[1]},${b}`));

@@ -1,15 +1,19 @@
 // Curves and regions of the plane, and what is seen of it.
 
-/** A square with all points and the origin. */
-export function viewOf(points) {
-	if (!points.length) return { x: 0, y: 0, half: 2.5 };
-	const low = [0, 0], high = [0, 0];
-	for (const point of points) for (const axis of [0, 1]) {
-		low[axis] = Math.min(low[axis], point[axis]);
-		high[axis] = Math.max(high[axis], point[axis]);
-	}
-	const half = Math.max(high[0] - low[0], high[1] - low[1]) / 2;
-	return { x: (low[0] + high[0]) / 2, y: (low[1] + high[1]) / 2, half: 1.12 * half || 1 };
+const NEAR = 1.25; // the origin is seen, too, if the view grows by no more than this
+
+/** What is seen: a middle and half a width and a height around all points, and the origin if it is near or wanted. */
+export function viewOf(points, withOrigin) {
+	if (!points.length) return { x: 0, y: 0, wide: 2.5, high: 2.5 };
+	const axes = [0, 1].map((axis) => {
+		const values = points.map((point) => point[axis]), ends = [Math.min(...values), Math.max(...values)];
+		return { ends, all: [Math.min(0, ends[0]), Math.max(0, ends[1])] };
+	});
+	const length = ([low, high]) => high - low, least = 0.05 * Math.max(...axes.map(({ ends }) => length(ends))) || 1;
+	const isNear = withOrigin || axes.every(({ ends, all }) => length(all) <= NEAR * Math.max(length(ends), least));
+	const [x, y] = axes.map(({ ends, all }) => (isNear ? all : ends));
+	const half = (ends) => 1.12 * Math.max(length(ends) / 2, least);
+	return { x: (x[0] + x[1]) / 2, y: (y[0] + y[1]) / 2, wide: half(x), high: half(y) };
 }
 
 /** The part of a convex polygon on which a·x + b·y + c ≥ 0. */
@@ -76,7 +80,7 @@ export function contour(score, box, cells) {
 				continue;
 			}
 			const edges = [key(i, j, false), key(i + 1, j, true), key(i, j + 1, false), key(i, j, true)].map((each) => crossings.get(each)?.place);
-			addCell(found, corners.map(([a, b]) => at(a, b)), on, edges, score);
+			addCell(found, corners.map(([a, b]) => at(a, b)), on, edges);
 		}
 	}
 	return found;
@@ -94,7 +98,7 @@ function refine(score, crossings) {
 	}
 }
 
-function addCell(found, corners, on, edges, score) {
+function addCell(found, corners, on, edges) {
 	const walk = (side) => { // the polygon of one side, around the cell
 		const polygon = [];
 		corners.forEach((corner, i) => {
@@ -110,23 +114,11 @@ function addCell(found, corners, on, edges, score) {
 		found.segments.push(crossed);
 		return;
 	}
-	const [bottom, right, top, left] = edges; // a saddle: the middle decides which corners are joined
-	const middle = meet(bottom, top, left, right);
-	const value = score([middle])[0], isFlat = Math.abs(value) < 1e-4 * (1e-300 + Math.max(...Array.from(score(corners), Math.abs)));
-	const corner = (i, before, after) => [before, corners[i], after];
-	const pieces = [corner(0, left, bottom), corner(1, bottom, right), corner(2, right, top), corner(3, top, left)];
-	if (isFlat) {
-		pieces.forEach((piece, i) => found[on[i] ? "positive" : "negative"].push([...piece, middle]));
-		for (const edge of edges) found.segments.push([edge, middle]);
-		return;
-	}
-	const joined = value > 0; // the side of the middle is one piece
-	pieces.forEach((piece, i) => {
-		if (on[i] === joined) return;
-		found[on[i] ? "positive" : "negative"].push(piece);
-		found.segments.push([piece[0], piece[2]]);
+	const [bottom, right, top, left] = edges, middle = meet(bottom, top, left, right); // of a saddle, where its curves cross
+	[[left, bottom], [bottom, right], [right, top], [top, left]].forEach(([before, after], i) => {
+		found[on[i] ? "positive" : "negative"].push([before, corners[i], after, middle]);
+		found.segments.push([before, middle]);
 	});
-	found[joined ? "positive" : "negative"].push(walk(joined));
 }
 
 /** Where the lines a–b and c–d meet. */

@@ -1,13 +1,12 @@
 // What a visitor does on the plane, the chart and the panel, by pointer and by keys.
 
 import { $, prepare } from "./app.js";
-import { chooseBrush, loadFile, syncSelection } from "./forms.js";
+import { chooseBrush, loadFile, syncSelection, toggleQuiz } from "./forms.js";
 import { alphasOf, Frame, handlesOf, pointSize } from "./plane.js";
 import { nameOfClass, short } from "./words.js";
 
 export function attachGestures(app) {
 	for (const side of [0, 1]) attachPlane(app, side);
-	attachChart(app);
 	attachPanel(app);
 	attachTips(app);
 	document.addEventListener("keydown", (event) => pressKey(app, event));
@@ -50,7 +49,7 @@ function roundPlace(app, frame, [x, y]) {
 }
 
 function gridStep(app) {
-	const rough = app.view.half / 14, power = 10 ** Math.floor(Math.log10(rough));
+	const rough = Math.max(app.view.wide, app.view.high) / 14, power = 10 ** Math.floor(Math.log10(rough));
 	return power * ([1, 2, 5, 10].find((each) => each * power >= rough) ?? 10);
 }
 
@@ -115,8 +114,9 @@ function attachPlane(app, side) {
 	canvas.addEventListener("pointerleave", () => hideTip());
 	canvas.addEventListener("wheel", (event) => {
 		event.preventDefault();
-		const { frame } = frameOf(app, canvas), [x, y] = frame.place(pixelOf(event)), factor = Math.exp(Math.max(-60, Math.min(60, event.deltaY)) / 300), { view } = app;
-		app.look = { x: x + (view.x - x) * factor, y: y + (view.y - y) * factor, half: Math.min(Math.max(view.half * factor, app.home.half / 1000), app.home.half * 100) };
+		const { frame } = frameOf(app, canvas), [x, y] = frame.place(pixelOf(event)), { view, home } = app;
+		const wanted = Math.exp(Math.max(-60, Math.min(60, event.deltaY)) / 300), factor = Math.min(Math.max(wanted, home.wide / 1000 / view.wide), (home.wide * 100) / view.wide);
+		app.look = { x: x + (view.x - x) * factor, y: y + (view.y - y) * factor, wide: view.wide * factor, high: view.high * factor };
 		app.draw(["planes"]);
 	}, { passive: false });
 }
@@ -174,9 +174,9 @@ function pan(app, canvas, gesture, pixel) {
 function pinch(app, canvas, { start, view }, fingers) {
 	if (fingers.length < 2) return;
 	const apart = ([a, b]) => Math.hypot(a[0] - b[0], a[1] - b[1]), middle = ([a, b]) => [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
-	const factor = apart(start) / Math.max(apart(fingers), 10), { width, height } = prepare(canvas, false);
-	const scale = Math.min(width, height) / (2 * view.half * factor), [x0, y0] = middle(start), [x1, y1] = middle(fingers);
-	app.look = { half: view.half * factor, x: view.x - (x1 - x0) / scale, y: view.y + (y1 - y0) / scale };
+	const factor = apart(start) / Math.max(apart(fingers), 10), [x0, y0] = middle(start), [x1, y1] = middle(fingers);
+	const { scale } = frameOf({ view: { ...view, wide: view.wide * factor, high: view.high * factor } }, canvas).frame;
+	app.look = { wide: view.wide * factor, high: view.high * factor, x: view.x - (x1 - x0) / scale, y: view.y + (y1 - y0) / scale };
 	app.draw(["planes"]);
 }
 
@@ -240,39 +240,27 @@ function attachTips(app) {
 	for (const kind of ["pointerout", "focusout"]) document.addEventListener(kind, leave);
 }
 
-// Chart and panel
-
-function attachChart(app) {
-	const chart = $("chart");
-	let isDown = false;
-	const seek = (event) => {
+/** Time is sought in the chart, and space is turned. */
+function attachPanel(app) {
+	const panel = $("panel");
+	let from = null;
+	const move = (event) => {
+		if (!from) return;
+		if (app.state.panel !== "time") return turn(app, from.turn, (event.offsetX - from.x) / 120, (event.offsetY - from.y) / 120);
 		const moment = app.chartMoment(event.offsetX), { trace } = app.runs[0] ?? {};
 		app.pause();
 		app.show(app.state.rows && trace ? trace.visits.moment.indexOf(moment) : moment);
 	};
-	chart.addEventListener("pointerdown", (event) => {
-		isDown = true;
-		chart.setPointerCapture(event.pointerId);
-		seek(event);
+	panel.addEventListener("pointerdown", (event) => {
+		from = { x: event.offsetX, y: event.offsetY, turn: { ...app.turn } };
+		panel.setPointerCapture(event.pointerId);
+		move(event);
 	});
-	chart.addEventListener("pointermove", (event) => isDown && seek(event));
-	chart.addEventListener("pointerup", () => {
-		isDown = false;
+	panel.addEventListener("pointermove", move);
+	panel.addEventListener("pointerup", () => {
+		from = null;
 		app.announce();
 	});
-}
-
-function attachPanel(app) {
-	const panel = $("panel");
-	let from = null;
-	panel.addEventListener("pointerdown", (event) => {
-		from = [event.offsetX, event.offsetY, { ...app.turn }];
-		panel.setPointerCapture(event.pointerId);
-	});
-	panel.addEventListener("pointermove", (event) => {
-		if (from) turn(app, from[2], (event.offsetX - from[0]) / 120, (event.offsetY - from[1]) / 120);
-	});
-	panel.addEventListener("pointerup", () => (from = null));
 	panel.addEventListener("keydown", (event) => {
 		const by = { ArrowLeft: [-0.15, 0], ArrowRight: [0.15, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[event.key];
 		if (!by || app.state.panel !== "space") return;
@@ -301,11 +289,14 @@ function pressKey(app, event) {
 	if (event.key.startsWith("Arrow") && within("[type=radio], [type=range]")) return;
 	if (event.shiftKey && event.key.startsWith("Arrow") && (isPlane || app.selected.length)) return moveSelected(app, event);
 	if (event.key === "Escape") return escape(app);
+	const next = (by) => app.visit(Math.max(0, Math.min(app.stop + by, app.stops.length - 1)));
 	const keys = {
 		" ": () => app.play(), ArrowLeft: () => app.step(-1), ArrowRight: () => app.step(1), Home: () => app.step(-Infinity), End: () => app.step(Infinity),
 		1: () => chooseBrush(app, "0"), 2: () => chooseBrush(app, "1"), 3: () => chooseBrush(app, "2"), "?": () => chooseBrush(app, "?"),
-		"[": () => cycle(app, -1), "]": () => cycle(app, 1), n: () => placeNew(app), x: () => flip(app), f: () => present(app), Delete: () => remove(app), Backspace: () => remove(app),
+		"[": () => cycle(app, -1), "]": () => cycle(app, 1), n: () => placeNew(app), x: () => flip(app), f: () => present(app), q: () => toggleQuiz(app), Delete: () => remove(app), Backspace: () => remove(app),
 	};
+	if (app.stop >= 0) Object.assign(keys, { PageDown: () => next(1), ArrowDown: () => next(1), PageUp: () => next(-1), ArrowUp: () => next(-1) });
+	if (app.answer(Number(event.key) - 1)) return;
 	const action = keys[event.key] ?? keys[event.key.toLowerCase()];
 	if (!action) return;
 	event.preventDefault();

@@ -3,6 +3,7 @@
 import { $, App } from "./app.js";
 import { readTable } from "./csv.js";
 import { Engine } from "./engine.js";
+import { buildLanguages } from "./languages.js";
 import { buildForms, showTable } from "./forms.js";
 import { attachGestures, flip, remove } from "./gestures.js";
 
@@ -26,6 +27,7 @@ async function start() {
 	app.pristine = pristine;
 	window.lab = app;
 	buildForms(app);
+	buildLanguages((language) => app.change((state) => (state.lang = language)));
 	attachGestures(app);
 	$("flip").addEventListener("click", () => flip(app));
 	$("remove").addEventListener("click", () => remove(app));
@@ -37,7 +39,7 @@ async function start() {
 	app.drawNow();
 	if (table) await openTable(app, table).catch((error) => app.say(error.message, true));
 	addEventListener("hashchange", () => location.hash !== app.written && app.open(location.hash.slice(1)));
-	new ResizeObserver(() => app.draw()).observe($("stage"));
+	new ResizeObserver(() => app.draw()).observe($("plane-0"));
 	addEventListener("resize", () => app.draw());
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.draw());
 	document.body.dataset.ready = "true";

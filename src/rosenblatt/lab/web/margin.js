@@ -16,7 +16,7 @@ export function nearestPoint(vectors) {
 	let x = chosen[0];
 	for (let round = 0; round < 1000; round++) {
 		const found = vectors.reduce((best, v) => (dot(v, x) < dot(best, x) ? v : best));
-		if (dot(found, x) > dot(x, x) - 1e-12 * size || chosen.includes(found)) break;
+		if (dot(found, x) > dot(x, x) - 1e-15 * size || chosen.includes(found)) break;
 		chosen.push(found);
 		weights.push(0);
 		for (;;) {

@@ -1,14 +1,14 @@
 // One run as the page shows it: what it predicts at each moment, its errors, and what is proved.
 
-import { cancellingShares, decideInPlane, monomials, toIntegers } from "./exact.js";
+import { convexHull, decideInPlane, findCancelling, monomials, toIntegers } from "./exact.js";
 import { kernelBound, mistakeBound } from "./margin.js";
-import { activations, answer, traceNetwork } from "./network.js";
+import { activations, traceNetwork } from "./network.js";
 import { conflictOf, countKinds, splitRows } from "./state.js";
 import { countVotes, dualCoefficients, featuresOf, rowsAt, traceClasses, traceKernel, traceLinear } from "./trace.js";
 import { thresholds } from "./run.js";
 
-const MOST_EXACT_COLUMNS = 16; // of products, for a verdict in the space of a polynomial kernel
-const MOST_EXACT_POINTS = 300;
+const MOST_EXACT_DEGREE = 6; // of a polynomial kernel, for a verdict in its space
+const PATIENCE = 30; // milliseconds that a verdict may take at once
 
 export class ShownRun {
 	constructor(engine, points, settings, isHalved) {
@@ -61,12 +61,12 @@ export class ShownRun {
 	}
 
 	get isVote() {
-		return this.settings.solution === "vote" && ["linear", "kernel"].includes(this.trace?.kind);
+		return this.settings.solution === "vote" && this.trace?.kind === "kernel";
 	}
 
 	/** The weights and bias of the line that is drawn at a moment, if it is a line. */
 	line(k) {
-		if (this.trace?.kind !== "linear" || this.isVote || this.settings.form === "lifted") return null;
+		if (this.trace?.kind !== "linear" || this.settings.form === "lifted") return null;
 		return { w: this.trace.found.weights[k], b: this.trace.found.bias[k][0] };
 	}
 
@@ -86,7 +86,7 @@ export class ShownRun {
 	scorer(k) {
 		const { trace, settings } = this;
 		if (!k && trace.kind !== "linear") return (places) => new Float64Array(places.length);
-		if (this.isVote) return (places) => countVotes(this.engine, trace, settings, k, featuresOf(settings, places));
+		if (this.isVote) return (places) => countVotes(this.engine, trace, settings, k, places);
 		if (trace.kind === "linear") {
 			const w = trace.found.weights[k], b = trace.found.bias[k][0];
 			return (places) => Float64Array.from(featuresOf(settings, places), (x) => x.reduce((sum, value, j) => sum + value * w[j], b));
@@ -181,7 +181,31 @@ export class ShownRun {
 
 	/** Whether the points can be separated, in the plane and in the space of the features. */
 	get verdict() {
-		return (this.knownVerdict ??= decide(this));
+		if (!this.knownVerdict) {
+			this.deciding = decide(this);
+			this.decideMore();
+		}
+		return this.knownVerdict;
+	}
+
+	/** Go on with a verdict that takes long, for some milliseconds. */
+	decideMore() {
+		const end = performance.now() + PATIENCE, { X, y, settings } = this;
+		for (;;) {
+			const { done, value } = this.deciding.next();
+			if (done) {
+				Object.assign(this, { knownVerdict: value, knownTheorem: undefined, deciding: null });
+				return;
+			}
+			if (performance.now() < end) continue;
+			this.knownVerdict = { kind: settings.form, separable: null, why: "deciding", share: value, plane: decideInPlane(X, this.kinds > 2 ? y.map((label) => (label ? -1 : 1)) : y) };
+			return;
+		}
+	}
+
+	/** Leave a verdict open that takes too long. */
+	stopDeciding() {
+		if (this.deciding) Object.assign(this, { deciding: null, knownVerdict: { ...this.knownVerdict, why: "stopped" } });
 	}
 
 	/** R, γ and the most mistakes, where the theorem speaks; it starts at zero and demands no margin. */
@@ -200,10 +224,7 @@ function lengthOf(w, bias, step, kinds) {
 
 function networkScorer(trace, k) {
 	const units = trace.units.slice(0, k);
-	return (places) => Float64Array.from(places, (place) => {
-		const own = activations(trace.growth, units, trace.lift.apply(place));
-		return trace.growth === "upstart" ? upstartScore(units, own) : answer(trace.growth, units, own);
-	});
+	return (places) => Float64Array.from(places, (place) => upstartScore(units, activations(units, trace.lift.apply(place))));
 }
 
 /** A score that is positive where an upstart network is on, and crosses 0 where that ends. */
@@ -218,55 +239,80 @@ function upstartScore(units, own, number = 0) {
 	return Math.max(Math.min(own[number], Math.max(-off, on)), Math.min(on, -off));
 }
 
-function decide(run) {
-	const { X, y, kinds, settings } = run, bias = settings.form !== "origin";
+/** Decide in steps, each of which yields the share that is done. */
+function* decide(run) {
+	const { X, y, kinds, settings } = run, bias = hasFreeBias(settings);
 	if (new Set(y).size < 2) return { kind: "none" };
-	if (kinds > 2) {
-		const present = [0, 1, 2].filter((kind) => y.includes(kind));
-		const apart = present.filter((kind) => decideInPlane(X, y.map((label) => (label === kind ? 1 : -1)), { bias }).separable);
-		return { kind: "classes", apart: apart.length, of: present.length, separable: apart.length === present.length ? true : null };
-	}
-	const plane = { kind: "plane", ...decideInPlane(X, y, { bias }), radius: Math.max(...X.map(([a, b]) => Math.hypot(a, b))) };
+	const twins = findTwins(X, y);
+	if (kinds > 2) return yield* decideClasses(run, bias, twins);
+	const plane = { kind: "plane", twins, ...decideInPlane(X, y, { bias }), radius: Math.max(...X.map(([a, b]) => Math.hypot(a, b))) };
+	if (settings.form === "bias" && !bias && !plane.separable && !twins) return { ...plane, separable: null, why: "threshold" };
 	const isCurved = settings.form === "lifted" || (settings.form === "kernel" && settings.kernel !== "linear");
-	if (isCurved && run.isMoving) return { kind: settings.form, separable: null, why: "moving", plane };
-	if (settings.form === "lifted") return { ...decideLifted(run), plane };
-	if (isCurved) return { ...decideKernel(run), plane };
-	return plane;
+	if (!isCurved) return plane;
+	const found = { kind: settings.form, plane, twins };
+	if (twins) return { ...found, separable: false };
+	if (run.isMoving) return { ...found, separable: null, why: "moving" };
+	const certificate = settings.form === "lifted" ? yield* decideLifted(run) : yield* decideKernel(run);
+	return { ...found, separable: !certificate, ...certificate };
 }
 
-function decideLifted({ X, y, settings }) {
+/** Whether the bias is learnt: not through the origin, nor with a fixed threshold. */
+const hasFreeBias = (settings) => settings.form !== "origin" && settings.intercept_step !== "0";
+
+/** Two rows of different classes at the same place, which nothing can separate; or null. */
+function findTwins(X, y) {
+	const first = new Map();
+	for (let i = 0; i < X.length; i++) {
+		const place = `${X[i][0]},${X[i][1]}`, before = first.get(place) ?? i;
+		if (y[before] !== y[i]) return [before, i];
+		first.set(place, before);
+	}
+	return null;
+}
+
+/**
+ * Of three classes: which of them a line separates from the rest, and whether three lines together
+ * give each class its own region. For the latter, rows of one class less each other one (Kesler's
+ * construction), of the corners of the classes' hulls, on which linear functions are smallest.
+ */
+function* decideClasses({ X, y }, bias, twins) {
+	const present = [0, 1, 2].filter((kind) => y.includes(kind));
+	const apart = present.filter((kind) => decideInPlane(X, y.map((label) => (label === kind ? 1 : -1)), { bias }).separable);
+	const found = { kind: "classes", present, apart, twins };
+	if (twins) return { ...found, separable: false };
+	const { rows, shift } = toIntegers(X), lengths = bias ? 3 : 2, pairs = [], differences = [];
+	for (const own of present) for (const i of convexHull(rows, y.flatMap((label, i) => (label === own ? [i] : [])))) {
+		for (const other of [0, 1, 2]) {
+			if (other === own) continue;
+			const x = [...rows[i], ...(bias ? [1n << BigInt(shift)] : [])], difference = new Array(3 * lengths).fill(0n);
+			x.forEach((value, j) => ([difference[own * lengths + j], difference[other * lengths + j]] = [value, -value]));
+			pairs.push(i);
+			differences.push(difference);
+		}
+	}
+	const certificate = yield* findCancelling(differences, pairs.map(() => 1));
+	return { ...found, separable: !certificate, rows: certificate && [...new Set(certificate.support.map((k) => pairs[k]))].sort((a, b) => a - b) };
+}
+
+function* decideLifted({ X, y, settings }) {
 	const { rows, shift } = toIntegers(X), one = 1n << BigInt(shift);
 	const third = settings.third === "product" ? ([a, b]) => a * b : ([a, b]) => a * a + b * b;
-	const found = cancellingShares(rows.map((row) => [...row.map((value) => value * one), third(row), one * one]), y);
-	if (found) return { kind: "lifted", separable: false, ...found };
-	return { kind: "lifted", separable: true };
+	return yield* findCancelling(rows.map((row) => [...row.map((value) => value * one), third(row), one * one]), y);
 }
 
-function decideKernel(run) {
-	const { X, y, settings } = run;
-	if (settings.kernel === "sigmoid") return { kind: "kernel", separable: null, why: "sigmoid" };
-	if (settings.kernel === "rbf") {
-		const seen = new Map(); // of a Gaussian kernel, any points are apart that are not the same
-		for (let i = 0; i < X.length; i++) {
-			const before = seen.get(X[i].join());
-			if (before !== undefined && y[before] !== y[i]) return { kind: "kernel", separable: false, support: [before, i], weights: [1n, 1n] };
-			if (before === undefined) seen.set(X[i].join(), i);
-		}
-		return { kind: "kernel", separable: true };
-	}
-	const columns = ((settings.degree + 1) * (settings.degree + 2)) / 2;
-	if (columns <= MOST_EXACT_COLUMNS && X.length <= MOST_EXACT_POINTS) {
-		const found = cancellingShares(monomials(X, settings.degree), y);
-		return found ? { kind: "kernel", separable: false, ...found } : { kind: "kernel", separable: true };
-	}
-	return { kind: "kernel", separable: run.trace?.stopReason === "separated" ? true : null, why: "large" };
+function* decideKernel({ X, y, settings, trace }) {
+	if (settings.kernel === "rbf") return null; // any points are apart that are not the same
+	if (settings.kernel === "sigmoid") return { separable: null, why: "sigmoid" };
+	if (settings.degree <= MOST_EXACT_DEGREE) return yield* findCancelling(monomials(X, settings.degree), y);
+	return { separable: trace?.stopReason === "separated" ? true : null, why: "large" };
 }
 
 function boundOf(run) {
 	const { trace, settings, kinds, X, y } = run;
 	if (!trace || kinds > 2 || settings.form === "network" || settings.margin > 0 || settings.start) return null;
 	if (trace.kind === "kernel" && run.isMoving) return null;
-	if (trace.kind === "kernel") return settings.kernel === "sigmoid" || run.verdict.separable === false ? null : kernelBound(trace.gram, y, trace.interceptStep);
+	if (settings.form === "bias" && settings.intercept_step === "0") return null;
+	if (trace.kind === "kernel") return settings.kernel === "sigmoid" || run.verdict.separable === false || run.deciding ? null : kernelBound(trace.gram, y, trace.interceptStep);
 	const verdict = run.verdict;
 	if (verdict.separable === false) return null;
 	const found = mistakeBound(featuresOf(settings, X), y, trace.interceptStep);

@@ -1,10 +1,9 @@
-// Networks that grow by one perceptron at a time, as learners/network of the package grows them.
+// Upstart networks, which grow by one perceptron at a time, as learners/network of the package grows them.
 
 import { LinearTask, Run } from "./run.js";
 
 const ROUND = 1e-9; // squared norms that differ by less are those of a sphere around the origin
 const TRIED = 64; // mistaken rows that are tried as the one to be set right
-const HEAT = 0.3; // the first temperature, in mean squared lengths of rows
 const PATIENCE = 10;
 
 const dot = (a, b) => {
@@ -44,14 +43,6 @@ function only(apart) {
 	return apart && { weights: apart.v, bias: -(apart.top + apart.next) / 2 };
 }
 
-/** A unit that repeats one of its inputs, except for one row (Gallant 1990). */
-function corrected(apart, target, known) {
-	if (!apart) return null;
-	const centre = (apart.next + apart.least) / 2, spread = (apart.next - apart.least) / 2;
-	const repeat = (spread + apart.top - centre) / 2;
-	return { weights: known.map((value, j) => target * apart.v[j] + repeat * value), bias: -target * centre };
-}
-
 /** The rows of which no equal one has the other target. */
 function consistent({ targets, same }) {
 	const seen = new Map();
@@ -65,25 +56,6 @@ const someOf = (problem, chosen) => ({
 	same: problem.same.filter((_, i) => chosen[i]),
 });
 const placesOf = (flags) => flags.flatMap((flag, i) => (flag ? [i] : []));
-const unitVector = (length, place) => Array.from({ length }, (_, j) => (j === place ? 1 : 0));
-
-/** Each unit sees the row and the unit before, or all of them (Gallant 1990). */
-function* chain({ rows, targets, same }, learn, isPyramid) {
-	const usable = consistent({ targets, same }), signals = rows.map(() => []);
-	for (let layer = 0; ; layer++) {
-		const seen = isPyramid ? layer : Math.min(layer, 1);
-		const inputs = rows.map((row, i) => [...row, ...signals[i].slice(layer - seen)]);
-		let unit = learn(inputs, targets);
-		if (layer) {
-			const apart = standingApart(rows, same, placesOf(targets.map((target, i) => signals[i].at(-1) !== target && usable[i])));
-			if (apart) apart.v = [...apart.v, ...new Array(seen).fill(0)];
-			const known = unitVector(inputs[0].length, inputs[0].length - 1);
-			unit = better(unit, corrected(apart, apart ? targets[apart.row] : 0, known), inputs, targets);
-		}
-		yield { ...unit, layer, parent: -1, sign: 1 };
-		inputs.forEach((row, i) => signals[i].push(fires(activate(unit, row))));
-	}
-}
 
 /** Daughters turn a unit off where it is wrongly on, and on where wrongly off (Frean 1990). */
 function* upstart(problem, learn) {
@@ -109,53 +81,12 @@ function* upstart(problem, learn) {
 	}
 }
 
-/** Layers in which rows of two classes never look alike (Mézard & Nadal 1989). */
-function* tiling(problem, learn) {
-	let before = problem.rows.map(() => 0);
-	for (let layer = 0; ; layer++) {
-		const { rows, targets, same } = problem, usable = consistent(problem);
-		let unit = learn(rows, targets);
-		if (layer) {
-			const apart = standingApart(rows, same, placesOf(before.map((each, i) => each !== targets[i] && usable[i])));
-			unit = better(unit, corrected(apart, apart ? targets[apart.row] : 0, unitVector(rows[0].length, 0)), rows, targets);
-		}
-		yield { ...unit, layer, parent: -1, sign: 1 };
-		const signals = rows.map((row) => [fires(activate(unit, row))]);
-		let looks;
-		for (;;) {
-			looks = numberGroups(signals);
-			const mixed = mixedGroup(looks, targets, usable);
-			if (!mixed) break;
-			const part = someOf(problem, looks.map((_, i) => mixed.includes(i)));
-			const apart = only(standingApart(part.rows, part.same, part.same.map((_, i) => i)));
-			const found = [learn(part.rows, part.targets), apart].find((each) => each && new Set(part.rows.map((row) => fires(activate(each, row)))).size === 2);
-			if (!found) break;
-			yield { ...found, layer, parent: -1, sign: 1 };
-			rows.forEach((row, i) => signals[i].push(fires(activate(found, row))));
-		}
-		before = signals.map((each) => each[0]);
-		problem = { rows: signals, targets, same: looks };
-	}
-}
-
 /** Equal rows by equal numbers, in the order of the rows' values. */
 export function numberGroups(rows) {
 	const compare = (a, b) => a.reduce((found, value, j) => found || value - b[j], 0);
 	const kinds = [...new Map(rows.map((row) => [row.join(), row])).values()].sort(compare);
 	const numbers = new Map(kinds.map((row, number) => [row.join(), number]));
 	return rows.map((row) => numbers.get(row.join()));
-}
-
-/** The rows of the largest group of rows that look alike and are of two classes. */
-function mixedGroup(looks, targets, usable) {
-	const sizes = new Array(Math.max(...looks) + 1).fill(0);
-	looks.forEach((group, i) => (sizes[group] += usable[i] ? 1 : 0));
-	const groups = sizes.map((_, group) => group).sort((a, b) => sizes[b] - sizes[a] || a - b);
-	for (const group of groups) {
-		const mine = placesOf(looks.map((each, i) => each === group && usable[i]));
-		if (new Set(mine.map((i) => targets[i])).size === 2) return mine;
-	}
-	return null;
 }
 
 /** What lifts rows: columns of mean 0 and deviation 1 onto a sphere, or rows as they are. */
@@ -178,20 +109,10 @@ export function liftOf(X, kind) {
 }
 
 /** The activation of each unit for a lifted row. */
-export function activations(growth, units, row) {
-	const found = [];
-	units.forEach((unit, number) => {
-		let seen = row;
-		if (growth === "tiling" && unit.layer) seen = found.filter((_, place) => units[place].layer === unit.layer - 1).map(fires);
-		else if (unit.weights.length > row.length) seen = [...row, ...found.slice(number + row.length - unit.weights.length, number).map(fires)];
-		found.push(activate(unit, seen));
-	});
-	return found;
-}
+export const activations = (units, row) => units.map((unit) => activate(unit, row));
 
 /** What a network answers: 1 or -1. */
-export function answer(growth, units, own) {
-	if (growth !== "upstart") return fires(own[units.findIndex((unit) => unit.layer === units.at(-1).layer)]);
+export function answer(units, own) {
 	const pushes = new Array(own.length).fill(0);
 	let decided = 0;
 	for (let number = units.length - 1; number >= 0; number--) {
@@ -203,24 +124,21 @@ export function answer(growth, units, own) {
 
 /** Grow a network; the trace has one moment per unit. */
 export function traceNetwork(engine, points, settings) {
-	const { growth, unit: training, max_units: maxUnits, max_iter: maxIter, random_state: seed } = settings;
+	const { max_units: maxUnits, max_iter: maxIter, random_state: seed } = settings;
 	const lift = liftOf(points.X, settings.lift), rows = points.X.map(lift.apply);
 	const targets = points.y.map((label) => (label > 0 ? 1 : -1));
-	const problem = { rows, targets, same: numberGroups(points.X) };
 	let learnt = 0;
 	const learn = (inputs, wanted) => {
 		if (wanted.every((target) => target === wanted[0])) return { weights: inputs[0].map(() => 0), bias: wanted[0] };
 		learnt += 1;
-		const own = Number(engine.mix(BigInt(seed) + BigInt(1000 + learnt)) % 2n ** 32n);
-		return TRAININGS[training](engine, inputs, wanted, maxIter, own);
+		return trainPocket(engine, inputs, wanted, maxIter, Number(engine.mix(BigInt(seed) + BigInt(1000 + learnt)) % 2n ** 32n));
 	};
-	const ways = { upstart, tiling, tower: (p, l) => chain(p, l, false), pyramid: (p, l) => chain(p, l, true) };
 	const units = [];
 	let best = Infinity, kept = 1, tried = 0, stopReason = "";
-	for (const unit of ways[growth](problem, learn)) {
+	for (const unit of upstart({ rows, targets, same: numberGroups(points.X) }, learn)) {
 		units.push(unit);
-		const errors = rows.reduce((sum, row, i) => sum + (answer(growth, units, activations(growth, units, row)) !== targets[i]), 0);
-		tried += growth !== "tiling" || unit.layer > (units.at(-2) ?? unit).layer ? 1 : 0;
+		const errors = rows.reduce((sum, row, i) => sum + (answer(units, activations(units, row)) !== targets[i]), 0);
+		tried += 1;
 		if (errors < best) [best, kept, tried] = [errors, units.length, 0];
 		if (errors === 0) stopReason = "separated";
 		else if (units.length >= maxUnits) stopReason = "max_units";
@@ -230,42 +148,21 @@ export function traceNetwork(engine, points, settings) {
 	units.length = kept;
 	const moments = [...Array(kept + 1).keys()], none = moments.map(() => -1);
 	return {
-		kind: "network", growth, lift, units, last: kept, stopReason: stopReason || "no_improvement", cut: false, epochs: [],
+		kind: "network", lift, units, last: kept, stopReason: stopReason || "no_improvement", cut: false, epochs: [],
 		epoch: moments.map(() => 0), row: none, position: none, activation: moments.map(() => NaN), seen: moments.map(() => 0),
 		visits: { row: none, epoch: moments.map(() => 0), moment: moments }, X: points.X, y: points.y,
 	};
 }
 
-const TRAININGS = {
-	/** The best weights that the rule met (Gallant 1990). */
-	pocket(engine, rows, targets, maxIter, seed) {
-		const mark = engine.memory.mark();
-		try {
-			const task = new LinearTask(engine, rows, targets, { ties: "negative", interceptStep: 1 });
-			const run = new Run(task, { order: "each", solution: "pocket", maxIter, seed }).train();
-			const { weights, bias } = run.state.coefficients();
-			return { weights: Array.from(weights), bias: bias[0] };
-		} finally {
-			engine.memory.release(mark);
-		}
-	},
-	/** The weights at the end of a cooling, in which T and α fall to 0 in a line (Frean 1992). */
-	thermal(engine, rows, targets, maxIter, seed) {
-		const mark = engine.memory.mark(), { memory } = engine;
-		try {
-			const heat = HEAT * (rows.reduce((sum, row) => sum + (dot(row, row) + 1), 0) / rows.length);
-			const task = new LinearTask(engine, rows, targets, { interceptStep: 1 });
-			const { address, length } = task.everything;
-			const w = memory.put(Float64Array, rows[0].map(() => 0)), b = memory.put(Float64Array, [0]);
-			for (let epoch = 0; epoch < maxIter; epoch++) {
-				engine.shuffle(address, length, seed, epoch);
-				const warmth = 1 - epoch / maxIter;
-				engine.call("thermal_unit", ...task.rows.given, task.rows.steps, address, length, w, b, heat * warmth, warmth, engine.out);
-				if (engine.result(0) === 0) break;
-			}
-			return { weights: Array.from(memory.view(Float64Array, w, rows[0].length)), bias: memory.view(Float64Array, b, 1)[0] };
-		} finally {
-			memory.release(mark);
-		}
-	},
-};
+/** The best weights that the rule met (Gallant 1990). */
+function trainPocket(engine, rows, targets, maxIter, seed) {
+	const mark = engine.memory.mark();
+	try {
+		const task = new LinearTask(engine, rows, targets, { ties: "negative", interceptStep: 1 });
+		const run = new Run(task, { order: "each", solution: "pocket", maxIter, seed }).train();
+		const { weights, bias } = run.state.coefficients();
+		return { weights: Array.from(weights), bias: bias[0] };
+	} finally {
+		engine.memory.release(mark);
+	}
+}

@@ -1,47 +1,36 @@
 // One way to draw on a canvas and into an SVG file.
 
+import { translate } from "./languages.js";
+
 /** Draws on a 2-D canvas. */
 export class CanvasPainter {
 	constructor(context) {
 		this.context = context;
 	}
 
-	shape(polygons, { fill = null, stroke = null, width = 1, dash = [], alpha = 1, isOpen = false }) {
-		const { context } = this;
-		context.save();
-		context.globalAlpha = alpha;
-		context.beginPath();
-		for (const polygon of polygons) {
-			polygon.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
-			if (!isOpen) context.closePath();
-		}
-		if (fill) {
-			context.fillStyle = fill;
-			context.fill();
-		}
-		if (stroke) {
-			Object.assign(context, { strokeStyle: stroke, lineWidth: width, lineJoin: "round", lineCap: "round" });
-			context.setLineDash(dash);
-			context.stroke();
-		}
-		context.restore();
+	shape(polygons, style) {
+		this.paint(style, (context) => {
+			for (const polygon of polygons) {
+				polygon.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
+				if (!style.isOpen) context.closePath();
+			}
+		});
 	}
 
 	circle([x, y], radius, style) {
-		const { context } = this, { fill, stroke, width = 1, dash = [], alpha = 1 } = style;
+		this.paint(style, (context) => context.arc(x, y, radius, 0, 2 * Math.PI));
+	}
+
+	/** Fill and stroke a path. */
+	paint({ fill = null, stroke = null, width = 1, dash = [], alpha = 1 }, trace) {
+		const { context } = this;
 		context.save();
-		context.globalAlpha = alpha;
+		Object.assign(context, { globalAlpha: alpha, fillStyle: fill, strokeStyle: stroke, lineWidth: width, lineJoin: "round", lineCap: "round" });
+		context.setLineDash(dash);
 		context.beginPath();
-		context.arc(x, y, radius, 0, 2 * Math.PI);
-		if (fill) {
-			context.fillStyle = fill;
-			context.fill();
-		}
-		if (stroke) {
-			Object.assign(context, { strokeStyle: stroke, lineWidth: width });
-			context.setLineDash(dash);
-			context.stroke();
-		}
+		trace(context);
+		if (fill) context.fill();
+		if (stroke) context.stroke();
 		context.restore();
 	}
 
@@ -52,10 +41,10 @@ export class CanvasPainter {
 		Object.assign(context, { textAlign: align, textBaseline: baseline, lineJoin: "round" });
 		if (halo) {
 			Object.assign(context, { strokeStyle: halo, lineWidth: size / 3.5 });
-			context.strokeText(words, x, y);
+			context.strokeText(translate(words), x, y);
 		}
 		context.fillStyle = fill;
-		context.fillText(words, x, y);
+		context.fillText(translate(words), x, y);
 		context.restore();
 	}
 
@@ -94,7 +83,7 @@ export class SvgPainter {
 	text([x, y], words, { fill, size = 13, align = "left", baseline = "alphabetic", halo = null, weight = "" }) {
 		const anchor = { left: "start", center: "middle", right: "end" }[align], shift = { middle: 0.35, top: 0.8 }[baseline] ?? 0;
 		const outline = halo ? ` stroke="${halo}" stroke-width="${short(size / 3.5)}" paint-order="stroke" stroke-linejoin="round"` : "";
-		this.parts.push(`<text x="${short(x)}" y="${short(y + shift * size)}" font-size="${short(size)}" text-anchor="${anchor}" fill="${fill}"${outline}${weight ? ` font-weight="${weight}"` : ""}>${escape(words)}</text>`);
+		this.parts.push(`<text x="${short(x)}" y="${short(y + shift * size)}" font-size="${short(size)}" text-anchor="${anchor}" fill="${fill}"${outline}${weight ? ` font-weight="${weight}"` : ""}>${escape(translate(words))}</text>`);
 	}
 
 	measure(words, size) {

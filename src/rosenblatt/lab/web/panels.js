@@ -8,13 +8,17 @@ import { makeSet } from "./sets.js";
 import { angleOf, grouped, short } from "./words.js";
 import { ticks } from "./geometry.js";
 
+const isLine = ({ settings: [{ form }] }, run) => ["bias", "origin"].includes(form) && run?.kinds !== 3;
+
+/** The panels: their words, and for which states and runs they are offered. */
 export const PANELS = {
-	vectors: { words: "Update", hint: "The update as vectors: w, y·x from its tip, and the new w, at true length" },
-	strip: { words: "Along w", hint: "All points projected on w, with the threshold" },
-	space: { words: "Space", hint: "The points as (x₁, x₂, 1), or with a third feature, and the plane through 0; drag to turn" },
-	gram: { words: "Gram matrix", hint: "Kernel values of all pairs of points, with the row in use" },
-	gap: { words: "Gap", hint: "The bound and the mistakes made, for blobs of growing gap" },
-	units: { words: "Units", hint: "The units of a network and their links" },
+	time: { words: "Time", hint: "Errors, loss or length after each update", fits: () => true },
+	vectors: { words: "Update", hint: "The update as vectors: w, y·x from its tip, and the new w, at true length", fits: isLine },
+	strip: { words: "Along w", hint: "All points projected on w, with the threshold", fits: (state, run) => run?.kinds !== 3 && state.settings[0].form !== "network" },
+	space: { words: "Space", hint: "The points as (x₁, x₂, 1), or with a third feature, and the plane through 0; drag to turn", fits: (state, run) => isLine(state, run) || state.settings[0].form === "lifted" },
+	gram: { words: "Gram", hint: "Kernel values of all pairs of points, with the row in use", fits: (state, run) => run?.kinds !== 3 && state.settings[0].form !== "network" },
+	gap: { words: "Gap", hint: "The bound and the mistakes made, for blobs of growing gap", fits: (state, run) => isLine(state, run) && ["blobs", "origin"].includes(state.data) },
+	units: { words: "Units", hint: "The units of a network and their links", fits: (state) => state.settings[0].form === "network" },
 };
 
 const fillBox = (painter, { width, height, colours }) => painter.shape([[[0, 0], [width, 0], [width, height], [0, height]]], { fill: colours.ground });
@@ -58,11 +62,11 @@ export const DRAW = {
 		name(pixel(after), "w′", colours.weights);
 		if (isBatch) {
 			const count = trace.batches[k].length;
-			return painter.text([width / 2, height - 0.7 * unit], `the sum of y·x over ${count} mistaken row${count > 1 ? "s" : ""}`, { fill: colours.ink, size: 0.95 * unit, align: "center" });
+			return painter.text([width / 2, height - 0.7 * unit], `the sum of y·x over ${count} mistaken row${count > 1 ? "s" : ""}`, { fill: colours.ink, size: 0.85 * unit, align: "center" });
 		}
 		const was = y * trace.activation[k], square = trace.X[place].reduce((sum, value) => sum + value * value, 0);
 		const sum = hasBias(settings) ? "y·(w·x + b)" : "y·w·x", gain = settings.eta0 * (square + trace.interceptStep);
-		painter.text([width / 2, height - 0.7 * unit], `${sum}: ${short(was)} → ${short(was + gain)}, a rise of ${short(gain)}`, { fill: colours.ink, size: 0.95 * unit, align: "center" });
+		painter.text([width / 2, height - 0.7 * unit], `${sum}: ${short(was)} → ${short(was + gain)}, a rise of ${short(gain)}`, { fill: colours.ink, size: 0.85 * unit, align: "center" });
 	},
 
 	strip(painter, scene) {
@@ -80,14 +84,14 @@ export const DRAW = {
 		painter.shape([[[x(threshold), 2 * unit], [width, 2 * unit], [width, height - 3.2 * unit], [x(threshold), height - 3.2 * unit]]], { fill: colours.classes[0], alpha: colours.tint });
 		painter.shape([[[0, 2 * unit], [x(threshold), 2 * unit], [x(threshold), height - 3.2 * unit], [0, height - 3.2 * unit]]], { fill: colours.classes[1], alpha: colours.tint });
 		painter.shape([[[x(threshold), 2 * unit], [x(threshold), height - 3.2 * unit]]], { stroke: colours.ink, width: unit / 5, isOpen: true });
-		painter.text([x(threshold), 1.4 * unit], line ? `−b/‖w‖ = ${short(threshold)}` : "f = 0", { fill: colours.ink, size: 0.9 * unit, align: "center" });
+		painter.text([x(threshold), 1.4 * unit], line ? `−b/‖w‖ = ${short(threshold)}` : "f = 0", { fill: colours.ink, size: 0.85 * unit, align: "center" });
 		points.forEach((point, i) => {
 			const lane = middle + ((point[2] ? 1 : -1) * (height - 6.5 * unit)) / 5 + (((i * 0.618) % 1) - 0.5) * ((height - 6.5 * unit) / 4);
 			mark(painter, point[2], [x(values[i]), lane], 0.32 * unit, { fill: colours.classes[point[2]], stroke: colours.ground, width: 0.7 });
 			if (used.includes(i)) painter.circle([x(values[i]), lane], 0.75 * unit, { stroke: colours.use, width: unit / 6 });
 		});
 		for (const value of ticks(low, high, Math.floor(width / (6 * unit)))) painter.text([x(value), height - 1.9 * unit], short(value), { fill: colours.faint, size: 0.85 * unit, align: "center" });
-		painter.text([width / 2, height - 0.6 * unit], line ? "w·x/‖w‖: how far along w" : "f(x): how far on the positive side", { fill: colours.ink, size: 0.9 * unit, align: "center" });
+		painter.text([width / 2, height - 0.6 * unit], line ? "w·x/‖w‖: how far along w" : "f(x): how far on the positive side", { fill: colours.ink, size: 0.85 * unit, align: "center" });
 	},
 
 	space(painter, scene) {
@@ -111,7 +115,7 @@ export const DRAW = {
 		const axes = [["x₁", [reach * 1.2, 0, 0]], ["x₂", [0, reach * 1.2, 0]], [isLifted ? "x₃" : "1", [0, 0, isLifted ? tall * 1.2 : 1.25]]];
 		for (const [name, end] of axes) {
 			arrow(painter, project([0, 0, 0]).slice(0, 2), project(end).slice(0, 2), { stroke: colours.faint, width: 1.2, head: 0.5 * unit });
-			painter.text(project(end).slice(0, 2), ` ${name}`, { fill: colours.faint, size: 0.9 * unit, baseline: "middle" });
+			painter.text(project(end).slice(0, 2), ` ${name}`, { fill: colours.faint, size: 0.85 * unit, baseline: "middle" });
 		}
 		const w = isLifted ? run.trace.found.weights[k] : [...run.trace.found.weights[k], run.trace.found.bias[k][0]], b = isLifted ? run.trace.found.bias[k][0] : 0;
 		const plane = planeWithin(w, b, reach * 1.15, isLifted ? tall * 1.15 : 1.25);
@@ -124,7 +128,7 @@ export const DRAW = {
 			if (used.includes(i)) painter.circle(at.slice(0, 2), 0.85 * unit, { stroke: colours.use, width: unit / 6 });
 		}
 		const words = isLifted ? "the plane w·(x₁, x₂, x₃) + b = 0; drag to turn" : "the plane (w, b)·(x₁, x₂, 1) = 0 through 0; drag to turn";
-		painter.text([width / 2, height - 0.6 * unit], words, { fill: colours.ink, size: 0.9 * unit, align: "center" });
+		painter.text([width / 2, height - 0.6 * unit], words, { fill: colours.ink, size: 0.85 * unit, align: "center" });
 	},
 
 	gram(painter, scene) {
@@ -154,7 +158,7 @@ export const DRAW = {
 			painter.shape([[[left - 2, y0 - 1], [left + size + 2, y0 - 1], [left + size + 2, y1 + 1], [left - 2, y1 + 1]]], { stroke: colours.use, width: unit / 6 });
 		}
 		const name = run.trace.kernel && run.settings.kernel !== "linear" ? "K(xᵢ, xⱼ)" : "xᵢ·xⱼ";
-		painter.text([width / 2, height - 0.6 * unit], `${name}, darkest: ${short(most)}; negative values in the colour of ★`, { fill: colours.ink, size: 0.9 * unit, align: "center" });
+		painter.text([width / 2, height - 0.6 * unit], `${name}, darkest: ${short(most)}; negative values in the colour of ★`, { fill: colours.ink, size: 0.85 * unit, align: "center" });
 	},
 
 	gap(painter, scene) {
@@ -171,10 +175,10 @@ export const DRAW = {
 		}
 		for (const gap of ticks(0, gaps.at(-1), 5)) painter.text([x(gap), height - bottom + 1.1 * unit], short(gap), { fill: colours.ink, size: 0.85 * unit, align: "center" });
 		painter.shape([sweep.map(({ gap, bound }) => [x(gap), y(bound)])], { stroke: colours.proof, width: unit / 6, isOpen: true });
-		painter.text([x(sweep[1].gap) + 0.5 * unit, y(sweep[1].bound) - 0.4 * unit], "bound (R̃/γ̃)²", { fill: colours.proof, size: 0.95 * unit, halo: colours.ground, weight: "bold" });
+		painter.text([x(sweep[1].gap) + 0.5 * unit, y(sweep[1].bound) - 0.4 * unit], "bound (R̃/γ̃)²", { fill: colours.proof, size: 0.85 * unit, halo: colours.ground, weight: "bold" });
 		for (const { gap, made } of sweep) for (const count of made) painter.circle([x(gap), y(count)], unit / 4.5, { fill: colours.ink, alpha: 0.75 });
-		painter.text([0.4 * unit, unit], "↑ mistakes; dots: made, with five seeds", { fill: colours.ink, size: 0.9 * unit });
-		painter.text([width - right, height - 0.6 * unit], "gap between the blobs →", { fill: colours.ink, size: 0.9 * unit, align: "right" });
+		painter.text([0.4 * unit, unit], "↑ mistakes; dots: made, with five seeds", { fill: colours.ink, size: 0.85 * unit });
+		painter.text([width - right, height - 0.6 * unit], "gap between the blobs →", { fill: colours.ink, size: 0.85 * unit, align: "right" });
 	},
 
 	units(painter, scene) {
@@ -184,28 +188,21 @@ export const DRAW = {
 		const units = run.trace.units.slice(0, k), layers = Math.max(...run.trace.units.map((each) => each.layer)) + 1;
 		const place = (number) => {
 			const own = run.trace.units.flatMap((each, i) => (each.layer === run.trace.units[number].layer ? [i] : []));
-			const isUp = run.trace.growth !== "upstart", level = run.trace.units[number].layer;
-			const rank = isUp ? layers - 1 - level : level;
-			return [(width * (own.indexOf(number) + 1)) / (own.length + 1), 2.4 * unit + ((height - 6.4 * unit) * (rank + 0.5)) / layers];
+			const level = run.trace.units[number].layer;
+			return [(width * (own.indexOf(number) + 1)) / (own.length + 1), 2.4 * unit + ((height - 6.4 * unit) * (level + 0.5)) / layers];
 		};
 		const inputs = ["x₁", "x₂"].map((name, j) => [name, [(width * (j + 1)) / 3, height - 2.2 * unit]]);
 		units.forEach((each, number) => {
 			const at = place(number);
-			for (const [, from] of each.layer && run.trace.growth === "tiling" ? [] : inputs) painter.shape([[from, at]], { stroke: colours.axis, width: 1, isOpen: true });
+			for (const [, from] of inputs) painter.shape([[from, at]], { stroke: colours.axis, width: 1, isOpen: true });
 			if (each.parent >= 0) arrow(painter, at, place(each.parent), { stroke: colours.ink, width: unit / 6, dash: each.sign < 0 ? [unit / 2, unit / 3] : [], head: 0.7 * unit });
-			if (run.trace.growth !== "upstart") {
-				units.slice(0, number).forEach((other, i) => {
-					const isSeen = run.trace.growth === "tiling" ? other.layer === each.layer - 1 : run.trace.growth === "pyramid" || i === number - 1;
-					if (isSeen) painter.shape([[place(i), at]], { stroke: colours.ink, width: unit / 8, isOpen: true });
-				});
-			}
 		});
 		units.forEach((_, number) => {
 			painter.circle(place(number), 0.95 * unit, { fill: colours.ground, stroke: number === k - 1 ? colours.use : colours.ink, width: unit / 6 });
 			painter.text(place(number), String(number + 1), { fill: colours.ink, size: unit, align: "center", baseline: "middle" });
 		});
-		for (const [name, at] of inputs) painter.text(at, name, { fill: colours.ink, size: 1.1 * unit, align: "center", baseline: "middle" });
-		painter.text([width / 2, height - 0.5 * unit], run.trace.growth === "upstart" ? "solid: turns on, dashed: turns off" : "each unit sees the units below that are linked", { fill: colours.ink, size: 0.9 * unit, align: "center" });
+		for (const [name, at] of inputs) painter.text(at, name, { fill: colours.ink, size: unit, align: "center", baseline: "middle" });
+		painter.text([width / 2, height - 0.5 * unit], "solid: turns on, dashed: turns off", { fill: colours.ink, size: 0.85 * unit, align: "center" });
 	},
 };
 
@@ -218,7 +215,7 @@ function arc(painter, origin, one, other, radius, colour, unit, degrees, dash) {
 	const places = Array.from({ length: 25 }, (_, i) => [origin[0] + radius * Math.cos(from + (turn * i) / 24), origin[1] + radius * Math.sin(from + (turn * i) / 24)]);
 	painter.shape([places], { stroke: colour, width: unit / 9, dash, isOpen: true });
 	const middle = places[12], away = [(middle[0] - origin[0]) / radius, (middle[1] - origin[1]) / radius];
-	painter.text([middle[0] + 1.1 * unit * away[0], middle[1] + 1.1 * unit * away[1]], `${Math.round(degrees)}°`, { fill: colour, size: 0.9 * unit, align: "center", baseline: "middle", halo: "transparent" });
+	painter.text([middle[0] + 1.1 * unit * away[0], middle[1] + 1.1 * unit * away[1]], `${Math.round(degrees)}°`, { fill: colour, size: 0.85 * unit, align: "center", baseline: "middle", halo: "transparent" });
 }
 
 /** The surface on which lifted points lie, as a net of lines. */

@@ -12,7 +12,7 @@ const CELLS = { moving: 44, still: 72 };
 /** Places of the plane as pixels, and back. */
 export class Frame {
 	constructor(width, height, view) {
-		const scale = Math.min(width, height) / (2 * view.half);
+		const scale = Math.min(width / (2 * view.wide), height / (2 * view.high));
 		Object.assign(this, { width, height, scale, x: width / 2 - view.x * scale, y: height / 2 + view.y * scale });
 	}
 
@@ -74,7 +74,7 @@ function drawRegions(painter, frame, scene) {
 		});
 		return null;
 	}
-	const line = run.line(k);
+	const { line } = scene;
 	if (line) {
 		if (!line.w[0] && !line.w[1]) return null;
 		tint([clip(corners(frame.box), line.w[0], line.w[1], line.b)], 0);
@@ -119,11 +119,11 @@ function drawAxes(painter, frame, scene) {
 
 /** Signs all over the halves, so that they can be told apart without colour. */
 function drawSigns(painter, frame, scene) {
-	const { run, k, colours, unit } = scene, line = run.line(k);
+	const { run, k, colours, unit, line } = scene;
 	if (line ? !line.w[0] && !line.w[1] : !k) return;
-	const places = [], step = Math.max(frame.width, frame.height) / 6;
+	const places = [], step = Math.max(frame.width, frame.height) / 5;
 	for (let y = step / 2; y < frame.height; y += step) for (let x = step / 2; x < frame.width; x += step) places.push(frame.place([x, y]));
-	const kinds = run.classify(k, places), signs = run.kinds > 2 ? ["1", "2", "3"] : ["+", "−"];
+	const kinds = line ? places.map(([x, y]) => (line.w[0] * x + line.w[1] * y + line.b > 0 ? 0 : 1)) : run.classify(k, places), signs = run.kinds > 2 ? ["1", "2", "3"] : ["+", "−"];
 	places.forEach((place, i) => {
 		painter.text(frame.pixel(place), signs[kinds[i]], { fill: colours.classes[kinds[i]], size: 1.35 * unit, align: "center", baseline: "middle" });
 	});
@@ -139,14 +139,14 @@ function drawBoundary(painter, frame, scene, curve) {
 		painter.shape(curve.segments.map((segment) => segment.map((place) => frame.pixel(place))), { stroke: colours.ink, width: wide, isOpen: true });
 	}
 	if (run.trace.kind === "network") return drawUnits(painter, frame, scene);
-	const line = run.line(k), before = k > 0 && run.settings.solution === "last" ? run.line(k - 1) : null;
+	const { line } = scene, before = k > 0 && run.settings.solution === "last" ? run.line(k - 1) : null;
 	stroke(before, { width: wide / 2, dash: [unit / 2, unit / 2], alpha: 0.8 });
 	stroke(run.lastLine(k), { width: wide / 2, dash: [unit / 8, unit / 3], alpha: 0.9 });
 	if (!line) return;
 	stroke(line, { width: wide });
 	const length = Math.hypot(...line.w), margin = run.settings.margin > 0 ? run.settings.margin : Math.max(scene.measured.least, 0);
-	if (!(length > 0) || !(margin > 0) || !Number.isFinite(margin)) return;
-	for (const side of [-1, 1]) stroke({ w: line.w, b: line.b + side * margin }, { width: wide / 3, dash: [unit / 6, unit / 4] });
+	if (!(length > 0) || !Number.isFinite(margin) || !((margin / length) * frame.scale > wide)) return; // too near to be told apart
+	for (const side of [-1, 1]) stroke({ w: line.w, b: line.b + side * margin }, { width: wide / 2, dash: [unit / 6, unit / 3] });
 }
 
 /** The lines of a network's units, with their numbers on the sides where they are on. */
@@ -171,7 +171,7 @@ function drawUnits(painter, frame, scene) {
 }
 
 function unitActivation(trace, number, place) {
-	return activations(trace.growth, trace.units.slice(0, number + 1), trace.lift.apply(place))[number];
+	return activations([trace.units[number]], trace.lift.apply(place))[0];
 }
 
 /** w, from the line that is drawn into its positive half; its length grows with that of w. */
@@ -190,14 +190,14 @@ function drawArrow(painter, frame, scene) {
 		const reach = Math.min(frame.width, frame.height) * (0.1 + 0.22 * Math.min(length / longest, 1)) / length;
 		const tip = [start[0] + reach * w[0], start[1] - reach * w[1]];
 		arrow(painter, start, tip, { stroke: colour, width: unit / 4.5, head: 0.9 * unit });
-		painter.text([tip[0] + (0.9 * unit * w[0]) / length, tip[1] - (0.9 * unit * w[1]) / length], name, { fill: colour, size: 1.1 * unit, halo: colours.ground, weight: "bold", align: "center", baseline: "middle" });
+		painter.text([tip[0] + (0.9 * unit * w[0]) / length, tip[1] - (0.9 * unit * w[1]) / length], name, { fill: colour, size: unit, halo: colours.ground, weight: "bold", align: "center", baseline: "middle" });
 	};
 	if (run.kinds > 2) {
 		const lines = run.classLines(k), longest = Math.max(...lines.map(({ w }) => Math.hypot(...w)), 1e-300);
 		lines.forEach(({ w }, c) => draw({ w, b: 0 }, longest, colours.classes[c], `w${"₁₂₃"[c]}`));
 		return;
 	}
-	const line = run.line(k);
+	const { line } = scene;
 	if (!line) return;
 	run.longest ??= Math.max(...run.trace.found.weights.map((w) => Math.hypot(...w)), 1e-300);
 	draw(line, run.longest, colours.weights, run.settings.solution === "average" ? "w̄" : "w");
@@ -338,7 +338,7 @@ export function drawSymbol(painter, name, [x, y], unit, colours) {
 		weights: () => arrow(painter, [x - reach, y], [x + reach, y], { stroke: colours.weights, width: unit / 5, head: 0.7 * unit }),
 		unit: () => line({ stroke: colours.use, width: unit / 7, dash: [unit / 2, unit / 4] }),
 		alpha: () => painter.text([x, y], "3", { fill: colours.ink, size: unit, align: "center", baseline: "middle" }),
-		star: () => painter.text([x, y], "★", { fill: colours.proof, size: 1.3 * unit, align: "center", baseline: "middle" }),
+		star: () => painter.text([x, y], "★", { fill: colours.proof, size: 1.35 * unit, align: "center", baseline: "middle" }),
 		asked: () => mark(painter, 2, [x, y], size, { fill: colours.faint }),
 	};
 	symbols[name]();

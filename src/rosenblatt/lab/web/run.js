@@ -40,15 +40,14 @@ export class LinearTask {
 		Object.assign(this, thresholds(settings));
 		this.everything = new Order(engine.memory, Uint32Array.from(X, (_, i) => i));
 		this.marginsAt = engine.memory.allocate(8 * Math.max(X.length, 1));
+		this.scoresAt = engine.memory.allocate(8 * Math.max(classes, 1));
 		this.demanding = this.above > 0 || this.below < 0;
 	}
 
 	/** Learn from an order, from a position on, until there is one update, or without any (most = 0). */
 	learn(state, order, start, most, end = order.length) {
-		const { engine, rows } = this, { w, b } = state;
-		const { address } = order, { above, below, interceptStep, classes } = this, { X, size, n, d, steps, labels, log } = rows;
-		if (classes) engine.call("multiclass", X, size, n, d, classes, steps, labels, address, end, start, w, b, above, interceptStep, log, most, engine.out);
-		else engine.call("perceptron", X, size, n, d, steps, address, end, start, w, b, above, below, interceptStep, log, most, engine.out);
+		const { engine, rows } = this;
+		this.call(state, order, start, end, rows.log, most, false);
 		const position = engine.result(0), count = engine.result(1), loss = engine.result(2);
 		if (count < most && position < end) throw new NotFiniteError(order.rows[position]);
 		const update = count ? rows.logged() : null;
@@ -56,12 +55,18 @@ export class LinearTask {
 		return { position, update, errors, loss, rows: position - start };
 	}
 
+	/** Call the kernel, which sums for an average if the state has sums; only them, if the weights rest. */
+	call({ w, b, u = 0, ub = 0, seen }, order, start, end, log, most, rest) {
+		const { engine, rows, above, below, interceptStep, scoresAt } = this;
+		engine.call("learn", ...rows.given, this.classes, rows.steps, rows.labels, order.address, end, start,
+			w, b, u, ub, u ? 1 : 0, seen, above, below, interceptStep, rest ? 1 : 0, log, most, scoresAt, engine.out);
+	}
+
 	/** Every row's label times activation, or the lead of its class, under weights at an address. */
 	margins({ w, b }) {
 		const { engine, rows, everything, marginsAt } = this;
-		const range = [everything.address, everything.length, w, b, marginsAt];
-		if (this.classes) engine.call("multiclass_margins", ...rows.given, this.classes, rows.labels, ...range);
-		else engine.call("perceptron_margins", ...rows.given, rows.steps, ...range);
+		engine.call("margins", ...rows.given, this.classes, rows.steps, rows.labels, everything.address, everything.length,
+			w, b, this.scoresAt, marginsAt);
 		return engine.memory.view(Float64Array, marginsAt, rows.n);
 	}
 
@@ -69,72 +74,34 @@ export class LinearTask {
 	required(i) {
 		return this.classes || this.rows.stepSizes[i] > 0 ? this.above : -this.below;
 	}
-
-	/** Sum what the weights before an update lack of it. */
-	addMissing(state, order) {
-		const { engine, rows } = this;
-		const range = [order.address, order.length, state.seen, rows.log, 1, state.u, state.ub, this.interceptStep];
-		if (this.classes) engine.call("multiclass_missing", ...rows.given, this.classes, rows.labels, ...range);
-		else engine.call("perceptron_missing", ...rows.given, ...range);
-	}
 }
 
 /** A task whose rows are all judged by the same weights, which then move once (training/batch.py). */
 export class BatchTask {
 	constructor(task) {
+		const { memory } = task.engine, { n, d } = task.rows, k = task.classes || 1;
 		this.task = task;
-		this.log = task.engine.memory.allocate(32 * Math.max(task.rows.n, 1));
+		this.log = memory.allocate(32 * Math.max(n, 1));
+		this.u = memory.allocate(8 * d * k);
+		this.ub = memory.allocate(8 * k);
 	}
 
 	learn(state, order) {
-		const { task } = this, { rows } = task, k = task.classes || 1;
-		const batch = task.classes ? this.findRivals(state, order) : this.findMistakes(state);
-		this.total = new Float64Array(state.size);
-		this.totalOfBias = new Float64Array(k);
-		let errors = 0, loss = 0;
-		for (const { position, rival, margin, step } of batch) {
-			const i = order.rows[position], own = task.classes ? rows.labelAt(i) : 0;
-			rows.row(i).forEach((value, j) => {
-				this.total[j * k + own] += step * value;
-				if (task.classes) this.total[j * k + rival] -= step * value;
-			});
-			this.totalOfBias[own] += step * task.interceptStep;
-			if (task.classes) this.totalOfBias[rival] -= step * task.interceptStep;
-			errors += !task.demanding || margin <= 0 ? 1 : 0;
-			loss += Math.max(-margin, 0);
-		}
-		state.move(this.total, this.totalOfBias);
-		const update = batch.length ? { position: order.length - 1, rival: -1, margin: NaN, batch } : null;
-		return { position: order.length, update, errors, loss, rows: order.length };
-	}
-
-	findMistakes(state) {
-		const { task } = this, { stepSizes } = task.rows, found = [];
-		task.margins(state).forEach((margin, position) => {
-			if (!Number.isFinite(margin)) throw new NotFiniteError(position);
-			if (!(margin > task.required(position))) found.push({ position, rival: 0, margin, step: stepSizes[position] });
-		});
-		return found;
-	}
-
-	/** A kernel without steps changes nothing, and tells the rivals. */
-	findRivals(state, order) {
-		const { task, log } = this, { engine, rows } = task, { memory } = engine, mark = memory.mark();
-		const still = memory.put(Float64Array, new Float64Array(rows.n));
-		engine.call("multiclass", ...rows.given, task.classes, still, rows.labels, order.address, order.length, 0,
-			state.w, state.b, task.above, task.interceptStep, log, rows.n, engine.out);
-		const position = engine.result(0), count = engine.result(1);
-		memory.release(mark);
+		const { task, u, ub, log } = this, { engine, rows } = task, { memory } = engine;
+		const total = memory.view(Float64Array, u, state.size), totalOfBias = memory.view(Float64Array, ub, state.outputs);
+		total.fill(0);
+		totalOfBias.fill(0);
+		task.call({ w: state.w, b: state.b, u, ub, seen: 0 }, order, 0, order.length, log, rows.n, true);
+		const position = engine.result(0), count = engine.result(1), loss = engine.result(2);
 		if (position < order.length) throw new NotFiniteError(order.rows[position]);
-		return Array.from({ length: count }, (_, t) => {
+		const batch = Array.from({ length: count }, (_, t) => {
 			const update = rows.logged(log + 32 * t);
 			return { ...update, step: rows.stepSizes[order.rows[update.position]] };
 		});
-	}
-
-	/** Each pass counts with the weights that it led to. */
-	addMissing(state) {
-		state.lack(this.total, this.totalOfBias, state.seen);
+		state.move(total, totalOfBias);
+		const errors = batch.filter(({ margin }) => !task.demanding || margin <= 0).length;
+		const update = count ? { position: order.length - 1, rival: -1, margin: NaN, batch } : null;
+		return { position: order.length, update, errors, loss, rows: order.length };
 	}
 }
 
@@ -206,16 +173,12 @@ class Average extends Last {
 		this.ub = this.memory.put(Float64Array, new Float64Array(this.outputs));
 	}
 
-	record(task, order, update) {
-		super.record(task, order, update);
-		task.addMissing(this, order);
-	}
-
-	/** Sum what past weights lack of an update that comes after so many rows. */
-	lack(total, totalOfBias, rows) {
+	/** Move the weights after a pass that counts with those that it led to. */
+	move(total, totalOfBias) {
+		super.move(total, totalOfBias);
 		const u = this.memory.view(Float64Array, this.u, this.size), ub = this.memory.view(Float64Array, this.ub, this.outputs);
-		total.forEach((value, j) => (u[j] += rows * value));
-		totalOfBias.forEach((value, c) => (ub[c] += rows * value));
+		total.forEach((value, j) => (u[j] += this.seen * value));
+		totalOfBias.forEach((value, c) => (ub[c] += this.seen * value));
 	}
 
 	coefficients(more = 0) {
@@ -228,9 +191,6 @@ class Average extends Last {
 		};
 	}
 }
-
-/** The last weights; the votes follow from the updates (see `countVotes`). */
-class Vote extends Last {}
 
 class Pocket extends Last {
 	constructor(task, start) {
@@ -287,7 +247,7 @@ class Pocket extends Last {
 	}
 }
 
-const SOLUTIONS = { last: Last, average: Average, vote: Vote, pocket: Pocket };
+const SOLUTIONS = { last: Last, average: Average, pocket: Pocket };
 
 /** What a pass without mistakes shows; where ties are right, weights of 0 make none either. */
 function cleanReason(weights) {
@@ -307,9 +267,6 @@ const ORDERS = {
 	},
 	*fixed(run) {
 		yield run.task.everything;
-	},
-	*replacement(run) {
-		yield run.draw(run.epoch);
 	},
 	*batch(run) {
 		yield run.task.everything;
@@ -345,11 +302,11 @@ const ORDERS = {
 
 /** One training run; going through `updates` trains. */
 export class Run {
-	constructor(task, { order = "each", solution = "last", maxIter = 100, seed = 0, start = null }) {
+	constructor(task, { order = "each", solution = "last", maxIter = 100, seed = 0, start = null, state = null }) {
 		this.task = task;
 		this.learns = order === "batch" ? new BatchTask(task) : task;
 		this.memory = task.engine.memory;
-		this.state = new SOLUTIONS[solution](task, start);
+		this.state = state ?? new SOLUTIONS[solution](task, start);
 		this.order = order;
 		this.seed = seed;
 		this.maxIter = maxIter;
@@ -384,23 +341,6 @@ export class Run {
 		return this.permuted.order;
 	}
 
-	/** As many rows as there are, drawn with replacement; what would favour a row is drawn again. */
-	draw(number) {
-		const { engine, everything } = this.task, n = BigInt(everything.length), drawn = [];
-		let state = engine.mix(BigInt(this.seed)) ^ engine.mix(~BigInt(number));
-		while (drawn.length < everything.length) {
-			state += 0x9e3779b97f4a7c15n;
-			const product = (engine.mix(state) >> 32n) * n;
-			if ((product & 0xffffffffn) >= 2n ** 32n % n) drawn.push(everything.rows[Number(product >> 32n)]);
-		}
-		return this.orderOf(Uint32Array.from(drawn));
-	}
-
-	/** Whether every row is right. */
-	get isClean() {
-		return this.task.margins(this.state).every((margin, i) => margin > this.task.required(i));
-	}
-
 	/** Train; yield each sweep's order and what was learnt from it, up to an update at a time. */
 	*updates() {
 		while (!this.stopReason) {
@@ -429,8 +369,7 @@ export class Run {
 	}
 
 	endEpoch() {
-		const clean = this.count.mistakes === 0 && (this.order !== "replacement" || this.isClean); // a draw may miss rows
-		const reason = this.state.stopReason(clean);
+		const reason = this.state.stopReason(this.count.mistakes === 0);
 		this.epochs.push({ epoch: this.epoch, ...this.count });
 		this.stopReason = reason || (this.epochs.length >= this.maxIter ? "max_iter" : "");
 		this.newCount();

@@ -30,12 +30,15 @@ class Random {
 const round = (value) => Math.round(value * 1000) / 1000 + 0; // few digits, to read and to share
 const DIRECTION = [0.8, 0.6];
 
-/** Two clouds whose widest margin is the gap; below 0 they overlap by it. */
+/**
+ * Two clouds whose widest margin is the gap; below 0 they overlap by it. Three points lie that near, far
+ * apart along the line, so that the first updates turn it away from where it should be.
+ */
 function blobs(random, { size, gap }, middle = [0.6, 0.4]) {
+	const near = [random.uniform(1.8, 2.4), random.uniform(0.9, 1.3), random.uniform(-1.9, -1.3)];
 	return Array.from({ length: size }, (_, i) => {
 		const kind = i % 2 ? 0 : 1, sign = kind ? -1 : 1;
-		let beyond = Math.abs(random.normal(0, 0.9)), aside = random.normal(0, 1.1);
-		if (i < 2) beyond = aside = 0; // the two nearest face each other
+		const beyond = i < 3 ? 0 : Math.abs(random.normal(0, 0.8)), aside = i < 3 ? near[i] : random.normal(0, 1.1);
 		const along = sign * (gap + beyond);
 		return [along * DIRECTION[0] - aside * DIRECTION[1] + middle[0], along * DIRECTION[1] + aside * DIRECTION[0] + middle[1], kind];
 	});
@@ -77,13 +80,14 @@ const MEASURED = {
 		const all = measured(IRIS, [10, 10], (i) => (i < 100 ? 1 : 0), ["petal length, cm", "petal width, cm"], ["virginica", "versicolor"]);
 		return { ...all, points: all.points.slice(50) };
 	},
+	sepals: () => measured(SEPALS, [10, 10], (i) => (i < 50 ? 1 : 0), ["sepal length, cm", "sepal width, cm"], ["versicolor", "setosa"]),
 	"breast-cancer": () => measured(TUMOURS, [1000, 100], (i) => ((parseInt(BENIGN[i >> 2], 16) >> (3 - (i & 3))) & 1 ? 0 : 1), ["mean radius", "mean texture"], ["benign", "malignant"]),
 	wine: () => measured(WINE, [100, 100], (i) => (i < 59 ? 0 : 1), ["alcohol", "flavanoids"], ["first kind", "others"]),
 };
 
 /** Points of a text with two numbers each, every number in two or three digits to the base 36. */
 function measured(text, scales, kindOf, columns, classes) {
-	const numbers = text.match(text === IRIS ? /../g : /.../g).map((digits) => parseInt(digits, 36));
+	const numbers = text.match(text === WINE || text === TUMOURS ? /.../g : /../g).map((digits) => parseInt(digits, 36));
 	const points = Array.from({ length: numbers.length / 2 }, (_, i) => [numbers[2 * i] / scales[0], numbers[2 * i + 1] / scales[1], kindOf(i)]);
 	return { points, columns, classes };
 }
@@ -101,6 +105,7 @@ export const SETS = {
 	iris: { words: "iris: setosa", group: "Measured", options: [] },
 	irises: { words: "iris: three kinds", group: "Measured", options: [] },
 	virginica: { words: "iris: virginica", group: "Measured", options: [] },
+	sepals: { words: "iris: the 99 sepals of 002", group: "Measured", options: [] },
 	"breast-cancer": { words: "breast cancer", group: "Measured", options: [] },
 	wine: { words: "wine", group: "Measured", options: [] },
 	empty: { words: "no points", group: "By hand", options: [] },
@@ -131,6 +136,9 @@ export function makeSet(engine, name, options) {
 /** Petal length and width, in tenths, of 50 setosa, 50 versicolor and 50 virginica. */
 const IRIS =
 	"0e020e020d020f020e020h040e030f020e020f010f020g020e010b010c020f040d040e030h030f030h020f040a020h050j020g020g040f020e020g020g020f040f010e020f020c020d020e010d020f020d030d030d020g060j040e030g020e020f020e021b0e190f1d0f140d1a0f190d1b0g0x0a1a0d130e0z0a160f140a1b0e100d180e190f150a190f130b1c0i140d1d0f1b0c170d180e1c0e1e0h190f0z0a120b110a130c1f0g190f190g1b0f180d150d140d180c1a0e140c0x0a160d160c160d170d0u0b150d1o0p1f0j1n0l1k0i1m0m1u0l190h1r0i1m0i1p0p1f0k1h0j1j0l1e0k1f0o1h0n1j0i1v0m1x0n1e0f1l0n1d0k1v0k1d0i1l0l1o0i1c0i1d0i1k0l1m0g1p0j1s0k1k0m1f0f1k0e1p0n1k0o1j0i1c0i1i0l1k0o1f0n1f0j1n0n1l0p1g0n1e0j1g0k1i0n1f0i";
+/** Sepal length and width, in tenths, of 50 setosa and 49 versicolor: the rows that 002 takes. */
+const SEPALS =
+	"1f0z1d0u1b0w1a0v1e101i131a0y1e0y180t1d0v1i111c0y1c0u170u1m141l181i131f0z1l121f121i0y1f111a101f0x1c0y1e0u1e0y1g0z1g0y1b0w1c0v1i0y1g151j161d0v1e0w1j0z1d10180u1f0y1e0z190n180w1e0z1f121c0u1f121a0w1h111e0x1y0w1s0w1x0v1j0n1t0s1l0s1r0x1d0o1u0t1g0r1e0k1n0u1o0m1p0t1k0t1v0v1k0u1m0r1q0m1k0p1n0w1p0s1r0p1p0s1s0t1u0u1w0s1v0u1o0t1l0q1j0o1j0o1m0r1o0r1i0u1o0y1v0v1r0n1k0u1j0p1j0q1p0u1m0q1e0n1k0r1l0u1l0t1q0t1f0p";
 /** Alcohol and flavanoids, in hundredths, of 59, 71 and 48 wines of three kinds. */
 const WINE =
 	"13j08i10o07o10k09013x09p10s07h13g09f13z07013206z15708a12i08r13609813806r12707o14z0a913y0a411v08313q08q12f09g13f0ax11w08f13208t0zx06p1230800zp06l11i07910907g11708610y06312j08912y06h12509111q08v12007h12807m11j07111g08a10w07g10906r10b07c13i08g11o09511907g12k09w10s07b10908c13h07d13y08t12m09f13608412q09u10909312f08b12e0ae12907r12608211o07q13i08c10x08z1240a70yd01l0y90310z403x11z04z0yd08m0xt04v0yd07d10f08u0yd05k11203m0xx03k0y502u12i07y11h0541030810x805y0we04d10705n0ww03o0y90550za0730xc06a0zc0710xk04e10904f0ww0650z705e0xs04p0wd04h0wc04p0xk04f0xk0460xc03h0z90420y50690wa06a0yn06b0wt02r0y506y0yd0af0y508b0xk0610z003s0ya05v0wu04k0yr05c0yi0540y105n0zc04w0xy05o0w90840vu0760ys06b0wo05n0vp05l0xk06d0un0610wu04g0yi05t0zh03h0xc04k0vt07r0w40e40yi05x10907d0wz08f0xj07d0yj08r0wr0680yd06t0xg04v0zq03h0zs03e0zl0310za03c0yr01m0z001u0y101b0yt01o11h01c0zo01o0zx01e11401e11k01g11u0280y102610k01j12k00y0zr01t11002410c03v11i04d0zj03s10f03k10r02b0yy01m10l01r12g02b0yl01m13u03n11g0320yc02k12101k0zp01o10001y12a01w12501b11d02k0zm01u11q02c11802o0xw01d0zh01f13c01y12301p11802310v01x10l01w139024";

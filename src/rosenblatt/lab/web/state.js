@@ -24,16 +24,13 @@ const whole = (low, high) => (value) => Number.isInteger(value) && value >= low 
 export const SETTINGS = {
 	form: { words: "Form", hint: "Whether the line may pass anywhere, only through the origin, or be bent by a feature, a kernel or units.", forms: ALL, choices: FORMS },
 	third: { words: "Third feature", hint: "A feature added to x₁ and x₂; a plane in that space is a curve here.", forms: ["lifted"], choices: { product: "x₁·x₂", square: "x₁² + x₂²" } },
-	growth: { words: "Growth", hint: "What a new unit corrects, and what it sees.", forms: ["network"], choices: { upstart: "upstart", tiling: "tiling", tower: "tower", pyramid: "pyramid" } },
-	unit: { words: "Units by", hint: "How each unit is trained: pocket keeps the best weights, thermal cools down.", forms: ["network"], choices: { pocket: "pocket", thermal: "thermal" } },
 	lift: { words: "Lift", hint: "Whether units see the plane, or a sphere on which their lines are circles.", forms: ["network"], choices: { auto: "auto", sphere: "sphere", none: "none" } },
 	kernel: { words: "Kernel", hint: "The function that replaces the dot product of two points.", forms: ["kernel"], choices: { rbf: "Gaussian (rbf)", linear: "linear", poly: "polynomial", sigmoid: "sigmoid" } },
-	order: { words: "Order", hint: "The order in which each epoch goes through the rows.", forms: LEARNING, choices: { each: "new permutation each epoch", once: "one permutation", fixed: "as given", replacement: "drawn with replacement", batch: "all at once (batch)", active: "all, then hard rows", first: "first mistake", worst: "worst mistake" } },
+	order: { words: "Order", hint: "The order in which each epoch goes through the rows.", forms: LEARNING, choices: { each: "new permutation each epoch", once: "one permutation", fixed: "as given", batch: "all at once (batch)", active: "all, then hard rows", first: "first mistake", worst: "worst mistake" } },
 	solution: { words: "Solution", hint: "Which weights predict: the last ones, their average, their vote, or the best ones met.", forms: LEARNING, choices: { last: "last", average: "average", vote: "vote", pocket: "pocket" } },
-	multi_class: { words: "Three classes", hint: "Whether three classes learn together, or each against the rest.", forms: ["bias", "origin"], choices: { argmax: "all at once", ovr: "one against the rest" } },
 	ties: { words: "Activation 0 is", hint: "What an activation of exactly 0 counts as: sgn(0).", forms: LEARNING, choices: { mistake: "a mistake", positive: "+1", negative: "−1", correct: "right" } },
-	intercept_step: { words: "Bias step", hint: "How far a mistake moves the bias b.", forms: ["bias", "lifted", "kernel"], choices: { 1: "1", radius: "R²" } },
-	eta0: { words: "Rate η", hint: "A mistake adds η·y·x; from zero weights, η only scales them.", forms: LINES, usual: 1, step: "any", wanted: "above 0", accepts: (value) => value > 0 && value <= LARGEST },
+	intercept_step: { words: "Bias step", hint: "How far a mistake moves the bias b.", forms: ["bias", "lifted", "kernel"], choices: { 1: "1", radius: "R²", 0: "0, a fixed threshold" } },
+	eta0: { words: "Rate η", hint: "A mistake adds η·y·x; from zero weights, η only scales them (up to rounding, if it is not a power of two).", forms: LINES, usual: 1, step: "any", wanted: "above 0", accepts: (value) => value > 0 && value <= LARGEST },
 	margin: { words: "Demanded margin", hint: "A row is a mistake until y·activation exceeds this.", forms: LEARNING, usual: 0, step: "any", wanted: "0 or more", accepts: between(0, LARGEST) },
 	gamma: { words: "γ of the kernel", hint: "A larger γ lets a Gaussian kernel follow single points more closely.", forms: ["kernel"], usual: 1, step: "any", wanted: "above 0", accepts: (value) => value > 0 && value <= LARGEST },
 	degree: { words: "Degree", hint: "The degree of the polynomial kernel.", forms: ["kernel"], usual: 2, step: 1, wanted: "a whole number from 1 to 20", accepts: whole(1, 20) },
@@ -45,13 +42,16 @@ export const SETTINGS = {
 
 /** Orders and solutions of a form, and what Python calls their defaults. */
 const KERNEL_CHOICES = { order: ["each", "once", "fixed"], solution: ["last", "average", "vote"] };
-const DEFAULTS = { kernel: "rbf", third: "product", solution: "last" };
+const LINE_CHOICES = { solution: ["last", "average", "pocket"] };
+const DEFAULTS = { kernel: "rbf", third: "product", solution: "last", intercept_step: "1" };
 
 /** The textbook forms (docs/textbook.md has the whole table). */
 export const DOCUMENTS = {
 	"000": { words: "000: lecture notes with the loss J", settings: { form: "bias", order: "each", ties: "positive", intercept_step: "1" } },
-	"001": { words: "001: threshold, first mistake", settings: { form: "origin", order: "first", ties: "negative" } },
+	"001": { words: "001: first mistake", settings: { form: "origin", order: "first", ties: "negative" } },
+	"001θ": { words: "001: with a fixed threshold θ = 1", settings: { form: "bias", order: "first", ties: "negative", intercept_step: "0", start: "0,0,-1" } },
 	"002": { words: "002: primal form with R²", settings: { form: "bias", order: "fixed", ties: "mistake", intercept_step: "radius" } },
+	"002b": { words: "002: the listing, from w = 1 and b = 1", settings: { form: "bias", order: "fixed", ties: "correct", intercept_step: "1", eta0: 0.1, start: "1,1,1", max_iter: 1000 } },
 	"003": { words: "003: through the origin", settings: { form: "origin", order: "fixed", ties: "mistake" } },
 	"004": { words: "004: a new order each pass", settings: { form: "bias", order: "each", ties: "mistake", intercept_step: "1" } },
 };
@@ -64,28 +64,26 @@ export function usualSettings() {
 /** The choices that a setting has under the form of some settings. */
 export function choicesOf(name, settings) {
 	const { choices } = SETTINGS[name];
-	const allowed = settings.form === "kernel" && KERNEL_CHOICES[name];
+	const allowed = (settings.form === "kernel" ? KERNEL_CHOICES : LINE_CHOICES)[name];
 	return allowed ? Object.fromEntries(allowed.map((key) => [key, choices[key]])) : choices;
 }
 
 /** Why settings cannot be learnt with, in one sentence; or "". */
 export function conflictOf(settings, kinds) {
-	const { form, order, solution, ties, multi_class: together } = settings;
+	const { form, order, solution, ties } = settings;
 	if (kinds > 2) {
 		if (!["bias", "origin"].includes(form) || !["last", "average"].includes(solution)) {
 			return "Three classes are shown for lines, with a bias or through the origin, and their last or average weights; choose these, or points of two classes.";
 		}
-		if (order === "batch" && together === "ovr") return "One against the rest is shown with single updates; choose “all at once”, or another order.";
 		if (settings.start) return "With three classes learning starts at zero; clear the field “Start”.";
-		if (together === "argmax" && ["positive", "negative"].includes(ties)) {
-			return "Three classes at once have no sign of 0; choose “a mistake” or “right”, or one against the rest.";
-		}
+		if (["positive", "negative"].includes(ties)) return "Three classes at once have no sign of 0; choose “a mistake” or “right”.";
 	}
 	if (form === "network") return "";
-	if (order === "batch" && ["vote", "pocket"].includes(solution)) {
+	if (form !== "kernel" && solution === "vote") return "The vote needs every mistaken row, which the dual form keeps; choose the form “dual, with a kernel”.";
+	if (order === "batch" && solution === "pocket") {
 		return `The ${solution} counts rows that are right one after the other, and a batch takes all at once; choose the last or average weights.`;
 	}
-	if (["first", "worst"].includes(order) && ["average", "vote"].includes(solution)) {
+	if (["first", "worst"].includes(order) && solution === "average") {
 		return `The ${solution} weighs weights by the rows that they survive, which this order does not count; choose another order.`;
 	}
 	if (["active", "first", "worst"].includes(order) && solution === "pocket") {
@@ -101,7 +99,7 @@ const usualOptions = () => Object.fromEntries(Object.entries(OPTIONS).map(([name
 export function usualState() {
 	return {
 		data: "blobs", options: usualOptions(), placed: null, asked: [], columns: [], classes: [],
-		settings: [usualSettings(), null], moment: 0, rows: false, dual: false, halved: false, curve: "errors", panel: "vectors",
+		settings: [usualSettings(), null], moment: 0, rows: false, dual: false, halved: false, quiz: false, curve: "errors", panel: "time", lang: "en",
 	};
 }
 
@@ -119,8 +117,8 @@ export function readAddress(address) {
 
 function readItem(state, name, text) {
 	if (name in OPTIONS) state.options[name] = readNumber(name, text);
-	else if (["rows", "dual", "halved"].includes(name)) state[name] = text === "on";
-	else if (["data", "curve", "panel"].includes(name)) state[name] = text;
+	else if (["rows", "dual", "halved", "quiz"].includes(name)) state[name] = text === "on";
+	else if (["data", "curve", "panel", "lang"].includes(name)) state[name] = text;
 	else if (["columns", "classes"].includes(name)) state[name] = text.split(";").map((each) => each.slice(0, 40));
 	else if (name === "t") state.moment = Math.max(readNumber("The moment t", text), 0);
 	else if (name === "ask") state.asked = readPairs(text);
@@ -195,8 +193,8 @@ export function writeAddress(state) {
 		items.push(["compare", "on"]);
 		for (const [name, value] of Object.entries(state.settings[1])) if (value !== plain[name]) items.push([`b.${name}`, value]);
 	}
-	for (const name of ["rows", "dual", "halved"]) if (state[name]) items.push([name, "on"]);
-	for (const name of ["curve", "panel"]) if (state[name] !== usual[name]) items.push([name, state[name]]);
+	for (const name of ["rows", "dual", "halved", "quiz"]) if (state[name]) items.push([name, "on"]);
+	for (const name of ["curve", "panel", "lang"]) if (state[name] !== usual[name]) items.push([name, state[name]]);
 	if (state.moment) items.push(["t", state.moment]);
 	const encode = (value) => encodeURIComponent(value).replace(/%(2C|3B|20|2F|3A|2B)/g, (code) => ({ "%2C": ",", "%3B": ";", "%20": "%20", "%2F": "/", "%3A": ":", "%2B": "+" })[code]);
 	return items.map(([name, value]) => `${name}=${encode(value)}`).join("&");
@@ -226,17 +224,17 @@ const quoted = (value) => (typeof value === "string" ? `"${value}"` : String(val
 const float = (value) => (Number.isInteger(value) && !String(value).includes("e") ? `${value}.0` : String(value));
 
 /** The parameters of the estimator that differ from its defaults. */
-export function parametersOf(settings, kinds) {
+export function parametersOf(settings) {
 	const { form } = settings, found = {};
-	const usual = { order: "each", solution: "last", ties: "mistake", eta0: 1, margin: 0, max_iter: 100, multi_class: "argmax", kernel: "rbf", growth: "upstart", unit: "pocket", lift: "auto" };
+	const usual = { order: "each", solution: "last", ties: "mistake", eta0: 1, margin: 0, max_iter: 100, kernel: "rbf", lift: "auto" };
 	if (form === "origin") found.fit_intercept = "False";
 	for (const [name, { forms }] of Object.entries(SETTINGS)) {
 		if (!forms.includes(form) || ["form", "third", "start"].includes(name) || settings[name] === usual[name]) continue;
-		if (name === "multi_class" && kinds < 3) continue;
 		if (name === "degree" && settings.kernel !== "poly") continue;
 		if (name === "gamma" && settings.kernel === "linear") continue;
 		if (name === "intercept_step" && settings[name] === "1") continue;
-		found[name] = ["eta0", "margin", "gamma"].includes(name) ? float(settings[name]) : quoted(settings[name]);
+		if (name === "intercept_step" && settings[name] === "0") found[name] = 0;
+		else found[name] = ["eta0", "margin", "gamma"].includes(name) ? float(settings[name]) : quoted(settings[name]);
 	}
 	return found;
 }
@@ -245,7 +243,7 @@ export function parametersOf(settings, kinds) {
 export function pythonLines(points, settings, isHalved, epochs = null) {
 	const { form } = settings, kinds = countKinds(points), { learnt, held } = splitRows(points, isHalved);
 	const name = { kernel: "KernelPerceptron", network: "PerceptronNetwork" }[form] ?? "Perceptron";
-	const parameters = parametersOf(settings, kinds);
+	const parameters = parametersOf(settings);
 	if (epochs !== null) parameters.max_iter = epochs;
 	const call = Object.entries(parameters).map(([key, value]) => `${key}=${value}`).join(", ");
 	const third = { product: "X[:, 0] * X[:, 1]", square: "X[:, 0] ** 2 + X[:, 1] ** 2" }[settings.third];
@@ -258,7 +256,9 @@ export function pythonLines(points, settings, isHalved, epochs = null) {
 	const printed = { kernel: "model.dual_coef_, model.intercept_", network: "model.n_units_, model.units_" }[form] ?? "model.coef_, model.intercept_";
 	const counts = form === "network" ? "" : ", model.n_iter_, model.n_mistakes_";
 	const more = held.length ? `\n${dataLines(held.map((i) => points[i]), kinds)}${lift}print(model.score(X, y))  # held out\n` : "";
-	return `import numpy as np
+	const numbers = [...points.flat(), settings.eta0, settings.margin, ...settings.start.split(",").map(Number)];
+	const plain = numbers.every((value) => Number.isInteger(1024 * value)) ? "" : "# Run these lines with NUMBA_DISABLE_JIT=1 in the environment: plain Python rounds sums as the page does.\n";
+	return `${plain}import numpy as np
 from rosenblatt import ${name}
 
 ${dataLines(learnt.map((i) => points[i]), kinds)}${lift}

@@ -1,6 +1,7 @@
 // Sentences and numbers: what the page says about a moment, a run and its points.
 
 import { toNumber } from "./exact.js";
+import { translate } from "./languages.js";
 import { findRepeat, MOST_UPDATES, rowsAt } from "./trace.js";
 import { SETTINGS } from "./state.js";
 
@@ -29,13 +30,13 @@ export const nameOfClass = (kind, kinds, classes) => classes[kind] || (kinds > 2
 
 /** What a run is, or with another beside it how it differs. */
 export function titleOf(settings, other = null) {
-	const choice = (name) => SETTINGS[name].choices?.[settings[name]] ?? settings[name];
+	const choice = (name) => translate(SETTINGS[name].choices?.[settings[name]] ?? settings[name]);
 	if (other) {
 		const names = Object.keys(SETTINGS).filter((name) => settings[name] !== other[name] && SETTINGS[name].forms.includes(settings.form));
 		if (!names.length) return "The same settings";
-		return names.map((name) => (["form", "kernel"].includes(name) ? choice(name) : `${SETTINGS[name].words}: ${choice(name)}`)).join(" · ");
+		return names.map((name) => (["form", "kernel"].includes(name) ? choice(name) : `${translate(SETTINGS[name].words)}: ${choice(name)}`)).join(" · ");
 	}
-	if (settings.form === "network") return `A network that grows: ${settings.growth}, ${settings.unit} units`;
+	if (settings.form === "network") return "A network that grows";
 	const form = {
 		bias: "w·x + b", origin: "w·x, through the origin", lifted: `w·(x₁, x₂, ${choice("third")}) + b`,
 		kernel: { linear: "Dual form of a line", rbf: `Gaussian kernel, γ = ${short(settings.gamma)}`, poly: `Kernel (${settings.gamma === 1 ? "" : `${short(settings.gamma)} `}x·x′ + 1)${superscript(settings.degree)}`, sigmoid: "Sigmoid kernel" }[settings.kernel],
@@ -66,7 +67,6 @@ export function sayMoment(run, now, context) {
 	else parts.push(sayUpdate(run, now.k));
 	if (context.isDual && run.trace.kind === "linear" && run.kinds < 3 && run.settings.form !== "lifted") parts.push(saySum(run, now.k));
 	parts.push(sayState(run, now));
-	if (now.isEnd) parts.push(`<p class="ending">${sayEnding(run)}</p>`);
 	return parts.join("");
 }
 
@@ -132,15 +132,13 @@ function sayClasses(run, k, classes) {
 	const name = (c) => escape(nameOfClass(c, 3, classes)), parts = [];
 	if (towards[k] >= 0) parts.push(`w of ${name(towards[k])} <b class="new">+ ${tuple([x1, x2])}</b>`);
 	if (away[k] >= 0) parts.push(`w of ${name(away[k])} <b class="new">− ${tuple([x1, x2])}</b>`);
-	const alone = run.settings.multi_class === "ovr";
-	const what = alone ? `y·activation in its own problem = ${short(Math.abs(trace.activation[k]) * -1 || 0)}` : `lead of the right class = ${short(trace.activation[k])}`;
-	return `<p><b>Update ${grouped(k)}</b>, epoch ${grouped(trace.epoch[k])}: ${rowLink(row)} of ${name(run.points[row][2])}, ${num(what, alone ? "one class against the rest: the label +1 or −1 times the activation" : "the score of the right class less that of the best other one")}</p><p class="rule">${parts.join("; ")}</p>`;
+	return `<p><b>Update ${grouped(k)}</b>, epoch ${grouped(trace.epoch[k])}: ${rowLink(row)} of ${name(run.points[row][2])}, ${num(`lead of the right class = ${short(trace.activation[k])}`, "the score of the right class less that of the best other one")}</p><p class="rule">${parts.join("; ")}</p>`;
 }
 
 function sayUnit(run, k) {
 	const { trace } = run;
 	if (!k) return "<p><b>Start</b>: no unit yet.</p>";
-	const unit = trace.units[k - 1], purpose = trace.growth !== "upstart" ? `layer ${unit.layer + 1}` : unit.parent < 0 ? "the first unit decides" : `turns unit ${unit.parent + 1} ${unit.sign > 0 ? "on where it is wrongly off" : "off where it is wrongly on"}`;
+	const unit = trace.units[k - 1], purpose = unit.parent < 0 ? "the first unit decides" : `turns unit ${unit.parent + 1} ${unit.sign > 0 ? "on where it is wrongly off" : "off where it is wrongly on"}`;
 	return `<p><b>Unit ${k}</b>: ${purpose}</p><p class="rule">w = ${tuple(unit.weights)}, b = ${short(unit.bias)}</p>`;
 }
 
@@ -183,7 +181,7 @@ export function sayEnding(run) {
 	const { trace, verdict, settings } = run, count = trace.last;
 	if (trace.kind === "network") {
 		const units = plural(count, "unit"), errors = run.measure(count).errors;
-		if (trace.stopReason === "separated") return `Separated by ${units}.`;
+		if (trace.stopReason === "separated") return ""; // the verdict says so
 		if (trace.stopReason === "max_units") return `Stopped at ${units}, with ${plural(errors, "point")} on the wrong side; allow more units.`;
 		return `Stopped: more than ${units} correct nothing; ${plural(errors, "point")} on the wrong side.`;
 	}
@@ -191,40 +189,63 @@ export function sayEnding(run) {
 	if (trace.stopReason === "separated") return `Separated after ${done}.`;
 	if (trace.stopReason === "zero_weights") return "Nothing was learnt: at w = 0 every activation is 0, which counts as right here.";
 	if (trace.cut) return `Cut after ${done}: the lab shows at most ${grouped(MOST_UPDATES)} updates.`;
-	if (verdict.separable === false) {
-		const what = verdict.kind === "plane" ? `no ${settings.form === "origin" ? "line through the origin" : "line"} separates these points` : "nothing in this space separates these points";
+	const { ties, margin, form } = settings, isSharp = ties === "mistake" || margin > 0 || (form !== "origin" && ties !== "correct");
+	if (verdict.separable === false && isSharp) {
+		const line = form === "origin" || settings.intercept_step === "0" ? "no line through the origin" : "no line";
+		const what = verdict.twins ? "two equal points are of two classes" : run.kinds > 2 ? "no three lines separate these classes" : verdict.kind === "plane" ? `${line} separates these points` : "nothing in this space separates these points";
 		return `Stopped after ${done}. It would never stop: ${what}${!run.isMoving && findRepeat(trace, count) >= 0 ? ", and the weights come back" : ""}.`;
 	}
-	return `Stopped after ${done}, before it had separated the points; allow more epochs.`;
+	if (verdict.separable) return `Stopped after ${done}, before it had separated the points; allow more epochs.`;
+	return `Stopped after ${done}. Nothing proves that more epochs would help, or that they would not.`;
 }
 
 /** What is proved about the points: a class name, and sentences. */
-export function sayVerdict(run) {
+export function sayVerdict(run, classes = []) {
 	const { verdict, settings, kinds } = run;
 	if (verdict.kind === "none") return { mood: "unknown", lines: ["Nothing to decide yet: points of both classes are needed."] };
-	if (kinds > 2) return sayVerdictOfClasses(verdict);
-	const lines = [], plane = verdict.plane ?? verdict, name = settings.form === "origin" ? "line through the origin" : "line";
+	const lines = [], mood = verdict.separable === true ? "yes" : verdict.separable === false ? "no" : "unknown";
+	if (verdict.twins) return { mood, lines: ["<b>Not separable.</b>", `${rowLink(run.rows.learnt[verdict.twins[0]], "Row")} and ${rowLink(run.rows.learnt[verdict.twins[1]])} are at the same place and of two classes: nothing can have both right.${kinds > 2 ? ` ${sayApart(verdict, classes)}.` : ""}`] };
 	if (verdict.why === "moving") lines.push("Decided when the point is at rest.");
+	else if (verdict.why === "deciding") lines.push(`<b>Deciding in exact arithmetic …</b> <progress value="${verdict.share}"></progress> <button type="button" id="stop-deciding">Stop</button>`);
+	else if (verdict.why === "stopped") lines.push("<b>Undecided</b>: stopped by you.");
+	else if (kinds > 2) lines.push(...sayClassesApart(run, classes));
+	else if (settings.form === "network") return sayNetwork(run);
 	else if (verdict.kind === "lifted") lines.push(...sayLifted(run));
 	else if (verdict.kind === "kernel") lines.push(...sayKernel(run));
-	if (verdict.kind === "plane") {
-		if (plane.separable) {
-			lines.push("<b>Linearly separable.</b>");
-			lines.push(`The widest ${name} keeps γ = ${num(short(plane.gamma), "half the distance between the convex hulls of the classes, found in exact arithmetic")} from every point; R = ${num(short(plane.radius), "the largest ‖x‖")}.`);
-		} else {
-			const proof = settings.form === "origin" ? "Rows, each times its label, cancel out" : `The convex hulls of the classes meet${settings.form === "network" ? "" : " (★)"}`;
-			lines.push(`<b>Not separable: no ${name} can do it.</b>`);
-			lines.push(`${proof}: with ${sayShares(run, plane)} both sides balance (checked in exact arithmetic).`);
-		}
-	}
-	lines.push(...sayBound(run));
-	const mood = verdict.separable === true ? "yes" : verdict.separable === false ? "no" : "unknown";
+	else lines.push(...sayPlane(run));
+	if (!verdict.why || verdict.why === "large") lines.push(...sayBound(run));
 	return { mood, lines };
 }
 
-function sayVerdictOfClasses({ apart, of, separable }) {
-	const detail = separable ? "A line separates each of them from the rest." : `A line separates ${apart} of ${of} from the rest.`;
-	return { mood: separable ? "yes" : "unknown", lines: ["<b>Three classes.</b>", detail] };
+function sayPlane(run) {
+	const { verdict, settings } = run, name = settings.form === "origin" || settings.intercept_step === "0" ? "line through the origin" : "line";
+	if (verdict.why === "threshold") return ["<b>No verdict.</b>", "No line through the origin separates these points, and with a fixed threshold the theorem speaks of no others."];
+	if (verdict.separable) {
+		const margin = `The widest ${name} keeps γ = ${num(short(verdict.gamma), "half the distance between the convex hulls of the classes, or from the origin to the hull of y·x")} from every point; R = ${num(short(verdict.radius), "the largest ‖x‖")}.`;
+		return ["<b>Linearly separable.</b>", margin];
+	}
+	const proof = name === "line" ? "The convex hulls of the classes meet (★)" : "Rows, each times its label, cancel out";
+	return [`<b>Not separable: no ${name} can do it.</b>`, `${proof}: with ${sayShares(run, verdict)} both sides balance (checked in exact arithmetic).`];
+}
+
+/** Which line separates which class, and whether three of them together leave each its region. */
+function sayClassesApart(run, classes) {
+	const { verdict } = run, which = sayApart(verdict, classes), title = verdict.separable ? "<b>Separable.</b>" : "<b>Not separable.</b>";
+	const together = verdict.separable ? "Three lines together give each class its own region" : `Three lines together cannot either: ${verdict.rows.map((place) => rowLink(run.rows.learnt[place])).join(", ")} contradict each other`;
+	return [title, `${which}. ${together} (decided in exact arithmetic).`];
+}
+
+function sayApart({ present, apart }, classes) {
+	const list = (kinds) => kinds.map((kind) => escape(nameOfClass(kind, 3, classes))).join(", ");
+	const none = present.filter((kind) => !apart.includes(kind));
+	if (!apart.length) return `No line separates any of ${list(none)} from the rest`;
+	return `A line separates ${list(apart)} from the rest${none.length ? `; none separates ${list(none)}` : ""}`;
+}
+
+function sayNetwork(run) {
+	const { verdict, trace } = run, isDone = trace?.stopReason === "separated";
+	const line = verdict.separable ? "A line separates these points, too." : "No line separates these points.";
+	return { mood: isDone ? "yes" : "unknown", lines: [isDone ? `<b>Separated by ${plural(trace.last, "unit")}.</b> ${line}` : line] };
 }
 
 function sayShares(run, { support, weights }) {
@@ -247,13 +268,11 @@ function sayLifted(run) {
 function sayKernel(run) {
 	const { verdict, settings } = run;
 	const line = verdict.plane.separable ? "A line separates these points, too." : "No line separates these points.";
-	if (verdict.why === "sigmoid") return ["<b>No verdict.</b>", `A sigmoid kernel is not the inner product of any space, so the theorem does not speak of it. ${line}`];
-	if (verdict.separable) {
-		const why = settings.kernel === "rbf" ? " A Gaussian kernel separates any points that are not equal." : "";
-		return ["<b>Separable in the space of this kernel.</b>", `${line}${why}`];
-	}
-	if (verdict.separable === null) return ["<b>Undecided in the space of this kernel.</b>", `The page decides degrees up to 4 and 300 points; a run that ends proves it, too. ${line}`];
-	return ["<b>Not separable in the space of this kernel.</b>", `With ${sayShares(run, verdict)} both sides balance there (checked in exact arithmetic).`];
+	if (verdict.why === "sigmoid") return ["<b>No verdict.</b>", `A sigmoid kernel is not the inner product of any space, so no theorem says whether training ends. ${line}`];
+	if (verdict.separable === null) return ["<b>Undecided in the space of this kernel.</b>", `The page decides degrees up to 6; a run that ends proves it, too. ${line}`];
+	if (!verdict.separable) return ["<b>Not separable in the space of this kernel.</b>", `With ${sayShares(run, verdict)} both sides balance there (checked in exact arithmetic).`];
+	const why = settings.kernel === "rbf" ? " A Gaussian kernel separates any points that are not equal." : "";
+	return ["<b>Separable in the space of this kernel.</b>", `${line}${why}`];
 }
 
 function sayBound(run) {

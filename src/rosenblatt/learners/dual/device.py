@@ -13,7 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ...data.rows import Array, to_dense
-from ...kernels.linear import UPDATE, Updates
+from ...kernels.dual import Updates
+from ...kernels.loop import UPDATE
 from .forms import Block
 from .gram import Gram, as_dense, overflow_error
 from .moves import NO_MOVES, Moves

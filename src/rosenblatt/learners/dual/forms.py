@@ -8,8 +8,8 @@ import numpy as np
 from ...data.rows import Array
 from ...kernels import dual
 from ...kernels.algebra import best_other
-from ...kernels.dual import KernelValues
-from ...kernels.linear import Settings, Updates
+from ...kernels.dual import KernelValues, Updates
+from ...kernels.perceptron import Perceptron
 
 if TYPE_CHECKING:
     from .task import DualTask
@@ -65,7 +65,7 @@ class EachClass:
         """Return the logged updates, with the numbers of their rows."""
         at, problems = log["position"], log["rival"].copy()
         times = task.state.seen[problems] + block.offset + at
-        bias_steps = np.full(len(at), task.settings.intercept_step)
+        bias_steps = np.full(len(at), task.settings.bias)
         steps = block.steps[problems, at]
         return Updates(block.numbers[at], times, steps, bias_steps, problems, problems)
 
@@ -100,7 +100,7 @@ class AllClasses:
         scores, settings = block.scores + task.state.bias[:, None], task.settings
         return self.margins(scores, block.numbers, settings) - settings.above
 
-    def margins(self, scores: Array, numbers: Array, settings: Settings) -> Array:
+    def margins(self, scores: Array, numbers: Array, settings: Perceptron) -> Array:
         """Return the lead of every row's class over its best rival."""
         labels = self.codes[numbers][None]
         own, others = np.take_along_axis(scores, labels, axis=0)[0], scores.copy()
@@ -111,7 +111,7 @@ class AllClasses:
         """Return the logged updates, with the numbers of their rows."""
         at, rivals = log["position"], log["rival"].copy()
         numbers, times = block.numbers[at], task.state.seen[0] + block.offset + at
-        bias_steps = np.full(len(at), task.settings.intercept_step)
+        bias_steps = np.full(len(at), task.settings.bias)
         return Updates(numbers, times, block.steps[at], bias_steps, self.codes[numbers], rivals)
 
     def change(self, task: "DualTask", block: Block, t: int) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ from ...training.history import Checkpoint, Count, Epoch, History
 from ...training.rules import PERCEPTRON
 from ...training.run import Run
 from ..base import Learner
-from .budget import SQUARED, BudgetedTask
+from .budget import BudgetedTask
 from .device import DeviceScorer, DeviceTask, is_on_gpu, match_layout, to_host, use_gpu
 from .forms import AllClasses, EachClass
 from .gram import ROWS_AT_ONCE, Gram, overflow_error, resolve_gamma, slice_support
@@ -75,6 +75,7 @@ class DualLearner(Learner):
     """
 
     kind: ClassVar[str] = "dual"
+    state_types = dict.fromkeys(("last", "average", "vote"), DualState)
     estimator: ClassVar[str] = "KernelPerceptron"
     refusals: ClassVar[Mapping[str, str]] = REFUSALS
     parameters: Mapping[str, Any]
@@ -157,15 +158,13 @@ class DualLearner(Learner):
         """Refuse parameters other than those that the model was begun with."""
         state, budget = self.state, self.parameters["budget"]
         size = len(state.numbers)
-        squared = size if budget is not None and self.parameters["budget_policy"] in SQUARED else 0
+        squared = 0 if budget is None else size
         fitting = fixed_parameters(self.parameters, self.classes) == self.begun
-        fitting &= len(state.ages) == (0 if budget is None else size) and size <= (budget or size)
-        fitting &= state.matrix.shape == (squared, squared)
+        fitting &= size <= (budget or size) and state.matrix.shape == (squared, squared)
         if not fitting:
             raise ValueError(
                 "A model cannot continue or be saved with another kernel, degree, gamma, coef0, "
-                "multi_class, budget or budget_policy than it was begun with; set them back or use "
-                "a new model."
+                "multi_class or budget than it was begun with; set them back or use a new model."
             )
 
     def with_parameters(self, parameters: Mapping[str, Any]) -> Self:
@@ -177,7 +176,7 @@ class DualLearner(Learner):
 
     # Learning
 
-    def task(self, examples: DualExamples, seed: int) -> DualTask:
+    def task(self, examples: DualExamples) -> DualTask:
         """Return the task of learning from examples, which starts from the state as it is."""
         X = match_layout(self.state.support, examples.X)
         codes, weights = examples.codes.astype(np.intp), examples.weights
@@ -194,7 +193,6 @@ class DualLearner(Learner):
             "form": form,
             "settings": PERCEPTRON.settings(self.parameters, self.intercept_step),
             "begun": self.state,
-            "seed": seed,
             "cache_bytes": self.cache_bytes,
         }
         budget, on_gpu = self.parameters["budget"], runs_on_gpu(self.parameters, X)
@@ -202,15 +200,14 @@ class DualLearner(Learner):
             return (DeviceTask if on_gpu else GrowingTask)(**given)
         if on_gpu:
             raise ParameterError(
-                'A budget is kept on the CPU only; use {device="cpu"} or leave {budget?} out.',
+                'A budget is kept on the CPU only; use device="cpu" or leave budget out.',
                 code="budget-device",
             )
-        policy = self.parameters["budget_policy"]
-        return BudgetedTask(**given, budget=budget, policy_name=policy)
+        return BudgetedTask(**given, budget=budget)
 
     def start(self, examples: DualExamples, order: str, epochs: int, seed: int) -> Run:
         """Return a run over examples, to step through block by block."""
-        task = self.task(examples, seed)
+        task = self.task(examples)
         return Run.single(task, task.state, History(epochs), order=order, seed=seed)
 
     def fit(
@@ -265,9 +262,6 @@ class DualLearner(Learner):
         """Return the coefficients and biases to predict with, one line per output."""
         given, average = self.parameters, self.parameters["solution"] == "average"
         check_parameters(given, KERNEL)
-        if self.begun["policy"] is not None:  # also if other parameters were set since
-            begun = {"budget": 1, "budget_policy": self.begun["policy"], "normalize": False}
-            check_parameters(dict(given) | begun, KERNEL)
         if given["normalize"]:
             self.require_updates()
             return self.state.normalize(average, self.together)
@@ -363,9 +357,9 @@ def runs_on_gpu(parameters: Mapping[str, Any], X: Any) -> bool:
 def fixed_parameters(parameters: Mapping[str, Any], classes: Array) -> dict[str, Any]:
     """Return the parameters that must not change after the first row."""
     names = ("kernel", "degree", "gamma", "coef0")
-    policy = None if parameters["budget"] is None else parameters["budget_policy"]
     kept = {name: parameters[name] for name in names}
-    return kept | {"policy": policy, "together": is_joint(parameters, classes)}
+    budgeted = parameters["budget"] is not None
+    return kept | {"budgeted": budgeted, "together": is_joint(parameters, classes)}
 
 
 def bias_step(parameters: Mapping[str, Any], gram: Gram, X: Any, counting: Array) -> float:

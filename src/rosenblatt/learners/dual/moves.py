@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...data.rows import Array
-from ...kernels.linear import Updates
+from ...kernels.dual import Updates
 
 
 class Moves(NamedTuple):

@@ -7,21 +7,53 @@ from typing import Annotated, Any, ClassVar, TypedDict
 import numpy as np
 
 from ...data.rows import Array
-from ...kernels import linear
-from ...kernels.linear import Updates
+from ...kernels import dual
+from ...kernels.dual import Updates
 from ...training.state import (
     Declared,
     DeclaredRows,
-    DeclaredUpdates,
+    Sizes,
     array,
-    check_updates,
     counter,
     declare,
-    join_updates,
     require,
 )
 from ...training.tasks import SweepResult, Task
 from .moves import group_updates, sum_by_place, sum_coefficients, to_moves
+
+UPDATE_TYPES = (np.intp, np.intp, np.float64, np.float64, np.intp, np.intp)
+
+
+@dataclass(frozen=True)
+class DeclaredUpdates(Declared):
+    """The declaration of updates."""
+
+    def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
+        return {f"{name}.{part}": array for part, array in value._asdict().items()}, {}
+
+    def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
+        return Updates(*(arrays.pop(f"{name}.{part}") for part in Updates._fields))
+
+    def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
+        fitting = [array.dtype for array in value] == [np.dtype(one) for one in UPDATE_TYPES]
+        fitting &= all(array.ndim == 1 for array in value)
+        require(fitting and len(set(map(len, value))) == 1, "its updates are malformed")
+        finite = np.isfinite(value.steps) & np.isfinite(value.intercept_steps)
+        require(finite.all(), "its updates are not finite")
+
+
+def join_updates(parts: list[Updates]) -> Updates:
+    """Join several lists of updates."""
+    nothing = Updates(*(np.empty(0, kind) for kind in UPDATE_TYPES))
+    return Updates(*map(np.concatenate, zip(nothing, *parts, strict=True)))
+
+
+def check_updates(updates: Updates, n_rows: int, outputs: int, seen: int) -> None:
+    """Refuse updates with rows, times or classes out of range."""
+    ends = {"rows": n_rows, "times": seen + 1, "labels": outputs, "rivals": outputs}
+    for name, end in ends.items():
+        numbers = getattr(updates, name)
+        require(np.all((numbers >= 0) & (numbers < end)), f"the {name} of its updates do not exist")
 
 
 class DualFacts(TypedDict):
@@ -39,10 +71,9 @@ class DualState:
 
     Outputs are classes, or the problems of one-vs-rest (one for two classes). A column of ``coef``
     belongs to a support row; ``missing`` is that of ``Average``. Without a budget ``updates`` keeps
-    every mistake and ``norms`` the squared norm of the function after each. With one, ``ages`` says
-    how many mistakes there had been when a row came in, ``matrix`` is the support's Gram matrix
-    (forgetron) or the coefficients of an orthonormal basis of its span, one row each (projectron),
-    and ``forgotten`` the forgetron's Q. ``given`` counts the rows of all calls.
+    every mistake and ``norms`` the squared norm of the function after each. With one, ``matrix``
+    has the coefficients of an orthonormal basis of the span of the support, one row each. ``given``
+    counts the rows of all calls.
     """
 
     numbers: Array = array("support", dtype=np.int64)
@@ -52,15 +83,11 @@ class DualState:
     bias: Array = array("outputs", dtype=np.float64)
     missing_bias: Array = array("outputs", dtype=np.float64)
     seen: Array = array("outputs", dtype=np.int64)
-    ages: Array = array("kept", dtype=np.int64)
     matrix: Array = array("squared", "squared", dtype=np.float64)
     norms: Array = array("mistakes kept", dtype=np.float64)
     updates: Updates = declare(DeclaredUpdates())
     mistakes: int = counter(0)
     given: int = counter(0)
-    forgotten: float = declare(Declared(signed=True), default=0.0)
-    full: bool = False
-    """Whether a budget has ended the training."""
 
     facts: ClassVar = (DualFacts,)
 
@@ -76,7 +103,6 @@ class DualState:
             bias=np.zeros(outputs),
             missing_bias=np.zeros(outputs),
             seen=np.zeros(outputs, np.int64),
-            ages=numbers,
             matrix=np.zeros((0, 0)),
             norms=np.zeros(0),
             updates=join_updates([]),
@@ -95,20 +121,13 @@ class DualState:
 
     def stop_reason(self, clean: bool) -> str:
         """Return the reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
-        if self.full:
-            return "budget"
         if not clean:
             return ""
         return "separated" if self.mistakes else "zero_weights"  # where ties are right
 
-    def after_loading(self) -> None:
-        """Set what is not saved, after loading."""
-        self.full = False
-
     def check(self) -> None:
         """Refuse parts that do not fit together."""
         size, mistakes = len(self.numbers), len(self.norms)
-        require(len(self.ages) in (0, size), "its arrays do not fit")
         require(mistakes in (0, self.mistakes), "its arrays do not fit")
         require(len(self.matrix) in (0, size), "matrix does not fit or is not finite")
         require(self.support.shape[0] == size, "its rows do not fit")
@@ -165,12 +184,12 @@ class DualState:
         out = np.zeros((outputs, products.shape[1]))
         if together:
             survived = np.diff(updates.times, prepend=0, append=self.seen[0]).astype(np.float64)
-            linear.multiclass_votes(np.zeros_like(out), products, updates, survived, out)
+            dual.multiclass_votes(np.zeros_like(out), products, updates, survived, out)
             return np.ascontiguousarray(out.T) / max(int(self.seen[0]), 1)
         for problem in range(outputs):
             own = Updates(*(part[updates.labels == problem] for part in updates))
             survived = np.diff(own.times, prepend=0, append=self.seen[problem]).astype(np.float64)
             scores = np.zeros(products.shape[1])
-            linear.perceptron_votes(scores, products, own, survived, sign_of_zero, out[problem])
+            dual.perceptron_votes(scores, products, own, survived, sign_of_zero, out[problem])
             out[problem] /= max(int(self.seen[problem]), 1)
         return np.ascontiguousarray(out.T)

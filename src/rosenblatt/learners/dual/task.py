@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from ...data.rows import Array
-from ...kernels.linear import UPDATE, Settings
+from ...kernels.loop import UPDATE
+from ...kernels.perceptron import Perceptron
 from ...training.tasks import SweepResult
 from .forms import AllClasses, Block, EachClass
 from .gram import Gram
@@ -24,9 +25,8 @@ class DualTask:
     X: Any
     row_order: Array
     form: EachClass | AllClasses
-    settings: Settings
+    settings: Perceptron
     begun: DualState
-    seed: int
     cache_bytes: float
     log: Array = field(init=False)
     """The updates of a replay."""
@@ -35,7 +35,7 @@ class DualTask:
 
     def __post_init__(self) -> None:
         begun = self.begun
-        self.state = replace(begun, bias=begun.bias.copy(), seen=begun.seen.copy(), full=False)
+        self.state = replace(begun, bias=begun.bias.copy(), seen=begun.seen.copy())
         self.width = self.X.shape[1]
         self.together = isinstance(self.form, AllClasses)
         self.learning = np.ones(len(begun.bias), bool)

@@ -7,13 +7,12 @@ import numpy as np
 from scipy.sparse import vstack
 
 from ...data.rows import Array
-from ...kernels.dual import KernelValues
-from ...kernels.linear import UPDATE, Updates
-from ...training.state import join_updates
+from ...kernels.dual import KernelValues, Updates
+from ...kernels.loop import UPDATE
 from .forms import NOTHING, Block
 from .gram import ROWS_AT_ONCE, overflow_error, slice_support
 from .moves import NO_MOVES, Moves, group_updates, sum_coefficients, to_moves
-from .state import DualState
+from .state import DualState, join_updates
 from .task import DualTask
 
 SPARE_SUSPECTS = 16  # rows close to a mistake whose kernel values are fetched with the wrong ones

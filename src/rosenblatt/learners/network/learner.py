@@ -78,6 +78,7 @@ class NetworkLearner(Learner):
     """
 
     kind: ClassVar[str] = "network"
+    state_types: ClassVar = {"": NetworkState}
     estimator: ClassVar[str] = "PerceptronNetwork"
     refusals: ClassVar[Mapping[str, str]] = REFUSALS
     parameters: Mapping[str, Any]

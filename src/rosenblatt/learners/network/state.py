@@ -139,9 +139,6 @@ class NetworkState:
         require(len(model.states) == (1 if count == 2 else count), "it lacks networks")
         return {}, None
 
-    def after_loading(self) -> None:
-        """Do nothing: all fields are saved."""
-
     def check(self) -> None:
         """Refuse units whose inputs do not exist."""
         require(len(self.ends) > 0, "it has no unit")

@@ -1,0 +1,31 @@
+"""Functions whose implementation the class of their first argument chooses, at compile time."""
+
+import inspect
+
+from numba import config
+from numba.extending import overload
+
+from .compiling import HELPER
+
+
+def by_kind(default):
+    """Let a function have an implementation for a class (a NamedTuple) of its first argument.
+
+    ``@function.of(Kind)`` registers one; other classes have the function's own. Plain Python
+    chooses in the same way.
+    """
+    kinds = {}
+
+    def call(first, *rest):
+        return kinds.get(type(first), default)(first, *rest)
+
+    def choose(*given):
+        return kinds.get(given[0].instance_class, default)
+
+    def of(*classes):
+        return lambda function: kinds.update(dict.fromkeys(classes, function)) or function
+
+    choose.__signature__, call.of = inspect.signature(default), of
+    if not config.DISABLE_JIT:
+        overload(call, jit_options={**HELPER, "forceinline": True})(choose)
+    return call

@@ -1,0 +1,257 @@
+"""The learning loop of all linear models: measure a row, compare, update.
+
+A target says how the weights see a row (targets.py). A rule is the class of its settings, and says
+which rows are right and what the others change: one file per family. Numba compiles the loop for
+each pair in use.
+
+Kernels take arrays and change them in place. Randomness is in the order of the rows. Learning can
+stop after any update and continue from there.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .algebra import (
+    Rows,
+    add,
+    column,
+    fetch_row,
+    is_shuffled,
+    span,
+    squared_norm,
+)
+from .compiling import bare, compile_copy, inlined
+from .dispatch import by_kind
+
+
+class Examples(NamedTuple):
+    """Rows with their labels and step sizes.
+
+    ``steps[i]`` is how far row i moves the weights: the learning rate times the row's weight and,
+    for two classes, times its label (+1 or -1). ``labels`` holds class numbers, numbers or ranks,
+    or is None for two classes.
+    """
+
+    rows: Rows
+    steps: np.ndarray
+    labels: np.ndarray | None
+
+
+class State(NamedTuple):
+    """The arrays of a model that learns, all flat: weight j·classes + c is of column j and class c.
+
+    Weights and biases; the sums for an average, or empty arrays; and what a rule keeps of each
+    weight and bias, or None: ``S`` a variance or a sum of squares, ``z`` a sum of gradients.
+    ``scale`` is what scaled.py keeps.
+    """
+
+    w: np.ndarray
+    b: np.ndarray
+    u: np.ndarray
+    ub: np.ndarray
+    S: np.ndarray | None = None
+    Sb: np.ndarray | None = None
+    z: np.ndarray | None = None
+    zb: np.ndarray | None = None
+    scale: np.ndarray | None = None
+
+
+class Found(NamedTuple):
+    """How the weights see a row: its score, its margin, and its side (1 or -1).
+
+    With several classes or ranks also its label; with several classes the rival, that is the best
+    other class. The rival is -1 if there is one column of weights only.
+    """
+
+    score: float
+    margin: float
+    side: float
+    label: int
+    rival: int
+
+
+UPDATE = np.dtype(
+    [("position", np.intp), ("rival", np.intp), ("margin", np.float64), ("step", np.float64)]
+)
+"""One entry of the log; the length of the log is the largest number of updates.
+
+``position`` is the place in the order, ``rival`` the wrong class that was moved away, or -1.
+``margin`` is that before the update, and ``step`` the step along the row.
+"""
+
+
+JUST_1 = float(np.nextafter(1.0, 0.0))  # what a margin of 1 exceeds
+JUST_0 = float(np.nextafter(0.0, -1.0))  # and one of 0
+
+
+class Clock(NamedTuple):
+    """How rows count in an average: the rows seen before an order, and the rate of growth.
+
+    Row ``since`` counts as 1, which keeps the others in range.
+    """
+
+    seen: float
+    rate: float
+    since: float
+
+
+@inlined
+def count_weight(clock, t):
+    """The weight of all rows up to place t of an order in an average: their number at rate 0."""
+    rows = clock.seen + t
+    if clock.rate == 0.0:
+        return rows
+    growth = math.expm1(clock.rate * (rows - clock.since)) - math.expm1(-clock.rate * clock.since)
+    return growth / math.expm1(clock.rate)
+
+
+# What targets and rules implement.
+
+
+@by_kind
+def measure(target, state, i, examples):
+    """How the weights see a row."""
+
+
+@by_kind
+def fetch_ahead(target, state, t, order, rows):
+    """Prefetch what the row after place t needs besides itself."""
+
+
+@by_kind
+def row_loss(target, state, found):
+    """The loss of a row that is not right."""
+    return -found.margin if found.margin < 0.0 else 0.0
+
+
+@by_kind
+def is_right(rule, state, found, i, examples):
+    """Whether a row causes no update."""
+    return found.margin > rule.above
+
+
+# A rule that keeps more than weights and biases says so in ``keeps``: names of arrays of the state,
+# and what each begins with. It is ``demanding`` if it also learns from rows on the right side.
+
+
+@by_kind
+def update(rule, state, found, clock, t, i, examples):
+    """Change the state by a row; return the step that is logged."""
+
+
+@inlined
+def log_update(log, updates, t, rival, margin, step):
+    """Write an update into the log; return its loss."""
+    log[updates]["position"] = t
+    log[updates]["rival"] = rival
+    log[updates]["margin"] = margin
+    log[updates]["step"] = step
+    return -margin if margin < 0.0 else 0.0
+
+
+# The loop.
+
+
+@inlined
+def rescale(found, scale):
+    """What was found of a row, times the number that multiplies all weights, if there is one."""
+    if scale is None:
+        return found
+    z = scale[0]
+    return Found(found.score * z, found.margin * z, found.side, found.label, found.rival)
+
+
+def learn(target, rule, examples, order, start, state, clock, log):
+    """Learn from an order; return where it stopped, the updates, and the loss J of wrong rows.
+
+    It stops early when the log is full, or at a row whose margin is not finite.
+    """
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
+    for t in range(start, len(order)):
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, examples.rows)
+        fetch_ahead(target, state, t, order, examples.rows)
+        found = rescale(measure(target, state, i, examples), state.scale)
+        if not is_right(rule, state, found, i, examples) or math.isinf(found.margin):
+            if updates == len(log) or not math.isfinite(found.margin):
+                return t, updates, loss
+            loss += row_loss(target, state, found)
+            step = update(rule, state, found, clock, t, i, examples)
+            log_update(log, updates, t, found.rival, found.margin, step)
+            updates += 1
+    return len(order), updates, loss
+
+
+@bare
+def margins(target, examples, order, state, out):
+    """The margin of each row of an order."""
+    for t in range(len(order)):
+        found = rescale(measure(target, state, np.uint64(order[t]), examples), state.scale)
+        out[t] = found.margin
+
+
+LOOPS = {}
+
+
+def compile_loop(rule: type) -> Any:
+    """The loop, compiled for the class of a rule; its code on disk depends on the rule's file."""
+    if rule not in LOOPS:
+        LOOPS[rule] = compile_copy(learn, rule)
+    return LOOPS[rule]
+
+
+# What most updates do. An average over all rows seen is computed lazily: an update made after c
+# rows is missing from the first c weights, so c times the update is summed in u, and the average
+# over n rows is w - u/n (Daumé 2006). In an average that decays, each row counts e^rate times as
+# much as the row before.
+
+
+@inlined
+def move(state, found, step, bias, time, i, rows):
+    """Add step·xᵢ to the weights, or to those of a class, and subtract it from its rival's.
+
+    ``bias`` is how far a step of 1 moves a bias, and ``time`` the weight of the rows before.
+    """
+    move_columns(state.w, state.b, found, step, bias, i, rows)
+    if len(state.u):
+        move_columns(state.u, state.ub, found, time * np.float64(step), bias, i, rows)
+
+
+@inlined
+def move_columns(w, b, found, step, bias, i, rows):
+    """The same for some weights and biases, or sums."""
+    if found.rival < 0:
+        add(w, step, i, rows)
+        b[0] += step * bias
+    else:
+        add_pair(w, b, step, bias, found, i, rows)
+
+
+@inlined
+def add_pair(w, b, step, bias, found, i, rows):
+    """Add step·xᵢ to a class and subtract it from its rival."""
+    values, indices, starts = rows
+    first, last = span(i, indices, starts)
+    classes, y, rival = np.uint64(len(b)), np.uint64(found.label), np.uint64(found.rival)
+    for k in range(first, last):
+        j = column(k, first, indices) * classes
+        w[j + y] += step * values[k]
+        w[j + rival] -= step * values[k]
+    b[y] += step * bias
+    b[rival] -= step * bias
+
+
+@inlined
+def squared_size(found, bias, i, rows):
+    """The squared length of a row with its bias; twice that for the difference of two classes."""
+    size = squared_norm(i, rows) + bias
+    return size if found.rival < 0 else 2.0 * size
+
+
+@inlined
+def row_weight(i, examples):
+    """The weight of a row, with the learning rate."""
+    return abs(np.float64(examples.steps[i]))

@@ -1,1 +1,0 @@
-"""Tags of sequences: words, templates, and the structured perceptron without scikit-learn."""

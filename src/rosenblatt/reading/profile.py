@@ -1,0 +1,375 @@
+"""What the first megabyte of a CSV or TSV file shows: delimiter, header, columns and kinds."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..data.labels import LARGEST_LABEL
+from ..data.rows import read_only
+from ..kernels import lines
+from ..kernels.addresses import MARKS, NEWLINE
+from ..kernels.lines import MISSING
+from ..parameters import InputError
+from .arrow import to_arrow_type
+from .formats import find_delimiter
+from .kinds import are_numbers, detect_cells
+from .label import FIRST_ROWS, LABEL_NAMES, find_usual_labels, with_label
+from .notices import Notice, list_words, make_notice
+from .parser import BOM, SAMPLE
+from .recipe import (
+    DIGITS,
+    ColumnKind,
+    ColumnNames,
+    FeatureRecipe,
+    ReaderOptions,
+    collect_notices,
+    split_crosses,
+    with_columns,
+)
+from .sources import BLANKS, LONGEST_ROW, ByteStream, Source, count_byte, file_error
+from .spellings import LEADING_ZEROS, is_number
+from .values import clean, to_scalar, trim_cells
+
+LONG = 30  # characters: a name has fewer, a sentence more
+FEW = 3  # numbers do not tell a range
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What the first rows of a table show: its columns, what they hold, and their first cells."""
+
+    columns: ColumnNames
+    kinds: Sequence[ColumnKind]
+    column: Callable[[int], Any]
+    """Returns the first rows of a column by its place, as Arrow has them."""
+
+    def cells(self, place: int) -> list[Any]:
+        """Return the first cells of a column without blanks; None where one is missing."""
+        return [clean(cell) for cell in self.column(place)[:FIRST_ROWS].to_pylist()]
+
+    def complete(
+        self, asked: FeatureRecipe, options: ReaderOptions
+    ) -> tuple[FeatureRecipe, dict[Notice, None]]:
+        """Return a recipe with the label and the columns, and what to note about them."""
+        cells = lru_cache(self.cells)
+        recipe, notices = with_label(asked, self.columns, cells, options.skip_bad)
+        recipe = with_columns(recipe, self.columns, self.kinds)
+        features = ColumnNames([name for name, _ in recipe.columns or ()], self.columns.source)
+        for pair in split_crosses(recipe):
+            features.find_names(pair)
+        if options.new:
+            notices |= collect_notices(recipe, asked, self.columns, self.kinds)
+        return recipe, notices
+
+
+@dataclass(frozen=True)
+class TextProfile(Profile):
+    """The profile of a CSV or TSV file, whose rows begin after ``skip`` bytes."""
+
+    divided_by: str
+    skip: int
+    header: bool
+
+    @property
+    def delimiter(self) -> str:
+        """The letter between cells; blanks are read as tabs."""
+        return "\t" if self.divided_by == BLANKS else self.divided_by
+
+    def find_rows(self, stream: ByteStream) -> int:
+        """Count the bytes before the first row of another file, whose header must be the same."""
+        begin, head, ends = read_sample(stream, self.delimiter)
+        if not self.header:
+            return begin
+        if not head.strip():
+            raise file_error("empty", stream.name, "is empty; leave it out, or write its header")
+        text = head[begin : ends[0]].decode(errors="replace")
+        names = [cell.strip() for cell in split_cells(text, self.delimiter)]
+        if names != self.columns.names:
+            listed = f"{list_words(names)} instead of {list_words(self.columns.names)}"
+            what = f"has other columns than {self.columns.source}: {listed}"
+            raise file_error("other-columns", stream.name, what)
+        return int(ends[0])
+
+
+def profile_text(
+    source: Source, usual: str, recipe: FeatureRecipe, options: ReaderOptions
+) -> TextProfile:
+    """Look at the head of a CSV or TSV file; ``usual`` is the delimiter that its name implies.
+
+    What a recipe knows is not detected: the header, and the kinds of the columns.
+    """
+    divided_by = find_delimiter(source.head(SAMPLE), recipe.delimiter or usual)
+    divided_by = divided_by or recipe.delimiter or usual
+    if divided_by == BLANKS:
+        source.divide_at_blanks()
+    delimiter = "\t" if divided_by == BLANKS else divided_by
+    begin, head, ends = read_sample(source, delimiter)
+    top, rows = head[begin : ends[0]], head[begin : ends[-1]]
+    refuse_odd_beginning(source.name, top, head[begin:], head[ends[-1] :], ends[0] - begin)
+    cells = [cell.strip() for cell in split_cells(top.decode(errors="replace"), delimiter)]
+    columns = parse_strings(rows, delimiter, len(cells))
+    below = [column[1:] for column in columns]
+    known, tolerated = recipe.columns is not None, options.skip_bad
+    header, found = recipe.header, list[ColumnKind]()
+    if header is None or not known:
+        found = detect_columns(cells, below, tolerated)
+    if header is None:
+        header = is_header(cells, below, recipe, found)
+    if not (head[ends[0] : ends[-1]] if header else rows).strip():
+        hint = " below its header (use header=False if that line is a row)" if header else ""
+        raise file_error("no-rows", source.name, f"has no rows{hint}")
+    columns = below if header else columns
+    names = ColumnNames(name_columns(header, cells, recipe, source.name), source.names[0])
+    if known:  # the model says what a column holds, and the file how it writes that
+        found = [ColumnKind("number" if are_numbers(one) else "category") for one in columns]
+    elif not header:
+        found = detect_columns(names.names, columns, tolerated)
+    found = [keep_zeros(*each) for each in zip(found, names.names, columns, strict=True)]
+    stated = {names.number(name) for name in options.category}
+    kinds = [
+        ColumnKind("category") if place in stated else each for place, each in enumerate(found)
+    ]
+    skip = ends[0] if header else begin
+    return TextProfile(names, kinds, columns.__getitem__, divided_by, skip, header)
+
+
+def read_sample(source: Source | ByteStream, delimiter: str) -> tuple[int, bytes, list[int]]:
+    """Return where rows begin, the first bytes, and the ends of the rows in them."""
+    size = SAMPLE
+    while True:
+        head = source.head(size)
+        over = len(head) < size or size > LONGEST_ROW
+        begin = len(head) - len(head.removeprefix(BOM).lstrip(b"\r\n"))
+        if over and not head.endswith(b"\n"):
+            head += b"\n"
+        ends = row_ends(head[begin:] or b"\n", delimiter)[0] + begin
+        if over or len(ends) > 1:
+            return begin, head, ends.tolist() or [len(head)]
+        size *= 2
+
+
+def refuse_odd_beginning(name: str, top: bytes, head: bytes, rest: bytes, length: int) -> None:
+    """Refuse a file whose first row is not a row, and say why."""
+    column = None
+    if length > LONGEST_ROW:
+        code, column = "row-too-long", 1
+        why = f"the row is longer than {LONGEST_ROW >> 20} MB"
+    elif top.startswith((b"\xff\xfe", b"\xfe\xff")):
+        code, why = "encoding", 'the file begins like UTF-16; use encoding="utf-16"'
+    elif b"\0" in top:
+        code, column = "nul-byte", top.index(0) + 1
+        why = "there is a NUL byte (a table must be UTF-8)"
+    elif b"\r" in head and b"\n" not in head.rstrip(b"\n"):
+        code, why = "carriage-returns", "lines end in carriage returns only; write newlines instead"
+    elif not top.strip():
+        code, why = "no-rows", "there are no rows"
+    elif len(top) + len(rest) == len(head) and b'"' in rest:
+        code, why = "quotation", "a quotation mark below the first row is never closed"
+    else:
+        return
+    where = name if column is None else f"{name}, line 1, column {column}"
+    line = None if column is None else 1
+    raise InputError(f"{where}: {why}.", code=code, file=name, line=line, column=column)
+
+
+def row_ends(data: Any, delimiter: str, last: bool = False) -> tuple[np.ndarray, int]:
+    """Return where each whole row ends, and how many quotation marks are never closed.
+
+    Nothing follows the ``last`` data.
+    """
+    data = read_only(np.frombuffer(data, np.uint8))
+    if not count_byte(data, MARKS):  # without a kernel, which takes time to compile
+        return np.flatnonzero(data == NEWLINE) + 1, 0
+    ends = np.empty(len(data), np.int64)
+    n, unclosed = lines.row_ends(data, ord(delimiter), last, ends)
+    return ends[:n], unclosed
+
+
+def split_cells(row: str, delimiter: str) -> list[str]:
+    """Split one row into cells."""
+    usual = csv.field_size_limit(2**31 - 1)
+    try:
+        return next(csv.reader([row], delimiter=delimiter), [])
+    except csv.Error as error:
+        raise InputError(f"A row cannot be divided into cells: {error}.", code="cells") from error
+    finally:
+        csv.field_size_limit(usual)
+
+
+def detect_columns(
+    names: Sequence[str], columns: Sequence[Any], tolerated: int
+) -> list[ColumnKind]:
+    """Detect the kinds of columns of strings; ``tolerated`` rows may be broken."""
+    return [detect_cells(*pair, tolerated) for pair in zip(names, columns, strict=True)]
+
+
+def keep_zeros(found: ColumnKind, name: str, column: Any) -> ColumnKind:
+    """Take numbers with leading zeros, such as postal codes, as a category."""
+    from pyarrow import compute
+
+    if found.kind != "number":
+        return found
+    zeros = column.filter(compute.match_substring_regex(column, LEADING_ZEROS))
+    if not len(zeros):
+        return found
+    cell = zeros[0].as_py().strip()[:40]
+    return ColumnKind("category", make_notice("codes-zeros", name=name, cell=cell))
+
+
+def name_columns(header: bool, cells: list[str], recipe: FeatureRecipe, source: str) -> list[str]:
+    """Return the names of the columns: their numbers if there is no header.
+
+    Where a model knows the columns by number and the label is not there, its number is not.
+    """
+    if header:
+        return cells
+    if recipe.columns is not None and recipe.header is False:
+        known = recipe.numbered_columns(source)
+        if len(known) == len(cells):
+            return known
+    return list(map(str, range(len(cells))))
+
+
+# The header.
+
+
+def is_header(
+    cells: list[str], below: Sequence[Any], recipe: FeatureRecipe, kinds: Sequence[ColumnKind]
+) -> bool:
+    """Guess whether the cells of the first row are names, by the rows below and their kinds."""
+    stated = {recipe.label, recipe.id, *recipe.text, *recipe.ignore}
+    stated |= {name for name, _ in recipe.columns or ()}
+    if any(isinstance(name, str) and not DIGITS.fullmatch(name) for name in stated & {*cells}):
+        return True
+    if not len(below[0]):
+        return recipe.columns is None and not any(map(is_number, cells))
+    numbers = all(map(is_number, cells))
+    if all(each == ColumnKind("number") for each in kinds):
+        return not numbers
+    if numbers:
+        return cells == [str(number) for number in range(len(cells))]
+    label = label_place(recipe.label, cells)
+    columns = enumerate(zip(cells, kinds, below, strict=True))
+    signs = Counter(weigh_name(*column, place == label) for place, column in columns)
+    if signs[Sign.SURE]:
+        return True
+    if signs[Sign.NAME] or signs[Sign.ROW]:
+        return signs[Sign.NAME] > signs[Sign.ROW]
+    return not signs[Sign.LABEL]
+
+
+class Sign(Enum):
+    """What the first cell of a column is: surely or likely a name, or the cell of a row."""
+
+    SURE = 1
+    NAME = 2
+    ROW = 3
+    LABEL = 4  # a row's, if the label is not called like one of its classes
+    NONE = 5
+
+
+def weigh_name(cell: str, found: ColumnKind, column: Any, is_label: bool) -> Sign:
+    """Judge whether the first cell of a column is a name, by the kind of what is below it."""
+    from pyarrow import compute
+
+    if not cell:
+        return Sign.NONE
+    if found.kind == "date":
+        return Sign.NONE if re.search(r"\d", cell) else Sign.SURE
+    if found.kind == "number":
+        number = is_number(cell) or (found.spelling is not None and found.spelling.fits(cell))
+        return Sign.SURE if not number else Sign.ROW if is_within(cell, column) else Sign.NONE
+    words = trim_cells(column).drop_null()
+    if compute.any(compute.equal(words, to_scalar(cell))).as_py():
+        return Sign.LABEL if is_label else Sign.ROW
+    if cell.lower() in LABEL_NAMES:
+        return Sign.SURE
+    if (compute.mean(compute.utf8_length(words)).as_py() or 0) > LONG:
+        return Sign.ROW if len(cell) > LONG else Sign.NAME
+    return Sign.NAME if len(words.unique()) < len(words) else Sign.NONE
+
+
+def is_within(cell: str, column: Any) -> bool:
+    """Whether a number fits the range of a column, or the column has no clear range."""
+    from pyarrow import compute
+
+    if len(column) - column.null_count < FEW or not DIGITS.fullmatch(cell):
+        return True
+    try:
+        ends = compute.min_max(column.cast("float64")).as_py()
+    except ValueError:  # numbers that are not written plainly
+        return True
+    return bool(ends["min"] <= int(cell) <= ends["max"])
+
+
+def label_place(label: Any, names: list[str]) -> int:
+    """Return the place of the label if a row held names."""
+    if label is None or label is False:
+        return next(iter(find_usual_labels(names)), len(names) - 1)
+    number = int(label) if isinstance(label, int) or DIGITS.fullmatch(label) else -1
+    return number % len(names)
+
+
+def holds_long(column: Any) -> bool:
+    """Whether an integer among labels is too large for a float to tell it from the next."""
+    from pyarrow import compute
+
+    found = column.filter(compute.match_substring_regex(column, r"^ *[+-]?\d{16,} *$"))
+    return any(abs(int(cell)) >= LARGEST_LABEL for cell in found.unique().to_pylist())
+
+
+# Cells through Arrow.
+
+MOST_BLANKS = 8  # around a missing number
+BLANK_MISSING = [  # Arrow compares blanks too
+    before * " " + word + after * " "
+    for word in MISSING
+    for before in range(MOST_BLANKS + 1)
+    for after in range(MOST_BLANKS + 1 - before if word else 1)
+]
+
+
+def parse_cells(
+    data: Any, delimiter: str, width: int, lenient: bool = False, **conversion: Any
+) -> Any:
+    """Parse whole rows as an Arrow table whose columns are named by number.
+
+    One block holds them all, however long a row is, and no thread of Arrow's outlives the call:
+    one that lets go of Python's memory while Python ends would abort the process.
+    """
+    import pyarrow
+    from pyarrow import csv as arrow
+
+    if bytes(data[: len(BOM)]) == BOM:
+        data = b"\n" + bytes(data)  # the file's own was passed over; Arrow would drop this one
+    return arrow.read_csv(
+        pyarrow.BufferReader(pyarrow.py_buffer(data)),
+        arrow.ReadOptions(
+            column_names=[str(number) for number in range(width)],
+            block_size=len(data) + 1,
+            use_threads=False,
+        ),
+        arrow.ParseOptions(
+            delimiter=delimiter,
+            newlines_in_values=bool(np.any(np.frombuffer(data, np.uint8) == MARKS)),
+            invalid_row_handler=(lambda row: "skip") if lenient else None,
+        ),
+        arrow.ConvertOptions(null_values=BLANK_MISSING, **conversion),
+    )
+
+
+def parse_strings(rows: bytes, delimiter: str, width: int) -> list[Any]:
+    """Parse whole rows as columns of strings, leaving out rows of another width."""
+    types = dict.fromkeys(map(str, range(width)), to_arrow_type(None))
+    data = rows.decode(errors="replace").encode()  # rows that are left out must be UTF-8 too
+    table = parse_cells(
+        data, delimiter, width, lenient=True, strings_can_be_null=True, column_types=types
+    )
+    return list(table.columns)

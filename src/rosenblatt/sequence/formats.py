@@ -1,0 +1,319 @@
+"""Read files of sentences: CoNLL-U, columns of CoNLL-2000 to 2003, word/TAG, plain text."""
+
+import logging
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.rows import Array
+from ..parameters import InputError, ParameterError
+from ..reading.notices import make_notice
+from ..reading.sources import Source
+from .kernels.conll import TokenLines, read_token_lines, write_filled, write_tagged
+from .sentences import Sentences
+from .strings import Categorical, Strings
+
+TREE_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+
+
+class Layout(NamedTuple):
+    """Where words, further columns and tags stand in a file, as a model keeps it.
+
+    ``fields`` are the numbers of the columns, the word's first; ``label`` is that of the tag.
+    """
+
+    format: str
+    fields: tuple[int, ...]
+    label: int
+    encoding: str | None = None
+    """The encoding, unless it is UTF-8."""
+
+
+class TaggedFile(NamedTuple):
+    """A file as bytes, its sentences, and the places of its tags."""
+
+    name: str
+    data: bytes
+    layout: Layout
+    sentences: Sentences
+    tags: Strings | None
+    line_ends: Array
+    tag_begins: Array
+    tag_ends: Array
+
+
+BLANK = np.zeros(256, bool)
+BLANK[[*range(9, 14), *range(28, 33)]] = True
+OTHER_BLANKS = re.compile(
+    rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80"
+)
+BOM = "\ufeff".encode()
+AT_ONCE = 1 << 20  # bytes that are read from a stream at once
+
+
+class Piece(NamedTuple):
+    """Whole sentences of a file as bytes, and the number of lines before them."""
+
+    name: str
+    data: bytes
+    lines_before: int
+
+
+def read_pieces(source: Source, kind: str, size: int) -> Iterator[Piece]:
+    """Yield the bytes of files in pieces of whole sentences, each about ``size`` bytes long."""
+    for path in source.files if len(source.files) > 1 else [None]:
+        own = source if path is None else Source(path, source.encoding)
+        rest, lines = b"", 0
+        with own.open() as stream:
+            if own.misread is not None:
+                logging.getLogger("rosenblatt").warning(
+                    "%s: %s", own.name, make_notice("encoding", encoding=own.misread)
+                )
+            while more := read_fully(stream, size):
+                data = (rest + more).removeprefix(BOM if not lines else b"")
+                end = find_end_of_sentences(data, kind) if len(more) == size else len(data)
+                rest = data[end:]
+                if end:
+                    yield Piece(own.name, data[:end], lines)
+                    lines += data.count(b"\n", 0, end)
+        if rest:
+            yield Piece(own.name, rest, lines)
+
+
+def read_fully(stream: Any, size: int) -> bytes:
+    """Read ``size`` bytes of a stream, fewer only at its end."""
+    parts, left = [], size
+    while left and (more := stream.read(min(left, AT_ONCE))):
+        parts.append(more)
+        left -= len(more)
+    return b"".join(parts)
+
+
+def find_end_of_sentences(data: bytes, kind: str) -> int:
+    """Return where the last complete sentence of some bytes ends; 0 if there is none."""
+    if kind in ("tagged", "text"):
+        return data.rfind(b"\n") + 1
+    stop = len(data)
+    while (newline := data.rfind(b"\n", 0, stop)) >= 0:
+        line = data[data.rfind(b"\n", 0, newline) + 1 : newline]
+        if not line.strip():
+            return newline + 1
+        stop = newline
+    return 0
+
+
+def find_label(label: str | None, kind: str, n_fields: int, name: str) -> int:
+    """Return the number of the column of tags."""
+    if kind == "conllu":
+        wanted = "upos" if label is None else label.lower()
+        if wanted in TREE_FIELDS[2:]:
+            return TREE_FIELDS.index(wanted)
+    elif label is None:
+        return n_fields - 1
+    if label is not None and label.isdecimal() and 0 < int(label) < n_fields:
+        return int(label)
+    known = ", ".join(TREE_FIELDS[2:]) if kind == "conllu" else f"numbers from 1 to {n_fields - 1}"
+    raise ParameterError(
+        f"{name} has no column of tags {label}; label may be {known}.", code="unknown-column"
+    )
+
+
+def find_layout(piece: Piece, kind: str, label: str | None) -> Layout:
+    """Find the layout of a file to learn from: the column of tags, and the columns before it."""
+    name = piece.name
+    if kind == "tagged":
+        return Layout(kind, (0,), 1)
+    if kind == "text":
+        raise InputError(
+            f"{name} is plain text; give a file with tags to learn from.", code="no-tags", file=name
+        )
+    if kind == "conllu":
+        return Layout(kind, (1,), find_label(label, kind, len(TREE_FIELDS), name))
+    _, found = find_fields(piece.data, False, False, (0,))
+    count, _, _, most, _ = found
+    if not count:
+        raise InputError(f"{name} has no tokens.", code="no-tokens", file=name)
+    if most < 2:
+        raise InputError(
+            f"{name} has one column only; a word and a tag are needed.", code="no-tags", file=name
+        )
+    place = find_label(label, kind, most, name)
+    return Layout(kind, tuple(range(place)), place)
+
+
+def find_fields(
+    data: bytes, tabs: bool, trees: bool, wanted: tuple[int, ...]
+) -> tuple[TokenLines, Any]:
+    """Return the places of some fields of all tokens, and the counts of the kernel."""
+    letters = np.frombuffer(data, np.uint8)
+    most = int(np.count_nonzero(letters == ord("\n"))) + 1
+    fields = np.array(wanted, np.int64)
+    room = TokenLines(
+        np.empty((len(fields), most), np.int64),
+        np.empty((len(fields), most), np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+    )
+    columns = 0 if trees else count_columns(data)
+    return room, read_token_lines(letters, tabs, trees, columns, fields, room)
+
+
+def count_columns(data: bytes) -> int:
+    """Return the number of columns of the first line of a token."""
+    first = 0
+    while first < len(data):
+        end = data.find(b"\n", first)
+        line = data[first : end if end >= 0 else len(data)].strip()
+        if line and not line.startswith((b"#", b"-DOCSTART-")):
+            return len(line.split())
+        first = end + 1 if end >= 0 else len(data)
+    return 0
+
+
+def read_tagged(
+    piece: Piece, layout: Layout, columns: tuple[str, ...], with_tags: bool
+) -> TaggedFile:
+    """Read the sentences of a piece of a file.
+
+    Parameters
+    ----------
+    piece
+        The bytes.
+    layout
+        Where words, columns and tags stand.
+    columns
+        The names of the columns in the model.
+    with_tags
+        Whether the file must have tags.
+    """
+    if layout.format in ("tagged", "text"):
+        return read_lines(piece, layout, columns, with_tags)
+    name, data, before = piece
+    trees = layout.format == "conllu"
+    room, found = find_fields(data, trees, trees, (*layout.fields, layout.label))
+    count, n_sentences, fewest, most, short_line = found
+    needed = len(TREE_FIELDS) if trees else max(layout.fields) + 1
+    if not trees and with_tags:
+        needed = max(needed, layout.label + 1)
+    if count and fewest < needed:
+        raise too_few_columns(name, before + short_line, fewest, f"{needed} are needed")
+    if with_tags and not trees and fewest < most:
+        raise too_few_columns(name, before + short_line, fewest, f"other lines have {most}")
+    letters = np.frombuffer(data, np.uint8)
+    check_utf8(piece)
+    texts = [
+        Strings(letters, begins[:count], ends[:count])
+        for begins, ends in zip(room.begins, room.ends, strict=True)
+    ]
+    starts = np.concatenate([[0], room.sentences[:n_sentences]])
+    typed = {column: Categorical.of(text) for column, text in zip(columns, texts, strict=False)}
+    tags = texts[-1]
+    sentences = Sentences(starts, typed)
+    places = room.line_ends[:count], tags.begins, tags.ends
+    return TaggedFile(name, data, layout, sentences, tags if with_tags else None, *places)
+
+
+def too_few_columns(name: str, line: int, count: int, wanted: str) -> InputError:
+    """Return the error for a line with fewer columns than wanted."""
+    return InputError(
+        f"{name}, line {line}: {count} columns, where {wanted}.",
+        code="too-few-columns",
+        file=name,
+        line=line,
+    )
+
+
+def check_utf8(piece: Piece) -> None:
+    """Refuse bytes that are not UTF-8."""
+    name, data, before = piece
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = before + data[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"{name}, line {line}: the byte {data[error.start]:#04x} is not UTF-8; use "
+            "the encoding of the file, such as latin-1.",
+            code="encoding",
+            file=name,
+            line=line,
+        ) from None
+
+
+def read_lines(
+    piece: Piece, layout: Layout, columns: tuple[str, ...], with_tags: bool
+) -> TaggedFile:
+    """Read a file with one sentence per line, of words with or without tags."""
+    check_utf8(piece)
+    if len(columns) > 1:
+        raise InputError(
+            f"{piece.name} has words only, and the model needs the columns {', '.join(columns)}; "
+            "give a file of columns.",
+            code="too-few-columns",
+            file=piece.name,
+        )
+    if layout.format == "text" and with_tags:
+        raise InputError(
+            f"{piece.name} is plain text; give a file with tags.", code="no-tags", file=piece.name
+        )
+    words, starts = split_words(piece.data)
+    tags = None
+    if layout.format == "tagged":
+        words, tags = split_tags(piece, words, with_tags)
+    typed = {columns[0]: Categorical.of(words)}
+    nothing, found = np.zeros(0, np.int64), tags if with_tags else None
+    name, data = piece.name, piece.data
+    return TaggedFile(name, data, layout, Sentences(starts, typed), found, *[nothing] * 3)
+
+
+def split_words(data: bytes) -> tuple[Strings, Array]:
+    """Return the words between blanks, and where each line begins among them."""
+    letters = np.frombuffer(OTHER_BLANKS.sub(lambda found: b" " * len(found[0]), data), np.uint8)
+    inside = np.concatenate([[False], ~BLANK[letters], [False]])
+    edges = np.flatnonzero(inside[1:] != inside[:-1])
+    begins, ends = edges[::2].copy(), edges[1::2].copy()
+    lines = np.searchsorted(begins, np.flatnonzero(letters == ord("\n")))
+    return Strings(letters, begins, ends), np.concatenate([[0], lines, [len(begins)]])
+
+
+def split_tags(piece: Piece, tokens: Strings, needed: bool) -> tuple[Strings, Strings]:
+    """Split tokens such as word/TAG into words and tags; a token without a tag is a word."""
+    last = np.full(tokens.size, -1)
+    slashes = np.flatnonzero(tokens.data == ord("/"))
+    places = np.searchsorted(slashes, tokens.ends) - 1
+    known = places >= 0
+    last[known] = slashes[places[known]]
+    split = (last > tokens.begins) & (not needed or last < tokens.ends - 1)
+    if needed and not split.all():
+        wrong = int(np.argmin(split))
+        line = piece.lines_before + piece.data.count(b"\n", 0, int(tokens.begins[wrong])) + 1
+        text = tokens.take(np.array([wrong])).texts()[0]
+        raise InputError(
+            f"{piece.name}, line {line}: expected word/TAG, got {text!r}.",
+            code="not-word-tag",
+            file=piece.name,
+            line=line,
+        )
+    ends = np.where(split, last, tokens.ends)
+    begins = np.where(split, last + 1, tokens.ends)
+    return tokens._replace(ends=ends), tokens._replace(begins=begins)
+
+
+def fill_tags(file: TaggedFile, names: list[str], codes: Array) -> bytes:
+    """Return the bytes of a file with other tags: in their column, behind it, or as word/TAG."""
+    tags = Strings.of(names)
+    longest = int((tags.ends - tags.begins).max(initial=0)) + 2
+    if file.layout.format in ("tagged", "text"):
+        (column,) = file.sentences.columns.values()
+        words = column.strings.take(column.types)
+        room = int((words.ends - words.begins).sum()) + longest * len(codes)
+        out = np.empty(room + len(file.sentences.starts), np.uint8)
+        size = write_tagged(*words, *tags, codes, file.sentences.starts, out)
+        return out[: size - 1].tobytes()  # without the newline after the last line
+    letters = np.frombuffer(file.data, np.uint8)
+    gap = ord(b"\t" if len(codes) and b"\t" in file.data[: int(file.line_ends[0])] else b" ")
+    out = np.empty(len(letters) + longest * len(codes), np.uint8)
+    places = file.tag_begins, file.tag_ends, file.line_ends, gap
+    return out[: write_filled(letters, *places, *tags, codes, out)].tobytes()

@@ -1,0 +1,1 @@
+"""Compiled code of taggers: features of words, files of tokens, and best paths of tags."""

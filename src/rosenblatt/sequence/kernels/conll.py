@@ -1,0 +1,183 @@
+"""Parse and write tagged text: one token per line, with empty lines between sentences."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kernels.addresses import COMMENT, MINUS, NEWLINE, POINT, RETURN, SPACE, TAB
+from ...kernels.algebra import larger, smaller
+from ...kernels.compiling import compiled, inlined
+
+EQUALS = ord("=")
+SLASH = ord("/")
+DOCUMENT = np.frombuffer(b"-DOCSTART-", np.uint8)
+
+
+class TokenLines(NamedTuple):
+    """A buffer for tokens: where each wanted field begins and ends, its line, and the line's end.
+
+    A field that a line lacks begins at -1. ``sentences`` has the number of the token after each
+    sentence.
+    """
+
+    begins: np.ndarray
+    ends: np.ndarray
+    lines: np.ndarray
+    line_ends: np.ndarray
+    sentences: np.ndarray
+
+
+@inlined
+def field_end(data, i, end, tabs):
+    """Where the field at i ends."""
+    while i < end and data[i] != TAB and (tabs or data[i] != SPACE):
+        i += 1
+    return i
+
+
+@inlined
+def is_word_of_tree(data, first, end):
+    """Whether an id of CoNLL-U belongs to a word: a number without - and point."""
+    for i in range(first, end):
+        if data[i] == TAB:
+            break
+        if data[i] == MINUS or data[i] == POINT:
+            return False
+    return True
+
+
+@inlined
+def is_document(data, first, end):
+    """Whether a line marks the start of a document."""
+    matching, most = 0, smaller(len(DOCUMENT), end - first)
+    while matching < most and data[first + matching] == DOCUMENT[matching]:
+        matching += 1
+    return matching == len(DOCUMENT)
+
+
+@inlined
+def read_fields(data, first, end, tabs, wanted, out, n):
+    """Find the wanted fields of the line from first to end; return its number of fields."""
+    count, i = 0, first
+    last_begin = last_end = -1
+    for k in range(len(wanted)):
+        out.begins[k, n] = -1
+    while i <= end:
+        stop = field_end(data, i, end, tabs)
+        if tabs or stop > i:
+            for k in range(len(wanted)):
+                if wanted[k] == count:
+                    out.begins[k, n], out.ends[k, n] = i, stop
+            last_begin, last_end = i, stop
+            count += 1
+        i = stop + 1
+    for k in range(len(wanted)):
+        if wanted[k] < 0:
+            out.begins[k, n], out.ends[k, n] = last_begin, last_end
+    return count
+
+
+@inlined
+def is_comment(data, first, end, count, columns):
+    """Whether a line is a comment: it has # and other columns than tokens, or # a = b."""
+    if data[first] != COMMENT or columns == 0:
+        return False
+    if count != columns:
+        return True
+    place, i = 0, first
+    while i <= end and place < 3:
+        stop = field_end(data, i, end, False)
+        if stop > i:
+            place += 1
+            if place == 3:
+                return stop == i + 1 and data[i] == EQUALS
+        i = stop + 1
+    return False
+
+
+@compiled
+def read_token_lines(data, tabs, trees, columns, wanted, out):
+    """Find the wanted fields (-1 is the last) of all token lines.
+
+    ``columns`` is the usual number of fields, to recognize comments before a sentence; 0 for no
+    comments. Returns the number of tokens and sentences, the fewest and most fields of a line, and
+    the number of the first line with the fewest.
+    """
+    n = sentences = line = 0
+    fewest, most, short_line = 1 << 30, 0, 0
+    i, begun, size = 0, 0, len(data)
+    while i < size:
+        stop = i
+        while stop < size and data[stop] != NEWLINE:
+            stop += 1
+        end = stop - 1 if stop > i and data[stop - 1] == RETURN else stop
+        line += 1
+        blank = True
+        for k in range(i, end):
+            if data[k] != SPACE and data[k] != TAB:
+                blank = False
+                break
+        if blank:
+            if n > begun:
+                out.sentences[sentences] = n
+                sentences, begun = sentences + 1, n
+        elif trees and data[i] == COMMENT:
+            pass
+        elif is_word_of_tree(data, i, end) if trees else not is_document(data, i, end):
+            count = read_fields(data, i, end, tabs, wanted, out, n)
+            if trees or n > begun or not is_comment(data, i, end, count, columns):
+                if count < fewest:
+                    fewest, short_line = count, line
+                most = larger(most, count)
+                out.lines[n], out.line_ends[n] = line, end
+                n += 1
+        i = stop + 1
+    if n > begun:
+        out.sentences[sentences] = n
+        sentences += 1
+    return n, sentences, fewest, most, short_line
+
+
+# Writing tags.
+
+
+@inlined
+def copy_bytes(data, begin, end, out, n):
+    """Copy bytes to place n; return the place after them."""
+    for k in range(begin, end):
+        out[n] = data[k]
+        n += 1
+    return n
+
+
+@compiled
+def write_tagged(words, begins, ends, tags, tag_begins, tag_ends, codes, starts, out):
+    """Write words as word/TAG, one sentence per line; return the number of bytes."""
+    n = 0
+    for s in range(len(starts) - 1):
+        for i in range(starts[s], starts[s + 1]):
+            if i > starts[s]:
+                out[n] = SPACE
+                n += 1
+            n = copy_bytes(words, begins[i], ends[i], out, n)
+            out[n] = SLASH
+            n = copy_bytes(tags, tag_begins[codes[i]], tag_ends[codes[i]], out, n + 1)
+        out[n] = NEWLINE
+        n += 1
+    return n
+
+
+@compiled
+def write_filled(data, begins, ends, line_ends, gap, tags, tag_begins, tag_ends, codes, out):
+    """Write a file with other tags, after a gap where a line has none; return the size."""
+    n = at = 0
+    for i in range(len(codes)):
+        if begins[i] >= 0:
+            n = copy_bytes(data, at, begins[i], out, n)
+            at = ends[i]
+        else:
+            n = copy_bytes(data, at, line_ends[i], out, n)
+            out[n] = gap
+            n, at = n + 1, line_ends[i]
+        n = copy_bytes(tags, tag_begins[codes[i]], tag_ends[codes[i]], out, n)
+    return copy_bytes(data, at, len(data), out, n)

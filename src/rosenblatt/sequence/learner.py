@@ -1,0 +1,349 @@
+"""Taggers without scikit-learn: tags, a dictionary and a lexicon that grow, and weights."""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from ..data.rows import Array
+from ..learners.base import Learner, Use, check_use
+from ..parameters import ParameterError, defaults
+from ..storage.model import Model
+from ..training.history import Checkpoint, Count, Epoch
+from ..training.state import require
+from .arrays import TaggerArrays, pack_arrays, unpack_dictionary, unpack_lexicon, unpack_state
+from .encoding import Dictionary
+from .explaining import TokenExplanation, best_paths, explain_tags
+from .formats import Layout
+from .kernels.paths import PathSettings, PathWeights, Tokens
+from .lexicon import Lexicon
+from .parameters import PARAMETERS
+from .schemes import Scheme, Tagged, TagSet, encode_tags, flag_inner_tags, make_chunk_tags
+from .sentences import FEATURES, Sentences
+from .state import PathState, SequenceTask, decode, refuse_too_many_tags
+from .templates import LEXICON, Template, format_template
+
+LASTING = ("constraints", "solution")  # parameters that cannot change later
+SPARE = 1 << 17  # features without weights that a dictionary may have above those with some
+
+
+class FoundSentences(NamedTuple):
+    """The tags, columns and templates that were found in sentences."""
+
+    tags: TagSet
+    columns: tuple[str, ...]
+    templates: list[Template]
+
+
+@dataclass
+class SequenceLearner(Learner):
+    """A tagger.
+
+    Attributes
+    ----------
+    parameters : mapping
+        Those of ``SequencePerceptron``.
+    tags : TagSet
+        The tags of sentences, and the inner tags that are learnt.
+    dictionary : Dictionary
+        The features of tokens by number.
+    lexicon : Lexicon
+        The tags that each word has had.
+    states : list of PathState
+        One state: the weights, and the sums that their average needs.
+    features : dict
+        How the sentences of a file are laid out (``layout``), if they came from one.
+    """
+
+    kind: ClassVar[str] = "sequence"
+    state_types = dict.fromkeys(("last", "average"), TaggerArrays)
+    estimator: ClassVar[str] = "SequencePerceptron"
+    parameters: Mapping[str, Any]
+    tags: TagSet
+    dictionary: Dictionary
+    lexicon: Lexicon
+    states: list[PathState]
+    features: dict[str, Any] = field(default_factory=dict)
+    kept: PathWeights | None = field(default=None, init=False, repr=False)
+    """The weights that predict; None after learning."""
+
+    @classmethod
+    def begin(cls, plan: Mapping[str, Any], found: FoundSentences) -> Self:
+        """Make an untrained tagger.
+
+        Parameters
+        ----------
+        plan
+            The parameters of ``SequencePerceptron``.
+        found
+            The tags, columns and templates.
+        """
+        tags, columns, templates = found
+        refuse_too_many_tags(len(tags.names))
+        average = plan["solution"] == "average"
+        state = PathState.zeros(len(tags.names), average, tags.forbidden)
+        return cls(plan, tags, Dictionary(columns, templates), Lexicon(), [state])
+
+    @classmethod
+    def from_model(cls, model: Model) -> Self:
+        """Make the tagger of a model file."""
+        arrays: TaggerArrays = model.states[0]
+        about, parameters = model.features, defaults(PARAMETERS) | model.parameters
+        tags = unpack_tags(model)
+        averages = parameters["solution"] == "average"
+        require(averages == (arrays.emission_sums is not None), "its sums are not of its solution")
+        return cls(
+            parameters,
+            tags,
+            unpack_dictionary(arrays, about["columns"], about["templates"]),
+            unpack_lexicon(arrays, about["sets"]),
+            [unpack_state(arrays, len(tags.names), tags.scheme and tags.scheme.forbidden()[1])],
+            {"layout": about.get("layout")},
+        )
+
+    def to_model(
+        self,
+        facts: Mapping[str, Any],
+        history: Sequence[Epoch] = (),
+        checkpoint: Checkpoint | None = None,
+    ) -> Model:
+        """Build the model to save."""
+        self.update_sets()
+        dictionary, scheme = self.dictionary, self.tags.scheme
+        features = {
+            "columns": list(dictionary.columns),
+            "templates": self.templates,
+            "tags": self.tags.names,
+            "scheme": None if scheme is None else [scheme.name, scheme.separator, scheme.inner],
+            "sets": self.lexicon.sets,
+            "layout": self.features.get("layout"),
+        }
+        return Model(
+            self.estimator,
+            dict(self.parameters),
+            self.classes,
+            [pack_arrays(self.state, self.dictionary, self.lexicon)],
+            features,
+            {"stop_reason": "unfinished", "sentences": self.state.seen, **facts},
+            history,
+            checkpoint,
+        )
+
+    def refusal(self, use: Use) -> str:
+        """Return why the learner cannot be used so, as a sentence; "" if it can."""
+        if use in ("resume", "step", "tune"):
+            return f"A tagger cannot {use}; train it with several settings and compare them."
+        return ""
+
+    # Properties
+
+    @property
+    def classes(self) -> Array:
+        """The tags, sorted."""
+        return self.tags.classes
+
+    @property
+    def state(self) -> PathState:
+        """The one state."""
+        return self.states[0]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of tokens."""
+        return self.dictionary.columns
+
+    @property
+    def layout(self) -> Layout | None:
+        """The layout of the training file, if there was one."""
+        kept = self.features.get("layout")
+        if kept is None:
+            return None
+        kind, fields, label, *encoding = kept
+        return Layout(str(kind), tuple(map(int, fields)), int(label), *encoding)
+
+    @property
+    def templates(self) -> list[str]:
+        """The templates of features, as text."""
+        return [format_template(template) for template in self.dictionary.templates]
+
+    @property
+    def settings(self) -> PathSettings:
+        """The settings that kernels take."""
+        return PathSettings(self.state.tags, self.state.width, float(self.parameters["margin"]))
+
+    # Learning
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Change the parameters for further learning; refuse other values of some."""
+        for name in LASTING:
+            before = self.parameters[name]
+            if parameters[name] != before:
+                raise ParameterError(
+                    f"The tagger was begun with {name} {before}; continue with the same.",
+                    code="initial-changed",
+                )
+        self.parameters = parameters
+
+    def inner_codes(self, sentences: Sentences, tags: Any) -> Array:
+        """Return the inner tags for the tags of sentences, as numbers.
+
+        Inner tags that were not needed before, such as that of chunks of one token, are added.
+        """
+        codes = encode_tags(tags, self.classes)
+        self.change_tags(self.tags.with_all_of(codes, sentences.starts))
+        return self.tags.inside(codes, sentences.starts)
+
+    def change_tags(self, tags: TagSet) -> None:
+        """Change to a larger set of tags; state and lexicon are replaced, not changed."""
+        if tags is self.tags:
+            return
+        places, count = self.tags.to_numbers(tags), len(tags.names)
+        refuse_too_many_tags(count)
+        self.states = [self.state.with_tags(count, places, tags.forbidden)]
+        self.lexicon = self.lexicon.renumber_tags(places, count)
+        self.tags, self.kept = tags, None
+
+    def count(self, sentences: Sentences, codes: Array) -> None:
+        """Count the tags of words for the lexicon."""
+        if self.columns != (FEATURES,):  # without templates of it, too: it knows the known words
+            column = sentences.columns[self.columns[0]]
+            self.lexicon.count(column, codes, len(self.tags.names))
+
+    def task(self, sentences: Sentences, codes: Array) -> SequenceTask:
+        """Return the task of learning from sentences."""
+        starts = sentences.starts
+        if self.dictionary.with_lexicon:
+            column = sentences.columns[self.columns[0]]
+            known = self.lexicon.look_up_without_own(column, starts, codes, self.tags.names)
+            sentences = sentences._replace(columns={**sentences.columns, LEXICON: known})
+        tokens = self.dictionary.encode(sentences, learning=True)
+        every = np.arange(len(starts) - 1, dtype=np.uint32)
+        n_features = self.dictionary.n_features
+        return SequenceTask(tokens, starts, codes, every, self.settings, n_features)
+
+    def learn(self, examples: Tagged, wrong: Array | None = None) -> Count:
+        """Learn from sentences once, in their order; after an error nothing has changed.
+
+        ``wrong`` has a flag for each sentence, set if the last weights tagged it wrongly.
+        """
+        sentences, tags = examples
+        self.forget_many()
+        count, other = Count(), self.copy()
+        codes = other.inner_codes(sentences, tags)
+        other.count(sentences, codes)
+        task = other.task(sentences, codes)
+        other.state.widen(task.width)
+        for learnt in other.state.sweep(task, task.row_order, None):
+            count.tally(learnt)
+            if wrong is not None:
+                updates = learnt.updates
+                wrong[updates["position"][updates["margin"] <= 0]] = True
+        vars(self).update(vars(other), kept=None)
+        return count
+
+    def forget_unmoved(self) -> None:
+        """Forget features without weights; the others are numbered as their weights are."""
+        self.dictionary.keep(self.state.features())
+        self.state.renumber()
+
+    def forget_many(self) -> None:
+        """Forget features without weights if there are many."""
+        if self.dictionary.n_features > 2 * self.state.used + SPARE:
+            self.forget_unmoved()
+
+    def finish(self, states: list[PathState]) -> None:
+        """Take the state that a run ended with, and forget features without weights."""
+        self.states, self.kept = states, None
+        self.state.widen(self.dictionary.n_features)
+        self.state.trim()
+        self.forget_unmoved()
+
+    def with_class(self, label: Any) -> Self:
+        """Return a learner that knows one tag more."""
+        check_use(self, "add_class")
+        other = self.copy()
+        other.change_tags(self.tags.with_class(label))
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"kept": None}
+
+    def copy(self) -> Self:
+        """Return a copy that does not change when this learner learns."""
+        dictionary, lexicon = self.dictionary.copy(), self.lexicon.copy()
+        return replace(self, states=[deepcopy(self.state)], dictionary=dictionary, lexicon=lexicon)
+
+    # Predicting
+
+    def update_sets(self) -> None:
+        """Bring the sets of the lexicon up to date."""
+        if self.columns != (FEATURES,):
+            self.lexicon.update_sets(self.tags.names)
+
+    def coefficients(self) -> PathWeights:
+        """Return the weights that predict: a row of zeros, then one for each feature in use."""
+        if self.kept is None:
+            self.update_sets()
+            self.kept = self.state.coefficients()
+        return self.kept
+
+    @property
+    def n_features(self) -> int:
+        """The number of features whose weights are not all zero."""
+        emissions = self.coefficients().emissions.reshape(-1, self.state.width)
+        return int(np.count_nonzero(emissions.any(axis=1)))
+
+    def tokens(self, sentences: Sentences) -> Tokens:
+        """Return the known features of tokens, as rows of weights; 0 for those without weights."""
+        self.coefficients()
+        if self.dictionary.with_lexicon:
+            known = self.lexicon.look_up(sentences.columns[self.columns[0]])
+            sentences = sentences._replace(columns={**sentences.columns, LEXICON: known})
+        found = self.dictionary.encode(sentences)
+        return found._replace(features=self.state.view_rows(found.features))
+
+    def predict(self, sentences: Sentences) -> Array:
+        """Return the number of the tag of every token."""
+        codes = decode(self.tokens(sentences), sentences.starts, self.coefficients(), self.settings)
+        return self.tags.outside(codes, sentences.starts)
+
+    def explain(self, sentence: Sequence[Any], read: Sentences, top: int) -> list[TokenExplanation]:
+        """Explain the tag of each token of a sentence, which was read."""
+        tokens, weights = self.tokens(read), self.coefficients()
+        codes = decode(tokens, read.starts, weights, self.settings)
+        about = weights, self.settings, self.tags.names, self.feature_name()
+        return explain_tags(sentence, codes, tokens, top, *about)
+
+    def best_paths(self, sentences: Sentences, top: int) -> list[tuple[list[str], float]]:
+        """Return the best paths of tags through one sentence with their scores, the best first."""
+        tokens, weights = self.tokens(sentences), self.coefficients()
+        found = best_paths(tokens, sentences.n_tokens, top, weights, self.settings)
+        return [([self.tags.names[tag] for tag in path], score) for score, path in found]
+
+    def loudest_features(self, tag: int, top: int) -> list[tuple[str, float]]:
+        """Return the features with the largest weights for an inner tag."""
+        column = self.coefficients().emissions.reshape(-1, self.state.width)[:, tag]
+        rows, name = np.argsort(-column, kind="stable")[:top], self.feature_name()
+        return [(name(int(row)), float(column[row])) for row in rows if column[row] > 0]
+
+    def feature_name(self) -> Callable[[int], str]:
+        """Return a function that names the feature of a row of weights."""
+        features = self.state.features()
+        return lambda row: self.dictionary.name(int(features[row - 1]))
+
+
+def unpack_tags(model: Model) -> TagSet:
+    """Unpack the tags of a model file."""
+    names, classes = list(map(str, model.features["tags"])), model.classes
+    about = model.features["scheme"]
+    if about is None:
+        require(len(names) == len(classes), "its tags do not fit")
+        return TagSet(classes, names)
+    name, separator, inner = about
+    parts = [(str(letter), str(kind)) for letter, kind in inner]
+    scheme = Scheme(str(name), classes.tolist(), parts, str(separator))
+    tags = make_chunk_tags(classes, scheme, flag_inner_tags(scheme))
+    require(tags.scheme == scheme and len(parts) == len(names), "its tags do not fit")
+    return tags

@@ -1,0 +1,97 @@
+"""Taggers in the shell: options of training, results in words, and what ``inspect`` prints."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..data.results import count
+from ..parameters import Parameter
+from ..shell.data import check_input
+from ..shell.panels import CommandError
+
+if TYPE_CHECKING:
+    from ..shell.inspect import InspectOptions
+    from ..storage.model import Model
+
+
+def read_templates(path: str) -> list[str]:
+    """Return the templates of a file, one per line."""
+    check_input(path)
+    lines = [line.strip() for line in Path(path).read_text("utf-8").splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+SETTINGS = {"features": Parameter(None, help="File of templates of features, one per line")}
+"""Parameters that ``train --set`` takes for files of sentences."""
+PARSERS = {"features": read_templates}
+"""How the values of some of them are made of text."""
+
+
+def list_facts(model: "Model") -> dict[str, Any]:
+    """What a training found, as JSON values."""
+    scheme = model.features["scheme"]
+    known = [name for name in ("sentences", "tokens") if name in model.facts]
+    return {
+        **{name: model.facts[name] for name in known},
+        "features": len(model.states[0].emissions),
+        "scheme": scheme and scheme[0],
+    }
+
+
+def summarize_data(model: "Model") -> str:
+    """How much a training read, and what it found, in a line."""
+    facts, scheme = model.facts, model.features["scheme"]
+    size = f"{count(facts['sentences'], 'sentence')}, {count(facts['tokens'], 'token')}"
+    chunks = "" if scheme is None else f" (chunks in {scheme[0]})"
+    features = f"{len(model.states[0].emissions):,} features"
+    return f"{size}, {count(len(model.classes), 'tag')}{chunks}, {features}"
+
+
+def inspect(model: "Model", learner: Any, options: "InspectOptions") -> None:
+    """Print what a tagger is, and for each tag the features with the largest weights."""
+    from ..shell.inspect import describe_model
+    from .explaining import best_predecessors
+
+    top = options.top_or_default()
+    if options.data is not None or options.plot is not None:
+        raise CommandError(
+            "--data and --plot are for models of rows; leave them out.", "model-kind"
+        )
+    if options.json:
+        features = {
+            str(name): [
+                [feature, float(weight)] for feature, weight in learner.loudest_features(tag, top)
+            ]
+            for tag, name in enumerate(learner.tags.names)
+        }
+        about = {**describe_model(model), **list_facts(model)}
+        print(json.dumps({**about, "features": features}, default=str))
+        return
+    print(
+        f"{model.estimator} for {count(len(learner.classes), 'tag')}; solution "
+        f"{model.parameters['solution']}"
+    )
+    templates = learner.templates
+    print(
+        f"Tokens have {', '.join(learner.columns)}; {len(model.states[0].emissions):,} features of "
+        f"{count(len(templates), 'template')}: {' '.join(templates)}"
+    )
+    if learner.tags.scheme is not None:
+        print(f"Chunks in {learner.tags.scheme.name}; inside, IOBES.")
+    updates, epochs = count(learner.state.mistakes, "update"), count(len(model.history), "epoch")
+    print(f"{updates} in {epochs}; stopped: {model.facts.get('stop_reason', 'max_iter')}")
+    if learner.refusal("learn"):
+        print(learner.refusal("learn"))
+    names = [*learner.tags.names, "the start"]
+    for tag, name in enumerate(learner.tags.names):
+        loud = learner.loudest_features(tag, top)
+        print(f"{name}: " + ", ".join(f"{feature} {weight:+.4g}" for feature, weight in loud))
+        after = best_predecessors(learner.coefficients(), learner.settings, tag, min(top, 5))
+        print("  after " + ", ".join(f"{names[p]} {weight:+.4g}" for p, weight in after))
+
+
+def list_warm_up_commands(folder: Path) -> list[list[Any]]:
+    """Commands on sentences; few of their kernels are also those of rows."""
+    model, tagged = folder / "tagger", folder / "tags.conll"
+    tagged.write_text("He PRP B-NP\nruns VBZ B-VP\n\nThe DT B-NP\ndog NN I-NP\n")
+    return [["train", "-o", model, tagged], ["score", model, tagged]]

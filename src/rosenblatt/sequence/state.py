@@ -1,0 +1,266 @@
+"""What a tagger learns: its weights, what their average needs, and sentences as a task of a run."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data.rows import Array
+from ..kernels.loop import UPDATE
+from ..parameters import ParameterError
+from ..training.tasks import UPDATES_AT_ONCE, SweepResult
+from .kernels import paths as kernel
+from .kernels.paths import PathSettings, PathSums, PathWeights, Room, Tokens
+from .kernels.vectors import LANES
+from .schemes import make_exclusions
+
+ROWS_AT_ONCE = 1 << 15
+MOST_WEIGHTS = 2**28
+MOST_PATHS = 2**24  # to compare at each token: 4,096 tags
+
+
+def pad(tags: int) -> int:
+    """Return the number of tags, padded to whole vectors."""
+    return -(-tags // LANES) * LANES
+
+
+def refuse_too_many_tags(tags: int) -> None:
+    """Refuse more tags than memory or time allow; the error says what they would need."""
+    if tags * tags <= MOST_PATHS:
+        return
+    size = 12 / 2**20  # of a weight and its sum, in MiB
+    raise ParameterError(
+        f"{tags:,} tags would need {1000 * tags * size:,.0f} MiB for every 1,000 features, and "
+        f"compare {tags * tags:,} paths at each token; use another label.",
+        code="too-many-tags",
+    )
+
+
+@dataclass
+class PathState:
+    """Weights of features and transitions, with what their average needs.
+
+    A feature has weights from its first update on. ``seen`` counts sentences.
+    """
+
+    weights: PathWeights
+    sums: PathSums
+    tags: int
+    seen: int = 0
+    mistakes: int = 0
+
+    @classmethod
+    def zeros(cls, tags: int, average: bool, forbidden: tuple[Array, Array] | None) -> "PathState":
+        """Return zero weights, except for forbidden moves; no feature has weights yet."""
+        width, moves, last = pad(tags), np.zeros((tags + 1, tags), bool), np.zeros(tags, bool)
+        if forbidden is not None:
+            moves, last = forbidden
+        weights = PathWeights(
+            np.zeros(width, np.float32),
+            make_exclusions(moves, width).ravel(),
+            make_exclusions(last[None], width).ravel(),
+            np.zeros(0, np.uint32),
+            np.ones(1, np.int64),
+        )
+        kept = (tags, (tags + 1) * width) if average else (0, 0)
+        return cls(weights, PathSums(*map(np.zeros, kept)), tags)
+
+    @property
+    def width(self) -> int:
+        """The number of tags, padded to whole vectors."""
+        return pad(self.tags)
+
+    @property
+    def averaged(self) -> bool:
+        """Whether the mean of the weights predicts."""
+        return len(self.sums.transitions) > 0
+
+    @property
+    def rows(self) -> Array:
+        """The row of each feature's weights, 0 for those without."""
+        assert self.weights.rows is not None
+        return self.weights.rows
+
+    @property
+    def used(self) -> int:
+        """The number of rows of weights in use, with the row of zeros."""
+        assert self.weights.used is not None
+        return int(self.weights.used[0])
+
+    def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[SweepResult]:
+        """Learn from the sentences in an order; yield after at most ``most`` updates."""
+        position = 0
+        while position < len(order):
+            learnt = task.learn(self, order, position, most)
+            position = learnt.position
+            self.mistakes += len(learnt.updates)
+            yield learnt
+        self.seen += len(order)
+
+    def widen(self, width: int) -> None:
+        """Make room for the rows of more features."""
+        if width > len(self.rows):
+            new = np.zeros(width - len(self.rows), np.uint32)
+            self.weights = self.weights._replace(rows=np.concatenate([self.rows, new]))
+
+    def make_room(self, lacking: int) -> None:
+        """Make room for the weights of ``lacking`` more features, and some spare ones."""
+        tags, width = self.tags, self.width
+        count = len(self.weights.emissions) // width + max(lacking, self.used // 4, 1 << 12)
+        if count * tags > MOST_WEIGHTS:
+            count = self.used + lacking
+        if count * tags > MOST_WEIGHTS:
+            raise ParameterError(
+                f"{count:,} features and {tags:,} tags need more weights than {MOST_WEIGHTS:,}; "
+                "name fewer templates with features.",
+                code="too-many-weights",
+            )
+        emissions = resize_table(self.weights.emissions, count * width)
+        self.weights = self.weights._replace(emissions=emissions)
+        if self.averaged:
+            summed = resize_table(self.sums.emissions, count * tags)
+            self.sums = self.sums._replace(emissions=summed)
+
+    def view_rows(self, features: Array) -> Array:
+        """Return the rows of features, 0 for those without weights."""
+        return np.asarray(self.rows[features])
+
+    def features(self) -> Array:
+        """Return the features that have weights, in the order of their rows."""
+        moved = np.flatnonzero(self.rows)
+        order = np.empty(self.used - 1, np.int64)
+        order[self.rows[moved] - 1] = moved
+        return order
+
+    def renumber(self) -> None:
+        """Number the features with weights by their rows; forget the others."""
+        rows = np.arange(1, self.used, dtype=np.uint32)
+        self.weights = self.weights._replace(rows=rows)
+
+    def trim(self) -> None:
+        """Release the room that no feature uses."""
+        self.weights = self.weights._replace(
+            emissions=resize_table(self.weights.emissions, self.used * self.width)
+        )
+        if self.averaged:
+            sums = resize_table(self.sums.emissions, self.used * self.tags)
+            self.sums = self.sums._replace(emissions=sums)
+
+    def stop_reason(self, clean: bool) -> str:
+        """Return the reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
+        return "separated" if clean else ""
+
+    def by_row(self) -> list[Array]:
+        """Return views of the weights and sums of features, with the rows in use."""
+        tables = [self.weights.emissions.reshape(-1, self.width)[: self.used]]
+        if self.averaged:
+            tables.append(self.sums.emissions.reshape(-1, self.tags)[: self.used])
+        return tables
+
+    def coefficients(self) -> PathWeights:
+        """Return the weights to predict with: the last ones or their mean; row 0 is zero."""
+        tags, width, seen = self.tags, self.width, max(self.seen, 1)
+        emissions = self.weights.emissions[: self.used * width].copy()
+        last = PathWeights(emissions, self.weights.transitions.copy(), self.weights.last)
+        if not self.averaged:
+            return last
+        by_tags, lacking = emissions.reshape(-1, width), self.sums.emissions.reshape(-1, tags)
+        for first in range(0, self.used, ROWS_AT_ONCE):
+            some = slice(first, min(first + ROWS_AT_ONCE, self.used))
+            by_tags[some, :tags] -= (lacking[some] / seen).astype(np.float32)
+        mean = self.weights.transitions - self.sums.transitions / seen
+        return last._replace(transitions=mean.astype(np.float32))
+
+    def with_tags(
+        self, tags: int, places: Array, forbidden: tuple[Array, Array] | None
+    ) -> "PathState":
+        """Return a state for more tags; ``places`` has the new numbers of the known ones."""
+        new = PathState.zeros(tags, self.averaged, forbidden)
+        new.seen, new.mistakes = self.seen, self.mistakes
+        new.make_room(self.used)
+        used = np.array([self.used], np.int64)
+        new.weights = new.weights._replace(rows=self.rows.copy(), used=used)
+        for table, old in zip(new.by_row(), self.by_row(), strict=True):
+            table[:, places] = old[:, : self.tags]
+        before = np.append(places, tags)  # the start of a sentence comes last
+        for to, of in ((new.weights, self.weights), (new.sums, self.sums)):
+            if len(of.transitions):
+                wide = to.transitions.reshape(tags + 1, -1)
+                wide[before[:, None], places] = of.transitions.reshape(self.tags + 1, -1)[
+                    :, : self.tags
+                ]
+        return new
+
+
+def resize_table(table: Array, size: int) -> Array:
+    """Return a table of ``size`` numbers, new ones zero; in place where memory allows."""
+    if not table.flags.owndata:
+        table = table.copy()
+    table.resize(size, refcheck=False)
+    return table
+
+
+NO_TAGS = np.zeros(0, np.uint16)
+
+
+@dataclass
+class SequenceTask:
+    """Sentences, the features of their tokens, and the numbers of their tags."""
+
+    tokens: Tokens
+    starts: Array
+    codes: Array
+    row_order: Array
+    settings: PathSettings
+    width: int
+
+    def __post_init__(self) -> None:
+        self.room = allocate_room(int(np.diff(self.starts).max(initial=1)), self.settings)
+        self.log = np.zeros(UPDATES_AT_ONCE, UPDATE)
+
+    def learn(
+        self, state: PathState, order: Array, start: int = 0, most: int | None = None
+    ) -> SweepResult:
+        """Change a state by the sentences of an order, from a place on."""
+        log = self.log[:most]
+        while True:
+            data = self.tokens, self.starts, self.codes, order, start, state.seen
+            given = *data, state.weights, state.sums, self.settings, self.room, log
+            position, n_updates, loss, lacking = kernel.learn(*given)
+            del given  # so that arrays that grow are not kept twice
+            if lacking:
+                state.make_room(lacking)
+            if position > start or not lacking:
+                break
+        updates = log[:n_updates]
+        errors = int(np.count_nonzero(updates["margin"] <= 0))
+        return SweepResult(position, updates, errors, loss, position - start)
+
+    def close(self, state: PathState) -> None:
+        """Do nothing: a sweep writes into the state all that it learns."""
+
+
+def allocate_room(length: int, settings: PathSettings) -> Room:
+    """Allocate working memory for sentences of at most ``length`` tokens."""
+    scores = np.empty(length * settings.width, np.float32)
+    return Room(scores, np.empty_like(scores), np.empty(length, np.uint16))
+
+
+def best_through(
+    tokens: Tokens, first: int, last: int, weights: PathWeights, settings: PathSettings
+) -> Array:
+    """Return the score of the best path through each tag of each token of a sentence."""
+    out = np.empty((last - first, settings.tags), np.float32)
+    room = allocate_room(last - first, settings)
+    kernel.best_through(tokens, first, last - first, weights, settings, room, out)
+    return out
+
+
+def decode(tokens: Tokens, starts: Array, weights: PathWeights, settings: PathSettings) -> Array:
+    """Return the tags of the best path of each sentence."""
+    room = allocate_room(int(np.diff(starts).max(initial=1)), settings)
+    tags = np.empty(int(starts[-1]), np.uint16)
+    count = len(starts) - 1
+    kernel.predict(tokens, starts, 0, count, weights, settings, room, NO_TAGS, tags)
+    return tags

@@ -1,0 +1,161 @@
+"""The program: its commands, and errors as one line and exit status 2."""
+
+import gc
+import io
+import json
+import signal
+import sys
+import warnings
+from typing import Any
+
+import click
+from click.shell_completion import get_completion_class
+
+from .. import __version__
+from ..parameters import suggest_name
+from ..slices import list_commands, load
+
+COMMANDS = {
+    "train": ("shell.train", "Train a model on a file or a built-in data set."),
+    "predict": ("shell.predict", "Write the predicted label of every row of a file."),
+    "score": ("shell.score", "Print the error of a model on a file, or which of two is better."),
+    "inspect": ("shell.inspect", "Print what a model is, and its most important columns."),
+    **list_commands(),
+}
+"""The module of each command, which is imported when the command is called, and its help."""
+FILE_COMMANDS = ["train"], ["predict"], ["score"]
+
+
+class LazyGroup(click.Group):
+    """Imports the module of a command when it is called; listing the commands imports none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands, the most used first."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = load(f"{COMMANDS[cmd_name][0]}:{cmd_name}")
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+def show_completion(context: click.Context, _: click.Parameter, shell: str | None) -> None:
+    """Print the script that completes commands in a shell, and stop."""
+    if shell is not None:
+        kind = get_completion_class(shell)
+        assert kind is not None
+        print(kind(app, {}, "rosenblatt", "_ROSENBLATT_COMPLETE").source())
+        context.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="rosenblatt", message="%(prog)s %(version)s")
+@click.option(
+    "--show-completion",
+    type=click.Choice(["bash", "zsh", "fish"]),
+    metavar="SHELL",
+    callback=show_completion,
+    expose_value=False,
+    is_eager=True,
+    help="Print the completion script for bash, zsh or fish and exit.",
+)
+def app() -> None:
+    """Fast online linear models: train, evaluate, serve and prove."""
+
+
+def main() -> None:
+    """Run a command; turn bad input into one line and exit status 2."""
+    gc.set_threshold(50_000)  # what imports and the compiler allocate stays, so seldom look at it
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and tidy up
+    for stream in (sys.stdout, sys.stderr):  # else Windows writes files in a code page
+        if sys.platform == "win32" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            sys.exit(app(prog_name="rosenblatt", standalone_mode=False) or 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
+        sys.exit(2)
+    except click.ClickException as error:
+        stop(explain_usage(error.format_message(), sys.argv[1:2]), "usage")
+    except OSError as error:
+        said = f"{error.strerror}." if error.strerror else error
+        said = f"{error.filename}: {said}" if error.filename else explain_missing(str(said))
+        stop(said, "file")
+    except (ValueError, ImportError) as error:
+        stop(str(error), getattr(error, "code", "input"))
+    except (click.Abort, KeyboardInterrupt, RuntimeError) as error:
+        within_compiler = isinstance(error.__context__, KeyboardInterrupt)
+        if isinstance(error, click.Abort | KeyboardInterrupt) or within_compiler:
+            print("rosenblatt: interrupted", file=sys.stderr)
+            sys.exit(130)
+        if not hasattr(error, "code"):  # of lost workers
+            raise
+        stop(str(error), error.code)
+
+
+def explain_usage(sentence: str, command: list[str]) -> str:
+    """Add to an error of click's what to do about it.
+
+    >>> explain_usage("No such command 'test'.", ["test"])[:54]
+    "No such command 'test'. The commands are train, predic"
+    >>> explain_usage("Got unexpected extra argument (b.csv)", ["train"])[-56:]
+    "Name several files by a pattern in quotes: 'logs/*.csv'."
+    """
+    if sentence.startswith("No such command"):
+        meant = suggest_name(command[0], COMMANDS)
+        return f"{sentence}{meant} The commands are {', '.join(COMMANDS)}."
+    if "unexpected extra argument" in sentence and command in FILE_COMMANDS:
+        return f"{sentence}. Name several files by a pattern in quotes: 'logs/*.csv'."
+    return sentence
+
+
+def explain_missing(sentence: str) -> str:
+    """Add the built-in sets to the error of a file that is not there, if its name could be one.
+
+    >>> explain_missing("There is no file irs.")[:39]
+    'There is no file irs. Did you mean iris'
+    >>> explain_missing("There is no file irs.csv.")
+    'There is no file irs.csv.'
+    """
+    name = sentence.removeprefix("There is no file ").removesuffix(".")
+    if name == sentence or not name.replace("-", "").isalpha():
+        return sentence
+    from .data import BUILT_IN
+
+    return f"{sentence}{suggest_name(name, BUILT_IN)} The built-in sets are {', '.join(BUILT_IN)}."
+
+
+def show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: Any = None,
+    line: str | None = None,
+) -> None:
+    """Say what a user is warned of as a note, without the line of code that it comes from."""
+    if issubclass(category, UserWarning):
+        from .data import print_note
+
+        print_note(message)
+    else:
+        print(warnings.formatwarning(message, category, filename, lineno), end="", file=sys.stderr)
+
+
+def stop(sentence: str, code: str) -> None:
+    """Print what is wrong, with --json also as an object with a code, and end."""
+    if "--json" in sys.argv:
+        print(json.dumps({"event": "error", "code": code, "message": sentence}))
+    from .format import fold
+
+    print(fold(f"rosenblatt: {sentence}", sys.stderr), file=sys.stderr)
+    sys.exit(2)

@@ -1,0 +1,317 @@
+"""Results in words, for people to read."""
+
+import io
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ..data.results import capitalize, clip as clip, count as count, name_figure, plain as plain
+from ..slices import find_by_estimator, load
+
+if TYPE_CHECKING:
+    from ..data.results import Result, Table
+    from ..reading.recipe import FeatureRecipe
+    from ..storage.model import Model
+    from ..training.plan import Plan
+
+WIDTH = 80  # columns of a terminal
+LISTED = 8  # names in a line, unless all are asked for
+MOST_LINES = 20  # of a table
+SCALES = {
+    "auto": "mean 0, deviation 1",
+    "standard": "mean 0, deviation 1",
+    "maxabs": "largest size 1",
+    "robust": "median 0, quartiles 1 apart",
+    "none": "as they are",
+}
+
+
+def fold(line: str, stream: TextIO | None = None) -> str:
+    """Break a line between words where a terminal would break it within one.
+
+    ``stream`` is standard output unless another one is given. The settings of a rule continue
+    below the first one.
+    """
+    stream = stream or sys.stdout
+    if not stream.isatty():
+        return line
+    width, place = shutil.get_terminal_size().columns, line.find("  rule=") + 2
+    indent = place if 2 < place < width // 2 else 2
+    return textwrap.fill(
+        line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def list_result(found: "Result", leave_out: Iterable[str] = ()) -> list[str]:
+    """The figures that are not in the headline of a result, notes and tables, in lines.
+
+    ``leave_out`` names tables.
+    """
+    figures = [f"{name_figure(name)} {value:.4f}" for name, value in found.other_figures().items()]
+    figures = [figure.replace(" ", "\N{NO-BREAK SPACE}") for figure in figures]
+    text = f"{capitalize(', '.join(figures))}." if figures else ""
+    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(text, WIDTH)]
+    lines += found.notes()
+    for table in found.tables():
+        if table.name not in leave_out and table.rows:
+            lines += ["", f"{table.title}:", *list_rows(table)]
+    return lines
+
+
+def list_rows(table: "Table") -> list[str]:
+    """The rows of a table in lines, below the names of its columns."""
+    from rich.console import Console
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid(box=None, pad_edge=False, header_style="")
+    for name, form in table.columns.items():
+        side: Any = "right" if form else "left"
+        grid.add_column(Text(clip(name_figure(name))), justify=side, no_wrap=True)
+    for cells in table.texts()[:MOST_LINES]:
+        grid.add_row(*map(Text, cells))
+    written = io.StringIO()
+    Console(file=written, width=WIDTH, color_system=None).print(grid)
+    lines = [line.rstrip() for line in written.getvalue().splitlines()]
+    more = len(table.rows) - MOST_LINES
+    return [*lines, f"… and {more:,} more; --json has all."] if more > 0 else lines
+
+
+def about_stated_metric(found: "Result", metric: str) -> str:
+    """The metric that settings or epochs were chosen by, as the end of a line; "" for the error."""
+    value = found.figures().get(found.metrics.get(metric, ""))
+    if value is None:
+        return ""
+    two = metric == "average-precision" and found.positive_class is not None
+    about = {"metric": metric} | ({"positive_class": found.positive_class} if two else {})
+    return f"; {name_metric(about)} {value:.4f}"
+
+
+def summarize_run(
+    stop_reason: str,
+    updates: int,
+    last: int | None,
+    epochs: int,
+    seconds: float,
+    made: str,
+    stopped_by: str = "error no longer fell",
+) -> str:
+    """How a run went, in a line; ``made`` is "mistake", or "update" where right rows caused some.
+
+    ``stopped_by`` names the metric of held-out rows that ended it.
+
+    >>> summarize_run("separated", 5, 0, 2, 0.01, "mistake")
+    'Separated the training data after 5 mistakes in 2 epochs (0.010 s).'
+    >>> summarize_run("max_iter", 111, 8, 10, 0.016, "mistake")
+    'Trained 10 epochs in 0.016 s: 111 mistakes, 8 in the last epoch.'
+    """
+    passes = count(epochs, "epoch")
+    if stop_reason == "separated":
+        return f"Separated the training data after {count(updates, made)} in {passes} " + (
+            f"({seconds:.3f} s)."
+        )
+    reasons = {
+        "zero_weights": " All weights are 0: every row ties, and ties count as right.",
+        "no_improvement": f" The held-out {stopped_by}; kept the best weights.",
+        "max_iter": "",
+        "within_epsilon": " Every number is within epsilon.",
+    }
+    in_last = "" if last is None or epochs == 1 else f", {last:,} in the last epoch"
+    done = f"Trained {passes} in {seconds:.3f} s: {count(updates, made)}{in_last}."
+    return done + reasons.get(stop_reason, f" Stopped: {stop_reason}.")
+
+
+# Models
+
+
+def count_updates(model: "Model") -> tuple[int, str]:
+    """The updates of a training; they are mistakes unless some rows were right and too near."""
+    updates = sum(state.mistakes for state in model.states)
+    right = updates == sum(epoch.errors for epoch in model.history) and model.target != "numbers"
+    return updates, "mistake" if right else "update"
+
+
+def about_metric(model: "Model") -> str:
+    """The metric of early stopping, and that it no longer became better."""
+    from ..training.scoring import METRICS
+
+    if model.target == "numbers":
+        return "R² no longer rose"
+    metric = METRICS[model.parameters.get("metric", "error")]
+    return f"{metric.title} no longer {'rose' if metric.more_is_better else 'fell'}"
+
+
+def about_result(name: str, model: "Model", seconds: float) -> list[str]:
+    """How a training went, the size of its data, and its classes."""
+    from ..data.targets import summarize_score
+
+    facts = model.facts
+    last = model.history[-1].mistakes if model.history else None
+    updates, made = count_updates(model)
+    epochs = len(model.history)
+    run = facts["stop_reason"], updates, last, epochs, seconds, made
+    lines = [summarize_run(*run, stopped_by=about_metric(model))]
+    own = find_by_estimator(model.estimator)
+    if own is not None:
+        return [*lines, f"{name}: {load(own.shell).summarize_data(model)}"]
+    features = f"{len(model.states[0].weights):,} features"
+    classes = about_target(model)
+    lines.append(f"{name}: {count(facts['rows'], 'row')}, {features}, {classes}")
+    if "training_score" in facts:
+        lines.append(f"On the training rows: {summarize_score(facts['training_score'])}.")
+    lines.append(f"Rule {model.estimator}, solution {model.parameters['solution']}.")
+    return lines
+
+
+def as_result(
+    name: str, model: "Model", seconds: float, tested: Any, output: Path | None
+) -> dict[str, Any]:
+    """The result of a training as an object."""
+    from ..reading.recipe import FeatureRecipe
+
+    facts = model.facts
+    found: dict[str, Any] = {
+        "data": name,
+        "model": None if output is None else str(output),
+        "classes": model.classes.tolist(),
+        "stop_reason": facts["stop_reason"],
+        "epochs": len(model.history),
+        "mistakes": count_updates(model)[0],
+        "seconds": round(seconds, 6),
+    }
+    own = find_by_estimator(model.estimator)
+    if own is not None:
+        return found | {**load(own.shell).list_facts(model), "test": tested and tested.as_dict()}
+    recipe = FeatureRecipe(**model.features.get("recipe", {}))
+    return found | {
+        "features": len(model.states[0].weights),
+        "rows": facts["rows"],
+        "label": recipe.label,
+        "class_rows": facts.get("class_rows"),
+        "columns": list_columns(recipe),
+        "held_out": facts.get("held_out"),
+        "test": tested and tested.score.as_dict(),
+        **({"numbers": facts["numbers"]} if "numbers" in facts else {}),
+        **({"training": facts["training_score"]} if "training_score" in facts else {}),
+    }
+
+
+def join_names(names: Iterable[Any], most: int | None = LISTED) -> str:
+    """Names with commas between them; of many, the first and how many more there are.
+
+    >>> join_names("abc"), join_names(range(60), most=3)
+    ('a, b, c', '0, 1, 2 and 57 more')
+    """
+    names = [str(name) for name in names]
+    shown = ", ".join(names[:most])
+    more = 0 if most is None else len(names) - most
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def list_columns(recipe: "FeatureRecipe") -> dict[str, list[str]]:
+    """The columns of a table by what becomes of them."""
+    kinds: dict[str, list[str]] = {}
+    for name, kind in recipe.columns or ():
+        kinds.setdefault(kind, []).append(name)
+    left_out = [*recipe.ignore, *([str(recipe.id)] if recipe.id is not None else [])]
+    return kinds | ({"ignored": left_out} if left_out else {})
+
+
+def about_columns(recipe: "FeatureRecipe", most: int | None = LISTED) -> list[str]:
+    """What was done to the columns of a table, in a few lines."""
+    words = {
+        "number": f"Numbers ({SCALES[recipe.scale]})",
+        "category": "Categories",
+        "text": f"Text ({about_text(recipe)})",
+        "date": "Dates (their parts, and the time as a number)",
+        "ignored": "Not used",
+    }
+    found = list_columns(recipe)
+    lines = [f"{words[kind]}: {join_names(found[kind], most)}" for kind in words if kind in found]
+    if not isinstance(recipe.label, str):
+        return lines
+    if recipe.labels_separator is None:
+        what = " (numbers)" if recipe.numbers else ""
+        return [f"Label: {recipe.label}{what}", *lines]
+    return [
+        f"Labels: {recipe.label} (any number, with {recipe.labels_separator!r} between)",
+        *lines,
+    ]
+
+
+def about_margin(plan: "Plan | None") -> list[str]:
+    """The margin and the class weights that texts get by default, if there are texts."""
+    if plan is None or plan.request.parameters.get("margin") is not None:
+        return []
+    parameters = plan.parameters
+    if not parameters.get("margin"):
+        return []
+    weights = ", classes of equal weight" * (parameters.get("class_weight") == "balanced")
+    return [f"Texts: margin {parameters['margin']:g}{weights} (turn off with --margin 0)."]
+
+
+def about_text(recipe: "FeatureRecipe") -> str:
+    """What becomes of texts."""
+    said = []
+    for shortest, longest, characters in dict.fromkeys(map(recipe.resolve_ngrams, recipe.text)):
+        of = "character" if characters else "word"
+        size = f"{shortest}-{longest}" if longest > shortest else str(longest)
+        said.append(f"{size} {of}{'s' if longest > 1 else ''}")
+    return ", ".join([*said, f"{recipe.counts} counts", *["tf-idf"] * recipe.weighs_rare])
+
+
+def about_target(model: "Model", most: int | None = LISTED) -> str:
+    """The classes or the numbers that a model predicts."""
+    if model.target == "numbers":
+        scale = model.facts["numbers"]
+        return f"numbers: mean {plain(scale['center'])}, deviation {plain(scale['scale'])}"
+    return f"{len(model.classes)} {list_kinds(model)}: {about_classes(model, most)}"
+
+
+def held_out_line(facts: Mapping[str, Any]) -> str:
+    """The errors on held-out rows in words."""
+    from ..data.targets import summarize_score
+
+    text = summarize_score(facts["held_out"], facts.get("class_rows") or ())
+    figure = facts.get("held_out_figure")
+    return f"{text}; {name_metric(figure)} {figure['value']:.4f}" if figure else text
+
+
+def name_metric(facts: Mapping[str, Any]) -> str:
+    """The name of a metric in a sentence, with the class that it is about."""
+    from ..training.scoring import METRICS
+
+    of = f" (of {clip(facts['positive_class'])})" if "positive_class" in facts else ""
+    return METRICS[facts.get("metric", "error")].title + of
+
+
+def list_kinds(model: "Model") -> str:
+    """What the classes of a model are called: labels, where a row may have several; or ranks."""
+    return "labels" if model.is_multilabel else model.target
+
+
+def join_words(names: list[str], last: str) -> str:
+    """Names in a row.
+
+    >>> join_words(["a"], "and"), join_words(["a", "b", "c"], "or")
+    ('a', 'a, b or c')
+    """
+    return f" {last} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def about_classes(model: "Model", most: int | None = LISTED) -> str:
+    """The classes of a model, and how many rows each had in training, the largest first.
+
+    Ranks stay in their order.
+    """
+    rows = model.facts.get("class_rows") or []
+    names = [str(name) for name in model.classes.tolist()]
+    if len(rows) != len(names):
+        return join_names(map(clip, names), most)
+    pairs = list(zip(rows, names, strict=True))
+    if model.target != "ranks":
+        pairs.sort(key=lambda pair: -pair[0])
+    return join_names((f"{clip(name)} ({n:,})" for n, name in pairs), most)

@@ -1,0 +1,122 @@
+"""Parameters that ``--set NAME=VALUE`` takes, and how they are listed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..parameters import (
+    FEATURES,
+    FILES,
+    RULE_TABLE,
+    Parameter,
+    find_declared_rules,
+    suggest_name,
+)
+from ..slices import list_slices, load
+from .panels import CommandError
+
+OPTIONS = {
+    "max_iter": "--epochs",
+    "random_state": "--seed",
+    "class_weight": "--balanced",
+    "calibrate": "--probabilities or --conformal",
+    "metric": "--metric",
+    "ranks": "--ordinal",
+    "rule": "--rule",
+}
+"""Parameters that have options, which ``--set`` refuses."""
+PYTHON_ONLY = {
+    "measure",
+    "warm_start",
+    "verbose",
+    "n_jobs",
+    "rule",
+    "constraints",
+    "validation_fraction",
+    "n_iter_no_change",
+}
+VALIDATION = Parameter(None, help="File with rows by which early stopping decides", type=str)
+WORDS = {"true": True, "false": False, "none": None}
+
+
+def table_for_rules() -> dict[str, Parameter]:
+    """The parameters of all rules by name; of those of the same name, the first."""
+    found: dict[str, Parameter] = {}
+    for entry in RULE_TABLE.values():
+        found = {**entry.parameters, **found}
+    return {name: one for name, one in found.items() if name not in PYTHON_ONLY | OPTIONS.keys()}
+
+
+def table_for_training() -> dict[str, Parameter]:
+    """All parameters that ``train --set`` takes."""
+    others: dict[str, Parameter] = {name: FILES[name] for name in ("window", "progress_every")}
+    others["validation"] = VALIDATION
+    for one in list_slices():
+        others |= load(one.shell).SETTINGS if one.shell else {}
+    return {**others, **FEATURES, **table_for_rules()}
+
+
+def parse_settings(words: Sequence[str], table: Mapping[str, Parameter]) -> dict[str, Any]:
+    """Return the values of ``--set NAME=VALUE`` by name.
+
+    Whether they are in range is checked where they are used, as in Python.
+
+    >>> parse_settings(["C=0.1", "intercept-step=radius"], table_for_rules())
+    {'C': 0.1, 'intercept_step': 'radius'}
+    """
+    given: dict[str, Any] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals:
+            raise CommandError(f"--set {word} must be NAME=VALUE.", "set-form")
+        if name in OPTIONS:
+            raise CommandError(f"{name} is set by {OPTIONS[name]}.", "set-option")
+        if name not in table or name in PYTHON_ONLY:
+            meant = suggest_name(name, table)
+            raise CommandError(f"There is no parameter {name} to set.{meant}", "set-unknown")
+        value = parse_value(text.strip(), table[name])
+        if isinstance(table[name].default, tuple):
+            value = (*given.get(name, ()), value)
+        elif name in given:
+            raise CommandError(f"--set {name} is given twice; leave one out.", "set-twice")
+        given[name] = value
+    return given
+
+
+def parse_value(text: str, parameter: Parameter) -> Any:
+    """Return a word of the parameter, a truth value, a number, or the text itself."""
+    if text in parameter.choices:
+        return text
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def list_settings() -> str:
+    """The parameters that ``train --set`` takes, a line for each."""
+    rules: dict[tuple[str, str], list[str]] = {}
+    for rule, entry in RULE_TABLE.items():
+        for name, one in entry.own.items():
+            rules.setdefault((name, describe(one)), []).append(rule)
+    lines = [(name, f"{', '.join(users)}: {text}") for (name, text), users in rules.items()]
+    names = {name for name, _ in rules} | PYTHON_ONLY | OPTIONS.keys()
+    shared = {name: one for name, one in table_for_training().items() if name not in names}
+    lines += [(name, describe(one)) for name, one in shared.items()]
+    wide = max(len(name) for name, _ in lines)
+    listed = "".join(f"  {name:<{wide}}  {text}\n" for name, text in lines)
+    others = sorted(find_declared_rules().keys() - RULE_TABLE.keys())
+    installed = f"\nRules of other packages:\n  Installed: {', '.join(others)}.\n" if others else ""
+    return f"\nParameters for --set [default]:\n{listed}{installed}"
+
+
+def describe(parameter: Parameter) -> str:
+    """The help of a parameter and its default in a line."""
+    default = parameter.default_text or parameter.default
+    shown = "none" if default in (None, ()) else str(default).removesuffix(".0")
+    shown = shown.lower() if isinstance(default, bool) else shown
+    return f"{parameter.help} [{shown}]"

@@ -1,0 +1,170 @@
+"""Pictures: figures and films."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..parameters import LINEAR
+from .data import (
+    Drawable,
+    SetOptions,
+    check_output,
+    column_names,
+    open_source,
+    read_rows,
+    refuse_many_classes,
+)
+from .panels import CommandError, DescribedArgument, command, option
+from .parameters import parse_settings
+
+if TYPE_CHECKING:
+    from ..storage.model import Model
+
+
+IDEAS = "boundary", "projection", "progress", "orders", "certificate"
+drawing_option = partial(option, panel="Drawing")
+training_option = partial(option, panel="Training")
+
+
+@dataclass
+class DrawingOptions:
+    """What is drawn, and where."""
+
+    output: Path = drawing_option(
+        "-o",
+        "--output",
+        help="Figure to write: .png, .svg, .pdf, or .gif, .mp4, .html for an animation.",
+        required=True,
+    )
+    what: str | None = drawing_option(
+        help="What to draw: boundary, projection (rows along the weights), progress (mistakes and "
+        "bounds during training), orders (compares orders of the rows), certificate (proof that "
+        "no plane separates the classes, or the gap).",
+        type=click.Choice(IDEAS),
+        shown="boundary; progress for a MODEL alone",
+    )
+    every: str = drawing_option(
+        help="Unit of time of an animation and of --what progress: update, epoch.",
+        type=click.Choice(["update", "epoch"]),
+        default="update",
+    )
+
+
+@dataclass
+class PerceptronOptions:
+    """The parameters of the perceptron that ``plot`` trains on data."""
+
+    set: list[str] | None = training_option(
+        help="Set a parameter of Perceptron, such as margin=1; repeatable.", metavar="NAME=VALUE"
+    )
+    epochs: int = training_option(
+        help="Largest number of epochs.", type=click.IntRange(min=1), default=100
+    )
+    seed: int = training_option(
+        help="Seed of the random orders, below 2^32.", type=click.IntRange(0, 2**32 - 1), default=0
+    )
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the perceptron."""
+        given = parse_settings(self.set or (), LINEAR)
+        return {"max_iter": self.epochs, "random_state": self.seed, **given}
+
+
+@command(
+    DescribedArgument(
+        "source",
+        "A file or a built-in set to train on, or a model file.",
+        metavar="SOURCE",
+    ),
+    DescribedArgument(
+        "rows", "With a model file: the rows to draw.", metavar="[DATA]", required=False
+    ),
+    examples=[
+        "rosenblatt plot iris -o iris.png",
+        "rosenblatt plot iris --positive-class setosa -o learning.gif",
+        "rosenblatt plot xor --what certificate -o xor.svg",
+        "rosenblatt plot model.safetensors unseen.csv -o boundary.pdf",
+    ],
+)
+def plot(
+    source: str,
+    rows: str | None,
+    drawing: DrawingOptions,
+    learning: PerceptronOptions,
+    given: SetOptions,
+) -> None:
+    """Draw a model, its data, or the course of training."""
+    output, what = drawing.output, drawing.what
+    check_output(output, source, rows)
+    from ..plots import save_plot
+
+    if is_model(source):
+        from ..estimators.pipeline import make_estimator
+        from ..storage.file import load_model
+
+        saved = load_model(source)
+        X, y, names = (
+            read_rows_for_model(saved, rows, given) if rows is not None else (None, None, {})
+        )
+        estimator = make_estimator(saved, source)
+        save_plot(output, X, y, estimator=estimator, what=what, every=drawing.every, **names)
+    elif rows is not None:
+        raise CommandError(
+            f"{source} is not a model; leave {rows} out, or name a model first.",
+            "not-a-model",
+        )
+    else:
+        found = read_rows(source, given).against_others(given.positive_class, source)
+        X, y, names = found
+        if what in ("projection", "certificate"):
+            refuse_many_classes(found, source)
+        parameters = learning.parameters()
+        if what == "orders":
+            parameters.pop("random_state")
+        save_plot(output, X, y, what=what, every=drawing.every, **names, **parameters)
+    print(f"Wrote the figure to {output}.")
+
+
+def is_model(path: str) -> bool:
+    """Whether a file is a model, by its ending or its first bytes: the size of a JSON header."""
+    if path.endswith(".safetensors") or not Path(path).is_file():
+        return path.endswith(".safetensors")
+    with Path(path).open("rb") as file:
+        head = file.read(9)
+    return head[4:] == b"\0\0\0\0{"
+
+
+def read_rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:
+    """The rows and names of a file as a model sees them, and labels as it writes them."""
+    import numpy as np
+
+    from ..data.labels import as_words
+    from ..reading.reader import read, read_matrix
+
+    if saved.target not in ("classes", "ranks"):
+        raise CommandError(
+            "plot draws rows of classes, and the model predicts numbers or an order.", "plot-labels"
+        )
+    recipe = saved.features.get("recipe")
+    if recipe is not None:
+        reader = read(open_source(data), features=recipe, **given.options())
+        X, y = read_matrix(reader)
+        names = column_names(reader, X.shape[1])
+    else:
+        X, y, names = read_rows(data, given)
+    width = saved.states[0].weights.shape[0] if saved.is_linear else saved.facts["width"]
+    if hasattr(X, "indptr") and X.shape[1] != width:
+        X.resize(X.shape[0], width)  # columns that only one of the two knows say nothing
+    words = {str(value): value for value in saved.classes.tolist()}
+    labels = as_words(y, saved.classes).tolist()
+    strange = sorted(set(labels) - set(words))
+    if strange:
+        raise CommandError(
+            f"{data} has the label {strange[0]}, which the model does not know.", "unknown-label"
+        )
+    if len(names.get("class_names", ())) != len(words):
+        names.pop("class_names", None)
+    return Drawable(X, np.array([words[value] for value in labels], saved.classes.dtype), names)

@@ -1,0 +1,64 @@
+"""The tour keeps its word, and in every generated set something happens."""
+
+import pytest
+
+from .test_engine import pytestmark, run_cases  # noqa: F401
+
+TWO_LINES = 154  # letters of a title and a text that fit two lines under the plane
+
+
+def test_every_claim_of_the_tour_holds(tmp_path):
+    (stops,) = run_cases([{"kind": "tour"}], tmp_path)
+    assert len(stops) > 30
+    assert [(stop["name"], stop["words"]) for stop in stops if not stop["holds"]] == []
+    assert [stop["name"] for stop in stops if stop["length"] > TWO_LINES] == []
+    assert {page for stop in stops for page in stop["document"].split() if page.isdigit()} <= {
+        "000",
+        "001",
+        "002",
+        "003",
+        "004",
+    }
+
+
+def test_exercises_are_not_done_at_their_start_and_their_solutions_are(tmp_path):
+    (found,) = run_cases([{"kind": "exercises"}], tmp_path)
+    assert len(found) >= 12
+    assert {each["page"] for each in found} == {"000", "001", "002", "003", "004"}
+    assert [each["text"] for each in found if each["start"] or not each["end"]] == []
+
+
+def test_what_a_stop_names_is_shown(tmp_path):
+    (stops,) = run_cases([{"kind": "tour"}], tmp_path)
+    for stop in stops:
+        words, address = stop["text"].lower(), stop["address"]
+        if "panel" in words or "strip" in words:
+            assert "panel=" in address, stop["name"]
+        if "chart" in words or "dotted" in words:
+            assert "panel=" not in address, stop["name"]
+        if "left" in words or "(right)" in words:
+            assert "compare=on" in address, stop["name"]
+
+
+SEEDS = range(20)
+
+
+@pytest.mark.parametrize("order", ["fixed", "first"])
+@pytest.mark.parametrize(
+    ("data", "form"), [("blobs", "bias"), ("origin", "bias"), ("origin", "origin")]
+)
+@pytest.mark.parametrize("gap", [0.1, 0.2, 0.3, 0.5])
+def test_blobs_take_several_updates_that_differ_from_seed_to_seed(data, form, order, gap, tmp_path):
+    state = f"data={data}&form={form}&order={order}&gap={gap}&max_iter=1000"
+    cases = [{"kind": "runs", "address": f"{state}&seed={seed}"} for seed in SEEDS]
+    runs = [found for (found,) in run_cases(cases, tmp_path)]
+    assert all(run["stopReason"] == "separated" for run in runs)
+    assert min(run["last"] for run in runs) >= 3
+    assert len({run["last"] for run in runs}) > 2
+
+
+@pytest.mark.parametrize("data", ["circles", "moons"])
+@pytest.mark.parametrize("form", ["bias", "origin", "kernel", "lifted&third=square"])
+def test_curved_sets_take_several_updates(data, form, tmp_path):
+    cases = [{"kind": "runs", "address": f"data={data}&form={form}&seed={seed}"} for seed in SEEDS]
+    assert min(found["last"] for (found,) in run_cases(cases, tmp_path)) >= 3

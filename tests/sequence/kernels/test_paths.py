@@ -1,0 +1,73 @@
+"""The best path is the best of all."""
+
+from itertools import product
+
+import numpy as np
+from hypothesis import given, settings, strategies as st
+
+from rosenblatt.sequence.kernels.paths import PathSettings, PathWeights, Tokens
+from rosenblatt.sequence.state import PathState, best_through, decode, pad
+
+from ... import reference
+
+
+def problem(n, tags, seed):
+    """One sentence with a feature of its own for each token, and small whole weights."""
+    random, width = np.random.default_rng(seed), pad(tags)
+    weights = PathState.zeros(tags, False, None).weights
+    emissions = np.zeros((n, width), np.float32)
+    emissions[:, :tags] = random.integers(-3, 4, (n, tags))
+    moves = weights.transitions.reshape(tags + 1, -1)
+    moves[:, :tags] = random.integers(-3, 4, (tags + 1, tags))
+    weights = PathWeights(emissions.ravel(), moves.ravel(), weights.last)
+    tokens = Tokens(np.arange(n, dtype=np.uint32), np.arange(n + 1), None)
+    return tokens, weights, PathSettings(tags, width, 0.0)
+
+
+def score(path, weights, settings):
+    width, before, total = settings.width, settings.tags, 0.0
+    for place, tag in enumerate(path):
+        total += float(weights.emissions[place * width + tag])
+        total += float(weights.transitions[before * width + tag])
+        before = tag
+    return total + float(weights.last[before])
+
+
+@given(n=st.integers(1, 5), tags=st.integers(2, 4), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=40, deadline=None)
+def test_no_path_is_better(n, tags, seed):
+    tokens, weights, how = problem(n, tags, seed)
+    found = decode(tokens, np.array([0, n]), weights, how)
+    totals = {path: score(path, weights, how) for path in product(range(tags), repeat=n)}
+    assert totals[tuple(found.tolist())] == max(totals.values())
+
+
+def test_many_tags_take_several_vectors():
+    tokens, weights, how = problem(4, 19, 1)
+    found = decode(tokens, np.array([0, 4]), weights, how)
+    moves = {
+        ("move", before, tag): weights.transitions[before * how.width + tag]
+        for before in range(20)
+        for tag in range(19)
+    }
+    scores = weights.emissions.reshape(4, -1)[:, :19].tolist()
+    assert found.tolist() == reference.best_path(scores, 19, moves)
+
+
+@given(n=st.integers(1, 4), tags=st.integers(2, 3), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=40, deadline=None)
+def test_the_best_path_through_each_tag(n, tags, seed):
+    tokens, weights, how = problem(n, tags, seed)
+    through = best_through(tokens, 0, n, weights, how)
+    totals = {path: score(path, weights, how) for path in product(range(tags), repeat=n)}
+    for i, tag in product(range(n), range(tags)):
+        assert through[i, tag] == max(totals[path] for path in totals if path[i] == tag)
+
+
+def test_values_multiply_weights():
+    tokens, weights, how = problem(3, 2, 0)
+    doubled = tokens._replace(values=np.full(3, 2, np.float32))
+    heavy = weights._replace(emissions=2 * weights.emissions)
+    starts = np.array([0, 3])
+    found = decode(doubled, starts, weights, how)
+    assert found.tolist() == decode(tokens, starts, heavy, how).tolist()

@@ -1,0 +1,64 @@
+"""Rows of numbers as vectors of eight: sums and best sums are those of NumPy."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from rosenblatt.sequence.kernels.vectors import LANES, add_rows, max_plus
+
+
+@njit
+def add(weights, places, features, values, first, last, out, place, width):
+    add_rows(weights, places, features, values, first, last, out, place, width)
+
+
+@njit
+def best(before, start, stride, moves, begin, step, count, out, place, width):
+    max_plus(before, start, stride, moves, begin, step, count, out, place, width)
+
+
+WIDTHS = [LANES * n for n in (1, 2, 3, 4, 6, 7, 10)]  # every mixture of vectors taken together
+
+
+def numbers(rng, *shape):
+    """Small integers, whose sums are exact in any order."""
+    return rng.integers(-9, 10, shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("placed", [False, True])
+@pytest.mark.parametrize("valued", [False, True])
+def test_rows_are_added_up(width, placed, valued):
+    rng = np.random.default_rng(width)
+    rows, features = numbers(rng, 12, width), rng.integers(0, 12, 30).astype(np.uint32)
+    places = rng.permutation(12).astype(np.uint32) if placed else None
+    values = numbers(rng, 30) if valued else None
+    for first, last in ((0, 30), (4, 9), (7, 7)):
+        out = numbers(rng, 3 * width)
+        wanted = out.copy()
+        chosen = features[first:last] if places is None else places[features[first:last]]
+        factors = 1.0 if values is None else values[first:last, None]
+        wanted[width : 2 * width] = (rows[chosen] * factors).sum(axis=0)
+        add(rows.ravel(), places, features, values, first, last, out, width, width)
+        np.testing.assert_array_equal(out, wanted)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("stride", "step"), [(1, 1), (3, 2)])
+def test_the_best_of_all_sums_is_added_for_each_place(width, stride, step):
+    rng = np.random.default_rng(width)
+    count, start, begin = 5, 2, width
+    before, moves = numbers(rng, start + stride * count), numbers(rng, 1 + step * count, width)
+    out = numbers(rng, 2 * width)
+    wanted = out.copy()
+    scores = before[start : start + stride * count : stride, None]
+    wanted[width:] += (scores + moves[1 : 1 + step * count : step]).max(axis=0)
+    best(before, start, stride, moves.ravel(), begin, step * width, count, out, width, width)
+    np.testing.assert_array_equal(out, wanted)
+
+
+def test_nothing_to_choose_from_is_infinitely_bad():
+    out = np.zeros(LANES, np.float32)
+    nothing = np.zeros(0, np.float32)
+    best(nothing, 0, 1, nothing, 0, LANES, 0, out, 0, LANES)
+    assert (out == -np.inf).all()

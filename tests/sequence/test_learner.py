@@ -1,0 +1,251 @@
+"""A tagger learns on after it was saved, all or nothing, and one tag more."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import rosenblatt
+from rosenblatt import SequencePerceptron
+from rosenblatt.sequence import lexicon, state
+from rosenblatt.sequence.encoding import Dictionary
+from rosenblatt.sequence.learner import SequenceLearner
+from rosenblatt.sequence.sentences import read_sentences
+from rosenblatt.storage.file import load_model, save_model
+
+from ..storage.models import assert_same
+from . import taggers
+
+CASES = ["average", "last", "columns", "features", "chunks"]
+
+
+def batches(name, sizes=(10, 3, 12)):
+    X, y = taggers.data_of(name)
+    ends = np.cumsum(sizes).tolist()
+    for first, last in zip([0, *ends], ends, strict=False):
+        yield X[first:last], y[first:last]
+
+
+def examples(learner, X, y):
+    return read_sentences(X, learner.columns), [tag for tags in y for tag in tags]
+
+
+def score_tags(learner, sentences):
+    """The score of the best path through each inner tag, a row per token."""
+    tokens, weights = learner.tokens(sentences), learner.coefficients()
+    return np.vstack(
+        [
+            state.best_through(tokens, first, last, weights, learner.settings)
+            for first, last in pairwise(sentences.starts.tolist())
+            if first < last
+        ]
+    )
+
+
+def build_model(estimator):
+    return estimator._learner.to_model({})
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("begin", ["fit", "partial_fit"])
+def test_a_loaded_tagger_learns_on_as_if_it_had_never_been_saved(name, begin, tmp_path):
+    X, _ = taggers.data_of(name, seed=5)
+    never = (taggers.fitted if begin == "fit" else taggers.learnt_in_batches)(name)
+    never.save(tmp_path / "model")
+    saved = rosenblatt.load(tmp_path / "model")
+    for some, tags in batches(name):
+        never.partial_fit(some, tags)
+        saved.partial_fit(some, tags)
+        saved.save(tmp_path / "model")
+        saved = rosenblatt.load(tmp_path / "model")
+    assert_same(build_model(saved), build_model(never))
+    assert saved.predict(X) == never.predict(X)
+
+
+@pytest.mark.parametrize("name", ["average", "last", "chunks", "features"])
+def test_partial_fit_after_fit_is_another_pass_in_order(name):
+    """Without a lexicon that grows, fit and one batch are two epochs of fit."""
+    X, y = taggers.data_of(name)
+    features = None if name == "features" else ["word[0]", "suffix2[0]", "word[-1]|word[1]"]
+    given = {
+        "order": "fixed",
+        "features": features,
+        "solution": taggers.CASES[name].get("solution", "average"),
+    }
+    once = SequencePerceptron(max_iter=1, **given).fit(X, y).partial_fit(X, y)
+    twice = SequencePerceptron(max_iter=2, **given).fit(X, y)
+    one, other = (
+        build_model(once)._replace(parameters={}),
+        build_model(twice)._replace(parameters={}),
+    )
+    counts = {name: vars(other.states[0])[name] for name in ("word_tags", "word_tag_counts")}
+    vars(one.states[0]).update(counts)
+    assert_same(one._replace(history=()), other._replace(history=()))
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    ("where", "what"),
+    [
+        (Dictionary, "compute_attributes"),
+        (Dictionary, "encode"),
+        (lexicon.Lexicon, "add_words"),
+        (lexicon.Lexicon, "look_up_without_own"),
+        (state.PathState, "widen"),
+        (state.SequenceTask, "learn"),
+    ],
+)
+def test_after_an_error_nothing_has_changed(name, where, what, monkeypatch):
+    (X, y), *rest = batches(name)
+    model = taggers.untrained(name).partial_fit(X, y, classes=distinct_tags(name))
+    twin = taggers.untrained(name).partial_fit(X, y, classes=distinct_tags(name))
+    if name == "features" and where is lexicon.Lexicon:
+        return  # tokens that come with features have no words
+    original, called = getattr(where, what), []
+
+    def fail_before(*_, **__):
+        called.append("before")
+        raise MemoryError
+
+    def fail_after(*arguments, **named):
+        original(*arguments, **named)
+        called.append("after")
+        raise MemoryError
+
+    for some, tags in rest:
+        for fail in (fail_before, fail_after):
+            with monkeypatch.context() as patch:
+                patch.setattr(where, what, fail)
+                with pytest.raises(MemoryError):
+                    model.partial_fit(some, tags)
+            assert_same(build_model(model), build_model(twin))
+            assert model._learner.dictionary.n_features == twin._learner.dictionary.n_features
+            assert model._learner.lexicon.n_words == twin._learner.lexicon.n_words
+        model.partial_fit(some, tags)
+        twin.partial_fit(some, tags)
+        assert_same(build_model(model), build_model(twin))
+    assert called == ["before", "after"] * len(rest)
+
+
+def distinct_tags(name):
+    _, y = taggers.data_of(name)
+    return sorted({tag for tags in y for tag in tags})
+
+
+def test_weights_are_as_they_were_when_learning_stops_in_the_middle(monkeypatch):
+    """An update was made and rows of new features were taken before the error."""
+    model, twin = (taggers.learnt_in_batches("average") for _ in range(2))
+    X, y = taggers.data_of("average", seed=9)
+    X = [[f"new{k}", *x] for k, x in enumerate(X)]
+    y = [["A", *tags] for tags in y]
+    sweep = state.PathState.sweep
+
+    def one_update(self, task, order, most):
+        for learnt in sweep(self, task, order, 1):
+            if self.mistakes > twin.n_mistakes_ + 3:
+                raise KeyboardInterrupt
+            yield learnt
+
+    monkeypatch.setattr(state.PathState, "sweep", one_update)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X, y)
+    monkeypatch.undo()
+    assert_same(build_model(model), build_model(twin))
+    assert_same(build_model(model.partial_fit(X, y)), build_model(twin.partial_fit(X, y)))
+
+
+def test_tags_of_chunks_that_come_later_are_learnt(tmp_path):
+    """No chunk has one token at first; later some have, and one begins right after another."""
+    X, y = (
+        [["in", "New", "York"], ["we", "saw", "New", "Delhi"]],
+        [["O", "B-X", "I-X"], ["O", "O", "B-X", "I-X"]],
+    )
+    model = SequencePerceptron(random_state=0).fit(X, y)
+    assert model._learner.tags.names == ["B-X", "E-X", "O"]
+    model.save(tmp_path / "model")
+    more, tags = (
+        [["we", "saw", "Oslo"], ["the", "New", "old", "York"]],
+        [["O", "O", "B-X"], ["O", "B-X", "I-X", "I-X"]],
+    )
+    for loaded in (model, rosenblatt.load(tmp_path / "model")):
+        for _ in range(20):
+            loaded.partial_fit(more + X, tags + y)
+        assert loaded._learner.tags.names == ["B-X", "E-X", "I-X", "S-X", "O"]
+        assert loaded.predict(more + X) == tags + y
+
+
+@pytest.mark.parametrize("name", ["average", "last", "chunks"])
+def test_one_tag_more(name):
+    model = taggers.fitted(name)
+    before, X = model._learner, taggers.data_of(name, seed=4)[0]
+    label = "B-Z" if name == "chunks" else "AA"
+    after = before.with_class(label)
+    assert after.classes.tolist() == sorted([*before.classes.tolist(), label])
+    sentences = read_sentences(X, before.columns)
+    old = before.classes[before.predict(sentences)]
+    learner_scores = score_tags(before, sentences)
+    mapped = score_tags(after, sentences)[:, before.tags.to_numbers(after.tags)]
+    assert np.array_equal(learner_scores, mapped) or name in ("chunks", "average")
+    saved = before.to_model({})
+    for _ in range(30):
+        after.learn(
+            examples(after, [["zebra", *x] for x in X], [[label, *tags] for tags in split(old, X)])
+        )
+    found = after.classes[after.predict(read_sentences([["zebra", "the"]], after.columns))]
+    assert found[0] == label
+    assert_same(before.to_model({}), saved)
+
+
+def split(tags, X):
+    tags = tags.tolist()
+    return [[tags.pop(0) for _ in x] for x in X]
+
+
+def test_tags_that_cannot_be_added():
+    chunks = taggers.fitted("chunks")._learner
+    with pytest.raises(ValueError, match="write chunks in IOB2; 'NOUN' does not"):
+        chunks.with_class("NOUN")
+
+
+def test_sentences_that_were_wrong_are_marked():
+    learner = taggers.fitted("last")._learner
+    X, y = taggers.data_of("last", seed=3)
+    sentences, tags = examples(learner, X, y)
+    codes = np.searchsorted(learner.classes, tags)
+    right = np.add.reduceat(learner.predict(sentences) == codes, sentences.starts[:-1])
+    wrong = np.zeros(1, bool)
+    learner.learn(examples(learner, X[:1], y[:1]), wrong)
+    assert wrong[0] == (right[0] < len(X[0]))
+
+
+FORGED = {
+    "half of the sums": ({"transition_sums": None}, "its sums do not fit"),
+    "words that there are not": (
+        {"word_tags": np.array([10**6]), "word_tag_counts": np.array([1])},
+        "its counts",
+    ),
+    "no order": (
+        {"word_tags": np.array([2, 1]), "word_tag_counts": np.array([1, 1])},
+        "its counts",
+    ),
+    "not finite": ({"transition_sums": np.full((4, 3), np.nan)}, "transition_sums does not fit"),
+    "too few": ({"emission_sums": np.zeros((1, 3))}, "emission_sums does not fit"),
+    "no sums": (
+        {"emission_sums": None, "transition_sums": None},
+        "not of its solution",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_forged_files_are_refused(case, tmp_path):
+    changes, words = FORGED[case]
+    model = build_model(taggers.fitted("average"))
+    vars(model.states[0]).update(changes)
+
+    def save_and_load():
+        save_model(tmp_path / "model", model)
+        SequenceLearner.from_model(load_model(tmp_path / "model"))
+
+    with pytest.raises(ValueError, match=words):
+        save_and_load()

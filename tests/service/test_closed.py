@@ -1,0 +1,326 @@
+"""Holes that were found in a running service, each with what closes it."""
+
+import json
+import os
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from rosenblatt.service.create import new_model
+from rosenblatt.service.learning import Job, Keeping, Learning
+from rosenblatt.service.log import Log, LogError, LogLock, acknowledged_path
+from rosenblatt.service.replay import find_difference, find_first_difference, log_path, read_log
+from rosenblatt.storage.file import load_model, save_model
+
+from ..test_docs import ROOT
+from .conftest import examples, replayed, trained
+from .test_app import client_of
+from .test_faults import failing_sync  # noqa: F401
+from .test_learning import silent, taught
+
+EVIL = {"host": "evil.example:8080", "origin": "http://evil.example:8080"}
+
+
+# Two services at once
+
+
+def test_a_log_is_locked_before_it_is_looked_at(model):
+    lock = LogLock(log_path(model))
+    with pytest.raises(ValueError, match="Another service writes"):
+        Learning(model, say=print)
+    assert not log_path(model).exists()
+    lock.release()
+    learning, _ = silent(model)
+    learning.stop()
+
+
+def test_services_that_start_at_once_are_one(model):
+    for _ in range(20):
+        found, barrier = [], threading.Barrier(4)
+
+        def begin(found=found, barrier=barrier):
+            barrier.wait()
+            try:
+                found.append(Learning(model, say=lambda sentence: None))
+            except ValueError as error:
+                found.append(error)
+
+        threads = [threading.Thread(target=begin) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        (winner,) = [one for one in found if isinstance(one, Learning)]
+        assert all("Another service" in str(one) for one in found if one is not winner)
+        winner.start()
+        assert taught(winner, examples(1)) == [1]
+        winner.stop()
+        again = Learning(model, say=print)
+        assert again.served.sequence == 1
+        again.log.close()
+        for path in model.parent.glob(f"{model.name}.log*"):
+            path.unlink()
+        trained(model)
+
+
+def test_a_log_is_not_renamed_over_another(model, monkeypatch):
+    """Where there are no locks, the name of the file must do."""
+    monkeypatch.setattr(LogLock, "__init__", lambda self, path: setattr(self, "descriptor", None))
+    first = Log.create(log_path(model), model.read_bytes())
+    first.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    first.close()
+    before = log_path(model).read_bytes()
+    with pytest.raises(ValueError, match="has just begun"):
+        Log.create(log_path(model), model.read_bytes())
+    assert log_path(model).read_bytes() == before
+
+
+# Names that lead here
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "", "localhost.evil.example"])
+def test_without_tokens_a_name_must_be_allowed(learning, host):
+    client = client_of(learning)
+    headers = {"host": host, "origin": f"http://{host}"}
+    for method, path in (
+        ("POST", "/learn"),
+        ("GET", "/model"),
+        ("GET", "/model.safetensors"),
+        ("DELETE", "/examples/1"),
+        ("POST", "/model/rollback"),
+    ):
+        answer = client.ask(method, path, headers=headers, content=b"{}")
+        assert answer.status_code == 421, (method, path)
+    for own in ("localhost:8080", "127.0.0.1", "[::1]:8080", "192.168.0.7:8080"):
+        assert client.get("/model", headers={"host": own}).status_code == 200
+    allowed = client_of(learning, hosts=("evil.example",))
+    if host.startswith("evil"):
+        assert allowed.get("/model", headers={"host": host}).status_code == 200
+
+
+def test_the_documented_container_is_not_open_to_other_sites(serve, model):
+    service = serve(model, "--learn", "--host", "0.0.0.0", "--no-token")
+    assert service.ask("POST", "/learn", examples(1), Host="evil.example")[0] == 421
+    assert service.ask("GET", "/model")[0] == 200
+    named = serve(model.with_name("b"), "--new", "a,b", "--features", "x", "--allow-host", "Name")
+    assert named.ask("GET", "/model", Host="name:80")[0] == 200
+
+
+def test_the_image_asks_whether_requests_are_answered():
+    (check,) = [
+        line for line in (ROOT / "Dockerfile").read_text().splitlines() if "urlopen" in line
+    ]
+    assert "/readyz" in check
+
+
+# Bodies
+
+
+def test_a_model_that_is_sent_leaves_room_for_predictions(learning):
+    client = client_of(learning, bytes=1000)
+    client.app.model_budget.take(800 << 20)
+    assert client.post("/predict", json=examples(1)).status_code == 200
+    body = b"x" * (150 << 20)
+    assert client.ask("PUT", "/model", content=body).status_code == 429
+
+
+def test_explanations_are_limited(learning):
+    client = client_of(learning)
+    assert client.post("/predict?explain=100", json=examples(100)).status_code == 200
+    answer = client.post("/predict?explain=100", json=examples(101))
+    assert (answer.status_code, answer.json()["code"]) == (400, "too-many-explained")
+
+
+def test_a_model_of_any_name_is_sent(tmp_path):
+    path = trained(tmp_path / 'мо"дель\n.safetensors')
+    learning = Learning(path, say=print)
+    learning.start()
+    answer = client_of(learning).get("/model.safetensors")
+    learning.stop()
+    assert answer.status_code == 200
+    assert "%D0%BC%D0%BE%22" in answer.headers["content-disposition"]
+
+
+@pytest.mark.parametrize("rule", ["perceptron", "arow"])
+def test_numbers_that_are_not_scaled_are_limited_too(tmp_path, rule):
+    save_model(tmp_path / "m", new_model(["a", "b"], ["x"], rule=rule))
+    learning = Learning(tmp_path / "m", say=print)
+    learning.start()
+    client = client_of(learning)
+    answer = client.post("/learn", json={"x": 1e15, "label": "a"})
+    assert (answer.status_code, "not scaled" in answer.json()["error"]) == (400, True)
+    assert client.post("/learn", json={"x": 1e5, "label": "a"}).status_code == 202
+    learning.stop()
+
+
+# The log
+
+
+@pytest.mark.slow
+def test_what_was_refused_is_not_in_the_log(serve, model, failing_sync):  # noqa: F811
+    """A client without a key sends it again, and it is learnt once."""
+    service, sent = serve(model, "--learn"), 0
+    for number, row in enumerate(examples(6)):
+        if number % 2:
+            failing_sync.touch()
+            for _ in range(3):
+                assert service.learn([row | {"mark": number}] * 4)[0] == 503
+            failing_sync.unlink()
+        status, answer = service.learn([row | {"mark": number}] * 4)
+        sent += 4
+        assert (status, answer["sequence"]) == (202, sent)
+    assert service.stop()[0] == 0
+    with read_log(log_path(model)) as log:
+        marks = [json.loads(one.text)["mark"] for some in log.entries(0) for one in some]
+    assert marks == [number for number in range(6) for _ in range(4)]
+    assert model.read_bytes() == replayed(model)
+
+
+def test_a_refused_request_that_is_in_the_log_is_deleted_with_its_key(learning, monkeypatch):
+    """As after a failed sync: the rows are there, and the client heard of an error."""
+    taught(learning, examples(2))
+    acknowledge = learning.log.acknowledge
+
+    def fail(sequence):
+        learning.log.acknowledge = acknowledge
+        raise LogError("the disk failed")
+
+    learning.log.acknowledge = fail
+    told, done = [], threading.Event()
+    (row,) = examples(1)
+    job = Job([json.dumps(row)], [row], lambda one: (told.append(one), done.set()), key=b"k" * 16)
+    learning.take(job)
+    assert done.wait(30)
+    assert isinstance(told[0], LogError)
+    done.clear()
+    learning.take(job)
+    assert done.wait(30)
+    assert told[1] == 3
+    learning.stop()
+    assert learning.path.read_bytes() == replayed(learning.path)
+
+
+def damaged(model, change):
+    """A log of nine examples of which some are damaged: its model and what was said."""
+    log = Log.create(log_path(model), model.read_bytes())
+    log.append([json.dumps(row) for row in examples(9)])
+    change(log)
+    log.close()
+    said = []
+    learning = Learning(model, say=said.append)
+    learning.start()
+    assert taught(learning, examples(1)) == [10]
+    learning.stop()
+    assert learning.served.sequence == 10
+    return learning.served.progress, said
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM examples WHERE sequence IN (4, 5)",
+        "UPDATE examples SET example = NULL WHERE sequence IN (4, 5)",
+        "UPDATE examples SET example = 7 WHERE sequence IN (4, 5)",
+        "UPDATE examples SET example = x'ff00' WHERE sequence IN (4, 5)",
+        "UPDATE examples SET example = CAST(x'7bff7d' AS TEXT) WHERE sequence IN (4, 5)",
+    ],
+)
+def test_a_damaged_row_is_skipped_and_said(model, statement):
+    progress, said = damaged(model, lambda log: log.connection.execute(statement))
+    assert (progress.examples, progress.refused) == (8, 2)
+    assert ["example 4 is skipped" in said[0], "example 5 is skipped" in said[1]] == [True, True]
+
+
+@pytest.mark.parametrize("is_header", [False, True])
+def test_a_damaged_page_costs_the_rows_on_it(model, is_header):
+    log = Log.create(log_path(model), model.read_bytes())
+    log.append([json.dumps(row | {"more": "x" * 500}) for row in examples(200)])
+    log.close()
+    data = bytearray(log_path(model).read_bytes())
+    place = data.index(b'"more": "xxx', len(data) // 2)
+    place = place // 4096 * 4096 if is_header else place
+    data[place : place + 64] = os.urandom(64)
+    log_path(model).write_bytes(data)
+    said = []
+    learning = Learning(model, say=said.append)
+    progress = learning.served.progress
+    assert learning.served.sequence == 200
+    assert 0 < progress.refused < 30
+    assert progress.examples + progress.refused == 200
+    assert sum("is skipped" in one for one in said) == progress.refused
+    learning.log.close()
+
+
+def test_a_clock_that_was_ahead_does_not_stop_the_deleting(model, monkeypatch):
+    day, now = 86_400.0, 1.8e9
+    monkeypatch.setattr(time, "time", lambda: now)
+    learning, _ = silent(model, Keeping(seconds=0, days=3))
+
+    def pass_days(count):
+        nonlocal now
+        for _ in range(count):
+            now += day
+            taught(learning, examples(1))
+            learning.call(learning.snapshot).result(30)
+            learning.call(lambda: None).result(30)
+        with read_log(log_path(model)) as log:
+            return log.last - log.models()[0]
+
+    assert pass_days(10) <= 5
+    now += 3650 * day
+    pass_days(1)
+    now -= 3650 * day
+    assert pass_days(12) <= 5
+    learning.stop()
+
+
+# Replay after an upgrade
+
+
+def test_last_bits_are_told_from_damage(model):
+    learning, _ = silent(model)
+    taught(learning, examples(30))
+    learning.stop()
+    kept = load_model(model)
+    weights = kept.states[0].weights
+    place = int(abs(weights).argmax())
+    weights.flat[place] *= 1 + 2e-7
+    found = find_difference(load_model(model), kept)
+    assert found.is_rounding
+    save_model(model, kept)
+    with closing(Log(log_path(model), writes=False)) as log:
+        difference, _ = find_first_difference(log, model)
+    assert difference.is_rounding
+    weights.flat[place] *= 1.1
+    assert not find_difference(load_model(model), kept).is_rounding
+    kept.states[0].mistakes += 1
+    assert not find_difference(load_model(model), kept).is_rounding
+
+
+def test_files_beside_a_log_are_private(model):
+    learning, _ = silent(model)
+    taught(learning, examples(1))
+    for path in (acknowledged_path(log_path(model)), Path(f"{log_path(model)}-lock")):
+        assert path.stat().st_mode & 0o777 == 0o600
+    learning.stop()
+
+
+def test_the_rows_of_the_log_are_listed(learning):
+    client, rows = client_of(learning), examples(5)
+    client.post("/learn", json=rows)
+    client.ask("DELETE", "/examples/2")
+    client.post("/model/rollback", json={"to": 4})
+    found = client.get("/examples?after=1&limit=4").json()
+    assert [one["kind"] for one in found["examples"]] == ["forgotten", *["example"] * 3]
+    assert (found["examples"][1], found["next"]) == (
+        {"sequence": 3, "kind": "example", "example": rows[2]},
+        5,
+    )
+    last = client.get("/examples?after=5").json()
+    assert last == {
+        "examples": [{"sequence": 6, "kind": "change", "example": "@rollback 4"}],
+        "next": None,
+    }

@@ -1,0 +1,147 @@
+"""The program: help, errors, and words that are not known."""
+
+import json
+import os
+import subprocess
+import sys
+
+import click
+import pytest
+
+from rosenblatt import __version__
+from rosenblatt.shell.app import COMMANDS, app
+from rosenblatt.shell.parameters import table_for_training
+
+from .conftest import run
+
+
+def find_command(name):
+    return app.get_command(click.Context(app), name)
+
+
+def test_options_that_do_not_go_together_are_refused_in_one_line(capsys):
+    arguments = "train", "iris", "--set", "order=worst", "--set", "solution=pocket"
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("rosenblatt: solution needs ")
+    assert err.count("\n") == 1
+    _, out, err = run(capsys, *arguments, "--json")
+    error = json.loads(out)
+    assert (error["event"], error["code"]) == ("error", "order-solution")
+    assert err == f"rosenblatt: {error['message']}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["train", "moon", "--json"], "file"),
+        (["train", "--json"], "usage"),
+        (["fly", "--json"], "usage"),
+        (["train", "iris", "--epochs", "0", "--json"], "out-of-range"),
+        (["train", "iris", "--epochs", "x", "--json"], "usage"),
+        (["train", "iris", "--set", "solution=none", "--json"], "out-of-range"),
+        (["train", "iris", "--epoch", "3", "--json"], "usage"),
+    ],
+)
+def test_wrong_words_end_with_status_two_and_one_line(capsys, arguments, code):
+    status, out, err = run(capsys, *arguments)
+    assert status == 2
+    assert json.loads(out)["code"] == code
+    assert err.startswith("rosenblatt: ")
+    assert err.count("\n") == 1
+
+
+def test_without_a_command_the_help_is_printed(capsys):
+    status, _, err = run(capsys)
+    assert status == 2
+    assert "Commands:" in err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_are_described_in_the_list_as_in_their_help(name):
+    command = find_command(name)
+    assert command.name == name
+    first, listed = command.help.split("\n\n")[0], COMMANDS[name][1]
+    assert first.split()[:2] == listed.split()[:2]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_of_a_shell_is_printed(capsys, shell):
+    status, out, _ = run(capsys, "--show-completion", shell)
+    assert status == 0
+    assert "_ROSENBLATT_COMPLETE" in out
+
+
+def test_commands_and_options_are_completed(monkeypatch):
+    from click.shell_completion import ShellComplete
+
+    complete = ShellComplete(app, {}, "rosenblatt", "_ROSENBLATT_COMPLETE")
+    found = [each.value for each in complete.get_completions(["train", "iris"], "--pr")]
+    assert found == ["--probabilities"]
+    assert [each.value for each in complete.get_completions([], "pr")] == ["predict", "prove"]
+
+
+def test_version(capsys):
+    assert run(capsys, "--version")[:2] == (0, f"rosenblatt {__version__}\n")
+
+
+@pytest.mark.parametrize("arguments", [["train", "--help"], ["--help"], ["serve", "--help"]])
+def test_help_imports_nothing_heavy(arguments):
+    script = (
+        f"import sys; sys.argv = {['rosenblatt', *arguments]}\n"
+        "from rosenblatt.shell.app import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numba', 'numpy', 'pyarrow', 'rich', 'scipy', 'sklearn'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "Show this message" in out.stdout
+    assert out.stdout.splitlines()[-1] == "[]"
+
+
+def test_nothing_is_coloured_when_piped(capsys, folder):
+    command = [sys.executable, "-c", "from rosenblatt.shell.app import main; main()"]
+    environment = {**os.environ, "COLUMNS": "100", "TERM": "xterm-256color"}
+    for variable in ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
+        environment.pop(variable, None)
+    for arguments in (
+        ["train", "--help"],
+        ["train", "flowers.csv", "-o", "m.safetensors", "--test", "flowers.csv"],
+        ["inspect", "m.safetensors"],
+        ["train", "none.csv"],
+        ["train", "flowers.csv", "--epochs", "x"],
+    ):
+        done = subprocess.run([*command, *arguments], capture_output=True, env=environment)
+        assert done.stdout + done.stderr
+        assert b"\x1b" not in done.stdout + done.stderr
+        assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_in_80_columns(capsys, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    status, out, _ = run(capsys, *command.split(), "--help")
+    assert status == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert len(out.splitlines()) <= (130 if command == "train" else 70)
+
+
+def read_panels(out):
+    """The names of the panels of a help page."""
+    return [line[:-1] for line in out.splitlines() if line[:1].isupper() and line[-1] == ":"]
+
+
+def test_the_help_of_training_begins_with_the_columns_and_ends_with_the_parameters(
+    capsys, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    out = run(capsys, "train", "--help")[1]
+    assert read_panels(out)[:2] == ["Arguments", "What the columns are (detected)"]
+    options, parameters = out.split("Parameters for --set")
+    listed = {each for one in find_command("train").params for each in one.opts}
+    assert all(option in options for option in listed if option.startswith("--"))
+    assert len(options.splitlines()) <= 85
+    described = [line.split()[0] for line in parameters.splitlines()[1:]]
+    assert {"C", "r", "order", "ngrams", "window"} <= set(described)
+    assert set(described) <= table_for_training().keys()

@@ -1,0 +1,104 @@
+"""Options that belong together are fields of a dataclass."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from rosenblatt.shell.panels import DescribedArgument, command, option
+
+
+@dataclass
+class Colours:
+    paper: str = option(help="Colour of the paper.", default="white", panel="Colours")
+    ink: list[str] | None = option(help="Colour of the ink.", panel="Colours")
+    bold: bool = option("-b", "--bold", help="Whether lines are thick.", default=False)
+    width: float = option(help="Width of lines in mm.", default=0.5)
+    target: Path | None = option(help="Write to FILE.")
+
+
+seen = []
+
+
+@command(
+    DescribedArgument("text", "What to write."),
+    examples=["write hello"],
+    more=lambda: "\nMore:\n  this\n",
+)
+def write(text: str, colours: Colours) -> None:
+    """Write a text."""
+    seen[:] = [text, colours]
+
+
+def test_what_is_given_fills_the_dataclasses():
+    assert CliRunner().invoke(write, ["a"]).exit_code == 0
+    assert seen == ["a", Colours()]
+    words = [
+        "a",
+        "--ink",
+        "red",
+        "--ink",
+        "blue",
+        "-b",
+        "--width",
+        "1",
+        "--target",
+        "x",
+    ]
+    assert CliRunner().invoke(write, words).exit_code == 0
+    assert seen == ["a", Colours("white", ["red", "blue"], True, 1.0, Path("x"))]
+
+
+def test_the_help_has_panels_defaults_and_examples():
+    assert (
+        CliRunner().invoke(write, ["--help"], terminal_width=80).output
+        == """\
+Usage: write [OPTIONS] TEXT
+
+  Write a text.
+
+Arguments:
+  TEXT  What to write.
+
+Colours:
+  --paper NAME  Colour of the paper. [default: white]
+  --ink NAME    Colour of the ink.
+
+Options:
+  -b, --bold      Whether lines are thick.
+  --width NUMBER  Width of lines in mm. [default: 0.5]
+  --target FILE   Write to FILE.
+  --help          Show this message and exit.
+
+Examples:
+  write hello
+
+More:
+  this
+"""
+    )
+
+
+@pytest.mark.parametrize("words", [["--width", "wide"], ["--colour"]])
+def test_wrong_values_are_usage_errors(words):
+    assert CliRunner().invoke(write, ["a", *words]).exit_code == 2
+    with pytest.raises(click.UsageError):
+        write(["a", *words], standalone_mode=False)
+
+
+def test_training_on_a_small_file_starts_with_little(tmp_path):
+    (tmp_path / "rows.svm").write_text("1 1:1\n0 2:1\n" * 9)
+    script = """
+import sys
+from rosenblatt.shell.app import app
+app(["train", "rows.svm", "-q", "-o", "model"], standalone_mode=False)
+heavy = {"matplotlib", "pandas", "pyarrow", "pydantic", "rich", "scipy.linalg", "sklearn", "typer"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

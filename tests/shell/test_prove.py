@@ -1,0 +1,185 @@
+"""Proofs from the shell."""
+
+import shutil
+
+import pytest
+
+from .conftest import run
+
+
+def test_prove_and_verify_a_separable_file(capsys, numbers, tmp_path):
+    proof = tmp_path / "proof.json"
+    status, out, _ = run(capsys, "prove", numbers, "--label", "kind", "--certificate", proof)
+    assert status == 0
+    assert "Separable" in out
+    assert "The margin is between" in out
+    assert run(capsys, "prove", numbers, "--check", proof, "--label", "kind")[0] == 0
+    status, out, _ = run(capsys, "prove", "xor", "--check", proof)
+    assert status == 1
+    assert "does not prove" in out
+
+
+def test_prove_and_verify_an_inseparable_set(capsys, tmp_path):
+    proof = tmp_path / "proof.json"
+    status, out, _ = run(capsys, "prove", "xor", "--certificate", proof)
+    assert status == 1
+    assert "  row 1, class 0: 1/4" in out
+    assert run(capsys, "prove", "xor", "--check", proof)[0] == 0
+
+
+def test_prove_sets_one_class_against_the_others(capsys):
+    assert run(capsys, "prove", "iris", "--positive-class", 0)[0] == 0
+    assert run(capsys, "prove", "iris", "--positive-class", 1)[0] == 1
+    status, _, err = run(capsys, "prove", "iris")
+    assert status == 2
+    assert "3 classes (setosa, versicolor, virginica)" in err
+    status, _, err = run(capsys, "prove", "iris", "--positive-class", "rose")
+    assert status == 2
+    assert "no label rose" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "There is no file "),
+        ("", "bad.csv is empty."),
+        ("a,b\n1,2\n3\n", "bad.csv, line 3, column 'a': the row has too few or too many cells."),
+        ("a,b\nx,1\ny,2\n", "words as features. They are hashed, so two can share a column"),
+    ],
+)
+def test_bad_files_get_one_sentence(capsys, tmp_path, text, sentence):
+    path = tmp_path / "bad.csv"
+    if text is not None:
+        path.write_text(text)
+    status, out, err = run(capsys, "prove", path)
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_a_label_that_does_not_exist(capsys, numbers):
+    status, _, err = run(capsys, "prove", numbers, "--label", "colour")
+    assert status == 2
+    assert "has no column 'colour'; there are: a, kind, b." in err
+
+
+def test_prove_refuses_missing_numbers(capsys, tmp_path):
+    path = tmp_path / "missing.csv"
+    path.write_text("a,b\n,1\n2,2\n")
+    status, out, err = run(capsys, "prove", path)
+    assert (status, out) == (2, "")
+    assert "missing numbers" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.svm", "1 1:1\n1 2:1\n0\n0 1:1 2:1\n"),
+        ("x.tsv", "a\tb\ty\n1\t0\tp\n0\t1\tp\n0\t0\tn\n1\t1\tn\n"),
+    ],
+)
+def test_prove_and_verify_read_other_formats(capsys, tmp_path, name, text):
+    path, proof = tmp_path / name, tmp_path / "proof.json"
+    path.write_text(text)
+    assert run(capsys, "prove", path, "--certificate", proof)[0] == 1
+    assert run(capsys, "prove", path, "--check", proof)[0] == 0
+    path.write_text("".join(text.splitlines(keepends=True)[:-1]))
+    assert run(capsys, "prove", path)[0] == 0
+    assert run(capsys, "prove", path, "--check", proof)[0] in (1, 2)
+
+
+def test_hashed_names_that_may_collide_are_refused(capsys, tmp_path):
+    path = tmp_path / "x.vw"
+    path.write_text("1 | w28\n-1 | w326\n")  # of one column
+    status, out, err = run(capsys, "prove", path)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "They are hashed" in err
+
+
+def test_a_bracket_holds_where_floats_lose_the_margin(capsys, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,label\n2,4.1,q\n-2,-3.9,q\n1,2.1,p\n")
+    status, out, _ = run(capsys, "prove", path)
+    assert status == 0
+    assert "between 3.50475e-17, which is attained, and 8.32667e-17, which none" in out
+    assert "inf" not in out
+
+
+def test_a_damaged_certificate(capsys, tmp_path):
+    proof = tmp_path / "proof.json"
+    proof.write_text("{")
+    status, _, err = run(capsys, "prove", "xor", "--check", proof)
+    assert status == 2
+    assert "is not JSON" in err
+
+
+def test_a_missing_certificate(capsys, tmp_path):
+    status, _, err = run(capsys, "prove", "xor", "--check", tmp_path / "none.json")
+    assert status == 2
+    assert "none.json" in err
+
+
+def test_a_number_of_columns_beyond_memory_is_refused_in_a_sentence(capsys, tmp_path):
+    path = tmp_path / "wide.svm"
+    path.write_text("1 1:1 2000000000:1\n-1 1:-1\n")
+    status, _, err = run(capsys, "prove", str(path))
+    assert status == 2
+    assert "2,000,000,000 columns for 2 classes are 4,000,000,000 weights" in err
+
+
+def test_prove_writes_coq_and_plain_text(capsys, tmp_path):
+    proof, plain = tmp_path / "proof.v", tmp_path / "plain"
+    status, out, _ = run(capsys, "prove", "xor", "--coq", proof, "--plain", plain)
+    assert status == 1
+    assert "check it with: coqc" in out
+    assert proof.read_text("utf-8").rstrip().endswith("no_hyperplane_separates_the_rows.")
+    assert (plain / "rows.txt").read_text().splitlines()[1] == "1 0.0 1.0"
+    assert (plain / "proof.txt").read_text() == "inseparable 1:0x1 2:0x1 3:0x1 4:0x1\n"
+
+
+def test_prove_logs_a_run(capsys, numbers, tmp_path):
+    given = (numbers, "--label", "kind", "--run")
+    status, out, _ = run(capsys, "prove", *given, "--coq", tmp_path / "run.v")
+    assert status == 0
+    assert "Separable: the run separated the rows after " in out
+    assert "the_log_is_a_run" in (tmp_path / "run.v").read_text("utf-8")
+    status, out, _ = run(capsys, "prove", "xor", "--run", "--epochs", 3, "--plain", tmp_path)
+    assert status == 3
+    assert "Undecided: the run made " in out
+    assert (tmp_path / "proof.txt").read_text().startswith("run 1.0 0 1 2 ")
+    refusal = run(capsys, "prove", *given, "--certificate", tmp_path / "x.json")
+    assert refusal[0] == 2
+    assert "--certificate cannot hold the log of --run" in refusal[2]
+
+
+@pytest.mark.slow
+def test_verify_lets_coq_check(capsys, numbers, tmp_path):
+    if shutil.which("coqc") is None:
+        pytest.skip("Coq is not installed (Debian: apt-get install coq)")
+    proof = tmp_path / "proof.v"
+    given = ("--label", "kind")
+    assert run(capsys, "prove", numbers, *given, "--coq", proof)[0] == 0
+    status, out, _ = run(capsys, "prove", numbers, "--check", proof, *given)
+    assert (status, out) == (
+        0,
+        f"{proof} proves that {numbers} is separable, as Coq has checked.\n",
+    )
+    assert run(capsys, "prove", "xor", "--check", proof)[0] == 1
+
+
+def test_a_file_of_sentences_is_refused_by_name(capsys, tmp_path):
+    path = tmp_path / "s.conllu"
+    path.write_text("1\tthe\t_\tDET\t_\t_\t_\t_\t_\t_\n\n")
+    for command in (["prove"], ["plot", "-o", tmp_path / "s.png"]):
+        status, _, err = run(capsys, *command, path)
+        assert status == 2
+        assert "holds sentences" in err
+
+
+def test_one_class_is_noted(capsys, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("a,b,y\n1,2,x\n2,3,x\n")
+    status, out, err = run(capsys, "prove", path)
+    assert status == 0
+    assert "Separable" in out
+    assert err == f"Note: All rows of {path} have the label x, so there is nothing to separate.\n"

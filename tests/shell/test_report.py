@@ -1,0 +1,208 @@
+"""What a training prints, and when."""
+
+import io
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+
+from rosenblatt import Epoch
+from rosenblatt.shell import report
+from rosenblatt.shell.report import AsJson, Bar, Printed, Quiet
+from rosenblatt.training.plan import IN_MEMORY_ROWS, Request, make_plan
+from rosenblatt.training.report import Listener, Note, Tally
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that a test moves by hand."""
+
+    class Clock:
+        now = 100.0
+
+    clock = Clock()
+    monkeypatch.setattr(report, "read_clock", lambda: clock.now)  # threads may compile meanwhile
+    return clock
+
+
+def begun(listener, size=None, max_iter=1):
+    listener.begin(size, max_iter)
+    return listener
+
+
+def a_long_pass(watch, clock, seconds):
+    """A batch a second: every fifth row is wrong, and every tenth in the second half."""
+    mistakes = 0
+    for second in range(1, seconds + 1):
+        clock.now += 1
+        mistakes += 20 if second <= seconds / 2 else 10
+        watch.batch(Tally(100 * second, 5_000_000 * second, mistakes))
+    return mistakes
+
+
+@pytest.mark.parametrize(("texts", "stated"), [(1, {}), (0, {}), (1, {"margin": 2.0})])
+def test_the_margin_of_texts_is_printed_unless_it_is_stated(capsys, texts, stated):
+    listener = Printed()
+    request = Request("perceptron", stated)
+    listener.plan = make_plan(request, replace(IN_MEMORY_ROWS, texts=texts))
+    listener.begin(None, 10)
+    printed = capsys.readouterr().out.startswith("Texts: margin 1, classes of equal weight")
+    assert printed == (texts == 1 and not stated)
+
+
+def test_lines_come_at_growing_distances(clock, capsys):
+    watch = begun(Printed(), 10**9, 3)
+    a_long_pass(watch, clock, 200)
+    heading, *lines = capsys.readouterr().out.splitlines()
+    assert heading.split()[:3] == ["read", "rows", "rows/s"]
+    rows = [int(line.split()[1].replace(",", "")) // 100 for line in lines]
+    assert rows == [1, 3, 7, 15, 31, 63, 123, 183]
+    assert lines[-1].split() == ["92%", "18,300", "100", "5", "15.46%", "10.00%", "2,830"]
+
+
+def test_every_pass_is_timed_anew(clock, capsys):
+    watch = begun(Printed(), 10**9, 3)
+    a_long_pass(watch, clock, 4)
+    watch.epoch(Epoch(1, 400, 60, 60, 0.0))
+    a_long_pass(watch, clock, 4)
+    out = capsys.readouterr().out
+    assert out.count("rows/s") == 1
+    assert "epoch    1          60 mistakes   15.00%\n" in out
+    assert [line.split()[1] for line in out.splitlines()[1:] if "epoch" not in line] == [
+        "100",
+        "300",
+        "100",
+        "300",
+    ]
+
+
+def told_of(out):
+    return [int(line.split()[1]) for line in out.splitlines() if line.startswith("epoch")]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "every", "told"),
+    [
+        (0.001, False, [1, 2, 4, 8, 16, 21]),
+        (0.001, True, list(range(1, 22))),
+        (2.5, False, [1, 2, 4, 8, 12, 16, 20, 21]),  # after ten seconds of silence
+    ],
+)
+def test_epochs_are_told_at_powers_of_two_and_the_last(clock, capsys, seconds, every, told):
+    watch = begun(Printed(every), 10**9, 30)
+    for number in range(1, 22):
+        clock.now += seconds
+        watch.epoch(Epoch(number, 10, 1, 1, 0.0))
+    watch.close()
+    assert told_of(capsys.readouterr().out) == told
+
+
+def test_a_pass_with_lines_of_its_own_has_one_at_its_end(clock, capsys):
+    watch = begun(Printed(), 10**9, 3)
+    for number in (5, 6):
+        a_long_pass(watch, clock, 2)
+        watch.epoch(Epoch(number, 200, 30, 30, 0.0))
+    watch.close()
+    assert told_of(capsys.readouterr().out) == [5, 6]
+
+
+def test_held_out_rows_are_told_with_the_epoch(capsys):
+    Printed().epoch(Epoch(2, 10, 1, 1, 0.5, 0.75))
+    assert capsys.readouterr().out.endswith("10.00%  held-out error 25.00%\n")
+
+
+def test_an_epoch_without_rows(capsys):
+    Printed().epoch(Epoch(1, 0, 0, 0, 0.0))
+    assert "0.00%" in capsys.readouterr().out
+
+
+def test_reading_has_no_errors_yet(clock, capsys):
+    watch = begun(Printed())
+    clock.now += 2
+    watch.batch(Tally(10, 2_000_000, None))
+    assert capsys.readouterr().out.splitlines()[1].split() == ["10", "5", "1"]
+
+
+def test_json_tells_the_same(clock, capsys):
+    watch = begun(AsJson(), 10**9, 3)
+    watch.note("A sentence.")
+    mistakes = a_long_pass(watch, clock, 3)
+    watch.epoch(Epoch(1, 300, mistakes, mistakes, 1.5, None))
+    note, first, last, epoch = map(json.loads, capsys.readouterr().out.splitlines())
+    assert note == {"event": "note", "sentence": "A sentence.", "code": "note"}
+    assert (first["event"], first["epoch"], first["rows"], first["error"]) == (
+        "progress",
+        1,
+        100,
+        0.2,
+    )
+    assert last["last_error"] == 0.1
+    assert epoch["mistakes"] == mistakes
+
+
+@pytest.mark.parametrize("size", [None, 10**9])
+def test_the_bar_goes_over_the_reading_and_then_over_epochs(clock, size):
+    watch = begun(Bar(), size, 4)
+    clock.now += 1
+    watch.batch(Tally(10, 500_000_000, None))
+    task = watch.bar.tasks[0]
+    assert (task.description, task.completed, task.total) == ("reading", 500_000_000, size)
+    watch.epoch(Epoch(1, 10, 1, 1, 0.0))
+    assert (task.description, task.completed, task.total) == ("epoch 1 of 4", 1, 4)
+    watch.close()
+
+
+@pytest.mark.parametrize("size", [None, 10**9])
+def test_the_bar_of_a_stream_goes_over_all_passes(clock, size):
+    watch = begun(Bar(), size, 4)
+    watch.epoch(Epoch(1, 10, 1, 1, 0.0))
+    clock.now += 1
+    watch.batch(Tally(10, 250_000_000, 3))
+    task = watch.bar.tasks[0]
+    assert task.description == "epoch 2 of 4"
+    assert task.completed == (size or 0) + 250_000_000
+    assert task.total == (size and 4 * size)
+    watch.close()
+
+
+def test_a_short_run_has_no_bar(clock):
+    watch = begun(Bar(), 10)
+    watch.batch(Tally(10, 10, 1))
+    assert watch.bar is None
+    watch.close()
+
+
+def test_the_quiet_say_nothing_but_notes(clock, capsys):
+    for listener, said in ((Listener(), ""), (Quiet(), "Note: A sentence.\n")):
+        a_long_pass(begun(listener), clock, 10)
+        listener.epoch(Epoch(1, 10, 1, 1, 0.0))
+        listener.note("A sentence.")
+        listener.close()
+        assert capsys.readouterr() == ("", said)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_bar_of_reading_appears_on_standard_error_when_it_takes_long(wanted, monkeypatch):
+    terminal, times = Terminal(), iter([0.0, 0.1, 1.0, 2.0])
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(report.time, "perf_counter", lambda: next(times))
+    with report.show_reading(4_000_000, wanted) as tell:
+        for done in (100_000, 1_000_000, 3_000_000):
+            tell(done)
+    assert ("reading" in terminal.getvalue()) == wanted
+
+
+def test_a_note_in_json_has_the_code_of_its_kind(capsys):
+    AsJson().note(Note("A sentence.", "stream"))
+    assert json.loads(capsys.readouterr().out) == {
+        "event": "note",
+        "sentence": "A sentence.",
+        "code": "stream",
+    }

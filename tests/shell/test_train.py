@@ -1,0 +1,809 @@
+"""Training from the shell, as a user meets it: what is printed and how it exits."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import rosenblatt
+from rosenblatt.parameters import ORDERS, SOLUTIONS
+from rosenblatt.shell.data import BUILT_IN, load_builtin
+from rosenblatt.storage.file import load_model
+
+from .conftest import TRAINED, flowers, get_labels, run, trained
+
+PERCEPTRON = ("--rule", "perceptron")
+
+
+def sample_lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+SLOW_READER = """
+import signal, sys, time
+from rosenblatt.shell import report
+from rosenblatt.shell.app import main
+
+class Slow(report.Quiet):
+    batches = 0
+    def batch(self, tally):
+        Slow.batches += 1
+        if Slow.batches == 5:
+            print("now", flush=True)
+            time.sleep(60)
+
+report.Quiet = Slow
+main()
+"""
+
+
+def test_what_is_compiled_starts_without_the_compiler_and_other_packages(tmp_path):
+    lines = (f"{i % 7},{i % 5 or ''},{'ab'[i % 2]}\n" for i in range(50))
+    (tmp_path / "table.csv").write_text("one,two,class\n" + "".join(lines))
+    script = "import sys; from rosenblatt.shell.app import main\n"
+    script += "try: main()\nexcept SystemExit: print(*sys.modules)"
+    command = [sys.executable, "-c", script, "train", "table.csv", "--quiet"]
+    for _ in range(2):  # the second finds all on disk
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    imported = set(done.stdout.splitlines()[-1].split())
+    assert "rosenblatt.jobs.files" in imported
+    assert not {"numba.np.linalg", "pandas", "scipy.linalg", "sklearn"} & imported
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_the_first_minute_takes_no_more_than_a_screen(capsys, name):
+    status, out, _ = run(capsys, "train", name)
+    lines = out.splitlines()
+    assert status == 0
+    assert len(lines) <= 16
+    assert lines[1].startswith("Numbers (mean 0, deviation 1): ")
+    epochs = [line.split()[1] for line in lines if line.startswith("epoch")]
+    assert epochs[:3] == ["1", "2", "4"]
+    after = 2 + len(epochs)
+    validated = name != "xor"  # which has four rows
+    assert lines[after].startswith("Cross-validation with 5 folds: error ") == validated
+    after += validated
+    assert re.match(r"Training error .* \(average of all weights\)\.$", lines[after])
+    assert lines[after + 1].endswith("(proved exactly).")
+    assert re.match(rf"(Trained {epochs[-1]} epochs in|Separated the) ", lines[after + 2])
+    assert lines[after + 3].startswith(f"{name}: ")
+    assert "Rule PassiveAggressive, solution average." in lines
+    assert lines[-3] == "Try next:"
+    assert "\x1b" not in out
+
+
+def test_a_proof_is_about_the_columns_that_were_learnt(capsys, folder):
+    _, out, _ = run(capsys, "train", "xor", "--set", "pairs=true")
+    assert "Training error 0.00%" in out
+    assert "Without the new columns: No plane separates the two classes (proved exactly)." in out
+    _, out, _ = run(capsys, "train", "iris", "--ignore", "2", "--ignore", "3")
+    assert "A plane separates setosa from the others" in out
+    _, out, _ = run(capsys, "train", "iris", "--ignore", "2", "--ignore", "3", "--ignore", "0")
+    assert "No plane separates any class from the others (proved exactly)." in out
+
+
+def test_the_first_minute_of_iris(capsys, folder):
+    _, out, _ = run(capsys, "train", "iris")
+    lines = out.splitlines()
+    (held_out,) = (line for line in lines if line.startswith("Cross-validation"))
+    assert re.search(
+        r"folds: error [2-8]\.\d\d%: \d+ of 150 rows \(majority baseline: 66\.67%\)\.$", held_out
+    )
+    separable = "A plane separates setosa from the others, none separates versicolor or virginica"
+    assert f"{separable} (proved exactly)." in lines
+    for line in lines[-2:]:  # the commands that it proposes work
+        words = line.strip().partition("   ")[0].split()[1:]
+        assert run(capsys, *words)[0] in (0, 1)
+
+
+@pytest.mark.parametrize(
+    "words", [("iris", "--label", "0"), ("xor", "--label", "x1"), ("digits", "--target", "numbers")]
+)
+def test_another_target_of_a_built_in_set_has_no_report_on_its_classes(capsys, folder, words):
+    code, out, _ = run(capsys, "train", *words, "--epochs", 1)
+    assert code == 0
+    assert "Trained 1 epoch" in out
+    assert "separates" not in out
+
+
+def test_what_to_try_next_needs_no_extra(monkeypatch):
+    from rosenblatt.shell import builtin_report as sets
+
+    monkeypatch.setattr(sets, "find_spec", lambda name: None)
+    assert "plot" not in "".join(sets.list_next_steps("iris", {"a": True, "b": None}))
+    assert "prove iris --positive-class b" not in "".join(
+        sets.list_next_steps("iris", {"a": False, "b": None})
+    )
+
+
+def test_verbose_tells_of_every_epoch_of_any_run(capsys, folder):
+    for data in ("iris", "flowers.csv"):
+        options = "train", data, "--epochs", 7, "--set", "margin=1e6"
+        for more, told in (((), [1, 2, 4, 7]), (("-v",), [1, 2, 3, 4, 5, 6, 7])):
+            out = run(capsys, *options, *more)[1]
+            assert [int(k) for k in re.findall(r"^epoch +(\d+) ", out, re.MULTILINE)] == told
+
+
+def test_a_built_in_set_is_a_table_with_names(capsys, folder):
+    from sklearn.datasets import load_wine
+
+    wine = load_wine(as_frame=True)
+    table = wine.data.assign(kind=wine.target_names[wine.target])
+    table.to_csv("wine.csv", index=False)
+    assert run(capsys, "train", "wine", "-q", "-o", "built-in")[0] == 0
+    assert run(capsys, "train", "wine.csv", "-q", "-o", "file")[0] == 0
+    models = [load_model(name) for name in ("built-in", "file")]
+    np.testing.assert_array_equal(*(model.states[0].weights for model in models))
+    out = run(capsys, "predict", "built-in", "wine.csv")[1]
+    assert np.mean(np.array(out.split()) == table["kind"]) > 0.98
+
+
+def test_json_of_a_built_in_set_ends_with_done(capsys):
+    events = sample_lines(run(capsys, "train", "iris", "--json")[1])
+    (validation,) = (one for one in events if one["event"] == "cross_validation")
+    *_, found, done = events
+    assert (found["event"], done["event"]) == ("found", "done")
+    assert found["separable"] == {"setosa": True, "versicolor": False, "virginica": False}
+    assert validation["rows"] == found["training"]["rows"] == 150
+    assert validation["figures"]["error"]["deviation"] > 0
+
+
+def test_train_says_when_the_classes_are_separated(capsys):
+    status, out, _ = run(capsys, "train", "digits", "--quiet", "--epochs", 100, *PERCEPTRON)
+    assert status == 0
+    assert "Separated the training data after" in out
+    assert "Training error 0." in out
+    assert "epoch " not in out
+
+
+def test_train_says_when_they_are_not(capsys):
+    _, out, _ = run(capsys, "train", "xor", "--quiet", *PERCEPTRON)
+    assert re.search(r"^Trained \d+ epochs in .* s: [\d,]+ mistakes, ", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("solution", SOLUTIONS)
+@pytest.mark.parametrize("order", ["once", "fixed"])
+def test_train_takes_every_solution(capsys, solution, order):
+    options = ("--set", f"solution={solution}", "--set", f"order={order}", "--seed", 1, "-q")
+    status, out, _ = run(capsys, "train", "iris", *options)
+    assert status == 0
+    assert re.search(r"^Training error .* weights\)\.$", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("data", "options"), TRAINED)
+def test_train_on_a_file_keeps_and_tests_a_model(capsys, folder, data, options):
+    arguments = ("train", data, *options, "-o", "m.safetensors", "--test", data, "--epochs", 200)
+    status, out, err = run(capsys, *arguments, *PERCEPTRON)
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    rows = len(get_labels(data))
+    epochs = [line.split()[:2] for line in lines if line.startswith("epoch")]
+    assert epochs[0] == ["epoch", "1"]
+    assert lines[-5].startswith(f"Test error 0.00%: 0 of {rows} rows (majority baseline: ")
+    assert lines[-4].startswith("Separated the training data after ")
+    assert lines[-3].startswith(f"{data}: {rows} rows, ")
+    assert (" 2 classes: " if options else " 3 classes: ") in lines[-3]
+    assert lines[-2] == "Rule Perceptron, solution average."
+    assert lines[-1] == "Wrote the model to m.safetensors."
+    assert (folder / "m.safetensors").stat().st_size > 0
+
+
+def test_a_test_file_may_have_another_format(capsys, folder):
+    status, out, _ = run(capsys, "train", "flowers.csv", "--test", "flowers.tsv", "-q")
+    assert status == 0
+    assert "of 90 rows (" in out
+
+
+def test_classes_that_are_named_look_like_those_that_are_met(capsys, folder):
+    model = trained(capsys, "flowers.svm", "--classes", "3,1,2,4")
+    assert run(capsys, "predict", model, "flowers.svm")[1].splitlines() == get_labels("flowers.svm")
+    model = trained(capsys, "flowers.csv", "--classes", "virginica,versicolor,setosa")
+    assert run(capsys, "predict", model, "flowers.csv")[1].splitlines() == get_labels("flowers.csv")
+
+
+def test_one_pass_over_standard_input(capsys, folder):
+    command = [sys.executable, "-c", "from rosenblatt.shell.app import main; main()"]
+    options = ["train", "-", "--format", "csv", "--epochs", "1", "-o", "m.safetensors"]
+    done = subprocess.run([*command, *options], input=flowers("csv").encode(), capture_output=True)
+    assert done.returncode == 0
+    assert b"90 rows, 2 features, 3 classes" in done.stdout
+    assert b"Trained 1 epoch in " in done.stdout
+    done = subprocess.run(
+        [*command, "predict", "m.safetensors", "-"],
+        input=flowers("csv").encode(),
+        capture_output=True,
+    )
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 90
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
+    status, out, _ = run(
+        capsys, "train", "flowers.csv", "-q", "--set", "solution=last", "--set", f"order={order}"
+    )
+    assert status == 0
+    assert "\nflowers.csv: 90 rows, 2 features, 3 classes: " in out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "sentence"),
+    [
+        ("none.csv", None, (), "There is no file none.csv."),
+        ("moon", None, (), "There is no file moon. The built-in sets are iris, xor"),
+        ("irs", None, (), "There is no file irs. Did you mean iris?"),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--rule", "arrow"), "Did you mean arow?"),
+        (".", None, (), "./reviews.csv has other columns than ./flowers.csv: 'review'"),
+        ("empty.csv", "", (), "empty.csv is empty."),
+        ("empty.svm", "", (), "empty.svm is empty."),
+        ("x.csv", "a,y\n1,p\n2,n\n3\n", (), "x.csv, line 4, column "),
+        ("x.svm", "1 1:2\n0 1:1\n1 1;2\n", (), "x.svm, line 3, column "),
+        ("x.vw", "1 |a b\n0 |a b:x\n", (), "x.vw, line 2, column "),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--label", "z"), "x.csv has no column 'z'; there are: a, y."),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--label", "7"), "x.csv has no column 7; there are: a, y."),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--text", "z"), "x.csv has no column 'z'"),
+        (
+            "x.csv",
+            "a,y\n1,p\n2,n\n",
+            ("--format", "yaml"),
+            "format='yaml' is unknown; use ",
+        ),
+        (
+            "x.dat",
+            "some\nwords\n",
+            (),
+            "Neither the name nor the content of x.dat tells its format; use format: svmlight",
+        ),
+        ("x.csv", "a,y\n1,p\n2,p\n", (), "only the label p; a model needs two"),
+        ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "1"), "label"),
+        ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "a,b"), "classes"),
+        ("x.svm", "1 1:1\n2 1:2\n", ("--set", "cross=a,b"), "svmlight has numbered columns only"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--set", "bits=99"), "bits must be 1 to 31 or None; got 99."),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--set", "cross=a"), "cross='a' must be two names"),
+        (
+            "x.vw",
+            "1 |a b\n2 |a c\n",
+            ("--set", "ngrams=two"),
+            "ngrams=two must be a number or a",
+        ),
+        (
+            "x.vw",
+            "1 |a b\n2 |a c\n",
+            ("--set", "ngrams=1-x"),
+            "ngrams=1-x must be a number or a",
+        ),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--set", "ngrams=²"), "ngrams=² must be a number or a"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--set", "ngrams=3-2"), "ngrams must be two whole numbers"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--set", "ngrams=0"), "ngrams must be two whole numbers"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--test", "none.vw"), "There is no file none.vw."),
+        (
+            "x.csv",
+            "a,y\n",
+            (),
+            "has no rows below its header (use header=False if",
+        ),
+        (
+            "x.csv",
+            "a,y\n1,p\n2,n\n",
+            ("--label", "--5"),
+            "x.csv has no column '--5'; there",
+        ),
+        (
+            "x.csv",
+            "a,y\n1,p\n2,n\n",
+            ("--text", "y"),
+            "the label; text is for other",
+        ),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--encoding", "x"), "encoding='x' is unknown; try latin-1."),
+        (
+            "x.csv",
+            "a b,y\n" + "1,0\n2,1\n" * 50 + "x,1\n",
+            (),
+            "'x' is not a number; if the column holds words, name it in category.",
+        ),
+        (
+            "x.svm",
+            "1 1:1\n" * 200_000 + "1 0:1\n",
+            ("--set", "first=1"),
+            "an index is below the first column (1, as stated).",
+        ),
+    ],
+)
+def test_bad_input_makes_no_model(capsys, folder, name, text, options, sentence):
+    if text is not None:
+        (folder / name).write_text(text)
+    status, _, err = run(capsys, "train", name, "-o", "m.safetensors", "-q", *options)
+    assert status == 2
+    assert err.startswith("rosenblatt: ")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert not (folder / "m.safetensors").exists()
+    assert not list(folder.glob(".*.part"))
+
+
+def test_a_bad_file_leaves_the_old_model_alone(capsys, folder):
+    model = folder / trained(capsys)
+    before = model.read_bytes()
+    (folder / "x.csv").write_text("petal,sepal,kind\n1,2,a\n3\n")
+    assert run(capsys, "train", "x.csv", "-o", model)[0] == 2
+    assert model.read_bytes() == before
+
+
+def test_a_model_cannot_go_to_a_folder_that_is_not_there(capsys, folder):
+    status, _, err = run(capsys, "train", "flowers.csv", "-o", "no/m.safetensors", "-q")
+    assert status == 2
+    assert err.count("\n") == 1
+    assert ".part" not in err
+
+
+def test_skip_bad_leaves_broken_rows_out(capsys, folder):
+    lines = flowers("csv").splitlines(keepends=True)
+    (folder / "x.csv").write_text("".join([*lines[:5], "1,2\n", *lines[5:], "1,2\n"]))
+    status, out, err = run(capsys, "train", "x.csv", "-q", "--skip-bad", 2)
+    assert status == 0
+    assert "x.csv: 90 rows" in out
+    assert err == "Note: 2 broken rows left out.\n"
+    status, _, err = run(capsys, "train", "x.csv", "-q", "--skip-bad", 1)
+    assert status == 2
+    assert "line 93" in err
+
+
+def test_json_is_one_object_per_line(capsys, folder):
+    (folder / "new.csv").write_text(flowers("csv"))
+    options = ["--json", "--test", "new.csv", "--holdout", 0.2, "-o", "model"]
+    status, out, err = run(capsys, "train", "flowers.csv", *options)
+    assert (status, err) == (0, "")
+    *told, done = sample_lines(out)
+    epochs = [said for said in told if said["event"] == "epoch"]
+    assert {said["event"] for said in told} <= {"epoch", "progress"}  # of a slow machine
+    assert [epoch["epoch"] for epoch in epochs] == list(range(1, len(epochs) + 1))
+    assert done["event"] == "done"
+    assert done["rows"] == done["test"]["rows"] == 90
+    assert 0 < done["held_out"]["rows"] < 40
+    assert done["classes"] == ["setosa", "versicolor", "virginica"]
+    assert done["mistakes"] == sum(epoch["mistakes"] for epoch in epochs)
+
+
+def test_held_out_rows_are_told(capsys, folder):
+    status, out, _ = run(capsys, "train", "flowers.csv", "--holdout", 0.2)
+    assert status == 0
+    assert re.search(
+        r"^Held-out error \d+\.\d\d%: \d+ of \d+ rows \(majority baseline: [\d.]+%\)\.$", out, re.M
+    )
+
+
+def test_early_stopping_tells_the_held_out_error_of_every_epoch(capsys, folder):
+    status, out, _ = run(
+        capsys, "train", "flowers.csv", "--set", "early_stopping=true", "--epochs", 50
+    )
+    assert status == 0
+    assert re.search(r"^epoch    1 .* held-out error [\d.]+%$", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--holdout", 1], "holdout must be from 0 up and below 1; got 1.0."),
+        (["--holdout", "nan"], "holdout must be from 0 up and below 1; got nan."),
+        (["--checkpoint", 1], "--checkpoint and --resume need a model file: name it with -o."),
+        (["--resume"], "--checkpoint and --resume need a model file: name it with -o."),
+        (["--checkpoint", -1, "-o", "m"], "--checkpoint -1.0 must be 0 seconds or more."),
+        (["--seed", -1], "random_state must be a whole number from 0 up and below 2^32; got -1."),
+        (
+            ["--set", "window=3", "--set", "order=fixed"],
+            "window shuffles, which this order does not",
+        ),
+    ],
+)
+def test_bad_numbers_get_one_sentence(capsys, folder, options, sentence):
+    status, out, err = run(capsys, "train", "flowers.csv", *options)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"rosenblatt: {sentence}")
+    assert err.count("\n") == 1
+
+
+def test_files_options_do_not_apply_to_built_in_sets(capsys):
+    status, _, err = run(capsys, "train", "iris", "--skip-bad", 1)
+    assert (status, err) == (
+        2,
+        "rosenblatt: iris is a built-in set; options for files do not apply to it.\n",
+    )
+
+
+def test_built_in_sets_take_early_stopping_and_balanced_classes(capsys):
+    options = ["--set", "early_stopping=true", "--balanced", "--seed", 1]
+    assert run(capsys, "train", "wine", *options)[0] == 0
+
+
+@pytest.mark.parametrize("kind", ["Perceptron", "KernelPerceptron"])
+def test_only_what_was_trained_from_a_file_is_resumed(capsys, folder, kind):
+    getattr(rosenblatt, kind)().fit([[2.0], [-1.0]], [1, 0]).save("model")
+    before = Path("model").read_bytes()
+    status, out, err = run(capsys, "train", "flowers.csv", "-o", "model", "--resume")
+    sentence = "rosenblatt: model was not trained from a file; leave --resume out.\n"
+    assert (status, out, err) == (2, "", sentence)
+    assert Path("model").read_bytes() == before
+
+
+def test_resume_with_nothing_to_resume_begins_anew(capsys, folder):
+    options = ["-q", "-o", "model", "--resume", *PERCEPTRON]
+    status, _, err = run(capsys, "train", "flowers.csv", *options)
+    assert (status, err) == (
+        0,
+        "Note: There is no model to resume; the run starts from the beginning.\n",
+    )
+    before = (folder / "model").read_bytes()
+    status, out, err = run(capsys, "train", "flowers.csv", *options, "--test", "flowers.csv")
+    assert (status, err) == (0, "Note: The run is complete.\n")
+    assert "Test error" in out
+    assert (folder / "model").read_bytes() == before
+    status, _, err = run(capsys, "train", "flowers.csv", *options, "--set", "margin=2")
+    assert status == 2
+    assert "The run began with margin = 0.0, not 2;" in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_is_killed_is_resumed_to_the_same_model(capsys, folder, number):
+    data = folder / "long.svm"
+    random = np.random.default_rng(0)
+    rows = random.integers(1, 9, (25_000, 3)).cumsum(axis=1)
+    labels = random.integers(2, size=len(rows))
+    data.write_text(
+        "".join(f"{y} {a}:1 {b}:2 {c}:1\n" for y, (a, b, c) in zip(labels, rows, strict=True)) * 64
+    )
+    options = ["train", "long.svm", "--epochs", "1", "-q", "--checkpoint", "0", "-o"]
+    assert run(capsys, *options, "whole")[0] == 0
+    command = [sys.executable, "-c", SLOW_READER, *options, "left"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "now\n"
+        process.send_signal(number)
+        status = process.wait()
+    assert status in (128 + number, -number)
+    begun = load_model("left")
+    assert begun.facts["stop_reason"] == "unfinished"
+    assert begun.checkpoint.parts == 4
+    assert not list(folder.glob(".*.part"))
+    assert run(capsys, *options, "left", "--resume")[0] == 0
+    assert Path("left").read_bytes() == Path("whole").read_bytes()
+
+
+def test_a_column_of_words_that_look_like_numbers(capsys, folder):
+    (folder / "x.csv").write_text("zip,y\n" + "".join(f"{k % 2},{k % 2}\n" for k in range(99)))
+    assert (
+        run(capsys, "train", "x.csv", "--category", "zip", "-q", "-o", "m", "--label", "y")[0] == 0
+    )
+    assert "zip=1" in run(capsys, "inspect", "m")[1]
+
+
+def test_what_is_written_is_not_what_is_read(capsys, folder):
+    before = Path("flowers.csv").read_bytes()
+    for options in (["-o", "flowers.csv"], ["--test", "flowers.svm", "-o", "flowers.svm"]):
+        status, out, err = run(capsys, "train", "flowers.csv", *options)
+        assert (status, out) == (2, "")
+        assert "is also an input; write to another file." in err
+    assert Path("flowers.csv").read_bytes() == before
+
+
+def test_the_figure_does_not_replace_the_model(capsys, folder):
+    status, out, err = run(capsys, "train", "flowers.csv", "-o", "x.png", "--plot", "./x.png")
+    assert (status, out) == (2, "")
+    assert "The model and the figure need different names; both are x.png." in err
+    assert not Path("x.png").exists()
+
+
+def test_a_reader_that_leaves_does_not_end_the_training(folder):
+    command = f"{sys.executable} -m rosenblatt train flowers.csv -o left | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True)
+    assert done.returncode == 0
+    assert all(line.startswith(b"Rosenblatt is compiling ") for line in done.stderr.splitlines())
+    assert len(load_model("left").history) > 1
+
+
+def test_a_test_file_whose_name_looks_like_a_pattern(capsys, folder):
+    (folder / "test[1].csv").write_text((folder / "flowers.csv").read_text())
+    status, out, _ = run(capsys, "train", "flowers.csv", "-q", "--test", "test[1].csv")
+    assert status == 0
+    assert "Test error" in out
+
+
+def test_going_on_with_a_model(capsys, folder):
+    text = (folder / "flowers.csv").read_text().splitlines(keepends=True)
+    (folder / "one.csv").write_text("".join(text[:46]))
+    (folder / "two.csv").write_text("".join([text[0], *text[46:]]))
+    once = ("--epochs", 1, "-q", "-o")
+    as_it_is = ("--set", "scale=none")
+    classes = ("--classes", ",".join(sorted(set(get_labels("flowers.csv")))))
+    assert run(capsys, "train", "one.csv", *classes, *as_it_is, *once, "half")[0] == 0
+    assert run(capsys, "train", "two.csv", "--initial", "half", *once, "whole")[0] == 0
+    assert run(capsys, "train", "flowers.csv", *classes, *as_it_is, *once, "at-once")[0] == 0
+    whole, at_once = (load_model(name).states[0] for name in ("whole", "at-once"))
+    np.testing.assert_array_equal(whole.coefficients()[0], at_once.coefficients()[0])
+    status, _, err = run(
+        capsys, "train", "two.csv", "--initial", "half", "--set", "solution=average"
+    )
+    assert status == 2
+    assert "begun with solution last; continue with the same" in err
+    assert run(capsys, "train", "two.csv", "--initial", "half", "--label", "kind")[0] == 2
+
+
+def test_averages_forget_from_the_shell_and_go_on_so(capsys, folder):
+    given = ("--set", "average_decay=0.1", "--set", "order=fixed", "-q")
+    assert run(capsys, "train", "flowers.csv", "-o", "m", *given)[0] == 0
+    assert load_model("m").states[0].decay == 0.1
+    assert "average decay 0.1" in run(capsys, "inspect", "m")[1]
+    assert run(capsys, "train", "flowers.csv", "--initial", "m", "-o", "n", "-q")[0] == 0
+    assert load_model("n").states[0].decay == 0.1
+    status, _, err = run(
+        capsys, "train", "flowers.csv", "--set", "average_decay=0.1", "--set", "solution=last"
+    )
+    assert status == 2
+    assert "average_decay is for averages" in err
+
+
+# What the first megabyte does not tell
+
+
+LATE = f"0 1:1.{0:050}\n1 3:1.{0:050}\n" * 10_000 + "1 0:2 3:1\n0 1:2\n"
+
+
+@pytest.mark.parametrize("how", [(), ("--epochs", "1"), ("--skip-bad", "5")])
+def test_a_late_index_0_begins_the_run_again(capsys, folder, how):
+    (folder / "x.svm").write_text(LATE)
+    status, out, err = run(capsys, "train", "x.svm", "-o", "m", *how)
+    assert status == 0
+    assert "20,002 rows, 4 features" in out
+    assert err == "Note: The columns are numbered from 0: a later row has the index 0.\n"
+    status, out, _ = run(capsys, "train", "x.svm", "-o", "stated", "--set", "first=0", *how)
+    assert status == 0
+    weights = [load_model(name).states[0].weights for name in ("m", "stated")]
+    assert np.array_equal(*weights)
+    assert run(capsys, "score", "m", "x.svm")[0] == 0
+
+
+def test_a_late_index_0_in_a_pipe_names_an_option_that_there_is(folder):
+    command = [sys.executable, "-m", "rosenblatt", "train", "-", "--format", "svmlight"]
+    ended = subprocess.run(command, input=LATE, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert ended.stderr.endswith("below the first column (1; use first=0 if it is 0).\n")
+    again = subprocess.run(
+        [*command, "--set", "first=0"], input=LATE, capture_output=True, text=True
+    )
+    assert again.returncode == 0
+
+
+@pytest.mark.parametrize("rows", [4, 300, 300_000])
+@pytest.mark.parametrize("place", ["head", "tail"])
+def test_a_stray_word_is_skipped_wherever_it_is(capsys, folder, rows, place):
+    good = [f"{i % 7},{i % 2}\n" for i in range(rows)]
+    lines = ["oops,1\n", *good] if place == "head" else [*good, "oops,1\n"]
+    (folder / "x.csv").write_text("a,y\n" + "".join(lines))
+    status, out, err = run(capsys, "train", "x.csv", "-o", "m", "--skip-bad", "1", "--epochs", "1")
+    assert status == 0
+    assert f"{rows:,} rows, 1 features" in out
+    assert "1 broken row left out." in err
+    recipe = load_model("m").features["recipe"]
+    assert recipe["columns"] == [["a", "number"]]
+
+
+def test_more_words_than_rows_to_skip_make_a_category(capsys, folder):
+    text = "a,y\n" + "1,0\n2,1\n3,0\n" + "x,1\ny,0\n"
+    (folder / "x.csv").write_text(text)
+    assert run(capsys, "train", "x.csv", "-o", "m", "--skip-bad", "1")[0] == 0
+    assert load_model("m").features["recipe"]["columns"] == [["a", "category"]]
+
+
+def test_a_large_row_weight_is_told_without_words_of_python(capsys, folder):
+    (folder / "x.vw").write_text("1 1e60 |a b\n-1 |a c\n")
+    _, _, err = run(capsys, "train", "x.vw")
+    assert err.endswith("The weight of a row is too small or too large for float32; scale the "
+                        "weights.\n")  # fmt: skip
+
+
+def test_too_many_weights_are_told_with_their_number(capsys, folder):
+    (folder / "x.vw").write_text("1 |a b\n2 |a c\n3 |a d\n")
+    _, _, err = run(capsys, "train", "x.vw", "--set", "bits=28")
+    assert "268,435,456 columns for 3 classes are 805,306,368 weights" in err
+    assert "with a smaller bits" in err
+
+
+def test_the_error_before_learning_is_printed(capsys, folder):
+    given = ("train", "flowers.csv", "--epochs", 2, "--set", "progress_every=25")
+    status, out, _ = run(capsys, *given)
+    assert status == 0
+    objects = sample_lines(run(capsys, *given, "--json")[1])
+    told = [one for one in objects if one["event"] == "progress"]
+    rows = np.array([one["rows"] for one in told])
+    assert rows.tolist() == [25, 50, 75, 90]
+    assert [line.split()[1] for line in out.splitlines()[3:7]] == [*map(str, rows)]
+    sizes = np.diff(rows, prepend=0)
+    windows, errors = (np.array([one[name] for one in told]) for name in ("last_error", "error"))
+    np.testing.assert_allclose(np.cumsum(windows * sizes) / rows, errors)
+
+
+def test_the_error_before_learning_is_reported_and_changes_nothing(capsys, folder):
+    given = ("train", "flowers.csv", "--epochs", 1)
+    plain, reported = (
+        run(capsys, *given, *more)[1:] for more in ((), ("--set", "progress_every=25"))
+    )
+    assert "Rule AROW" in plain[0]
+    assert "Rule AROW" in reported[0]
+    assert reported[1] == ""
+
+
+def test_the_settings_for_the_next_row_are_printed(capsys, folder):
+    status, out, _ = run(
+        capsys, "train", "flowers.csv", "--online", "--set", "progress_every=30", "-o", "model"
+    )
+    assert status == 0
+    assert "drift alarm" in out
+    assert "(predicts the next row)" in out
+    (event,) = (
+        one
+        for one in sample_lines(run(capsys, "train", "flowers.csv", "--online", "--json")[1])
+        if one["event"] == "online"
+    )
+    assert event["rows"] == 90
+    assert f"Online: {event['error']:.2%} of 90 rows" in out
+    assert f"Online: {event['error']:.2%} of 90 rows" in run(capsys, "inspect", "model")[1]
+
+
+def test_a_pass_is_told_as_a_whole(capsys, folder):
+    options = "--set", "progress_every=9", "--checkpoint", 1, "-o", "m", "--json"
+    status, out, err = run(capsys, "train", "flowers.csv", *options)
+    assert (status, json.loads(out)["code"]) == (2, "progress-checkpoint")
+    assert "checkpoint" in err
+    status, _, err = run(capsys, "train", "iris", "--set", "progress_every=9")
+    assert status == 2
+    assert "options for files do not apply" in err
+
+
+def test_a_large_index_is_refused_before_it_takes_memory(capsys, folder):
+    (folder / "x.svm").write_text("0 1:1\n1 4000000000:1\n")
+    tracemalloc.start()
+    status, _, err = run(capsys, "train", "x.svm")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert status == 2
+    assert "are 8,000,000,000 weights" in err
+    assert most < 100e6
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ([], True),
+        (["-q"], False),
+        (["--holdout", 0.2], False),
+        (["--folds", 3], False),
+        (["--test", "flowers.csv"], False),
+        (["--epochs", 1], False),
+    ],
+)
+def test_a_training_without_other_rows_says_how_to_measure(capsys, folder, options, shown):
+    out = run(capsys, "train", "flowers.csv", *options)[1]
+    assert ("Measure its error on other rows by --holdout 0.2" in out) == shown
+
+
+def test_rows_that_are_all_predicted_as_one_class_are_noted(capsys, folder):
+    rows = [f"{k % 7},{'yes' if k % 50 == 0 else 'no'}\n" for k in range(200)]
+    (folder / "rare.csv").write_text("".join(["size,fraud\n", *rows]))
+    err = run(capsys, "train", "rare.csv", "--test", "rare.csv", "-q", "-o", "rare")[2]
+    assert "Note: All rows of rare.csv are predicted as no. Train with --balanced" in err
+    assert "are predicted as" in run(capsys, "score", "rare", "rare.csv")[2]
+    out, err = run(capsys, "train", "flowers.csv", "--test", "flowers.csv", "-q")[1:]
+    assert ("Test error" in out, "are predicted as" in err) == (True, False)
+
+
+def test_labels_that_the_model_does_not_know_are_told_of(capsys, folder):
+    (folder / "other.csv").write_text(flowers("csv").replace("setosa", "setosa."))
+    status, out, err = run(capsys, "train", "flowers.csv", "--test", "other.csv", "-q")
+    assert status == 0
+    assert err == (
+        "Note: 30 rows of other.csv with labels that the model does not know, such as 'setosa.', "
+        "count as errors.\n"
+    )
+    assert "Test error " in out
+
+
+def test_train_and_inspect_say_what_the_columns_are_taken_for(capsys, folder):
+    words = "one two three four five six seven"
+    lines = [f"{k},{'ab'[k % 2]},2020-01-{k % 28 + 1:02},{words} {k},x{k % 3}" for k in range(60)]
+    (folder / "mixed.csv").write_text("\n".join(["size,kind,day,note,class", *lines]))
+    status, out, err = run(capsys, "train", "mixed.csv", "-o", "m", "--ignore", "kind")
+    assert status == 0
+    assert out.splitlines()[:5] == [
+        "Label: class",
+        "Numbers (mean 0, deviation 1): size",
+        "Text (1-2 words, binary counts, tf-idf): note",
+        "Dates (their parts, and the time as a number): day",
+        "Not used: kind",
+    ]
+    assert "3 classes: x0 (20), x1 (20), x2 (20)\n" in out
+    assert "'day' is taken as dates" in err
+    assert "'note' is taken as text" in err
+    inspected = run(capsys, "inspect", "m")[1].splitlines()
+    assert inspected[0] == "AROW for 3 classes: x0 (20), x1 (20), x2 (20)"
+    assert inspected[1:6] == out.splitlines()[:5]
+    done = run(capsys, "train", "mixed.csv", "--json", "--ignore", "kind")[1].splitlines()[-1]
+    found = json.loads(done)
+    assert (found["label"], found["class_rows"]) == ("class", [20, 20, 20])
+    kinds = {"number": ["size"], "date": ["day"], "text": ["note"], "ignored": ["kind"]}
+    assert found["columns"] == kinds
+
+
+def test_the_bias_can_be_stated_or_left_out(capsys, folder):
+    for options, expected in (
+        (("--set", "intercept_step=0.5"), 0.5),
+        (
+            (
+                "--set",
+                "fit_intercept=false",
+            ),
+            0.0,
+        ),
+    ):
+        run(capsys, "train", "flowers.csv", "-q", "-o", "m", *options)
+        assert load_model("m").facts["intercept_step"] == expected
+
+
+def test_small_slips_in_options_are_told(capsys, tmp_path):
+    table, begun = tmp_path / "table.csv", tmp_path / "begun.model"
+    table.write_text("one,class\n" + "".join(f"{i % 7},{i % 2}\n" for i in range(40)))
+    status, _, err = run(capsys, "train", table, "--set", "intercept_step=-1")
+    assert (status, err) == (
+        2,
+        "rosenblatt: intercept_step must be a number from 0 up; got -1.\n",
+    )
+    assert run(capsys, "train", table, "--rule", "arow", "-q", "-o", begun)[0] == 0
+    status, _, err = run(capsys, "train", table, "--initial", begun, "--rule", "pa")
+    said = "rosenblatt: The initial model has --rule arow; use the same rule.\n"
+    assert (status, err) == (2, said)
+
+
+def test_warnings_are_notes(capsys):
+    from rosenblatt.shell.app import show_warning
+
+    show_warning(UserWarning("This takes long."), UserWarning, "learner.py", 3)
+    show_warning(RuntimeWarning("overflow"), RuntimeWarning, "learner.py", 3)
+    assert capsys.readouterr().err.splitlines() == [
+        "Note: This takes long.",
+        "learner.py:3: RuntimeWarning: overflow",
+    ]
+
+
+def test_folds_show_the_spread(capsys, folder):
+    status, out, _ = run(capsys, "train", "flowers.csv", "--folds", 3, "--probabilities", "-o", "m")
+    assert status == 0
+    assert "Cross-validation with 3 folds: error 0.00%: 0 of 90 rows (majority" in out
+    assert "deviation" in out
+    assert "log loss" in out
+    assert (folder / "m").exists()
+    for options in (["--initial", "m"], ["--cluster", "local:1"]):
+        status, _, err = run(capsys, "train", "flowers.csv", "--folds", 3, *options)
+        assert (status, err.count("--folds")) == (2, 1), options
+
+
+def test_the_first_command_does_not_import_scikit_learn():
+    """Its import would take longer than all the rest."""
+    shown = "import sys; from rosenblatt.shell.app import app; "
+    shown += "app(['train', 'iris'], standalone_mode=False); assert 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", shown], capture_output=True, check=True)
+    X, y, names = load_builtin("iris")
+    iris = load_iris()
+    np.testing.assert_array_equal(X, iris.data)
+    np.testing.assert_array_equal(y, iris.target)
+    assert names["class_names"].tolist() == iris.target_names.tolist()
+    assert names["feature_names"] == iris.feature_names
+
+
+def test_a_model_is_not_written_to_a_hyphen(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run(capsys, "train", "iris", "-o", "-")
+    assert (status, "- is not a file" in err, list(tmp_path.iterdir())) == (2, True, [])

@@ -1,0 +1,112 @@
+"""Uneven margins: every form against its naive twin, and what the paper says."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from hypothesis.extra.numpy import arrays
+
+from rosenblatt import Perceptron, load, train
+from rosenblatt.parameters import ParameterError
+from rosenblatt.training.report import Listener
+
+from .. import reference
+from ..conftest import LAYOUTS, ROUNDS, VARIANTS, blobs, csr, examples, form_parameters
+from .test_solutions import assert_same_run
+
+
+def parameters(form):
+    """Settings under which small integers stay exact."""
+    return st.fixed_dictionaries(
+        {
+            "negative_margin": st.sampled_from([0.0, 1.0, 2.0]),
+            "margin": st.sampled_from([0.0, 0.0, 3.0]),
+            "ties": st.sampled_from(["mistake", "correct", "positive", "negative"]),
+            "eta0": st.sampled_from([1.0, 2.0]),
+            "measure": st.booleans(),
+            "max_iter": st.integers(1, 6),
+            "random_state": st.integers(0, 3),
+        }
+    ).map(lambda drawn: drawn | form_parameters(form))
+
+
+@pytest.mark.parametrize("form", ["two", "ovr"])
+@pytest.mark.parametrize(("solution", "order"), VARIANTS)
+@settings(max_examples=4 * ROUNDS)
+@given(choices=st.data())
+def test_equals_its_twin_bit_for_bit_on_integers(solution, order, form, choices):
+    X, y = choices.draw(examples(form))
+    chosen = choices.draw(parameters(form)) | {"solution": solution, "order": order}
+    weights = choices.draw(st.none() | arrays(float, len(y), elements=st.integers(1, 3)))
+    twin = reference.Perceptron(**chosen).fit(X, y, sample_weight=weights)
+    for rows in (X, X.astype(np.float32), csr(X), csr(X.astype(np.float32))):
+        assert_same_run(Perceptron(**chosen).fit(rows, y, sample_weight=weights), twin)
+
+
+@pytest.mark.parametrize("form", ["two", "ovr"])
+@pytest.mark.parametrize("layout", ["dense", "int32"])
+def test_equals_its_twin_on_real_numbers(form, layout):
+    X, y = blobs(60, 20, classes=2 if form == "two" else 3)
+    chosen = {"margin": 2.0, "negative_margin": 0.5, "max_iter": 8, "random_state": 0}
+    chosen |= form_parameters(form)
+    twin = reference.Perceptron(**chosen).fit(X, y)
+    assert_same_run(
+        Perceptron(**chosen).fit(LAYOUTS[layout](X), y), twin, np.testing.assert_allclose
+    )
+
+
+@settings(max_examples=25)
+@given(examples(), st.sampled_from([(4.0, 1.0), (0.0, 3.0), (2.0, 2.0)]))
+def test_uneven_margins_reach_what_each_class_asks_for(data, margins):
+    """PAUM (Li et al. 2002): where it stops, positive rows exceed one margin, negative another."""
+    X, y = data
+    model = Perceptron(margin=margins[0], negative_margin=margins[1], max_iter=300).fit(X, y)
+    if model.stop_reason_ == "separated":
+        scores = model.decision_function(X)
+        assert np.all(scores[y == 1] > margins[0])
+        assert np.all(scores[y == 0] < -margins[1])
+
+
+def test_a_rare_class_is_found_more_often_with_a_larger_margin():
+    rng = np.random.default_rng(0)
+    y = (np.arange(2000) % 20 == 0).astype(int)
+    X = rng.normal(size=(2000, 5)) + 1.2 * y[:, None]
+    found = [
+        Perceptron(margin=wide, negative_margin=1.0, solution="average", random_state=0)
+        .fit(X, y)
+        .predict(X)[y == 1]
+        .mean()
+        for wide in (0.0, 20.0, 100.0)
+    ]
+    assert found[0] < found[1] < found[2]
+
+
+def test_several_classes_at_once_have_no_negative_margin():
+    X, y = blobs(classes=3)
+    with pytest.raises(ParameterError) as refusal:
+        Perceptron(negative_margin=1.0).fit(X, y)
+    assert refusal.value.code == "negative-margin-of-many"
+    Perceptron(negative_margin=1.0, multi_class="ovr").fit(X, y)
+
+
+def write_rows(path, X, y):
+    lines = (
+        f"{label} " + " ".join(f"{j + 1}:{v!r}" for j, v in enumerate(row))
+        for row, label in zip(X.tolist(), y.tolist(), strict=True)
+    )
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_a_file_teaches_what_fit_learns(tmp_path):
+    X, y = blobs(80, 4)
+    write_rows(tmp_path / "rows.svm", X, y)
+    chosen = {"negative_margin": 0.5, "margin": 1.0}
+    given = {"max_iter": 7, "intercept_step": 1.0, "random_state": 3, "solution": "average"}
+    model = train(tmp_path / "rows.svm", rule="perceptron", listener=Listener(), **chosen, **given)[
+        -1
+    ]
+    fitted = Perceptron(**chosen, **given).fit(X.astype(np.float32), y)
+    np.testing.assert_array_equal(model.coef_, fitted.coef_.astype(model.coef_.dtype))
+    assert model.stop_reason_ == fitted.stop_reason_
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")[-1]
+    assert (again.margin, again.negative_margin) == (1.0, 0.5)

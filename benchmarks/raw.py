@@ -85,7 +85,7 @@ def used() -> float:
 
 def ours(learnt: RawSet, held: RawSet) -> Answer:
     """``train`` by default, with probabilities."""
-    options: dict[str, Any] = {"probabilities": True, "listener": Listener()}
+    options: dict[str, Any] = {"calibrate": True, "listener": Listener()}
     if learnt.kind == "sparse":
         with tempfile.TemporaryDirectory() as folder:
             paths = [f"{folder}/learnt", f"{folder}/held"]

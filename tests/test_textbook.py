@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from rosenblatt import Perceptron, steps
+from rosenblatt import Perceptron, losses, steps
 from rosenblatt.kernels.algebra import shuffle
 
 ENOUGH = 100_000  # epochs, for runs that end by themselves
@@ -109,6 +109,41 @@ def test_document_000(X, y, layout, eta, near_zero):
     assert [epoch.loss for epoch in model.history_] == pytest.approx(J, rel=1e-9)
     assert model.stop_reason_ == "separated"
     assert np.array_equal(model.predict(layout(X)), y)
+
+
+@on_all
+@pytest.mark.parametrize("ties", ["positive", "mistake"])
+def test_document_000_losses_of_a_given_line(X, y, ties):
+    """J₁, J and its gradient for any w, where no training has led; some rows on the boundary."""
+    w = np.random.default_rng(0).integers(-2, 3, X.shape[1]).astype(float)
+    b = -(X[0] @ w)
+    a = X @ w + b
+    M = (sgn(a) != y) if ties == "positive" else (y * a <= 0)
+    found = losses(X, y, w, b, ties=ties)
+    assert found.errors == M.sum() == len(found.rows)
+    assert np.array_equal(found.rows, np.flatnonzero(M))
+    assert found.loss == pytest.approx(np.sum(-y[M] * a[M]))
+    gradient = -(y[M] @ with_one(X)[M])
+    assert np.append(found.gradient, found.bias_gradient) == pytest.approx(gradient)
+    assert found.training_error == np.mean(y * a <= 0)
+    batch = Perceptron(order="batch", ties=ties, eta0=0.5, max_iter=1)
+    batch.fit(X, y, coef_init=w, intercept_init=b)
+    moved = np.append(batch.coef_[0] - w, batch.intercept_ - b)
+    assert moved == pytest.approx(-0.5 * gradient)
+
+
+def test_document_000_losses_of_a_fitted_model():
+    X, y = ALL["versicolor-virginica"]
+    model = Perceptron(ties="positive", measure=True, max_iter=3).fit(X, y)
+    found = losses(X, y, model)
+    assert found.errors == model.history_[-1].errors
+    assert found.loss == pytest.approx(model.history_[-1].loss)
+    assert np.array_equal(found.rows, np.flatnonzero(model.predict(X) != y))
+    several = Perceptron().fit(*load_iris(return_X_y=True))
+    with pytest.raises(ValueError, match="3 hyperplanes"):
+        losses(X, y, several)
+    with pytest.raises(ValueError, match="ties must be one of"):
+        losses(X, y, model.coef_, ties="none")
 
 
 def test_document_000_puts_the_boundary_on_the_positive_side():

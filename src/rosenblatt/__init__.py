@@ -50,13 +50,14 @@ if TYPE_CHECKING:
         save_certificate as save_certificate,
     )
     from .theory.margins import (
+        Losses as Losses,
         MaxMargin as MaxMargin,
+        losses as losses,
         margin as margin,
         margins as margins,
         max_margin as max_margin,
         normalize_weights as normalize_weights,
         radius as radius,
-        training_error as training_error,
     )
     from .theory.separability import separability as separability
     from .training.history import Epoch as Epoch

@@ -86,7 +86,7 @@ SLICES = {
             "Inseparable Separable Undecided load_certificate save_certificate": (
                 "theory.certificates"
             ),
-            "MaxMargin margin margins max_margin normalize_weights radius training_error": (
+            "Losses MaxMargin losses margin margins max_margin normalize_weights radius": (
                 "theory.margins"
             ),
             "separability": "theory.separability",

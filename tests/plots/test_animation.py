@@ -43,8 +43,8 @@ def test_a_frame_shows_the_old_boundary_the_new_one_and_the_row():
     assert np.allclose(lines[-1] @ step.weights[0] + step.bias, 0)
     assert np.asarray(ax.collections[-1].get_offsets()).tolist() == [X[step.row].tolist()]
     assert f"row {step.row}" in ax.get_title(loc="left")
-    wrong = rosenblatt.training_error(X, y, step.new_weights, step.new_bias[0]) * len(y)
-    assert f"{round(wrong)} of 60 rows" in ax.get_title(loc="left")
+    wrong = rosenblatt.losses(X, y, step.new_weights, step.new_bias[0]).errors
+    assert f"{wrong} of 60 rows" in ax.get_title(loc="left")
 
 
 def test_epochs_end_with_their_last_update():

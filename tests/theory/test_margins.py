@@ -12,6 +12,7 @@ from rosenblatt import (
     KernelPerceptron,
     Perceptron,
     load,
+    losses,
     margin,
     margins,
     max_margin,
@@ -20,7 +21,6 @@ from rosenblatt import (
     save,
     separability,
     train,
-    training_error,
 )
 
 from ..conftest import csr, examples
@@ -40,7 +40,7 @@ def test_quantities_are_those_of_their_definitions(data, w, b):
     for rows in (X, csr(X), X.tolist()):
         assert radius(rows) == pytest.approx(max(np.sqrt(sum(v * v for v in x)) for x in X))
         assert margins(rows, y, w, b).tolist() == functional
-        assert training_error(rows, y, w, b) == np.mean([value <= 0 for value in functional])
+        assert losses(rows, y, w, b).training_error == np.mean([value <= 0 for value in functional])
         if min(functional) <= 0:
             assert margin(rows, y, w, b) == -np.inf
         else:
@@ -52,7 +52,7 @@ def test_the_margin_needs_every_row_strictly_on_its_side():
     assert margin(X, y, [1.0]) == 0.5
     assert margin(X, y, [1.0], -0.5) == -np.inf
     assert margin(X, y, [0.0]) == -np.inf
-    assert training_error(X, y, [1.0], -0.5) == 1 / 3
+    assert losses(X, y, [1.0], -0.5).training_error == 1 / 3
 
 
 @pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-200, 1.0, 1e200, 1e307])

@@ -1,13 +1,14 @@
 """Radius and margins of rows, and the hyperplane with the largest margin."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.extmath import row_norms
 
 from ..data.rows import Array
+from ..parameters.tables import SIGN_OF_ZERO
 from .certificates import Separable
 from .exact import MOST_WORK, Effort
 from .hull import Hull, nearest_to_origin, widest_gap
@@ -107,8 +108,47 @@ def margin(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> float
     return problem.margin(check_weights(problem.X, weights), bias)
 
 
-def training_error(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> float:
-    """Compute the share of rows on the wrong side of the boundary or on it.
+class Losses(NamedTuple):
+    """The losses of a hyperplane on some rows.
+
+    Attributes
+    ----------
+    errors : int
+        J₁, the number of misclassified rows.
+    loss : float
+        J, the sum of -y(w·x + b) over them.
+    gradient : ndarray of shape (n_features,)
+        The gradient of J by w: minus the sum of y·x over the misclassified rows. J has a kink where
+        a row lies on the boundary; there it is the gradient of the side that ``ties`` names.
+    bias_gradient : float
+        The derivative of J by b.
+    training_error : float
+        Eₙ, the share of rows on the wrong side or on the boundary, whatever ``ties`` says.
+    rows : ndarray of int
+        The numbers of the misclassified rows, from 0.
+
+    See Also
+    --------
+    losses : Computes them.
+
+    Examples
+    --------
+    >>> losses([[1.0], [0.0], [-1.0]], [1, 1, 0], [2.0], ties="positive").training_error
+    0.3333333333333333
+    """
+
+    errors: int
+    loss: float
+    gradient: Array
+    bias_gradient: float
+    training_error: float
+    rows: Array
+
+
+def losses(
+    X: Any, y: ArrayLike, weights: Any, bias: Any = 0.0, *, ties: str = "mistake"
+) -> Losses:
+    """Compute the losses J₁ and J of a hyperplane, the gradient of J, and the training error.
 
     Parameters
     ----------
@@ -116,26 +156,53 @@ def training_error(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) 
         The rows.
     y : array-like of shape (n_samples,)
         Labels of two classes; the larger is +1.
-    weights : array-like of shape (n_features,)
-        The weights w of the hyperplane w·x + b = 0, of any length.
+    weights : array-like of shape (n_features,) or fitted classifier
+        The weights w of the hyperplane w·x + b = 0, of any length. A fitted linear classifier of
+        two classes brings its weights, its bias and its ``ties``.
     bias : float, default=0.0
         Its bias b.
+    ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
+        What an activation of exactly 0 counts as, as for ``Perceptron``.
 
     Returns
     -------
-    float
-        The share, from 0 to 1.
+    Losses
+        The losses, the gradient, and the misclassified rows.
 
     See Also
     --------
     margins : The margin of every row.
+    rosenblatt.plots.BoundaryDisplay.from_weights : Draws a given line.
 
     Examples
     --------
-    >>> training_error([[1.0], [0.0], [-1.0]], [1, 1, 0], [1.0])
-    0.3333333333333333
+    >>> found = losses([[2.0, 1.0], [-1.0, 3.0], [1.0, 2.0]], [1, 0, 0], [1.0, 1.0])
+    >>> found.errors, found.loss, found.rows.tolist()
+    (2, 5.0, [1, 2])
+    >>> found.gradient.tolist(), found.bias_gradient
+    ([0.0, 5.0], 2.0)
     """
-    return float(np.mean(margins(X, y, weights, bias) <= 0))
+    problem = check_problem(X, y)
+    if hasattr(weights, "coef_"):
+        weights, bias, ties = weights.coef_, weights.intercept_, getattr(weights, "ties", ties)
+        if len(bias) > 1:
+            raise ValueError(
+                f"The model has {len(bias)} hyperplanes; pass the weights and the bias of one."
+            )
+    if ties not in SIGN_OF_ZERO:
+        raise ValueError(f"ties must be one of {', '.join(map(repr, SIGN_OF_ZERO))}; got {ties!r}.")
+    functional = problem.margins(check_weights(problem.X, weights), float(np.ravel(bias)[0]))
+    wrong_on_boundary = ties == "mistake" or (problem.signs == -SIGN_OF_ZERO[ties])
+    rows = np.flatnonzero((functional < 0) | ((functional == 0) & wrong_on_boundary))
+    signs = problem.signs[rows]
+    return Losses(
+        errors=len(rows),
+        loss=float(-functional[rows].sum()) + 0.0,
+        gradient=np.asarray(-signs @ problem.X[rows]) + 0.0,
+        bias_gradient=-float(signs.sum()),
+        training_error=float(np.mean(functional <= 0)),
+        rows=rows,
+    )
 
 
 def normalize_weights(estimator: Any) -> tuple[Array, Array]:

@@ -1,10 +1,9 @@
-"""Does the kernel perceptron reproduce Freund & Schapire's tables, how fast, and on what budget?
+"""Does the kernel perceptron reproduce Freund & Schapire's tables?
 
-python benchmarks/freund_schapire.py --data FOLDER [--table] [--integers] [--speed] [--budget]
+python benchmarks/freund_schapire.py --data FOLDER [--table] [--integers] [--long]
 """
 
 import gzip
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -13,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import options, ratio, table
-from sklearn.datasets import load_digits, load_svmlight_file
+from measure import options, table
+from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
-from sklearn.svm import SVC
 
 from rosenblatt import KernelPerceptron
 from rosenblatt.kernels.dual import Updates
@@ -226,150 +224,14 @@ def integers(data: tuple[np.ndarray, ...], epochs: list[float]) -> None:
     table(*lines)
 
 
-# Speed and memory
-
-
-def one_at_a_time(X: np.ndarray, y: np.ndarray, degree: int, careful: bool) -> int:
-    """The loop of the paper in NumPy, all classes sharing their support; kernel values computed.
-
-    The natural loop picks its support rows by number; a careful one keeps them side by side.
-    """
-    rows, support, coef = [], np.empty_like(X), np.zeros((10, len(X)))
-    computed = 0
-    for number, (x, label) in enumerate(zip(X, y, strict=True)):
-        size = len(rows)
-        known = support[:size] if careful else X[rows]
-        scores = coef[:, :size] @ (1 + known @ x) ** degree
-        computed += size
-        signs = np.where(np.arange(10) == label, 1, -1)
-        wrong = signs * scores <= 0
-        if wrong.any():
-            support[size], coef[:, size] = x, wrong * signs
-            rows.append(number)
-    return computed
-
-
-def seconds(run: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
-def kernel_values(model: KernelPerceptron, rows: int) -> int:
-    """How many the loop would compute in one epoch: at each row, one per support row so far."""
-    first = np.unique(model._learner.state.updates.rows, return_index=True)[1]
-    return int(np.sum(rows - model._learner.state.updates.times[first]))
-
-
-def speed(data: tuple[np.ndarray, ...], quick: bool) -> None:
-    X, y, X_test, y_test = data
-    some, repeats = min(5_000, len(X)), 1 if quick else 3
-    order = np.random.default_rng(0).permutation(len(X))
-    polynomial(4, 1).fit(X[:500], y[:500])
-    loops: dict[bool, list[float]] = {False: [], True: []}
-    ours, ten = [], []
-    for _ in range(repeats):  # in turns, because other work may share the machine
-        one, more = polynomial(4, 1), polynomial(4, 10)
-        ours.append(seconds(lambda model=one: model.fit(X, y)))
-        ten.append(seconds(lambda model=more: model.fit(X, y)))
-        rows = order[:some]
-        for careful, times in loops.items():
-            start = time.perf_counter()
-            computed = one_at_a_time(X[rows], y[rows], 4, careful)
-            each = (time.perf_counter() - start) / computed
-            times.append(each * kernel_values(one, len(X)))
-    n = min(10_000, len(X))
-    svc, model = SVC(kernel="poly", degree=4), polynomial(4, 3, solution="vote")
-    rivals = [
-        (seconds(lambda m=m: m.fit(X[:n], y[:n]).predict(X_test)), 1 - m.score(X_test, y_test))
-        for m in (model, svc)
-    ]
-    (mine, error), (theirs, their_error) = rivals
-    table(
-        ("what", "ours", "theirs", "ratio", "asked"),
-        *(
-            (
-                f"d = 4, T = 1, {len(X):,} rows; {name} NumPy loop, {some:,} rows scaled by work",
-                f"{min(ours):.1f} s",
-                f"{min(loops[careful]):.1f} s",
-                ratio(min(ours), min(loops[careful])),
-                "20x",
-            )
-            for careful, name in [(False, "a natural"), (True, "a careful")]
-        ),
-        (
-            "T = 10 against T = 1",
-            f"{min(ten):.1f} s",
-            f"{min(ours):.1f} s",
-            f"{min(ten) / min(ours):.2f}x its time",
-            "3.5x at most",
-        ),
-        (
-            f"{n:,} rows, 3 epochs, fit + predict; SVC",
-            f"{mine:.2f} s",
-            f"{theirs:.2f} s",
-            ratio(mine, theirs),
-            "5x",
-        ),
-        (
-            "error of these (vote)",
-            f"{error:.2%}",
-            f"{their_error:.2%}",
-            f"{100 * (error - their_error):+.2f} points",
-            "0.5 points",
-        ),
-    )
-
-
-MEMORY = """
-import resource, sys
-from pathlib import Path
-sys.path.insert(0, "benchmarks")
-from freund_schapire import mnist, polynomial
-X, y, X_test, y_test = mnist(Path(sys.argv[1]))
-polynomial(4, 1).fit(X, y)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
-"""
-
-
-def memory(folder: Path) -> None:
-    command = [sys.executable, "-c", MEMORY, str(folder)]
-    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    print(f"Peak memory of the full fit, data and libraries included: {int(out) / 1e9:.2f} GB")
-
-
-# Budgets
-
-
-def budgets(folder: Path) -> None:
-    elec = np.loadtxt(folder / "elec2" / "elec2_data.dat")
-    label = np.loadtxt(folder / "elec2" / "elec2_label.dat").astype(int)
-    a9a, y = load_svmlight_file(folder / "a9a" / "a9a", n_features=123)
-    a9a_test, y_test = load_svmlight_file(folder / "a9a" / "a9a.t", n_features=123)
-    lines = [("data", "budget", "support rows", "online error", "test error, last", "time")]
-    for name, X, labels, gamma in [("electricity", elec, label, 1.0), ("a9a", a9a, y, 0.01)]:
-        for budget in (None, 1000):
-            model = KernelPerceptron(gamma=gamma, order="fixed", max_iter=1, random_state=0)
-            model.set_params(budget=budget)
-            took = seconds(lambda m=model, X=X, labels=labels: m.fit(X, labels))
-            online = model.history_[0].errors / len(labels)
-            last = f"{1 - model.score(a9a_test, y_test):.2%}" if name == "a9a" else ""
-            size = f"{len(model.support_):,}"
-            lines.append((name, str(budget), size, f"{online:.2%}", last, f"{took:.1f} s"))
-    table(*lines)
-
-
 def main() -> None:
     chosen = options(
         __doc__,
         table="the published tables, d = 1 to 6",
         integers="the integers of digits 0 and 1",
-        speed="against a NumPy loop and SVC, and memory",
-        budget="a budget on two streams",
         long="T = 30 too",
     )
-    wanted = [chosen.table, chosen.integers, chosen.speed, chosen.budget]
-    do_table, do_integers, do_speed, do_budget = wanted if any(wanted) else [True] * 4
+    both = chosen.table == chosen.integers
     real = chosen.data.is_dir() and not chosen.quick
     if not real:
         reason = (
@@ -378,15 +240,9 @@ def main() -> None:
         print(f"Small digits instead of MNIST: {reason}.")
     data = mnist(chosen.data) if real else small()
     epochs = EPOCHS if chosen.long else EPOCHS[:-1]
-    if do_integers and real:
+    if real and (chosen.integers or both):
         integers(data, EPOCHS[:-1])
-    if do_speed:
-        speed(data, not real)
-    if do_speed and real:
-        memory(chosen.data)
-    if do_budget and real:
-        budgets(chosen.data)
-    if do_table:
+    if chosen.table or both:
         tables(data, epochs if real else [0.1, 1, 2], 3 if real else 1, real)
 
 

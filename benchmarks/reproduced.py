@@ -2,24 +2,21 @@
 
 python benchmarks/reproduced.py --table NAME --data FOLDER
 
-NAME is sol, libol, pa, noise, uneven, thermal or all;
-reproduced_sequences.py has those of taggers. A cell is the mean of several shuffles ± half their
-range, and the published figure in brackets; ≠ marks a miss: further apart than both spreads and a
+NAME is sol, libol, pa, thermal or all. A cell is the mean of several shuffles ± half their range,
+and the published figure in brackets; ≠ marks a miss: further apart than both spreads and a
 rounding. docs/reproduced.md says which data stand in for which.
 """
 
+import gzip
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from measure import parser, table
-from rules import adult, digits, plain
 from scipy.stats import spearmanr
-from sets import flip, thin
 from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.metrics import accuracy_score, f1_score
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold
 
 from rosenblatt import (
     ALMA,
@@ -27,13 +24,14 @@ from rosenblatt import (
     CW,
     ROMMA,
     SCW,
-    KernelPerceptron,
     PassiveAggressive,
     Perceptron,
     PerceptronNetwork,
     SecondOrderPerceptron,
+    read,
 )
 from rosenblatt.learners.network.training import TRAININGS
+from rosenblatt.reading.reader import read_matrix
 
 Figures = list[float]
 
@@ -144,6 +142,15 @@ def cross_validate(rule: str, X: Any, y: np.ndarray, folds: int = 3) -> dict[str
     return max(every, key=accuracy)
 
 
+def read_images(folder: Path) -> Iterable[np.ndarray]:
+    """The pixels of MNIST from 0 to 1 and its labels: training, then test rows."""
+    for name in ("train", "t10k"):
+        for kind, skip in (("images-idx3", 16), ("labels-idx1", 8)):
+            content = gzip.decompress((folder / f"{name}-{kind}-ubyte.gz").read_bytes())
+            values = np.frombuffer(content, np.uint8, offset=skip)
+            yield values.astype(int) if skip == 8 else np.float32(values.reshape(-1, 784)) / 255
+
+
 def sol_data(name: str, folder: Path, seed: int, quick: bool) -> tuple[Any, ...]:
     """Training and test rows: the size of a1a drawn from a9a, or MNIST."""
     if quick:
@@ -152,8 +159,8 @@ def sol_data(name: str, folder: Path, seed: int, quick: bool) -> tuple[Any, ...]
         X, y = X[order] / 16, y[order]
         return X[:1200], y[:1200], X[1200:], y[1200:]
     if name == "MNIST":
-        return tuple(digits(folder / "mnist"))
-    X, y = adult(folder / "a9a")[:2]
+        return tuple(read_images(folder / "mnist"))
+    X, y = read_matrix(read(folder / "a9a/a9a"))
     order = np.random.default_rng([seed, 1605]).permutation(len(y))
     return X[order[:1605]], y[order[:1605]], X[order[1605:]], y[order[1605:]]
 
@@ -214,10 +221,10 @@ def libol_data(folder: Path, quick: bool) -> Iterable[tuple[str, Any, np.ndarray
         return
     for name in LIBOL:
         if (folder / name / name).exists():
-            yield name, *plain(folder / name / name)
-    yield "a9a", *adult(folder / "a9a")[:2]
-    yield "w8a", *plain(folder / "w8a/w8a")
-    X, y = plain(folder / "covtype/covtype.csv", label=-1)
+            yield name, *read_matrix(read(folder / name / name))
+    yield "a9a", *read_matrix(read(folder / "a9a/a9a"))
+    yield "w8a", *read_matrix(read(folder / "w8a/w8a"))
+    X, y = read_matrix(read(folder / "covtype/covtype.csv", label=-1))
     some = np.random.default_rng(0).permutation(len(y))[:50_000]
     X, y = np.asarray(X[some], float), np.asarray(y)[some] == np.unique(y)[1]
     yield "covtype", (X - X.mean(0)) / np.where(X.std(0) > 0, X.std(0), 1), y
@@ -305,148 +312,6 @@ def aggressive(folder: Path, quick: bool) -> None:
         print()
 
 
-# Khardon & Wachman (2007): a margin; last, averaged, voted
-
-
-def scale(X: Any) -> np.ndarray:
-    """Columns with mean 0 and variance 1."""
-    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, float)
-    return (X - X.mean(0)) / np.where(X.std(0) > 0, X.std(0), 1)
-
-
-def length(X: Any) -> float:
-    """The root of the mean squared length of rows."""
-    squares = X.multiply(X).sum(axis=1) if hasattr(X, "multiply") else np.sum(X * X, axis=1)
-    return float(np.sqrt(np.mean(squares)))
-
-
-def small_sets(folder: Path, quick: bool) -> dict[str, tuple[Any, np.ndarray]]:
-    """Small sets with two classes, their columns scaled."""
-    X, y = load_breast_cancer(return_X_y=True)
-    found = {"wdbc": (X, y)}
-    names = {
-        "wisconsin": "breast-cancer-wisconsin.data", "ionosphere": "ionosphere.csv",
-        "sonar": "sonar.csv", "pima": "pima-indians-diabetes.csv",
-    }  # fmt: skip
-    for name, file in {} if quick else names.items():
-        found[name] = plain(folder / "uci" / file, header=False)
-    if not quick:
-        X, y = plain(folder / "spambase/spambase.data", label=57, header=False)
-        some = np.random.default_rng(0).permutation(len(y))[:1500]
-        found["spambase"] = X[some], y[some]
-        X, y = adult(folder / "a9a")[:2]
-        found["adult"] = X[:3000].toarray(), y[:3000]
-    scaled = {name: (scale(X), y) for name, (X, y) in found.items()}
-    return {name: (X / length(X), np.asarray(y)) for name, (X, y) in scaled.items()}
-
-
-VARIANTS: dict[str, dict[str, list[Any]]] = {
-    "no option": {},
-    "margin": {"margin": [0.03, 0.1, 0.3, 1.0, 3.0]},
-}
-
-
-def validated(
-    X: Any,
-    y: np.ndarray,
-    choices: dict[str, list[Any]],
-    judge: Callable[..., float] = accuracy_score,
-    **given: Any,
-) -> dict[str, Any]:
-    """The values with the best mark in two-fold cross-validation of training rows."""
-    every = settings(choices)
-    if len(every) == 1:
-        return every[0]
-    parts = list(StratifiedKFold(2, shuffle=True, random_state=0).split(y, y))
-
-    def mark(chosen: dict[str, Any]) -> float:
-        models = ((Perceptron(**chosen, **given).fit(X[a], y[a]), b) for a, b in parts)
-        return sum(judge(y[b], model.predict(X[b])) for model, b in models)
-
-    return max(every, key=mark)
-
-
-def noise(folder: Path, quick: bool) -> None:
-    """Test errors of the variants on small sets, as they are and with flipped labels."""
-    sets, splits = small_sets(folder, quick), 2 if quick else 8
-    for flipped in (0.0, 0.1):
-        lines = [(f"{flipped:.0%} of the labels flipped", *sets, "mean")]
-        for solution in ("last", "average", "vote"):
-            for variant, choices in VARIANTS.items():
-                cells, means = [], []
-                for X, y in sets.values():
-                    errors = []
-                    for seed in range(splits):
-                        order = np.random.default_rng(seed).permutation(len(y))
-                        test, train = np.split(order, [len(y) // 3])
-                        learnt = flip(y[train], flipped) if flipped else y[train]
-                        given = {"max_iter": 30, "random_state": seed}
-                        chosen = validated(
-                            X[train],
-                            learnt,
-                            choices,
-                            solution="last" if solution == "last" else "average",
-                            **given,
-                        )
-                        given |= {**chosen, "solution": solution}
-                        voted = solution == "vote"
-                        model = KernelPerceptron("linear") if voted else Perceptron()
-                        model.set_params(**given).fit(X[train], learnt)
-                        errors.append(percent(1 - model.score(X[test], y[test])))
-                    cells.append(cell(errors))
-                    means.append(np.mean(errors))
-                lines.append((f"{solution}, {variant}", *cells, f"{np.mean(means):.2f}"))
-        table(*lines)
-        print()
-
-
-# Li et al. (2002): a margin for each class
-
-UNEVEN: dict[str, dict[str, list[Any]]] = {
-    "no option": {},
-    "balanced weights": {"class_weight": ["balanced"]},
-    "margin": {"margin": [0.1, 0.3, 1.0, 3.0]},
-    "margin per class": {"margin": [0.3, 1.0, 3.0, 10.0], "negative_margin": [0.0, 0.1, 1.0]},
-}
-
-
-def rare_sets(folder: Path, quick: bool) -> dict[str, tuple[Any, np.ndarray]]:
-    """Sets of which few rows are positive, with rows of length 1 on average."""
-    if quick:
-        X, y = load_digits(return_X_y=True)
-        found = {"digits, 8": (X, y == 8)}
-    else:
-        X, y = adult(folder / "a9a")[:2]
-        found = {"adult, 5 %": thin(X, y > 0, True, 0.05)}
-        X, y = plain(folder / "w8a/w8a")
-        found["w8a, 3 %"] = X[:20_000], y[:20_000] > 0
-        X, y = plain(folder / "spambase/spambase.data", label=57, header=False)
-        found["spambase, 5 %"] = thin(scale(X), y > 0, True, 0.05)
-        X, y = plain(folder / "oil/train.csv", header=False)
-        found["oil, 4 %"] = scale(X), y == np.unique(y)[1]
-    return {name: (X / length(X), np.asarray(y)) for name, (X, y) in found.items()}
-
-
-def uneven(folder: Path, quick: bool) -> None:
-    """F1 of the rare class on test rows, averaged weights; parameters by F1 on training rows."""
-    sets = rare_sets(folder, quick)
-    lines = [("F1 of the rare class, %", *sets)]
-    for variant, choices in UNEVEN.items():
-        cells = []
-        for X, y in sets.values():
-            figures = []
-            for seed in range(2 if quick else 5):
-                parts = StratifiedKFold(3, shuffle=True, random_state=seed).split(y, y)
-                train, test = next(iter(parts))
-                given = {"max_iter": 10, "random_state": seed, "solution": "average"}
-                chosen = validated(X[train], y[train], choices, f1_score, **given)
-                model = Perceptron(**chosen, **given).fit(X[train], y[train])
-                figures.append(percent(f1_score(y[test], model.predict(X[test]))))
-            cells.append(cell(figures))
-        lines.append((variant, *cells))
-    table(*lines)
-
-
 # Frean (1990, 1992): the thermal perceptron, and networks that grow
 
 
@@ -493,24 +358,22 @@ TABLES: dict[str, Callable[[Path, bool], None]] = {
     "sol": sol,
     "libol": libol,
     "pa": aggressive,
-    "noise": noise,
-    "uneven": uneven,
     "thermal": thermal,
 }
 
 
-def run_tables(question: str, tables: dict[str, Callable[[Path, bool], None]], made: bool) -> None:
-    """Run the tables that were asked for; ``made``: --quick needs no files."""
-    options = parser(question)
-    options.add_argument("--table", choices=[*tables, "all"], default="all")
+def main() -> None:
+    """Run the tables that were asked for."""
+    options = parser(__doc__)
+    options.add_argument("--table", choices=[*TABLES, "all"], default="all")
     chosen = options.parse_args()
-    for name in tables if chosen.table == "all" else [chosen.table]:
-        print(f"\n{name}: {tables[name].__doc__}\n")
-        if chosen.data.is_dir() or (made and chosen.quick):
-            tables[name](chosen.data, chosen.quick)
+    for name in TABLES if chosen.table == "all" else [chosen.table]:
+        print(f"\n{name}: {TABLES[name].__doc__}\n")
+        if chosen.data.is_dir() or chosen.quick:
+            TABLES[name](chosen.data, chosen.quick)
         else:
             print(f"Left out: the folder {chosen.data} is not there (see --data).")
 
 
 if __name__ == "__main__":
-    run_tables(__doc__, TABLES, made=True)
+    main()

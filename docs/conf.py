@@ -40,7 +40,6 @@ nitpicky = True
 smartquotes = False  # quotes in types and parameters are Python's
 
 # Pages
-sections = ["index", "tutorials", "how-to", "explanation"]
 myst_heading_anchors = 4
 myst_url_schemes = ["http", "https", "mailto", "repository"]
 highlight_language = "none"
@@ -89,7 +88,7 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_show_sphinx = False
 html_theme_options = {
-    "header_links_before_dropdown": 7,
+    "navbar_center": [],
     "navigation_with_keys": False,
     "show_prev_next": True,
     "use_edit_page_button": False,
@@ -101,4 +100,4 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "start": [], "changelog": [], "source/**": []}
+html_sidebars = {"**": ["globaltoc"], "index": [], "changelog": [], "source/**": []}

@@ -97,15 +97,16 @@ def test_every_command_and_option_is_in_the_reference(extension):
         assert all(name in told for name in options if name.startswith("-"))
 
 
-def test_a_section_is_the_parent_of_what_it_lists(extension):
+def test_the_home_page_puts_each_page_that_it_lists_under_its_heading(extension):
     class App:
         class config:  # noqa: N801
-            sections = ("how-to",)
+            root_doc = "index"
 
-    source = ["- [Data](data.md): rows\n- **[Streams](streams.md)**\n\nSee [theory](theory.md).\n"]
-    extension("sections").add_toctree(App, "how-to", source)
-    assert "/data\n/streams\n" in source[0]
-    assert "/theory\n" not in source[0]
+    source = ["# Home\n\n- [Not here](no.md)\n\n## Use\n\n- [Data](data.md): [rows](rows.md)\n"]
+    extension("sections").add_toctrees(App, "index", source)
+    assert ":caption: Use\n\n/data\n```" in source[0]
+    assert "/no" not in source[0]
+    assert "/rows" not in source[0]
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "CHANGELOG.md"])

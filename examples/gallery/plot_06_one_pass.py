@@ -53,7 +53,7 @@ for name, error in sorted(errors.items(), key=lambda pair: pair[1]):
 
 # %%
 # The plain perceptron does poorly after one pass. Its average and the rules with confidences do
-# better. :doc:`/rules-compared` shows nine real data sets.
+# better. :doc:`/measured` shows nine real data sets.
 
 figure, axis = plt.subplots(figsize=(8, 4.6), layout="constrained")
 window = 500

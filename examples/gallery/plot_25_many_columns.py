@@ -132,7 +132,7 @@ for k in (3, 9):
 # bounds are about s·k for the perceptron, and k² ln d for the other two, so that few relevant
 # columns and long rows favour these.
 #
-# Over 5,000 rows (``benchmarks/columns.py``) the crossover is between 30 and 100 active columns.
+# Over 5,000 rows the crossover is between 30 and 100 active columns.
 # With 30, Winnow makes as many mistakes as the perceptron (within 8 %), and the p-norm perceptron
 # more for 10 to 500 relevant columns. With 100, the p-norm perceptron makes 0.7 times as many for
 # k = 20 and 0.9 for k = 1,000; with 300, a third to 0.8; with 1,000, a tenth for k = 10, a half

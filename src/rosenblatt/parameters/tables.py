@@ -430,7 +430,7 @@ FOR_FILES: dict[str, Any] = {
 """Defaults of training from a file where they differ from the textbook's."""
 
 FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
-"""Defaults for a single pass over a file (docs/rules-compared.md gives the reasons)."""
+"""Defaults for a single pass over a file (docs/measured.md gives the reasons)."""
 
 FOR_TABLES: dict[str, Any] = {"rule": "pa", "loss": "squared_hinge", "C": None}
 """Defaults for several passes over rows without text; C depends on their size."""
@@ -450,7 +450,7 @@ FOR_NUMBERS: dict[str, Any] = {
 """Defaults for numbers, scaled to deviation 1; C depends on the size of the rows."""
 
 FOR_RANKS: dict[str, Any] = {"rule": "prank", "margin": 0.0}
-"""Defaults for labels in a stated order (docs/ranks.md gives the reasons)."""
+"""Defaults for labels in a stated order (docs/numbers.md gives the reasons)."""
 
 TEXTBOOK = {"solution": ("last", "pocket"), "order": ("active", "first", "worst")}
 """Values that state the textbook's perceptron where no rule is stated."""

@@ -30,7 +30,7 @@ from .rules import RULES
 HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a stream need some
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
-NUMBER_STEP_SHARE = 1.0  # the same for numbers of deviation 1; benchmarks/regression.py --defaults
+NUMBER_STEP_SHARE = 1.0  # the same for numbers of deviation 1
 C_BY_SIZE = {
     FOR_TABLES["rule"]: STEP_SHARE,
     FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE,
@@ -289,7 +289,7 @@ def make_plan(request: Request, found: Found) -> Plan:
 def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     """Choose the rule and all its parameters, with None for those that depend on the data.
 
-    For a single pass, that is AROW and its last weights (docs/rules-compared.md says why); for
+    For a single pass, that is AROW and its last weights (docs/measured.md says why); for
     several passes over rows without text, averaged PA-II; for texts with any number of labels, AROW
     (docs/how-defaults-were-chosen.md).
     """

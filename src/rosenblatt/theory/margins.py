@@ -145,9 +145,7 @@ class Losses(NamedTuple):
     rows: Array
 
 
-def losses(
-    X: Any, y: ArrayLike, weights: Any, bias: Any = 0.0, *, ties: str = "mistake"
-) -> Losses:
+def losses(X: Any, y: ArrayLike, weights: Any, bias: Any = 0.0, *, ties: str = "mistake") -> Losses:
     """Compute the losses J₁ and J of a hyperplane, the gradient of J, and the training error.
 
     Parameters

@@ -18,7 +18,7 @@ README = ROOT / "README.md"
 SOURCES = [inspect.getsource(function) for function in (loop.learn, perceptron.add_row)]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 EXTRAS = {  # what a page needs beyond the package
-    "docs/operations.md#without-python-onnx": ["onnx", "onnxruntime"],
+    "docs/operations.md": ["onnx", "onnxruntime"],
 }
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 CLUSTER = pytest.mark.cluster

@@ -43,7 +43,6 @@ PLAIN = (
     "docs/operations.md",
     "docs/start.md",
     "docs/streams.md",
-    "docs/operations.md#without-python-onnx",
 )
 """Files that have been rewritten; the list grows until it is everything."""
 TEXTS = sorted(path for pattern in PLAIN for path in ROOT.glob(pattern))

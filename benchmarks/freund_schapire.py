@@ -17,9 +17,9 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from rosenblatt import KernelPerceptron
-from rosenblatt.kernels.dual import Updates
-from rosenblatt.learners.dual.gram import Gram
-from rosenblatt.learners.dual.state import DualState
+from rosenblatt.dual.gram import Gram
+from rosenblatt.dual.kernels.cpu import Updates
+from rosenblatt.dual.state import DualState
 
 # Freund & Schapire (1999), test error in %: T = 0.1, 1, 2, 3, 4, 10, 30 (where printed). Vote, the
 # averages, support vectors and mistakes were checked independently; last and random less surely.

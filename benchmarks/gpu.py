@@ -17,9 +17,9 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from rosenblatt import KernelPerceptron
-from rosenblatt.learners.dual.device import DeviceScorer, get_array_module
-from rosenblatt.learners.dual.gram import Gram
-from rosenblatt.learners.dual.state import DualState
+from rosenblatt.dual.device import DeviceScorer, get_array_module
+from rosenblatt.dual.gram import Gram
+from rosenblatt.dual.state import DualState
 
 Data = tuple[np.ndarray, ...]
 

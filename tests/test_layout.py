@@ -85,10 +85,10 @@ def test_compiled_functions_are_made_in_one_place():
 
 def test_the_tuples_that_kernels_take_keep_their_names():
     """The cache on a user's disk refers to them: without one, the next release breaks there."""
+    from rosenblatt.dual.kernels import cpu as dual
     from rosenblatt.kernels import (
         algebra,
         confidence,
-        dual,
         gradients,
         least_squares,
         lines,

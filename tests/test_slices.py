@@ -60,7 +60,11 @@ train iris"""
 def run_without(name, script, folder, text=None):
     """Run a script of Python in a process in which a slice is hidden; return what it prints."""
     modules = [each for one in (name, *USERS.get(name, ())) for each in SLICES[one].modules]
-    skipped = ["__main__", "kernels.gpu", *["sequence.lattice"] * ("plots" in modules)]  # a display
+    skipped = [
+        "__main__",
+        "dual.kernels.gpu",
+        *["sequence.lattice"] * ("plots" in modules),
+    ]  # a display
     begin = f"HIDDEN, SKIPPED = {modules!r}, {skipped!r}\n{HIDE}"
     done = subprocess.run(
         [sys.executable, "-c", begin + script],

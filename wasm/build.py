@@ -28,12 +28,14 @@ import llvmlite.binding as llvm  # noqa: E402
 import numpy as np  # noqa: E402
 from numba import carray, from_dtype, njit, types  # noqa: E402
 
-from rosenblatt.kernels import algebra, dual, loop as module, thermal  # noqa: E402
+from rosenblatt.dual.kernels import cpu as dual  # noqa: E402
+from rosenblatt.dual.kernels.cpu import KernelValues, Updates  # noqa: E402
+from rosenblatt.kernels import algebra, loop as module  # noqa: E402
 from rosenblatt.kernels.algebra import Rows  # noqa: E402
-from rosenblatt.kernels.dual import KernelValues, Updates  # noqa: E402
 from rosenblatt.kernels.loop import UPDATE, Clock, Examples, State  # noqa: E402
 from rosenblatt.kernels.perceptron import Batch, Perceptron  # noqa: E402
 from rosenblatt.kernels.targets import SeveralClasses, TwoClasses  # noqa: E402
+from rosenblatt.network.kernels import thermal  # noqa: E402
 
 loop, take_margins = njit(module.learn), module.margins
 
@@ -164,7 +166,7 @@ def dual_perceptron(
 def thermal_unit(X, size, n, d, targets, order, end, w, b, temperature, rate, out):
     """Learn one epoch at a temperature."""
     rows = dense(X, size, n, d)
-    carray(out, 1)[0] = thermal.thermal(
+    carray(out, 1)[0] = thermal(
         rows, carray(targets, n), carray(order, end), carray(w, d), carray(b, 1), temperature, rate
     )
 

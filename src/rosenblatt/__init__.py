@@ -6,6 +6,7 @@ from .parameters import CLASS_RULES, NUMBER_RULES, RANK_RULES
 from .slices import is_there, list_names, load as load_place
 
 if TYPE_CHECKING:
+    from .dual.estimator import KernelPerceptron as KernelPerceptron
     from .estimators.evaluation import (
         compare as compare,
         cross_validate as cross_validate,
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     )
     from .estimators.family import *  # noqa: F403
     from .estimators.features import Features as Features
-    from .estimators.kernel import KernelPerceptron as KernelPerceptron
-    from .estimators.network import PerceptronNetwork as PerceptronNetwork
     from .estimators.perceptron import Perceptron as Perceptron
     from .estimators.pipeline import (
         Pipeline as Pipeline,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         PassiveAggressiveRegressor as PassiveAggressiveRegressor,
     )
     from .estimators.steps import Step as Step, steps as steps
+    from .network.estimator import PerceptronNetwork as PerceptronNetwork
     from .reading.batches import Batch as Batch
     from .reading.reader import Reader as Reader, read as read
     from .sequence.estimator import SequencePerceptron as SequencePerceptron

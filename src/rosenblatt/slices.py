@@ -70,14 +70,14 @@ SLICES = {
         shell="sequence.shell",
     ),
     "dual": Slice(
-        ("learners.dual", "estimators.kernel", "kernels.dual", "kernels.gpu"),
-        {"KernelPerceptron": "estimators.kernel"},
-        learners={"KernelPerceptron": "learners.dual.learner:DualLearner"},
+        ("dual",),
+        {"KernelPerceptron": "dual.estimator"},
+        learners={"KernelPerceptron": "dual.learner:DualLearner"},
     ),
     "network": Slice(
-        ("learners.network", "estimators.network", "kernels.thermal"),
-        {"PerceptronNetwork": "estimators.network"},
-        learners={"PerceptronNetwork": "learners.network.learner:NetworkLearner"},
+        ("network",),
+        {"PerceptronNetwork": "network.estimator"},
+        learners={"PerceptronNetwork": "network.learner:NetworkLearner"},
     ),
     "theory": Slice(
         ("theory",),

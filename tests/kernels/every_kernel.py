@@ -139,6 +139,7 @@ if __name__ == "__main__":
     sys.setprofile(None)
     folder = Path(kernels.__file__).parent
     called = {f"{Path(code.co_filename).stem}.{code.co_name}" for code in codes}
-    paths = [*folder.glob("*.py"), *folder.parent.glob("sequence/kernels/*.py")]
+    paths = [*folder.glob("*.py"), *folder.parent.glob("*/kernels/*.py")]
+    paths += [folder.parent / "network/kernels.py"]
     names = {name for path in paths for name in find_functions(path)}
     print(json.dumps({"found": found, "not called": sorted(names - called)}))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rosenblatt import Perceptron
-from rosenblatt.kernels.dual import Updates
-from rosenblatt.learners.dual.state import check_updates, join_updates
+from rosenblatt.dual.kernels.cpu import Updates
+from rosenblatt.dual.state import check_updates, join_updates
 from rosenblatt.training.rules import PERCEPTRON
 from rosenblatt.training.solutions import SOLUTIONS
 from rosenblatt.training.state import (

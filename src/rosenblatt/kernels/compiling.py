@@ -218,7 +218,7 @@ class CompilationNotice(event.Listener):
     def on_start(self, event):
         """Report that a kernel is being compiled."""
         dispatcher = event.data["dispatcher"]
-        if not dispatcher.py_func.__module__.startswith(__package__):
+        if not dispatcher.py_func.__module__.startswith(__package__.partition(".")[0]):
             return
         if self.report is not None:
             self.report(dispatcher.py_func.__name__)

@@ -1,1 +1,1 @@
-"""Kinds of model without scikit-learn: linear, dual, network."""
+"""Kinds of model without scikit-learn."""

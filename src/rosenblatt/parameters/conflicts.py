@@ -56,19 +56,6 @@ CONFLICTS: tuple[Conflict, ...] = (
         'average_decay forgets row by row, and order="batch" takes all at once; leave one out.',
     ),
     Conflict(
-        "normalize-vote",
-        "fit",
-        lambda p: bool(p.get("normalize")) and p["solution"] == "vote",
-        'normalize has no effect on votes; use solution="average" or "last".',
-    ),
-    Conflict(
-        "budget-rows",
-        "fit",
-        lambda p: p.get("budget") is not None and (p["solution"] == "vote" or bool(p["normalize"])),
-        "Votes and normalize need all mistaken rows, which a budget does not keep; use "
-        'solution="last" or "average", without normalize.',
-    ),
-    Conflict(
         "rows-in-order",
         "stream",
         lambda p: p["window"] > 0 and (p["online"] or p["progress_every"] > 0),
@@ -132,7 +119,6 @@ REFUSED: dict[str, tuple[str, dict[str, tuple[Any, ...]]]] = {
             "order": CHOOSING,
             "intercept_step": ("radius",),
             "early_stopping": ANY,
-            "kernel": ("precomputed",),
         },
     ),
     "stream": ("needs the rows in memory", {"solution": ("pocket",)}),

@@ -283,61 +283,6 @@ SHARED_BY_TARGET = {
 }
 """What the estimators of all rules have, by what their labels are."""
 
-KERNELS = choice("rbf", "linear", "poly", "rbf", "sigmoid", "precomputed")
-KERNEL: Mapping[str, Parameter] = SHARED | {
-    "margin": MARGIN,
-    "ties": TIES,
-    "kernel": Parameter(
-        "rbf",
-        KERNELS.wanted,
-        lambda value: callable(value) or KERNELS.accepts(value),
-        KERNELS.choices,
-        "Kernel function",
-        str,
-    ),
-    "degree": positive(3, "Degree > 0 of the polynomial kernel"),
-    "gamma": Parameter(
-        "scale",
-        'a number above 0, "scale", "auto" or None',
-        lambda value: value in (None, "scale", "auto") or positive_number(value),
-        help="Factor > 0 of the kernel's products or distances",
-    ),
-    "coef0": Parameter(
-        1.0, "a finite number", finite_number, help="Constant of the polynomial and sigmoid kernel"
-    ),
-    "solution": choice("last", "last", "average", "vote", help="Weights to predict with"),
-    "normalize": flag(False, "Divide scores by the length of the weights"),
-    "order": choice("each", "each", "once", "fixed", help="Order of the rows in an epoch"),
-    "multi_class": choice(
-        "ovr", "ovr", "argmax", help="One problem for each class, or one for all classes"
-    ),
-    "budget": or_none(count(1, "Largest number of support rows")),
-    "cache_size": Parameter(
-        200, "a number of megabytes above 0", positive_number, help="Megabytes for kernel values"
-    ),
-    "device": Parameter(
-        None,
-        '"cpu", "cuda" or None',
-        lambda value: value in (None, "cpu", "cuda"),
-        help="Where kernel values are computed",
-        type=str,
-    ),
-}
-NETWORK: Mapping[str, Parameter] = {
-    "growth": choice(
-        "upstart", "upstart", "tiling", "tower", "pyramid", help="How units are added"
-    ),
-    "unit": choice("pocket", "pocket", "thermal", help="How a unit learns"),
-    "lift": choice("auto", "auto", "sphere", "none", help="Whether rows get one column more"),
-    "max_units": count(100, "Largest number of units"),
-    "patience": count(10, "Units without fewer errors before growing ends"),
-    "max_iter": count(100, "Largest number of epochs of a unit"),
-    "early_stopping": EARLY_STOPPING,
-    "validation_fraction": VALIDATION_FRACTION,
-    "warm_start": flag(False, "Continue to grow the network that there is"),
-    "random_state": RANDOM_STATE,
-    "verbose": VERBOSE,
-}
 CLUSTER: Mapping[str, Parameter] = {
     "mode": choice(
         "mixing", "mixing", "sequential", help="Whether partitions are learnt at once or in turn"

@@ -1,0 +1,1 @@
+"""Compiled code of the dual form: updates and votes from kernel values."""

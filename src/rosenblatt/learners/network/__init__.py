@@ -1,1 +1,0 @@
-"""Networks that grow one perceptron at a time, each trained by the perceptron rule alone."""

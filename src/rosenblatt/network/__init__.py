@@ -1,0 +1,1 @@
+"""Networks of perceptrons that grow, all of them: kernels, learner, estimator and parameters."""

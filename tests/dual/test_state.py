@@ -1,0 +1,224 @@
+"""The state in dual form: in a file, in a pickle, and forged."""
+
+import json
+import pickle
+
+import numpy as np
+import pandas
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import save_file
+from scipy.sparse import csr_array
+
+from rosenblatt import KernelPerceptron, load
+from rosenblatt.storage.file import checksum
+
+from ..conftest import FORMS, LAYOUTS, blobs, form_parameters
+from .twins import XOR, square
+
+
+def saved_and_loaded(model, path):
+    model.save(path)
+    return load(path)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("budget", [None, 8])
+def test_a_model_that_was_away_predicts_and_learns_on(budget, form, layout, tmp_path):
+    X, y = blobs(60, 4, classes=2 if form == "two" else 3)
+    X, chosen = LAYOUTS[layout](X.astype(np.float32)), form_parameters(form)
+    here = KernelPerceptron("poly", random_state=0, budget=budget, **chosen)
+    here.partial_fit(X[:30], y[:30], classes=np.unique(y))
+    there = saved_and_loaded(here, tmp_path / "model")
+    assert there.get_params() == here.get_params()
+    assert there.history_ == here.history_
+    for model in (here, there):
+        model.partial_fit(X[30:], y[30:])
+    assert here.n_mistakes_ == there.n_mistakes_
+    np.testing.assert_array_equal(here.support_, there.support_)
+    for solution in ["last"] if budget else ["last", "average", "vote"]:
+        for model in (here, there):
+            model.set_params(solution=solution)
+        np.testing.assert_array_equal(here.decision_function(X), there.decision_function(X))
+
+
+def test_a_precomputed_model_and_names_come_back(tmp_path):
+    X, y = blobs()
+    gram = X @ X.T
+    model = KernelPerceptron("precomputed", random_state=0, max_iter=3).fit(gram, y)
+    back = saved_and_loaded(model, tmp_path / "model")
+    np.testing.assert_array_equal(back.predict(gram), model.predict(gram))
+    named = pandas.DataFrame(X, columns=list("abcde"))
+    model = KernelPerceptron(gamma="scale", random_state=0).fit(named, y)
+    back = saved_and_loaded(model, tmp_path / "model")
+    assert back.feature_names_in_.tolist() == list("abcde")
+    np.testing.assert_array_equal(back.predict(named), model.predict(named))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("classes", [[0, 1], [0, 1, 2]])
+@pytest.mark.parametrize("budget", [None, 3])
+def test_a_model_without_mistakes_is_saved(budget, classes, layout, tmp_path):
+    rows, chosen = LAYOUTS[layout](XOR[0]), {"ties": "correct", "random_state": 0}
+    here = KernelPerceptron("poly", budget=budget, **chosen).partial_fit(
+        rows, XOR[1], classes=classes
+    )
+    assert here.n_mistakes_ == 0
+    there = saved_and_loaded(here, tmp_path / "model")
+    np.testing.assert_array_equal(here.predict(rows), there.predict(rows))
+    for model in (here, there):
+        model.set_params(ties="mistake").partial_fit(rows, XOR[1])
+    assert here.n_mistakes_ == there.n_mistakes_ > 0
+    np.testing.assert_array_equal(here.decision_function(rows), there.decision_function(rows))
+
+
+def test_a_precomputed_model_without_mistakes_is_saved(tmp_path):
+    gram = XOR[0] @ XOR[0].T + 1
+    here = KernelPerceptron("precomputed", ties="correct").fit(gram, XOR[1])
+    assert here.n_mistakes_ == 0
+    there = saved_and_loaded(here, tmp_path / "model")
+    np.testing.assert_array_equal(here.predict(gram), there.predict(gram))
+
+
+def test_a_kernel_function_is_not_saved(tmp_path):
+    model = KernelPerceptron(square).fit(*XOR)
+    with pytest.raises(ValueError, match="kernel function cannot be saved"):
+        model.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_commands_say_that_they_work_with_linear_models(tmp_path):
+    from click.testing import CliRunner
+
+    from rosenblatt.shell.app import app
+
+    KernelPerceptron().fit(*XOR).save(tmp_path / "model")
+    result = CliRunner().invoke(app, ["inspect", str(tmp_path / "model")])
+    assert "is a KernelPerceptron" in result.output + str(result.exception)
+
+
+@pytest.mark.parametrize("change", [{"kernel": "poly"}, {"budget": 9}, {"max_iter": -1}])
+def test_what_would_load_as_another_model_is_not_saved(tmp_path, change):
+    model = KernelPerceptron("linear").fit(*XOR).set_params(**change)
+    with pytest.raises(ValueError, match=r"(cannot continue or be saved|max_iter must)"):
+        model.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_pickled_model_goes_on_as_if_it_never_left():
+    X, y = blobs()
+    here = KernelPerceptron().partial_fit(X[:30], y[:30], classes=[0, 1])
+    there = pickle.loads(pickle.dumps(here))
+    for model in (here, there):
+        model.partial_fit(X[30:], y[30:])
+    np.testing.assert_array_equal(here.decision_function(X), there.decision_function(X))
+
+
+# Forged files
+
+
+def forge(path, model, change):
+    """Save a model, change what the file says, and give it a right checksum."""
+    model.save(path)
+    with safe_open(path, "np") as file:
+        header = json.loads(file.metadata()["rosenblatt"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    header["checksum"] = ""
+    change(header, tensors)
+    text = json.dumps(header)
+    text = text.replace('""', f'"{checksum(text, tensors)}"', 1)
+    save_file(tensors, path, {"rosenblatt": text})
+
+
+def put(place, value):
+    """A change of one tensor, or of the header along a path."""
+
+    def change(header, tensors):
+        if isinstance(place, str):
+            tensors[place] = value
+            return
+        for key in place[:-1]:
+            header = header[key]
+        header[place[-1]] = value
+
+    return change
+
+
+FORGERIES = {
+    "linear in a dual file": put(["rule"], "perceptron"),
+    "width none": put(["facts", "width"], None),
+    "width huge": put(["facts", "width"], 2**70),
+    "width another": put(["facts", "width"], 3),
+    "gamma no number": put(["facts", "gamma"], "wide"),
+    "gamma infinite": put(["facts", "gamma"], float("inf")),
+    "form another": put(["facts", "together"], True),
+    "kernel unknown": put(["parameters", "kernel"], "magic"),
+    "kernel precomputed": put(["parameters", "kernel"], "precomputed"),
+    "budget too small": put(["parameters", "budget"], 1),
+    "parameter unknown": put(["parameters", "eta"], 1),
+    "mistakes another": put(["states", 0, "mistakes"], 10**6),
+    "given too few": put(["states", 0, "given"], 0),
+    "given no integer": put(["states", 0, "given"], 4.0),
+    "two solutions": put(["states"], [{}, {}]),
+    "numbers negative": put("0.numbers", np.array([-1, 0, 1, 2])),
+    "numbers too few": put("0.numbers", np.array([0])),
+    "numbers of fractions": put("0.numbers", np.zeros(4)),
+    "coef NaN": put("0.coef", np.full((1, 4), np.nan)),
+    "coef too long": put("0.coef", np.zeros((1, 9))),
+    "coef of two": put("0.coef", np.zeros((2, 4))),
+    "coef single": put("0.coef", np.zeros((1, 4), np.float32)),
+    "bias long": put("0.bias", np.zeros(2)),
+    "missing short": put("0.missing", np.zeros((1, 1))),
+    "seen negative": put("0.seen", np.array([-1])),
+    "seen too little": put("0.seen", np.array([0])),
+    "matrix of another size": put("0.matrix", np.zeros((2, 2))),
+    "norms too few": put("0.norms", np.zeros(1)),
+    "norms NaN": put("0.norms", np.full(21, np.nan)),
+    "updates outside": put("0.updates.rows", np.full(21, 4)),
+    "updates of no class": put("0.updates.labels", np.full(21, 1)),
+    "updates too few": put("0.updates.rows", np.zeros(2, np.int64)),
+    "updates nested": put("0.updates.rows", np.zeros((21, 1), np.int64)),
+    "updates back in time": put("0.updates.times", np.arange(21)[::-1].copy()),
+    "updates infinite": put("0.updates.steps", np.full(21, np.inf)),
+    "support too wide": put("0.support", np.zeros((4, 3))),
+    "support too long": put("0.support", np.zeros((5, 2))),
+    "support NaN": put("0.support", np.full((4, 2), np.nan)),
+    "support whole": put("0.support", np.zeros((4, 2), np.int64)),
+    "support of columns": put("0.support", np.zeros(4, np.int64)),
+    "support cubic": put("0.support", np.zeros((4, 2, 1))),
+    "tensor too many": put("1.coef", np.zeros(3)),
+    "tensor missing": lambda header, tensors: tensors.pop("0.seen"),
+}
+
+
+@pytest.mark.parametrize("what", FORGERIES)
+def test_a_forged_file_with_a_right_checksum_is_refused(what, tmp_path):
+    model = KernelPerceptron("poly", degree=2, gamma=1, random_state=0).fit(*XOR)
+    assert (len(model.support_), model.n_mistakes_) == (4, 21)
+    forge(tmp_path / "same", model, lambda header, tensors: None)
+    np.testing.assert_array_equal(load(tmp_path / "same").predict(XOR[0]), XOR[1])
+    forge(tmp_path / "other", model, FORGERIES[what])
+    with pytest.raises(
+        ValueError, match=r"not an intact model|not a KernelPerceptron of this"
+    ) as caught:
+        load(tmp_path / "other")
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("indices", np.full(4, 2, np.int32)),
+        ("indices", np.full(4, -1, np.int32)),
+        ("indptr", np.array([0, 9**9, 1, 1, 1], np.int32)),
+        ("data", np.full(4, np.inf)),
+    ],
+)
+def test_forged_sparse_support_is_refused(part, value, tmp_path):
+    rows = csr_array(XOR[0])
+    rows.data, rows.indices = rows.data[:4], rows.indices[:4]
+    model = KernelPerceptron("poly", degree=2, gamma=1, random_state=0).fit(rows, XOR[1])
+    forge(tmp_path / "model", model, put(f"0.support.{part}", value))
+    with pytest.raises(ValueError, match="not an intact model"):
+        load(tmp_path / "model")

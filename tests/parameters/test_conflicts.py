@@ -13,7 +13,6 @@ from rosenblatt.parameters import (
     FILES,
     FOR_FILES,
     FOR_ONE_PASS,
-    KERNEL,
     LINEAR,
     RULE_TABLE,
     SIGN_OF_ZERO,
@@ -25,7 +24,7 @@ from rosenblatt.parameters.conflicts import REFUSED, refuse_values
 from rosenblatt.training.orders import ORDERS
 from rosenblatt.training.solutions import SOLUTIONS
 
-TABLES = {"linear": LINEAR, "kernel": KERNEL, "cluster": CLUSTER, "files": FILES}
+TABLES = {"linear": LINEAR, "cluster": CLUSTER, "files": FILES}
 
 
 def defaults(*tables):
@@ -95,9 +94,6 @@ VALUES = {
     "metric": ["error", "auc"],
     "calibrate": [False, True, "conformal"],
     "warm_start": [False, True],
-    "kernel": ["rbf", "precomputed"],
-    "normalize": [False, True],
-    "budget": [None, 3],
     "mode": ["mixing", "sequential"],
     "rule": ["perceptron", "pa"],
     "margin": [0.0, 1.0],
@@ -109,7 +105,7 @@ VALUES = {
 
 def occasions(conflict):
     """Parameters, two of them changed at most, that a conflict is about."""
-    plain = defaults(KERNEL, LINEAR, FILES, CLUSTER) | {"order": "fixed"}
+    plain = defaults(LINEAR, FILES, CLUSTER) | {"order": "fixed"}
     plain |= {"rule": "perceptron"}
     for one in VALUES:
         for other in VALUES:
@@ -135,7 +131,7 @@ def test_every_conflict_occurs_and_is_a_sentence(conflict):
 
 @pytest.mark.parametrize("place", REFUSED)
 def test_a_place_refuses_only_what_it_names(place):
-    plain = defaults(KERNEL, LINEAR, FILES, CLUSTER) | {"order": "fixed", "solution": "last"}
+    plain = defaults(LINEAR, FILES, CLUSTER) | {"order": "fixed", "solution": "last"}
     refuse_values(plain, place)
     for name, some in REFUSED[place][1].items():
         for value in some or (plain[name] or 1,):

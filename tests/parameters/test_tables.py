@@ -5,15 +5,11 @@ import inspect
 import pytest
 
 import rosenblatt
-from rosenblatt.parameters import KERNEL, NETWORK, RULE_TABLE, defaults
-from rosenblatt.sequence.parameters import PARAMETERS
+from rosenblatt.parameters import RULE_NAMES, defaults
+from rosenblatt.slices import list_slices
 
-TABLES = {
-    **{entry.estimator: entry.parameters for entry in RULE_TABLE.values()},
-    "KernelPerceptron": KERNEL,
-    "SequencePerceptron": PARAMETERS,
-    "PerceptronNetwork": NETWORK,
-}
+NAMES = [*RULE_NAMES, *(name for one in list_slices() for name in one.learners)]
+TABLES = {name: getattr(rosenblatt, name)._parameters for name in NAMES}
 
 
 @pytest.mark.parametrize("name", TABLES)

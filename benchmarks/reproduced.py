@@ -30,7 +30,7 @@ from rosenblatt import (
     SecondOrderPerceptron,
     read,
 )
-from rosenblatt.learners.network.training import TRAININGS
+from rosenblatt.network.training import TRAININGS
 from rosenblatt.reading.reader import read_matrix
 
 Figures = list[float]

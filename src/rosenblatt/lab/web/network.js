@@ -1,4 +1,4 @@
-// Upstart networks, which grow by one perceptron at a time, as learners/network of the package grows them.
+// Upstart networks, which grow by one perceptron at a time, as network/ of the package grows them.
 
 import { LinearTask, Run } from "./run.js";
 

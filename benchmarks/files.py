@@ -1,15 +1,12 @@
-"""How fast is a file turned into a model, next to Vowpal Wabbit, LIBLINEAR and scikit-learn?
+"""How fast is a file turned into rows and into a model, beside Vowpal Wabbit, polars and pyarrow?
 
 python benchmarks/files.py --gigabytes 1
-python benchmarks/files.py --gigabytes 4
-python benchmarks/files.py --labels
 python benchmarks/files.py --read
 """
 
 import argparse
 import importlib.util
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,46 +23,6 @@ from rosenblatt.reading.threads import cores
 
 ROSENBLATT = [sys.executable, "-m", "rosenblatt"]
 VW = [sys.executable, "-m", "vowpalwabbit", "--quiet", "-b", "18", "--loss_function", "hinge"]
-
-TEXTS = """
-import csv, sys
-import numpy as np
-from sklearn.feature_extraction.text import HashingVectorizer
-from sklearn.linear_model import SGDClassifier
-csv.field_size_limit(sys.maxsize)
-def part(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        labels, words = zip(*((row["label"], row["text"]) for row in csv.DictReader(file)))
-    hashed = HashingVectorizer(n_features=2**20, ngram_range=(1, 2), alternate_sign=False)
-    return hashed.transform(words), np.array(labels)
-X, y = part(sys.argv[1])
-model = SGDClassifier(loss="perceptron", penalty=None, learning_rate="constant", eta0=1.0,
-                      average=True, max_iter=10, tol=None, random_state=0).fit(X, y)
-print(f"{1 - model.score(*part(sys.argv[2])):.2%}")
-"""
-TABLE = """
-import sys
-import pandas
-from sklearn.linear_model import Perceptron
-data = pandas.read_csv(sys.argv[1])
-Perceptron(max_iter=10, tol=None).fit(data.iloc[:, :-1].to_numpy(), data.iloc[:, -1].to_numpy())
-"""
-LABELS = """
-import sys
-from sklearn.datasets import load_svmlight_files
-from sklearn.linear_model import SGDClassifier
-from sklearn.metrics import f1_score
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.preprocessing import MultiLabelBinarizer
-X, sets, X_test, sets_test = load_svmlight_files(sys.argv[1:], multilabel=True)
-for each in X, X_test:  # the only indices that SGDClassifier takes
-    each.indices, each.indptr = each.indices.astype("int32"), each.indptr.astype("int32")
-binarizer = MultiLabelBinarizer().fit(sets)
-model = SGDClassifier(loss="perceptron", penalty=None, learning_rate="constant", eta0=1.0,
-                      average=True, max_iter=1, tol=None, random_state=0)
-model = OneVsRestClassifier(model).fit(X, binarizer.transform(sets))
-print(f1_score(binarizer.transform(sets_test), model.predict(X_test), average="micro"))
-"""
 
 
 def make_files(folder: Path, size: float) -> tuple[Path, Path]:
@@ -98,40 +55,6 @@ def seconds(*command: object) -> float:
     start = time.perf_counter()
     subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - start
-
-
-def processor_seconds(*command: object) -> tuple[float, str]:
-    """The time of a process on all processors, which others do not change, and what it printed."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    words = [str(word) for word in command]
-    out = subprocess.run(words, check=True, capture_output=True, text=True).stdout
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, out
-
-
-def make_label_sets(folder: Path, n_rows: int, times: int, labels: int = 20) -> tuple[Path, Path]:
-    """Texts of any number of subjects, two on average, to learn from (so often) and to test with.
-
-    A word is one of its text's subjects', which have a hundred each, or any; some are frequent.
-    """
-    rng = np.random.default_rng(0)
-    share = (np.arange(47_000) + 10.0) ** -0.9
-    words = [rng.choice(47_000, 100, replace=False) for _ in range(labels)]
-    lines = []
-    for _ in range(n_rows):
-        has = np.flatnonzero(rng.random(labels) < 2 / labels)
-        text = rng.choice(47_000, 75, p=share / share.sum())
-        own = rng.random(75) < 0.08 * len(has)
-        text[own] = [rng.choice(words[k]) for k in rng.choice(has, own.sum())] if len(has) else 0
-        columns, counts = np.unique(text, return_counts=True)
-        values = counts / np.sqrt(counts @ counts)
-        pairs = " ".join(f"{c + 1}:{v:.6f}" for c, v in zip(columns, values, strict=True))
-        lines.append(",".join(map(str, has)) + f" {pairs}\n")
-    paths = folder / "sets.svm", folder / "new.svm"
-    tenth = n_rows // 10
-    paths[0].write_text("".join(lines[tenth:]) * times)
-    paths[1].write_text("".join(lines[:tenth]))
-    return paths
 
 
 def make_tables(folder: Path, megabytes: float) -> dict[str, Path]:
@@ -227,23 +150,6 @@ def scaling(folder: Path, megabytes: float) -> list[tuple[str, ...]]:
     return rows
 
 
-def label_sets(folder: Path, n_rows: int, times: int) -> list[tuple[str, ...]]:
-    """One pass for twenty labels, from the file to F1 on others, in processor seconds."""
-    paths = make_label_sets(folder, n_rows, times)
-    rules = {"perceptron": ["--rule", "perceptron"], "as usual (arow)": []}
-    rows = []
-    theirs, printed = processor_seconds(sys.executable, "-c", LABELS, *paths)
-    for name, rule in rules.items():
-        command = [*ROSENBLATT, "train", paths[0], "--epochs", 1, *rule, "--test", paths[1], "-q"]
-        processor_seconds(*command)
-        ours, told = processor_seconds(*command)
-        found = float(told.rpartition("F1 ")[2].strip().rstrip("."))
-        f1 = f"micro F1 {found:.4f}, theirs {float(printed):.4f}"
-        what = f"20 labels, one pass over {len(paths[0].read_bytes()) / 1e6:.0f} MB, {name}"
-        rows.append((what, f"{ours:.2f} s", f"{theirs:.2f} s", ratio(ours, theirs), f1))
-    return rows
-
-
 def peak_megabytes() -> float:
     """The largest memory of any process so far."""
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
@@ -295,15 +201,6 @@ def two_cores(folder: Path, svm: Path, vw: Path) -> list[tuple[str, ...]]:
     return rows
 
 
-def against_liblinear(folder: Path, svm: Path) -> tuple[str, ...]:
-    """A linear SVM with the default settings, from the file to the model."""
-    ours = folder / "ours"
-    mine = min(seconds(*ROSENBLATT, "train", svm, "--epochs", 1, "-q", "-o", ours) for _ in "ab")
-    peer = seconds("liblinear-train", "-q", svm, folder / "theirs")
-    what = "svmlight, one pass, against liblinear-train"
-    return (what, f"{mine:.2f} s", f"{peer:.2f} s", ratio(mine, peer), "10x")
-
-
 def parsing(svm: Path) -> tuple[str, ...]:
     """Our reader against scikit-learn's, on the first 50 MB."""
     part = svm.with_name("part.svm")
@@ -322,35 +219,10 @@ def parsing(svm: Path) -> tuple[str, ...]:
     return ("parse svmlight (50 MB)", f"{ours:.2f} s", f"{peer:.2f} s", ratio(ours, peer), "10x")
 
 
-def on_real_data(folder: Path, data: Path) -> list[tuple[str, ...]]:
-    """A text and a table, from the file to the model."""
-    train, test = data / "imdb/train.csv", data / "imdb/test.csv"
-    cover, small = data / "covtype/covtype.csv", data / "a9a/a9a"
-    text = ("train", train, "--text", "text", "--set", "ngrams=1-2", "--test", test)
-    ours, cells = folder / "ours", []
-    jobs = [
-        ("IMDB, words and pairs, train and test", text, (TEXTS, train, test), "6x"),
-        ("covtype.csv to a model", ("train", cover, "-o", ours), (TABLE, cover), "3x"),
-    ]
-    for what, words, (script, *arguments), asked in jobs:
-        mine = min(seconds(*ROSENBLATT, *words) for _ in range(2))
-        peer = seconds(sys.executable, "-c", script, *arguments)
-        cells.append((what, f"{mine:.2f} s", f"{peer:.2f} s", ratio(mine, peer), asked))
-    command = ("train", small, "--format", "svmlight", "-q")
-    mine = min(seconds(*ROSENBLATT, *command) for _ in range(2))
-    rooms = "import rosenblatt.shell, rosenblatt.jobs.files, rosenblatt.reading.reader"
-    imports = min(seconds(sys.executable, "-c", rooms) for _ in range(2))
-    what = f"a9a, start to end, of which {imports:.2f} s are Python and imports"
-    cells.append((what, f"{mine:.2f} s", "-", "-", "under 1.2 s"))
-    return cells
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
     parser.add_argument("--gigabytes", type=float, default=1.0, help="size of the made files")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="real data sets")
-    parser.add_argument("--labels", action="store_true", help="only rows of several labels")
     parser.add_argument("--read", action="store_true", help="only how fast a CSV becomes rows")
     chosen = parser.parse_args()
     if chosen.read or chosen.quick:
@@ -363,11 +235,6 @@ def main() -> None:
         table(("wall-clock time", "rows", "against one"), *threads)
         if chosen.read:
             return
-    if chosen.labels:
-        with tempfile.TemporaryDirectory() as name:
-            found = label_sets(Path(name), *((2_000, 1) if chosen.quick else (40_000, 4)))
-        table(("processor seconds", "ours", "scikit-learn", "ratio", ""), *found)
-        return
     rows: list[tuple[str, ...]] = [("what", "ours", "peer", "ratio", "asked")]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -378,14 +245,6 @@ def main() -> None:
             print("Without Vowpal Wabbit: pip install vowpalwabbit to compare with it.")
         else:
             rows += against_vw(folder, svm, vw, 3 if chosen.quick else 10)
-        if shutil.which("liblinear-train") is None:
-            print("Without LIBLINEAR: install liblinear-train (Debian: liblinear-tools).")
-        else:
-            rows.append(against_liblinear(folder, svm))
-        if chosen.quick or not chosen.data.is_dir():
-            print(f"Without the data sets of the folder {chosen.data} (see --data).")
-        else:
-            rows += on_real_data(folder, chosen.data)
     table(*rows)
 
 

@@ -184,8 +184,7 @@ def test_long_names_of_axes_stay_in_the_frame():
     X, y = IRIS
     names = ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]
     film = LearningAnimation.from_data(X, y == 0, feature_names=names)
-    figure, frames = film._draw_frames()
-    next(frames)
+    figure = next(film._draw_frames())
     FigureCanvasAgg(figure).draw()
     (ax,) = figure.axes
     whole = figure.bbox

@@ -96,8 +96,12 @@ def test_one_column_is_drawn_on_a_line():
 def test_any_classifier_is_drawn_as_it_predicts(estimator):
     X, y = make_circles(60, noise=0.1, factor=0.4, random_state=0)
     estimator.fit(X, y)
-    display = BoundaryDisplay.from_estimator(estimator, X, y, resolution=30)
-    xs, ys = np.linspace(display.limits.low, display.limits.high, 30).T
+    display = BoundaryDisplay.from_estimator(
+        estimator,
+        X,
+        y,
+    )
+    xs, ys = np.linspace(display.limits.low, display.limits.high, 200).T
     grid = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
     sure = np.abs(display.leads[1].ravel()) > 1e-9
     shown = (display.leads[1].ravel() > 0)[sure]
@@ -142,7 +146,7 @@ def test_a_new_row_is_a_grey_triangle_with_its_prediction(new):
     model = fitted()
     display = BoundaryDisplay.from_estimator(model, X, y, new=new, class_names=["no", "yes"])
     rows = np.atleast_2d(new)
-    assert np.array_equal(display.new_codes, model.predict(rows))
+    assert np.array_equal(display.new.codes, model.predict(rows))
     assert all(display.limits.contains(place) for place in rows)
     ax = display.plot(new_ax()).ax_
     assert np.array_equal(points(ax)["new, with its prediction"], rows)
@@ -154,8 +158,8 @@ def test_a_new_row_is_a_grey_triangle_with_its_prediction(new):
 def test_a_new_row_of_many_columns_is_projected():
     X, y = load_iris(return_X_y=True)
     display = BoundaryDisplay.from_data(X, y == 0, new=X[:1])
-    assert np.allclose(display.new_places, display.plane.place(X[:1]))
-    assert display.new_codes.tolist() == [1]
+    assert np.array_equal(display.new.X, X[:1])
+    assert display.new.codes.tolist() == [1]
 
 
 def test_a_new_row_that_cannot_be_scored_is_refused():

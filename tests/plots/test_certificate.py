@@ -20,12 +20,13 @@ def test_the_hulls_meet_in_a_point_that_both_classes_make(d):
     assert display.support_rows.tolist() == list(proof.support)
     assert np.allclose(display.nearest[0], display.nearest[1], atol=1e-9)
     for code in (0, 1):
-        of_class = display.support_codes == code
+        of_class = display.data.codes[display.support_rows] == code
         assert np.isclose(display.shares[of_class].sum(), 1)
         made = display.shares[of_class] @ X[display.support_rows[of_class]]
         assert np.allclose(display.plane.place(made), display.nearest[code])
     drawn = points(display.plot(new_ax()).ax_)
-    assert np.array_equal(drawn[f"the {len(proof.support)} rows that prove it"], display.support)
+    circled = drawn[f"the {len(proof.support)} rows that prove it"]
+    assert np.array_equal(circled, display.plane.place(X[display.support_rows]))
 
 
 @pytest.mark.parametrize("d", [2, 5])
@@ -78,6 +79,6 @@ def test_the_line_between_separable_classes_follows_the_weights():
     (line,) = [each for each in display.ax_.lines if type(each).__name__ == "AxLine"]
     (x0, _), (x1, _) = line.get_xy1(), line.get_xy2()
     assert x0 == x1
-    wrong = (display.places[:, 0] > x0) != (display.codes == 1)
+    wrong = (display.plane.place(X)[:, 0] > x0) != (y == 1)
     assert wrong.mean() < 0.01
     assert "separates" in display.figure_.get_suptitle()

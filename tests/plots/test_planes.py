@@ -5,8 +5,8 @@ import pytest
 
 from rosenblatt import Perceptron
 from rosenblatt.plots import BoundaryDisplay
+from rosenblatt.plots.data import Linear
 from rosenblatt.plots.planes import Limits, Plane, compute_limits
-from rosenblatt.plots.scores import Linear
 
 from ..conftest import blobs, csr
 from .conftest import IRIS, new_ax, points
@@ -49,12 +49,12 @@ def test_limits_have_one_shape_and_hold_every_place():
     assert not compute_limits(places * [1, 100]).equal
 
 
-def test_a_chord_is_the_part_of_a_line_that_is_seen():
+def test_the_foot_is_the_point_of_a_line_nearest_to_the_centre():
     limits = Limits(np.array([-1.0, -1.0]), np.array([1.0, 1.0]), True)
     line = Linear(np.array([[0.0, 2.0]]), np.array([-1.0]))
-    assert sorted(limits.clip_line(line).tolist()) == [[-1.0, 0.5], [1.0, 0.5]]
-    assert sorted(limits.clip_line(line, level=-2.0).tolist()) == [[-1.0, -0.5], [1.0, -0.5]]
-    assert limits.clip_line(line, level=5.0) is None
+    assert limits.find_foot(line).tolist() == [0.0, 0.5]
+    assert limits.find_foot(line, -1.0).tolist() == [0.0, -0.5]
+    assert limits.find_foot(line, 2.5) is None
 
 
 def test_a_boundary_across_the_plane_is_no_line():

@@ -7,7 +7,6 @@ from sklearn.linear_model import LogisticRegression
 
 from rosenblatt import Perceptron
 from rosenblatt.plots import BoundaryDisplay, LearningAnimation, runs, save_plot
-from rosenblatt.plots.runs import choose_evenly
 
 from .conftest import XOR, apart, fitted
 
@@ -33,18 +32,12 @@ def test_what_cannot_be_repeated_is_refused_in_a_sentence(call, message):
         call()
 
 
-def test_moments_are_spread_from_the_first_to_the_last():
-    assert choose_evenly(100, 3) == {1, 50, 100}
-    assert choose_evenly(2, 9) == {1, 2}
-    assert choose_evenly(0, 9) == set()
-
-
 def test_a_display_trains_its_own_model():
     X, y = pd.DataFrame(apart()[0], columns=["width", "height"]), apart()[1]
     own = BoundaryDisplay.from_data(X, y, order="fixed", class_names=["no", "yes"])
     given = BoundaryDisplay.from_estimator(Perceptron(order="fixed").fit(X, y), X, y)
     assert np.array_equal(own.linear.weights, given.linear.weights)
-    assert own.class_names == ("no", "yes")
+    assert own.data.class_names == ("no", "yes")
     with pytest.raises(TypeError, match="eta"):
         BoundaryDisplay.from_data(X, y, eta=2)
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from rosenblatt import Perceptron
-from rosenblatt.plots.scores import compute_leads, compute_own_leads, compute_scores, find_linear
+from rosenblatt.plots.data import compute_leads, compute_own_leads, compute_scores, find_linear
 
 from ..conftest import blobs
 

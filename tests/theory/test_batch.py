@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt import Perceptron, max_margin, radius
-from rosenblatt.theory.batch import batch_bounds, batch_length
+from rosenblatt import Perceptron, report
 
 from .conftest import separated
 
@@ -16,10 +15,12 @@ def test_mistakes_updates_and_length_are_within_their_bounds(n, d):
     model = Perceptron(order="batch", fit_intercept=False, max_iter=10_000).fit(X, y)
     assert model.stop_reason_ == "separated"
     passes = [epoch.mistakes for epoch in model.history_ if epoch.mistakes]
-    gamma = max_margin(X, y, fit_intercept=False).attained
-    mistakes, updates = batch_bounds((radius(X) / gamma) ** 2, n)
-    assert sum(passes) <= mistakes
-    assert len(passes) <= updates
-    length = np.linalg.norm(model.coef_)
-    assert gamma * sum(passes) <= length * (1 + 1e-9)
-    assert length <= batch_length(radius(X), passes) * (1 + 1e-9)
+    found, R = report(model, X, y), np.linalg.norm(X, axis=1).max()
+    assert np.isclose(found.bound, n * (R / found.attained) ** 2)
+    assert np.isclose(found.most_updates, (n + 1) ** 2 / (4 * n) * (R / found.attained) ** 2)
+    assert sum(passes) == found.mistakes <= found.bound
+    assert len(passes) == found.updates <= found.most_updates
+    low, length, high = found.chain
+    assert np.isclose(length, np.linalg.norm(model.coef_))
+    assert np.isclose(high, R * np.linalg.norm(passes))
+    assert low <= length * (1 + 1e-9) <= high * (1 + 1e-9) ** 2

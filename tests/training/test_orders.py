@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rosenblatt import Perceptron, max_margin, radius
-from rosenblatt.theory.batch import batch_bounds, batch_length
 from rosenblatt.training.orders import ORDERS as ORDERS_BY_NAME
 from rosenblatt.training.run import Problem, Run
 from rosenblatt.training.tasks import Part, SweepResult
@@ -51,11 +50,10 @@ def test_a_batch_stays_within_bounds_of_its_own(problem):
     M, norm, n = model.n_mistakes_, np.linalg.norm(model.coef_), len(X)
     assert model.stop_reason_ == "separated"
     assert passes.sum() == M
-    most, most_updates = batch_bounds((R / gamma) ** 2, n)
-    assert most * (1 + 1e-9) >= M
-    assert most_updates * (1 + 1e-9) >= np.count_nonzero(passes)
+    assert n * (R / gamma) ** 2 * (1 + 1e-9) >= M
+    assert (n + 1) ** 2 / (4 * n) * (R / gamma) ** 2 * (1 + 1e-9) >= np.count_nonzero(passes)
     assert gamma * M <= norm * (1 + 1e-9)
-    assert norm <= batch_length(R, passes) * (1 + 1e-9)
+    assert norm <= R * np.linalg.norm(passes) * (1 + 1e-9)
 
 
 def test_a_batch_may_need_more_mistakes_than_single_updates_ever_make():
@@ -69,7 +67,8 @@ def test_a_batch_may_need_more_mistakes_than_single_updates_ever_make():
     single = (radius(X) / plane.attained) ** 2
     model = Perceptron(order="batch", fit_intercept=False, max_iter=10**5).fit(X, y)
     updates = sum(epoch.mistakes > 0 for epoch in model.history_)
-    assert single * 1.01 < updates <= batch_bounds(single, len(X))[1]
+    most_updates = (len(X) + 1) ** 2 / (4 * len(X)) * single
+    assert single * 1.01 < updates <= most_updates
 
 
 @pytest.mark.parametrize("order", ["batch", "each"])

@@ -8,14 +8,11 @@ if find_spec("matplotlib") is None:
 
 from ..slices import list_names, load
 from .animation import LearningAnimation
-from .boundary import BoundaryDisplay
+from .boundary import BoundaryDisplay, ProjectionDisplay
 from .certificate import CertificateDisplay
 from .display import MOVING, STILL, get_ending
 from .importances import ImportanceDisplay
-from .orders import OrderDisplay
-from .progress import ProgressDisplay
-from .progressive import ProgressiveDisplay
-from .projection import ProjectionDisplay
+from .progress import OrderDisplay, ProgressDisplay, ProgressiveDisplay
 from .saving import save_plot
 
 __all__ = [

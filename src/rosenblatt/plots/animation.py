@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from string import Template
 from tempfile import TemporaryDirectory
 from textwrap import fill
-from typing import Any, NamedTuple, Self, Unpack
+from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 import numpy as np
@@ -24,13 +25,12 @@ from sklearn.utils.validation import check_is_fitted
 from ..disk import replace_file
 from ..estimators.perceptron import Perceptron
 from ..estimators.steps import Step
-from .boundary import BoundaryDisplay
-from .data import Data, Names, check_fitted_data
-from .display import MOVING, choose_shape, get_ending
-from .drawing import FAINT, draw_circles, draw_legend, format_number
+from .boundary import BoundaryDisplay, draw_level
+from .data import Data, Linear, check_fitted_data
+from .display import MOVING, TrainedDisplay, get_ending
+from .drawing import FAINT, draw_circles, format_number
 from .planes import Plane, choose_plane
-from .runs import TrainedDisplay, count_updates, repeat_run
-from .scores import Linear
+from .runs import count_updates, repeat_run
 
 WIDEST = 62, 46  # characters along the axes of a frame
 BEFORE, USED = "boundary before", "row of this update"
@@ -79,6 +79,10 @@ class LearningAnimation(TrainedDisplay):
     model: Perceptron
     plane: Plane
 
+    def __post_init__(self) -> None:
+        self.shown = self.frames[-1]
+        self.in_legend = *self.data.class_names, BEFORE, USED  # the same in all frames
+
     @classmethod
     def from_estimator(
         cls,
@@ -88,7 +92,7 @@ class LearningAnimation(TrainedDisplay):
         *,
         every: str = "update",
         most_frames: int = 150,
-        **names: Unpack[Names],
+        **names: Any,
     ) -> Self:
         """Repeat the run of a fitted Perceptron and make its animation.
 
@@ -127,11 +131,12 @@ class LearningAnimation(TrainedDisplay):
         data = check_fitted_data(estimator, X, y, **names)
         plane = choose_plane(data, frames[-1].linear)
         if data.X.shape[1] > 2:  # the plane of the last boundary
-            first, second = (
-                fill(f"{label}, at the end", width)
-                for label, width in zip(plane.labels, WIDEST, strict=True)
+            first, second = plane.labels
+            labels = (
+                fill(f"{first}, at the end", WIDEST[0]),
+                fill(f"{second}, at the end", WIDEST[1]),
             )
-            plane = replace(plane, labels=(first, second))
+            plane = replace(plane, labels=labels)
         return cls(data=data, frames=frames, model=estimator, plane=plane)
 
     def plot(self, ax: Axes | None = None, *, frame: int = -1, legend: bool = True) -> Self:
@@ -149,56 +154,55 @@ class LearningAnimation(TrainedDisplay):
         Returns
         -------
         self
-            The animation, with the attributes ``ax_`` and ``figure_``.
+            The display, with the attributes ``ax_`` and ``figure_``.
         """
-        ax = self._one_axes(ax)
-        moment = self.frames[frame]
-        display = BoundaryDisplay.from_linear(self.data, moment.linear, self.model.ties, self.plane)
-        display.plot(ax, legend=False)
-        if moment.step is not None:
-            self._draw_update(ax, display, moment.step)
-        if legend:
-            named = *self.data.class_names, BEFORE, USED  # the same entries in all frames
-            drawn = ax.get_legend_handles_labels()[0]
-            draw_legend(ax, [one for one in drawn if one.get_label() in named], len(named))
-        pad = 6 + 15 * self._legend_rows() * legend
-        title = self._format_title(moment, display.errors)
-        ax.set_title(title, loc="left", fontsize="medium", pad=pad)
+        self.shown = self.frames[frame]
+        super().plot(ax, legend=legend)
+        pad = 6 + 15 * self._count_legend_rows() * legend
+        self.ax_.set_title(self.ax_.get_title("left"), loc="left", fontsize="medium", pad=pad)
         return self
 
-    def _legend_rows(self) -> int:
+    def draw(self, ax: Axes) -> None:
+        """Draw the boundary of a frame, the boundary before it, and the row of the update.
+
+        :meta private:
+        """
+        linear, step = self.shown.linear, self.shown.step
+        display = BoundaryDisplay.from_weights(
+            *linear, self.data, ties=self.model.ties, plane=self.plane
+        )
+        display.draw(ax)
+        if step is not None:
+            before = self.plane.restrict(Linear(step.weights, step.bias))
+            if display.linear is not None and before.length > 0:
+                look: dict[str, Any] = {"color": FAINT, "linestyle": (0, (5, 3))}
+                draw_level(ax, display.limits, before, 0.0, **look, label=BEFORE)
+            places = self.plane.place(self.data.X[np.atleast_1d(step.row)])
+            draw_circles(ax, places, 320, linewidths=2.2, zorder=5, label=USED)
+            edge = ax.get_facecolor()
+            draw_circles(ax, places, 300, edgecolors=edge, linewidths=0.8, zorder=6)
+        wrong = f"{display.errors:,} of {len(self.data.codes):,} rows misclassified"
+        ax.set_title(f"{self._describe_update()}\n{wrong}", loc="left")
+
+    def _count_legend_rows(self) -> int:
         """Return the number of lines that the legend has in all frames."""
         return max(2, -(-(len(self.data.class_names) + 2) // 5))
 
-    def _draw_update(self, ax: Axes, display: BoundaryDisplay, step: Step) -> None:
-        """Mark the row of an update, and the boundary before it."""
-        before = display.plane.restrict(Linear(step.weights, step.bias))
-        if display.linear is not None and before.length > 0:
-            ends = display.limits.clip_line(before)
-            if ends is not None:
-                ax.axline(*ends, color=FAINT, linestyle=(0, (5, 3)), linewidth=1.2, zorder=2,
-                          label=BEFORE)  # fmt: skip
-        x, y = display.plane.place(self.data.X[np.atleast_1d(step.row)]).T
-        draw_circles(ax, x, y, s=320, linewidths=2.2, zorder=5, label=USED)
-        draw_circles(ax, x, y, edgecolors=ax.get_facecolor(), s=300, linewidths=0.8, zorder=6)
-
-    def _format_title(self, moment: Frame, errors: int) -> str:
-        """Describe a frame in two lines."""
-        wrong = f"{errors:,} of {len(self.data.codes):,} rows misclassified"
-        if moment.step is None:
-            return f"Start: w = 0, b = 0\n{wrong}"
-        step, eta = moment.step, "" if self.model.eta0 == 1 else "η"
-        when = f"Update {moment.number:,} of {count_updates(self.model):,}, epoch {step.epoch}"
+    def _describe_update(self) -> str:
+        """Describe the update of the frame in a line."""
+        number, _, step = self.shown
+        if step is None:
+            return "Start: w = 0, b = 0"
+        when = f"Update {number:,} of {count_updates(self.model):,}, epoch {step.epoch}"
         if self.model.order == "batch":
-            rows = f"{len(step.row):,} row{'s' if len(step.row) > 1 else ''}"
-            return f"{when}: the sum over {rows}\n{wrong}"
+            return f"{when}: the sum over {len(step.row):,} row{'s' * (len(step.row) > 1)}"
         names = dict(zip(self.data.classes.tolist(), self.data.class_names, strict=True))
         if step.rival is None:
-            rule = f"w ← w {'+' if step.label == self.data.classes[-1] else '−'} {eta}x"
+            sign = "+" if step.label == self.data.classes[-1] else "−"
+            rule = f"w ← w {sign} {'' if self.model.eta0 == 1 else 'η'}x"
         else:
             rule = f"from {names[step.rival]} to {names[step.label]}"
-        activation = format_number(step.activation)
-        return f"{when}: row {step.row}, activation {activation}, {rule}\n{wrong}"
+        return f"{when}: row {step.row}, activation {format_number(step.activation)}, {rule}"
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 90, fps: int = 4) -> None:
         """Write the animation to a file; the suffix chooses the format.
@@ -226,11 +230,9 @@ class LearningAnimation(TrainedDisplay):
                 return
             writer = (PillowWriter if ending == ".gif" else FFMpegWriter)(fps=fps)
             named = Path(folder) / f"animation{ending}"  # the writers need the suffix
-            figure, frames = self._draw_frames()
-            with writer.saving(figure, named, dpi):
-                for _ in frames:
-                    writer.grab_frame()
-                for _ in range(2 * fps):  # hold the last frame
+            frames = self._draw_frames()
+            with writer.saving(next(frames), named, dpi):
+                for _ in chain([None], frames, range(2 * fps)):  # hold the last frame
                     writer.grab_frame()
             temporary.write_bytes(named.read_bytes())
 
@@ -250,30 +252,22 @@ class LearningAnimation(TrainedDisplay):
             HTML to embed in a page.
         """
         images = []
-        figure, frames = self._draw_frames()
-        for _ in frames:
+        for figure in self._draw_frames():
             image = BytesIO()
             figure.savefig(image, format="png", dpi=dpi)
-            encoded = base64.b64encode(image.getvalue()).decode()
-            images.append(f"data:image/png;base64,{encoded}")
+            images.append(f"data:image/png;base64,{base64.b64encode(image.getvalue()).decode()}")
         page = Template((files(__package__) / "player.html").read_text("utf-8"))
         return page.substitute(id=f"f{uuid4().hex}", images=json.dumps(images), fps=fps)
 
-    def _draw_frames(self) -> tuple[Figure, Iterator[int]]:
-        """Return a figure, and an iterator that draws the next frame in it."""
-        figure = Figure(figsize=choose_shape(1)["figsize"])
-        height = 0.77 - 0.036 * self._legend_rows()
-        ax = figure.add_axes(
-            (0.15, 0.13, 0.82, height)
-        )  # an automatic layout would change between frames
-
-        def draw() -> Iterator[int]:
-            for number in range(len(self.frames)):
-                ax.clear()
-                self.plot(ax, frame=number)
-                yield number
-
-        return figure, draw()
+    def _draw_frames(self) -> Iterator[Figure]:
+        """Draw one frame after the other in one figure."""
+        figure = Figure(self._choose_shape()["figsize"])
+        height = 0.77 - 0.036 * self._count_legend_rows()
+        ax = figure.add_axes((0.15, 0.13, 0.82, height))  # a layout would change between frames
+        for frame in range(len(self.frames)):
+            ax.clear()
+            self.plot(ax, frame=frame)
+            yield figure
 
     def _repr_html_(self) -> str:
         """Return the animation for a notebook."""

@@ -1,4 +1,4 @@
-"""The base of all displays: figures, axes and image files."""
+"""The base of all displays: axes, figures and image files."""
 
 import os
 from collections.abc import Sequence
@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 from ..data.rows import Array
 from ..disk import replace_file
+from ..estimators.perceptron import Perceptron
+from .drawing import draw_legend
 
 STILL = (".png", ".svg", ".pdf", ".jpg", ".webp")
 MOVING = (".gif", ".mp4", ".html")
@@ -24,10 +26,41 @@ class Display:
     n_axes = 1
     title = ""
     """What the plot shows; written above new figures."""
+    in_legend: Sequence[str] | None = None
+    """The labels to show in the legend above the axes; None means all."""
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the plot in axes, or in a new figure."""
+    def draw(self, ax: Any) -> None:
+        """Draw in axes; in an array of axes if the plot has several."""
         raise NotImplementedError
+
+    def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
+        """Draw the plot.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of them, default=None
+            Where to draw; None makes a new figure of pyplot.
+        legend : bool, default=True
+            Whether to draw a legend above the axes.
+
+        Returns
+        -------
+        self
+            The display, with the attributes ``ax_`` and ``figure_``.
+        """
+        if ax is None:
+            from matplotlib import pyplot
+
+            ax = self._add_axes(pyplot.figure(**self._choose_shape()))
+        axes = np.ravel(np.asarray(ax, object))
+        if len(axes) != self.n_axes:
+            raise ValueError(f"ax has {len(axes)} axes; this plot needs {self.n_axes}.")
+        self.ax_, self.figure_ = (axes if self.n_axes > 1 else axes[0]), axes[0].figure
+        self.draw(self.ax_)
+        if legend:
+            for each in axes:
+                draw_legend(each, self.in_legend)
+        return self
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 150) -> None:
         """Draw the plot and write it to a file; the suffix chooses the format.
@@ -41,49 +74,52 @@ class Display:
             Resolution in dots per inch.
         """
         suffix = get_ending(path, STILL)
-        figure = Figure(**choose_shape(self.n_axes))
-        self.plot(make_axes(figure, self.n_axes))
-        self._add_title(figure)
+        figure = Figure(**self._choose_shape())
+        self.plot(self._add_axes(figure))
         with replace_file(path) as temporary:
             figure.savefig(temporary, format=suffix[1:], dpi=dpi, bbox_inches="tight")
 
-    def _add_title(self, figure: Any) -> None:
-        """Write the title above a figure."""
+    def _choose_shape(self) -> dict[str, Any]:
+        """Choose the size of a new figure, as arguments of ``Figure``."""
+        size = (6.4, 5.8) if self.n_axes == 1 else (9.0, 3.3 * ((self.n_axes + 1) // 2))
+        return {"figsize": size, "layout": "constrained"}
+
+    def _add_axes(self, figure: Figure) -> Array:
+        """Add title and axes to a figure, two in a row; an odd last one has the whole row."""
         if self.title:
             figure.suptitle(self.title, x=0.01, horizontalalignment="left", fontsize="large")
-
-    def _one_axes(self, ax: Axes | None) -> Any:
-        """Return the axes given, or those of a new figure of pyplot."""
-        (self.ax_,) = self._all_axes(ax, 1)
-        return self.ax_
-
-    def _all_axes(self, ax: Any, count: int) -> Array:
-        """Return ``count`` axes to draw in: those given, or those of a new figure of pyplot."""
-        if ax is None:
-            from matplotlib import pyplot
-
-            figure = pyplot.figure(**choose_shape(count))
-            ax = make_axes(figure, count)
-            self._add_title(figure)
-        axes = np.ravel(np.asarray(ax, object))
-        if len(axes) != count:
-            raise ValueError(f"ax has {len(axes)} axes; this plot needs {count}.")
-        self.ax_, self.figure_ = axes, axes[0].figure
-        return axes
+        last = self.n_axes - 1
+        rows: list[Any] = [[first, min(first + 1, last)] for first in range(0, self.n_axes, 2)]
+        return np.array(list(figure.subplot_mosaic(rows).values()), object)
 
 
-def choose_shape(count: int) -> dict[str, Any]:
-    """Choose the size of a figure with ``count`` axes, as arguments of ``Figure``."""
-    size = (6.4, 5.8) if count == 1 else (9.0, 3.3 * ((count + 1) // 2))
-    return {"figsize": size, "layout": "constrained"}
+class TrainedDisplay(Display):
+    """A display of a fitted classifier, or of a Perceptron that it trains."""
 
+    from_estimator: Any
 
-def make_axes(figure: Figure, count: int) -> Array:
-    """Add ``count`` axes to a figure, two in a row; an odd last one has the whole row."""
-    grid = figure.add_gridspec((count + 1) // 2, 2)
-    alone = [grid[-1, :]] if count % 2 else []
-    places = [grid[number // 2, number % 2] for number in range(count - len(alone))]
-    return np.array([figure.add_subplot(place) for place in (*places, *alone)], object)
+    @classmethod
+    def from_data(cls, X: Any, y: ArrayLike, **options: Any) -> Self:
+        """Train a Perceptron and make its display; ``random_state`` is 0 by default.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows to draw.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        **options
+            Parameters of ``Perceptron`` and options of ``from_estimator``.
+
+        Returns
+        -------
+        Display
+            The display; ``plot`` draws it and ``save`` writes it to a file.
+        """
+        names = Perceptron().get_params().keys() & options.keys()
+        parameters = {"random_state": 0} | {name: options.pop(name) for name in names}
+        display: Self = cls.from_estimator(Perceptron(**parameters).fit(X, y), X, y, **options)
+        return display
 
 
 def get_ending(path: str | os.PathLike[str], known: Sequence[str]) -> str:

@@ -23,6 +23,11 @@ def ink() -> Any:
     return rcParams["text.color"]
 
 
+def choose_colour(code: int) -> str:
+    """Return the colour of a class."""
+    return COLOURS[code % len(COLOURS)]
+
+
 def format_number(value: float, size: float = 0.0) -> str:
     """Format a number with three digits; rounding errors relative to ``size`` become 0."""
     return f"{0.0 if abs(value) <= 1e-9 * size else value:.3g}".replace("-", "−")
@@ -33,38 +38,28 @@ def draw_points(
 ) -> None:
     """Draw points with a colour and a marker per class, and circles around some places."""
     area = float(np.clip(12_000 / max(len(places), 1), 6, 42))
+    look: dict[str, Any] = {"linewidths": 0.6 if area > 12 else 0.2, "edgecolors": ink()}
     for code, label in enumerate(names):
         x, y = places[codes == code].T
         if len(x):
-            ax.scatter(
-                x,
-                y,
-                s=area,
-                color=COLOURS[code % len(COLOURS)],
-                marker=MARKERS[code % len(MARKERS)],
-                edgecolors=ink(),
-                linewidths=0.6 if area > 12 else 0.2,
-                label=label,
-                zorder=3,
-                rasterized=len(places) > 2_000,
-            )
+            look |= {"color": choose_colour(code), "marker": MARKERS[code % len(MARKERS)]}
+            ax.scatter(x, y, area, **look, label=label, zorder=3, rasterized=len(places) > 2_000)
     if len(circled):
-        x, y = circled.T
         width = 1.2 if len(circled) <= 100 else 0.5
-        look: dict[str, Any] = {"rasterized": len(circled) > 2_000, "label": why, "zorder": 4}
-        draw_circles(ax, x, y, s=area * 3 + 20, linewidths=width, **look)
+        draw_circles(ax, circled, area * 3 + 20, linewidths=width, label=why, zorder=4)
 
 
-def draw_circles(ax: Axes, x: Array, y: Array, **look: Any) -> None:
+def draw_circles(ax: Axes, places: Array, area: float, **look: Any) -> None:
     """Draw circles that are not filled."""
-    ax.scatter(x, y, facecolors="none", **{"edgecolors": ink(), **look})
+    look = {"edgecolors": ink(), "rasterized": len(places) > 2_000, **look}
+    ax.scatter(*places.T, s=area, facecolors="none", **look)
 
 
-def draw_arrow(ax: Axes, start: Array, end: Array, **options: Any) -> None:
+def draw_arrow(ax: Axes, start: Array, end: Array, size: float) -> None:
     """Draw an arrow between two places, above the points."""
     edge = withStroke(linewidth=5, foreground=ax.get_facecolor())
     look = {"arrowstyle": "-|>", "color": ink(), "shrinkA": 0, "shrinkB": 0, "linewidth": 2}
-    look |= {"path_effects": [edge], **options}
+    look |= {"path_effects": [edge], "mutation_scale": size}
     ax.annotate("", tuple(end), tuple(start), arrowprops=look, annotation_clip=True, zorder=5)
 
 
@@ -74,19 +69,22 @@ def draw_text(ax: Axes, text: str, place: Any, **options: Any) -> None:
     ax.annotate(text, place, bbox=ground, color=ink(), annotation_clip=True, zorder=6, **options)
 
 
-def label_axes(ax: Axes, labels: tuple[str, str]) -> None:
+def label_axes(ax: Axes, x: str, y: str = "") -> None:
     """Label the axes and remove the lines at the top and right."""
     ax.spines[["top", "right"]].set_visible(False)
-    ax.set_xlabel(labels[0])
-    ax.set_ylabel(labels[1])
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
 
 
-def draw_legend(ax: Axes, handles: Sequence[Any] | None = None, most: int = 0) -> None:
-    """Draw a legend above the axes: points before lines, columns for ``most`` entries."""
-    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
-    handles = sorted(handles, key=lambda handle: isinstance(handle, Line2D))
-    columns = {4: 2, 3: 3, 5: 3, 6: 3}.get(most or len(handles), 5)
-    ax.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, fontsize="small",
-        frameon=False, borderaxespad=0.2, handletextpad=0.6, columnspacing=1.2,
-    )  # fmt: skip
+def draw_legend(ax: Axes, shown: Sequence[str] | None = None) -> None:
+    """Draw a legend above the axes, points before lines; with room for all ``shown`` labels."""
+    pairs = zip(*ax.get_legend_handles_labels(), strict=True)
+    handles = [handle for handle, label in pairs if shown is None or label in shown]
+    handles.sort(key=lambda handle: isinstance(handle, Line2D))
+    columns = {4: 2, 3: 3, 5: 3, 6: 3}.get(len(handles if shown is None else shown), 5)
+    if handles:
+        ax.legend(
+            handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns,
+            fontsize="small", frameon=False, borderaxespad=0.2, handletextpad=0.6,
+            columnspacing=1.2,
+        )  # fmt: skip

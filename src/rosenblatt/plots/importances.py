@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from matplotlib.patches import Patch
 
 from ..data.rows import Array
 from ..jobs.importances import Importance
 from .display import Display
-from .drawing import COLOURS, draw_legend, label_axes
+from .drawing import COLOURS, choose_colour, label_axes
 
 MOST = 30  # columns that a figure has room for
 
@@ -48,9 +47,7 @@ class ImportanceDisplay(Display):
     title = "Importance of columns: weight × standard deviation"
 
     @classmethod
-    def from_importances(
-        cls, found: Sequence[Importance], classes: Array, *, most: int = MOST
-    ) -> Self:
+    def from_importances(cls, found: Sequence[Importance], classes: Array) -> Self:
         """Make the display of importances.
 
         Parameters
@@ -59,15 +56,13 @@ class ImportanceDisplay(Display):
             The result of ``rosenblatt.importances``, the most important column first.
         classes : ndarray
             The classes of the model; empty for a regressor.
-        most : int, default=30
-            The largest number of columns to draw.
 
         Returns
         -------
         ImportanceDisplay
             The display.
         """
-        some = [one for one in found if one.importance is not None][:most]
+        some = [one for one in found if one.importance is not None][:MOST]
         if not some:
             raise ValueError(
                 "The deviations of the columns are not known; measure them on a file of rows."
@@ -80,27 +75,16 @@ class ImportanceDisplay(Display):
         sizes = np.array([one.importance for one in some], np.float64)
         return cls(names=[one.name for one in some], importances=sizes, classes=speaks)
 
-    def plot(self, ax: Any = None) -> Self:
+    def draw(self, ax: Any) -> None:
         """Draw the bars.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        ImportanceDisplay
-            The display itself.
+        :meta private:
         """
-        ax = self._one_axes(ax)
-        kinds = list(dict.fromkeys(self.classes))
-        colours = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(sorted(kinds))}
-        places = np.arange(len(self.names))[::-1]
-        ax.barh(places, self.importances, color=[colours[name] for name in self.classes])
+        places, classes = np.arange(len(self.names))[::-1], np.array(self.classes)
+        for code, name in enumerate(sorted(set(self.classes))):
+            mine = classes == name
+            label = f"more is {name}" if code < len(COLOURS) else None
+            ax.barh(places[mine], self.importances[mine], color=choose_colour(code), label=label)
         names = [name if len(name) <= 32 else f"{name[:31]}…" for name in self.names]
         ax.set_yticks(places, names, fontsize="small" if len(names) > 15 else None)
-        label_axes(ax, ("change of the score by one deviation of the column", ""))
-        handles = [Patch(color=colours[name], label=f"more is {name}") for name in sorted(kinds)]
-        draw_legend(ax, handles[:8])
-        return self
+        label_axes(ax, "change of the score by one deviation of the column")

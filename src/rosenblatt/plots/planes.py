@@ -9,8 +9,7 @@ from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..data.rows import Array
-from .data import Data
-from .scores import Linear
+from .data import Data, Linear
 
 CROWDED = 0.05  # a hint appears if most rows lie in a smaller share of the plot
 SHAPE = 1.25  # width / height of limits with equal scales
@@ -134,18 +133,15 @@ class Limits(NamedTuple):
         if self.hint:
             ax.text(0.99, 0.01, self.hint, transform=ax.transAxes, fontsize="small", ha="right")
 
-    def clip_line(self, linear: Linear, level: float = 0.0) -> Array | None:
-        """Return the ends of the visible part of the line on which the score is ``level``."""
+    def find_foot(self, linear: Linear, distance: float = 0.0) -> Array | None:
+        """Find the point at a distance from the boundary that is nearest to the centre.
+
+        None if it is outside.
+        """
         (w,), (b,) = linear
         centre = (self.low + self.high) / 2
-        foot = centre - (w @ centre + b - level) / (w @ w) * w
-        along = np.array([-w[1], w[0]]) / np.linalg.norm(w)
-        enter, leave = -np.inf, np.inf
-        for axis in np.flatnonzero(np.abs(along) > 1e-12):
-            edges = sorted((np.array([self.low, self.high])[:, axis] - foot[axis]) / along[axis])
-            enter, leave = max(enter, edges[0]), min(leave, edges[1])
-        ends = foot + np.outer([enter, leave], along)
-        return ends if enter < leave and self.contains(ends.mean(axis=0)) else None
+        foot = centre - ((w @ centre + b) / linear.length - distance) * w / linear.length
+        return foot if self.contains(foot) else None
 
 
 def compute_limits(places: Array) -> Limits:
@@ -159,14 +155,10 @@ def compute_limits(places: Array) -> Limits:
     equal = bool(size.max() <= 6 * size.min())
     if equal:  # always the same shape, so that plots side by side agree
         size = max(size[0] / SHAPE, size[1]) * np.array([SHAPE, 1.0])
-    centre = high / 2 + low / 2
-    return Limits(centre - 1.1 * size, centre + 1.1 * size, equal, make_hint(places, size))
-
-
-def make_hint(places: Array, size: Array) -> str:
-    """Return a hint if most rows lie in a small part of the plot; "" otherwise."""
-    low, high = np.quantile(places, [0.05, 0.95], axis=0)
-    share = float(np.prod(np.clip((high - low) / (2.2 * size), 0, 1)))
-    if share >= CROWDED or len(places) < 20:
-        return ""
-    return f"most rows lie in {max(100 * share, 0.1):.1g} % of this plot; scale the columns"
+    centre, hint = high / 2 + low / 2, ""
+    most = np.diff(np.quantile(places, [0.05, 0.95], axis=0), axis=0)
+    share = float(np.prod(np.clip(most / (2.2 * size), 0, 1)))
+    if share < CROWDED and len(places) >= 20:
+        part = f"{max(100 * share, 0.1):.1g} % of this plot"
+        hint = f"most rows lie in {part}; scale the columns"
+    return Limits(centre - 1.1 * size, centre + 1.1 * size, equal, hint)

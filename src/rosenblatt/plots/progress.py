@@ -1,24 +1,25 @@
-"""Draw the course of a run and the bounds of the convergence theorem."""
+"""Draw the course of runs: with the bounds of the theorem, by order of the rows, on a stream."""
 
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from matplotlib.colors import to_rgba
+from matplotlib.ticker import EngFormatter, MaxNLocator, PercentFormatter
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.rows import Array
 from ..estimators.perceptron import Perceptron
-from ..theory.batch import batch_bounds
+from ..estimators.progressive import Progressive
 from ..theory.bounds import Convergence, compute_convergence
-from .data import MOST_COLUMNS, Data, check_fitted_data
+from .data import MOST_COLUMNS, Linear, check_fitted_data, compute_own_leads
+from .display import Display, TrainedDisplay
 from .drawing import COLOURS, ink, label_axes
-from .runs import TrainedDisplay, repeat_run
-from .scores import Linear, compute_own_leads
+from .runs import repeat_run
 
 TITLES = {
     "mistakes": "mistakes so far, M",
@@ -27,24 +28,7 @@ TITLES = {
     "length": "length of w",
     "angle": "angle to the best separator, in degrees",
 }
-MOST_MOMENTS = 300  # longer curves are drawn as mean and range
-BINS = 100
-
-
-class BatchPasses(NamedTuple):
-    """The mistakes of each update of a batch perceptron, and the number of its rows."""
-
-    mistakes: Array
-    n_rows: int
-
-    def limits(self, theorem: Convergence) -> tuple[Array, Array]:
-        """The bounds γM and R√(Σ m²) of the length of w after each update."""
-        low, _ = theorem.limits(np.cumsum(self.mistakes))
-        return np.asarray(low), theorem.radius * np.sqrt(np.cumsum(self.mistakes**2.0))
-
-    def bound(self, theorem: Convergence) -> float:
-        """The largest possible number of mistakes."""
-        return batch_bounds(theorem.bound, self.n_rows)[0]
+MOST = 500  # points of a curve
 
 
 @dataclass(kw_only=True)
@@ -58,7 +42,7 @@ class ProgressDisplay(TrainedDisplay):
 
     Attributes
     ----------
-    over : {"updates", "epochs"}
+    every : {"update", "epoch"}
         The unit of time.
     time : ndarray
         The times at which the curves were measured.
@@ -70,7 +54,7 @@ class ProgressDisplay(TrainedDisplay):
     convergence : Convergence or None
         The numbers of the theorem; None if it does not apply (it needs two classes, no margin or
         weights), if the rows are not separable, or if they have over 2,000 columns.
-    batch : BatchPasses or None
+    batch : ndarray or None
         The mistakes of each update with ``order="batch"``, whose bounds differ.
 
     See Also
@@ -86,15 +70,18 @@ class ProgressDisplay(TrainedDisplay):
     ([1, 0], 3.0)
     """
 
-    over: str
+    in_legend = ()
+    every: str
     time: Array
     curves: dict[str, Array]
     convergence: Convergence | None = None
-    batch: BatchPasses | None = None
+    batch: Array | None = None
 
     def __post_init__(self) -> None:
+        unless = "length" if self.every == "epoch" and "angle" in self.curves else ""
+        self.quantities = [name for name in TITLES if name in self.curves and name != unless]
         self.n_axes = len(self.quantities)
-        count = f"{int(self.time[-1]):,} {self.over}" if len(self.time) else "no updates"
+        count = f"{int(self.time[-1]):,} {self.every}s" if len(self.time) else "no updates"
         self.title = f"The run over {count}"
 
     @classmethod
@@ -104,8 +91,7 @@ class ProgressDisplay(TrainedDisplay):
         X: Any = None,
         y: ArrayLike | None = None,
         *,
-        over: str | None = None,
-        most: int = 1_000,
+        every: str | None = None,
     ) -> Self:
         """Make the display of a fitted Perceptron; with its rows the run is repeated.
 
@@ -116,45 +102,40 @@ class ProgressDisplay(TrainedDisplay):
             and y any estimator with epochs in ``history_``.
         X, y : array-like, default=None
             The training data; without them the curves are those of ``history_``, over epochs.
-        over : {"updates", "epochs"}, default=None
+        every : {"update", "epoch"}, default=None
             The unit of time; None means updates, or epochs without X and y.
-        most : int, default=1000
-            The largest number of points of a curve, evenly spread; for many rows fewer, but at
-            least 20.
 
         Returns
         -------
         ProgressDisplay
             The display; ``plot`` draws it and ``save`` writes it to a file.
         """
-        over = over or ("epochs" if X is None else "updates")
-        if over not in ("updates", "epochs"):
-            raise ValueError(f"over must be 'updates' or 'epochs'; got {over!r}.")
+        every = every or ("epoch" if X is None else "update")
         check_is_fitted(estimator)
         history = getattr(estimator, "history_", None)
         if not history or (X is not None and not isinstance(estimator, Perceptron)):
             raise ValueError("Expected a Perceptron that fit has trained, with epochs in history_.")
         if X is not None and y is not None:
-            return cls._measure(estimator, X, y, over, most)
-        if over == "updates":
-            raise ValueError("Progress over updates needs X and y; pass them, or over='epochs'.")
+            return cls._measure(estimator, X, y, every)
+        if every == "update":
+            raise ValueError("Progress by update needs X and y; pass them, or every='epoch'.")
         curves = {
             "mistakes": np.cumsum([epoch.mistakes for epoch in history]),
             "errors": np.array([epoch.errors for epoch in history]),
             "loss": np.array([epoch.loss for epoch in history]),
         }
-        return cls(over=over, time=np.array([epoch.epoch for epoch in history]), curves=curves)
+        return cls(every=every, time=np.array([epoch.epoch for epoch in history]), curves=curves)
 
     @classmethod
-    def _measure(cls, model: Perceptron, X: Any, y: ArrayLike, over: str, most: int) -> Self:
+    def _measure(cls, model: Perceptron, X: Any, y: ArrayLike, every: str) -> Self:
         """Repeat the run, and measure all rows after some of its updates."""
         data = check_fitted_data(model, X, y)
-        kept = repeat_run(model, X, y, over.removesuffix("s"), most)
+        kept = repeat_run(model, X, y, every, MOST)
         moments = [Linear(step.new_weights, step.new_bias) for _, step in kept]
-        losses = [compute_losses(linear, data) for linear in moments]
+        leads = [compute_own_leads(linear.scores(data.X), data.codes) for linear in moments]
         curves = {
-            "errors": np.array([errors for errors, _ in losses]),
-            "loss": np.array([loss for _, loss in losses]),
+            "errors": np.array([np.sum(lead <= 0) for lead in leads], int),
+            "loss": np.array([-lead[lead < 0].sum() for lead in leads]),
             "length": np.array([linear.length for linear in moments]) / model.eta0,
         }
         theorem = None
@@ -165,120 +146,253 @@ class ProgressDisplay(TrainedDisplay):
             weights = np.vstack([linear.weights for linear in moments])
             bias = np.concatenate([linear.bias for linear in moments])
             curves["length"] = theorem.length(weights, bias)
-            curves["angle"] = theorem.angle(weights, bias)
-        if theorem is None or theorem.margin <= 0:
-            theorem = None
-            curves.pop("angle", None)
-        time = np.array([number if over == "updates" else step.epoch for number, step in kept])
-        if over == "epochs":
+            if theorem.margin > 0:
+                curves["angle"] = theorem.angle(weights, bias)
+        time = np.array([number if every == "update" else step.epoch for number, step in kept])
+        if every == "epoch":
             if len(time) and time[-1] < model.n_iter_:  # the last epoch changed nothing
                 time = np.append(time, model.n_iter_)
                 curves = {name: np.append(curve, curve[-1]) for name, curve in curves.items()}
             mistakes = np.cumsum([epoch.mistakes for epoch in model.history_])
             curves["mistakes"] = mistakes[time.astype(int) - 1]
-        made = [epoch.mistakes for epoch in model.history_ if epoch.mistakes]
-        batch = BatchPasses(np.array(made), len(data.X)) if model.order == "batch" else None
-        return cls(over=over, time=time, curves=curves, convergence=theorem, batch=batch)
+        made = np.array([epoch.mistakes for epoch in model.history_ if epoch.mistakes])
+        return cls(
+            every=every,
+            time=time,
+            curves=curves,
+            convergence=theorem if theorem is not None and theorem.margin > 0 else None,
+            batch=made if model.order == "batch" else None,
+        )
 
-    @property
-    def quantities(self) -> list[str]:
-        """The names of the curves that are drawn by default."""
-        unless = "length" if self.over == "epochs" and "angle" in self.curves else ""
-        return [name for name in TITLES if name in self.curves and name != unless]
-
-    def plot(self, ax: Any = None, *, quantities: Sequence[str] | None = None) -> Self:
+    def draw(self, ax: Any) -> None:
         """Draw a curve for each quantity.
 
-        Parameters
-        ----------
-        ax : sequence of matplotlib Axes, default=None
-            The axes to draw in, one for each curve; None makes a new figure.
-        quantities : sequence of str, default=None
-            The names of the curves to draw; None means all but the length over epochs.
-
-        Returns
-        -------
-        self
-            The display, with the attributes ``ax_`` and ``figure_``.
+        :meta private:
         """
-        shown = self.quantities if quantities is None else list(quantities)
-        unknown = [name for name in shown if name not in self.curves]
-        if unknown:
-            raise ValueError(
-                f"This run has no curve {unknown[0]!r}; it has {', '.join(self.curves)}."
-            )
-        axes = self._all_axes(ax, len(shown))
-        for axis, name in zip(axes, shown, strict=True):
+        for axis, name in zip(ax, self.quantities, strict=True):
             axis.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
             axis.set_title(TITLES[name], loc="left", fontsize="medium")
-            if name == "length" and self.over == "updates" and self.convergence is not None:
-                self._draw_length(axis, self.convergence)
+            marker = "o" if len(self.time) <= 60 else ""
+            label = "‖w‖/η" if name == "length" else None
+            axis.plot(self.time, self.curves[name], COLOURS[1], marker=marker, markersize=4,
+                      label=label)  # fmt: skip
+            if self.convergence is not None and name == "length":
+                self._draw_limits(axis, self.convergence)
             else:
-                self._draw_curve(axis, name)
-            label_axes(axis, ("updates M" if self.over == "updates" else "epoch", ""))
-        return self
+                axis.set_ylim(0, None if np.any(self.curves[name]) else 1)
+            if self.convergence is not None and name == "mistakes":
+                self._draw_bound(axis, self.convergence)
+            if name == "errors":
+                axis.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+            label_axes(axis, "updates M" if self.every == "update" else "epoch")
 
-    def _draw_values(self, ax: Axes, name: str, **look: Any) -> None:
-        """Draw a curve: few points as a line with markers, many as their mean and range."""
-        time, values = self.time, self.curves[name]
-        if len(time) > MOST_MOMENTS and name in ("errors", "loss"):
-            pieces = np.array_split(np.arange(len(time)), BINS)
-            low, high = (np.array([f(values[i]) for i in pieces]) for f in (np.min, np.max))
-            time = np.array([np.mean(time[i]) for i in pieces])
-            values = np.array([np.mean(values[i]) for i in pieces])
-            ax.fill_between(time, low, high, color=COLOURS[1], alpha=0.25, linewidth=0)
-        marker = "o" if len(time) <= 60 else ""
-        ax.plot(time, values, COLOURS[1], marker=marker, markersize=4, **look)
+    def _draw_bound(self, ax: Axes, theorem: Convergence) -> None:
+        """Draw the largest possible number of mistakes."""
+        name = "(R/γ)²" if self.batch is None else "n(R/γ)²"
+        ax.axhline(theorem.bound, color=ink(), linestyle="--", linewidth=1.2)
+        where: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
+        text = f"{name} = {format_bound(theorem.bound)}"
+        ax.annotate(text, (0.98, theorem.bound), (0, -4), textcoords="offset points", **where)
+        curve = self.curves["mistakes"]
+        if theorem.bound > 5 * curve.max(initial=0):
+            ax.set_yscale("log")
+            ax.set_ylim(max(0.5, curve.min(initial=theorem.bound) / 2), 2 * theorem.bound)
 
-    def _draw_curve(self, ax: Axes, name: str) -> None:
-        """Draw one quantity; for mistakes also their bound."""
-        curve = self.curves[name]
-        self._draw_values(ax, name, clip_on=False)
-        ax.set_ylim(0, None if np.any(curve) else 1)
-        if name == "errors":
-            ax.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-        if name == "mistakes" and self.convergence is not None:
-            bound, name = self.convergence.bound, "(R/γ)²"
-            if self.batch is not None:
-                bound, name = self.batch.bound(self.convergence), "n(R/γ)²"
-            ax.axhline(bound, color=ink(), linestyle="--", linewidth=1.2)
-            where: dict[str, Any] = {
-                "xycoords": ("axes fraction", "data"),
-                "textcoords": "offset points",
-            }
-            text = f"{name} = {format_bound(bound)}"
-            ax.annotate(text, (0.98, bound), (0, -4), ha="right", va="top", **where)
-            if bound > 5 * curve.max(initial=0):
-                ax.set_yscale("log")
-                ax.set_ylim(max(0.5, curve.min(initial=bound) / 2), 2 * bound)
-
-    def _draw_length(self, ax: Axes, theorem: Convergence) -> None:
-        """Draw the length of w between the two bounds of the theorem, up to where they meet."""
-        M: Array = np.geomspace(1, max(theorem.bound, 2), 50)
-        (low, high), name = theorem.limits(M), "R√M"
-        if self.batch is not None:
-            M, name = 1.0 + np.arange(len(self.batch.mistakes)), "R√(Σ m²)"
-            low, high = self.batch.limits(theorem)
-        ax.fill_between(M, low, high, color=ink(), alpha=0.08, zorder=0, linewidth=0)
-        ax.plot(M, high, "--", color=ink(), linewidth=1.2, label=name)
-        ax.plot(M, low, ":", color=ink(), linewidth=1.5, label="γM")
-        self._draw_values(ax, "length", linewidth=2, label="‖w‖/η")
+    def _draw_limits(self, ax: Axes, theorem: Convergence) -> None:
+        """Draw the two bounds of the theorem on the length of w, up to where they meet."""
         if self.batch is None:
-            end = theorem.bound, theorem.limits(theorem.bound)[1]
+            M: Array = np.geomspace(1, max(theorem.bound, 2), 50)
+            low, high = theorem.limits(M, M)
+            name, end = "R√M", (M[-1], high[-1])
             ax.plot(*end, "o", color=ink())
             ax.annotate(f"(R/γ)² = {format_bound(theorem.bound)}", end, (-6, 4), ha="right",
                         textcoords="offset points")  # fmt: skip
+        else:
+            M, name = 1.0 + np.arange(len(self.batch)), "R√(Σ m²)"
+            low, high = theorem.limits(np.cumsum(self.batch), np.cumsum(self.batch**2.0))
+        ax.fill_between(M, low, high, color=ink(), alpha=0.08, zorder=0, linewidth=0)
+        ax.plot(M, high, "--", color=ink(), linewidth=1.2, label=name)
+        ax.plot(M, low, ":", color=ink(), linewidth=1.5, label="γM")
         ax.set_xscale("log")
         ax.set_yscale("log")
         ax.legend(frameon=False, loc="lower right")
 
 
-def compute_losses(linear: Linear, data: Data) -> tuple[int, float]:
-    """Compute J₁ and J of weights."""
-    margins = compute_own_leads(linear.scores(data.X), data.codes)
-    return int(np.sum(margins <= 0)), float(np.maximum(0.0, -margins).sum())
-
-
 def format_bound(bound: float) -> str:
     """Format a number of mistakes with few digits."""
     return f"{bound:,.0f}" if 100 <= bound < 1e9 else f"{bound:.3g}"
+
+
+@dataclass(kw_only=True)
+class OrderDisplay(Display):
+    """Passes over the rows and mistakes of a Perceptron, for several orders of the rows.
+
+    Create a display with ``from_data``.
+
+    Attributes
+    ----------
+    reads : dict of ndarray
+        By order, for each seed: the number of rows read, divided by the number of rows.
+    mistakes : dict of ndarray
+        The number of mistakes.
+    separated : dict of ndarray of bool
+        Whether the run ended with a pass without mistakes.
+
+    See Also
+    --------
+    rosenblatt.Perceptron : The estimator, with the parameter ``order``.
+
+    Examples
+    --------
+    >>> display = OrderDisplay.from_data([[2.0, 1.0], [-1.0, 1.0]], [1, -1], seeds=range(3))
+    >>> display.reads["fixed"].tolist(), display.mistakes["fixed"].tolist()
+    ([2.0], [2])
+    """
+
+    n_axes = 2
+    title = "The same rows in different orders"
+    reads: dict[str, Array]
+    mistakes: dict[str, Array]
+    separated: dict[str, Array]
+
+    @classmethod
+    def from_data(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        *,
+        orders: Sequence[str] = ("fixed", "once", "each", "active"),
+        seeds: Sequence[int] = range(20),
+        **parameters: Any,
+    ) -> Self:
+        """Train in each order, for random orders once for each seed, and make the display.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        orders : sequence of str, default=("fixed", "once", "each", "active")
+            Values of the parameter ``order`` of ``Perceptron``.
+        seeds : sequence of int, default=range(20)
+            Values of the parameter ``random_state``.
+        **parameters
+            Other parameters of ``Perceptron``; ``max_iter`` is 1000 by default.
+
+        Returns
+        -------
+        OrderDisplay
+            The display; ``plot`` draws it and ``save`` writes it to a file.
+        """
+        display = cls(reads={}, mistakes={}, separated={})
+        parameters = {"max_iter": 1000, **parameters}
+        for order in orders:
+            models = [
+                Perceptron(order=order, random_state=seed, **parameters).fit(X, y)
+                for seed in (seeds if order in ("each", "once") else [0])
+            ]
+            reads = [sum(epoch.rows for epoch in model.history_) for model in models]
+            display.reads[order] = np.array(reads) / np.shape(y)[0]
+            display.mistakes[order] = np.array([model.n_mistakes_ for model in models])
+            ends = [model.stop_reason_ == "separated" for model in models]
+            display.separated[order] = np.array(ends)
+        return display
+
+    def draw(self, ax: Any) -> None:
+        """Draw a dot for each run, open if it did not separate the rows, and the means.
+
+        :meta private:
+        """
+        everywhere = all(done.all() for done in self.separated.values())
+        until = " until separated" if everywhere else " (open: not separated)"
+        named = ("reads of the data", self.reads), ("mistakes", self.mistakes)
+        for axis, (title, runs) in zip(ax, named, strict=True):
+            for place, (order, values) in enumerate(runs.items()):
+                draw_runs(axis, place, values, self.separated[order])
+            axis.set_yticks(range(len(runs)), list(runs))
+            axis.set_ylim(len(runs) - 0.5, -0.5)
+            axis.set_xlim(left=0)
+            axis.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+            axis.set_title(title + until, loc="left", fontsize="medium")
+            axis.tick_params(axis="y", length=0)
+            axis.grid(axis="x", alpha=0.3)
+            axis.set_axisbelow(True)
+            label_axes(axis, "")
+
+
+def draw_runs(ax: Axes, place: int, values: Array, separated: Array) -> None:
+    """Draw the runs in one order, and their mean with two standard errors."""
+    heights = place + 0.22 * np.sin(2.4 * np.arange(len(values)))  # deterministic jitter
+    colours = [to_rgba(COLOURS[1], 0.7 * done) for done in separated]
+    ax.scatter(values, heights, s=22, facecolors=colours, edgecolors=COLOURS[1], zorder=2)
+    error = 2 * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    ax.errorbar(values.mean(), place, xerr=error, fmt="D", color=ink(), capsize=4, markersize=6,
+                zorder=3)  # fmt: skip
+
+
+@dataclass(kw_only=True)
+class ProgressiveDisplay(Display):
+    """The error of predictions made before each row was learnt: so far, and in windows of rows.
+
+    A rising error in the windows shows that the data have changed. Create a display with
+    ``from_progressive``.
+
+    Attributes
+    ----------
+    rows : ndarray
+        Number of rows at each point of the curves.
+    error : ndarray
+        The error over all rows so far.
+    window_error : ndarray
+        The error over the rows since the last point.
+
+    See Also
+    --------
+    rosenblatt.progressive : Computes the errors.
+
+    Examples
+    --------
+    >>> seen = Progressive(np.array([True, True, False, False, True, False]))
+    >>> ProgressiveDisplay.from_progressive(seen, window=2).window_error.tolist()
+    [1.0, 0.0, 0.5]
+    """
+
+    rows: Array
+    error: Array
+    window_error: Array
+    title = "Errors on rows that were predicted before they were learnt"
+
+    @classmethod
+    def from_progressive(cls, seen: Progressive, *, window: int | None = None) -> Self:
+        """Make the display of a result of ``progressive``.
+
+        Parameters
+        ----------
+        seen : Progressive
+            The result of ``progressive``.
+        window : int, default=None
+            Number of rows in a window; None means a hundredth of all rows.
+
+        Returns
+        -------
+        ProgressiveDisplay
+            The display; ``plot`` draws it and ``save`` writes it to a file.
+        """
+        window = window or max(1, len(seen.wrong) // 100)
+        sizes = seen.over(window)
+        rows = np.minimum(window * np.arange(1, len(sizes) + 1), len(seen.wrong))
+        return cls(rows=rows, error=seen.so_far()[rows - 1], window_error=sizes)
+
+    def draw(self, ax: Axes) -> None:
+        """Draw both errors over the rows.
+
+        :meta private:
+        """
+        look: dict[str, Any] = {"color": COLOURS[1], "linewidth": 1.2}
+        ax.plot(self.rows, self.window_error, **look, label="in each window")
+        ax.plot(self.rows, self.error, color=ink(), linewidth=2, label="so far")
+        ax.set_ylim(0, None if np.any(self.window_error) else 1)
+        ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+        label_axes(ax, "rows", "error before learning")

@@ -1,6 +1,6 @@
 """Repeat the run of a Perceptron to draw it."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,39 +8,9 @@ from scipy.sparse import issparse
 
 from ..estimators.perceptron import Perceptron
 from ..estimators.steps import Step, steps
-from .display import Display
 
 MOST_UPDATES = 100_000
 WORK = 200_000_000  # numbers to read while a run is measured or animated: seconds
-
-
-class TrainedDisplay(Display):
-    """A display of a fitted classifier, or of a Perceptron that it trains."""
-
-    from_estimator: Any
-
-    @classmethod
-    def from_data(cls, X: Any, y: ArrayLike, **options: Any) -> Self:
-        """Train a Perceptron and make its display; ``random_state`` is 0 by default.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows to draw.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        **options
-            Parameters of ``Perceptron`` and options of ``from_estimator``.
-
-        Returns
-        -------
-        Display
-            The display; ``plot`` draws it and ``save`` writes it to a file.
-        """
-        names = Perceptron().get_params().keys() & options.keys()
-        parameters = {"random_state": 0} | {name: options.pop(name) for name in names}
-        display: Self = cls.from_estimator(Perceptron(**parameters).fit(X, y), X, y, **options)
-        return display
 
 
 def repeat_run(
@@ -48,7 +18,8 @@ def repeat_run(
 ) -> list[tuple[int, Step]]:
     """Repeat a fit and return at most ``most`` of its updates with their numbers, evenly spread.
 
-    With ``every="epoch"``, the last updates of epochs.
+    With ``every="epoch"``, the last updates of epochs. For many rows it returns fewer of them, so
+    that all rows can be scored after each within seconds, but at least 20.
     """
     if every not in ("update", "epoch"):
         raise ValueError(f"every must be 'update' or 'epoch'; got {every!r}.")
@@ -58,8 +29,11 @@ def repeat_run(
             f"The run made {updates:,} updates; at most {MOST_UPDATES:,} can be repeated one by "
             "one. Lower max_iter or use fewer rows."
         )
+    n_rows, columns = X.shape if hasattr(X, "shape") else np.shape(X)
+    numbers = (X.nnz if issparse(X) else n_rows * columns) + 100 * columns
     total = updates if every == "update" else model.n_iter_
-    wanted = choose_evenly(total, min(most, count_measurements(X)))
+    count = min(total, most, max(20, WORK // int(numbers)))
+    wanted = set(np.linspace(1, total, count).round().astype(int).tolist())
     parameters = model.get_params() | {"warm_start": False, "verbose": 0}
     kept: dict[int, tuple[int, Step]] = {}
     number, weights = 0, np.zeros_like(model.coef_)
@@ -84,15 +58,3 @@ def count_updates(model: Perceptron) -> int:
     if model.order == "batch":
         return sum(epoch.mistakes > 0 for epoch in model.history_)
     return model.n_mistakes_
-
-
-def count_measurements(X: Any) -> int:
-    """Return how often all rows can be scored within a few seconds, at least 20."""
-    n_rows, columns = X.shape if hasattr(X, "shape") else np.shape(X)
-    numbers = X.nnz if issparse(X) else n_rows * columns
-    return max(20, WORK // int(numbers + 100 * columns))
-
-
-def choose_evenly(total: int, most: int) -> set[int]:
-    """Choose at most ``most`` numbers from 1 to a total, with the first and the last."""
-    return set(np.linspace(1, total, min(total, most)).round().astype(int).tolist())

@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .animation import LearningAnimation
-from .boundary import BoundaryDisplay
+from .boundary import BoundaryDisplay, ProjectionDisplay
 from .certificate import CertificateDisplay
 from .display import MOVING, STILL, get_ending
-from .orders import OrderDisplay
-from .progress import ProgressDisplay
-from .projection import ProjectionDisplay
+from .progress import OrderDisplay, ProgressDisplay
 
 DISPLAYS: dict[str, Any] = {
     "boundary": BoundaryDisplay,
@@ -82,15 +80,14 @@ def save_plot(
         )
     if new is not None and (what != "boundary" or ending in MOVING):
         raise ValueError('new rows are drawn in a plot of the boundary only; use what="boundary".')
-    options: dict[str, Any] = {"class_names": class_names, "feature_names": feature_names}
-    if ending in MOVING:
-        what, options = "learning", {"every": every, **options}
-    elif what == "progress":
-        options = {"over": "epochs" if X is None else f"{every}s"}
-    elif what == "orders":
-        options = {}
-    elif what == "boundary":
-        options["new"] = new
+    what = "learning" if ending in MOVING else what
+    names = {"class_names": class_names, "feature_names": feature_names}
+    options: dict[str, Any] = {
+        "boundary": {**names, "new": new},
+        "progress": {"every": None if X is None else every},
+        "orders": {},
+        "learning": {**names, "every": every},
+    }.get(what, names)
     if estimator is not None and hasattr(DISPLAYS[what], "from_estimator"):
         display = DISPLAYS[what].from_estimator(estimator, X, y, **options)
     else:

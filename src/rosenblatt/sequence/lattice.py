@@ -9,15 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ..plots.display import Display
-from ..plots.drawing import (
-    COLOURS,
-    FAINT,
-    draw_circles,
-    draw_legend,
-    format_number,
-    ink,
-    label_axes,
-)
+from ..plots.drawing import FAINT, choose_colour, draw_circles, format_number, label_axes
 from .estimator import SequencePerceptron
 
 MOST_TAGS = 12
@@ -70,10 +62,8 @@ class LatticeDisplay(Display):
 
     lattices: list[Lattice]
 
-    @property
-    def n_axes(self) -> int:  # type: ignore[override]
-        """The number of lattices."""
-        return len(self.lattices)
+    def __post_init__(self) -> None:
+        self.n_axes = len(self.lattices)
 
     @classmethod
     def from_estimator(
@@ -126,26 +116,14 @@ class LatticeDisplay(Display):
         pairs = (estimator, "before"), (after, title)
         return cls(lattices=[find_paths(each, sentence, right, top, name) for each, name in pairs])
 
-    def plot(self, ax: Any = None) -> Self:
+    def draw(self, ax: Any) -> None:
         """Draw tokens from left to right, tags from top to bottom, and a line for each path.
 
-        Parameters
-        ----------
-        ax : sequence of matplotlib Axes, default=None
-            The axes to draw in, one for each lattice; None makes a new figure.
-
-        Returns
-        -------
-        self
-            The display, with the attributes ``ax_`` and ``figure_``.
+        :meta private:
         """
-        axes = self._all_axes(ax, self.n_axes)
         tags = choose_tags(self.lattices)
-        for axis, lattice in zip(axes, self.lattices, strict=True):
+        for axis, lattice in zip(np.ravel(ax), self.lattices, strict=True):
             draw_lattice(axis, lattice, tags)
-        if self.n_axes == 1:
-            self.ax_ = axes[0]
-        return self
 
 
 def find_paths(
@@ -176,36 +154,28 @@ def choose_tags(lattices: Sequence[Lattice]) -> list[str]:
 
 
 def draw_lattice(ax: Axes, lattice: Lattice, tags: list[str]) -> None:
-    """Draw one lattice, the best path above the others."""
+    """Draw one lattice, the best path above the others, with words, tags and legend."""
     heights = {tag: place for place, tag in enumerate(tags)}
     n = len(lattice.tokens)
     x, y = np.transpose([(i, k) for i in range(n) for k in range(len(tags))])
     ax.scatter(x, y, s=14, color=FAINT, alpha=0.5, zorder=1)
     styles = [(5.0, "-"), (2.4, "--"), (1.8, "-."), (1.6, ":")]
     best = lattice.paths[0][1]
-    for rank in range(len(lattice.paths) - 1, -1, -1):
-        path, score = lattice.paths[rank]
+    for rank, (path, score) in enumerate(lattice.paths):
         width, style = styles[min(rank, len(styles) - 1)]
-        seen = [(i, heights[tag]) for i, tag in enumerate(path) if tag in heights]
+        x, y = np.transpose([(i, heights[tag]) for i, tag in enumerate(path) if tag in heights])
         lead = (
             f"next: {format_number(score - best)}" if rank else f"best path: {format_number(score)}"
         )
-        colour = COLOURS[1 - rank] if rank < 2 else COLOURS[rank % len(COLOURS)]
+        colour = choose_colour(1 - rank if rank < 2 else rank)
         look: dict[str, Any] = {"linewidth": width, "linestyle": style, "color": colour}
-        x, y = zip(*seen, strict=True)
         shift = 0.055 * rank  # lines of equal paths stay apart
-        ax.plot(x, [k + shift for k in y], label=lead, zorder=3 - 0.1 * rank, **look)
+        ax.plot(x, y + shift, label=lead, zorder=3 - 0.1 * rank, **look)
         if rank == 0:
             ax.scatter(x, y, s=70, color=colour, zorder=4)
     if lattice.right is not None:
         wanted = [(i, heights[tag]) for i, tag in enumerate(lattice.right) if tag in heights]
-        x, y = np.transpose(wanted)
-        draw_circles(ax, x, y, s=230, linewidths=1.6, edgecolors=ink(), label="right", zorder=5)
-    label_lattice(ax, lattice, tags)
-
-
-def label_lattice(ax: Axes, lattice: Lattice, tags: list[str]) -> None:
-    """Write the words below, the tags at the left, and a legend above."""
+        draw_circles(ax, np.array(wanted), 230, linewidths=1.6, label="right", zorder=5)
     ax.set_xticks(range(len(lattice.tokens)), lattice.tokens)
     if sum(map(len, lattice.tokens)) > 40:
         ax.tick_params(axis="x", rotation=45)
@@ -213,5 +183,4 @@ def label_lattice(ax: Axes, lattice: Lattice, tags: list[str]) -> None:
     ax.set_xlim(-0.4, len(lattice.tokens) - 0.6)
     ax.set_ylim(len(tags) - 0.5, -0.5)
     ax.tick_params(length=0)
-    label_axes(ax, (lattice.title, ""))
-    draw_legend(ax, ax.get_legend_handles_labels()[0][::-1])
+    label_axes(ax, lattice.title)

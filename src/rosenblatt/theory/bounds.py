@@ -2,6 +2,12 @@
 
 The bias counts as one more coordinate of every row, with the value √``intercept_step``: a mistake
 moves the bias by that step, as it moves the other weights by their coordinates.
+
+A batch perceptron moves once per pass by all its mistakes. Let pass t make mₜ mistakes, M = Σ mₜ in
+all. With the sum gₜ of yx over them, w·u grows by at least γmₜ for the unit separator u, and ‖w‖²
+by at most ‖gₜ‖² ≤ R²mₜ², because w·gₜ ≤ 0. So γM ≤ ‖w‖ ≤ R√(Σ mₜ²). As mₜ ≤ n, Σ mₜ² ≤ nM, hence
+M ≤ n(R/γ)². The T passes that move the weights have 1 ≤ mₜ ≤ n, so mₜ² ≤ (n + 1)mₜ − n and
+nT ≤ (n + 1)M − (γM/R)², which is largest at M = (n + 1)(R/γ)²/2: T ≤ (R/γ)²(n + 1)²/(4n).
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -10,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.rows import Array, is_sparse
-from .batch import batch_bounds, batch_length
 from .generalization import Generalization, generalization
 from .margins import MaxMargin, radius, solve_max_margin
 from .problem import check_problem, check_weights, length
@@ -210,13 +215,15 @@ class Convergence(NamedTuple):
     """The numbers of the theorem: γM ≤ ‖w‖/η ≤ R√M after M mistakes, so M ≤ (R/γ)².
 
     The bias is a coordinate of all vectors. ``intercept_step`` is how far a mistake moves it, in
-    units of η.
+    units of η, ``at_once`` the largest number of mistakes that move the weights at once: 1, or n
+    for a batch perceptron of n rows.
     """
 
     radius: float
     widest: MaxMargin
     intercept_step: float
     eta0: float
+    at_once: int = 1
 
     @property
     def margin(self) -> float:
@@ -225,12 +232,18 @@ class Convergence(NamedTuple):
 
     @property
     def bound(self) -> float:
-        """The largest possible number of mistakes, (R/γ)²."""
-        return mistake_bound(self.radius, self.margin)
+        """The largest possible number of mistakes, (R/γ)², or n(R/γ)² for a batch perceptron."""
+        return self.at_once * mistake_bound(self.radius, self.margin)
 
-    def limits(self, mistakes: Any) -> tuple[Any, Any]:
-        """Compute γM and R√M for one M or an array; γM is 0 without a separator."""
-        return max(self.margin, 0.0) * mistakes, self.radius * np.sqrt(mistakes)
+    @property
+    def most_updates(self) -> float:
+        """The largest possible number of updates, (n + 1)²/(4n) · (R/γ)²."""
+        n = self.at_once
+        return (n + 1) ** 2 / (4 * n) * mistake_bound(self.radius, self.margin)
+
+    def limits(self, mistakes: Any, squares: Any) -> tuple[Any, Any]:
+        """Compute γM and R√(Σm²) for updates by m mistakes each, with their sum and squares."""
+        return max(self.margin, 0.0) * mistakes, self.radius * np.sqrt(squares)
 
     def length(self, weights: Array, bias: Any) -> Any:
         """Compute ‖w‖/η for one weight vector or for each row of a matrix."""
@@ -256,7 +269,11 @@ def compute_convergence(
     problem = check_problem(X, y, fit_intercept=False)
     problem = problem._replace(X=rows_with_bias(problem.X, step))
     return Convergence(
-        radius(problem.X), solve_max_margin(problem, tolerance), step, float(model.eta0)
+        radius(problem.X),
+        solve_max_margin(problem, tolerance),
+        step,
+        float(model.eta0),
+        at_once=problem.X.shape[0] if model.order == "batch" else 1,
     )
 
 
@@ -369,9 +386,13 @@ def report(model: FittedPerceptron, X: Any, y: ArrayLike, *, tolerance: float = 
     """
     weights, bias, _ = model.last_weights()
     found, M = compute_convergence(model, X, y, tolerance), model.n_mistakes_
-    low, high = found.limits(M)
-    reached, n_rows = float(found.length(weights, bias)), len(np.asarray(y))
-    made = Report(
+    updates, squares = None, M
+    if model.order == "batch":
+        passes = [epoch.mistakes for epoch in model.history_ if epoch.mistakes]
+        updates, squares = len(passes), sum(mistakes**2 for mistakes in passes)
+    low, high = found.limits(M, squares)
+    reached = float(found.length(weights, bias))
+    return Report(
         mistakes=M,
         bound=found.bound,
         radius=found.radius,
@@ -379,20 +400,12 @@ def report(model: FittedPerceptron, X: Any, y: ArrayLike, *, tolerance: float = 
         upper=min(found.widest.upper, reached / M) if M else found.widest.upper,
         angle=float(found.angle(weights, bias)),
         chain=(low, reached, float(high)),
+        updates=updates,
+        most_updates=None if updates is None else found.most_updates,
         generalization=generalization(
             model.history_,
-            n_rows,
+            len(np.asarray(y)),
             separated=model.stop_reason_ == "separated",
             order=model.order,
         ),
     )
-    return for_batches(made, model, n_rows) if model.order == "batch" else made
-
-
-def for_batches(made: Report, model: FittedPerceptron, n_rows: int) -> Report:
-    """Replace the bounds of a report by those of a batch perceptron."""
-    passes = [epoch.mistakes for epoch in model.history_ if epoch.mistakes]
-    bound, most = batch_bounds(made.bound, n_rows)
-    longest = batch_length(made.radius, passes)
-    chain = *made.chain[:2], longest
-    return made._replace(bound=bound, chain=chain, updates=len(passes), most_updates=most)

@@ -234,7 +234,8 @@ class BoundaryDisplay(TrainedDisplay):
         """Draw new rows as grey triangles, each with the class predicted for it."""
         places = self.plane.place(new.X)
         look: dict[str, Any] = {"color": FAINT, "edgecolors": ink(), "zorder": 5}
-        ax.scatter(*places.T, s=110, marker="^", label="new, with its prediction", **look)
+        x, y = places.T
+        ax.scatter(x, y, s=110, marker="^", label="new, with its prediction", **look)
         for place, code in zip(places.tolist(), new.codes.tolist(), strict=True):
             offset = {"xytext": (9, 9), "textcoords": "offset points"}
             draw_text(ax, f"→ {new.class_names[code]}", place, **offset)

@@ -52,7 +52,8 @@ def draw_points(
 def draw_circles(ax: Axes, places: Array, area: float, **look: Any) -> None:
     """Draw circles that are not filled."""
     look = {"edgecolors": ink(), "rasterized": len(places) > 2_000, **look}
-    ax.scatter(*places.T, s=area, facecolors="none", **look)
+    x, y = places.T
+    ax.scatter(x, y, s=area, facecolors="none", **look)
 
 
 def draw_arrow(ax: Axes, start: Array, end: Array, size: float) -> None:

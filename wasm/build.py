@@ -25,7 +25,6 @@ CACHE = tempfile.TemporaryDirectory(prefix="rosenblatt-wasm-")
 os.environ["NUMBA_CACHE_DIR"] = CACHE.name
 
 import llvmlite.binding as llvm  # noqa: E402
-import numpy as np  # noqa: E402
 from numba import carray, from_dtype, njit, types  # noqa: E402
 
 from rosenblatt.dual.kernels import cpu as dual  # noqa: E402
@@ -45,9 +44,9 @@ TYPES = {  # by the name of a parameter
     number: "above below step zero seen temperature rate",
     whole: "n d k end start most made count support sums resting",
     types.CPointer(types.uint32): "order labels rows",
-    types.CPointer(types.int64): "size at",
+    types.CPointer(types.int64): "at",
     long: "seed epoch z",
-    types.CPointer(long): "bits",
+    types.CPointer(long): "bits size",
     types.CPointer(types.boolean): "learning",
     types.CPointer(from_dtype(UPDATE)): "log",
 }
@@ -71,7 +70,7 @@ def exported(function):
 @njit
 def dense(X, size, n, d):
     """Rows at an address."""
-    return Rows(carray(X, n * d), None, carray(size, 1).view(np.uint64))
+    return Rows(carray(X, n * d), None, carray(size, 1))
 
 
 @njit

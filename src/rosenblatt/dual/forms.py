@@ -92,7 +92,7 @@ class AllClasses:
     ) -> tuple[int, int, float]:
         """Learn from a block from a row on; stop at a mistake without kernel values."""
         given = values, block.steps, self.codes[block.numbers], start, block.scores, task.state.bias
-        t, updates, loss = cpu.dual_multiclass(*given, task.settings, task.log)
+        t, updates, loss = cpu.dual_multiclass(*given, given[-1].copy(), task.settings, task.log)
         return t, updates, loss
 
     def excess(self, task: "DualTask", block: Block) -> Array:

@@ -181,10 +181,10 @@ class DualState:
     def votes(self, products: Array, together: bool, sign_of_zero: float) -> Array:
         """Return the share of the votes for each output, from kernel values of the support."""
         outputs, updates = len(self.bias), self.updates
-        out = np.zeros((outputs, products.shape[1]))
+        out, best = np.zeros((outputs, products.shape[1])), np.zeros(products.shape[1], np.int64)
         if together:
             survived = np.diff(updates.times, prepend=0, append=self.seen[0]).astype(np.float64)
-            cpu.multiclass_votes(np.zeros_like(out), products, updates, survived, out)
+            cpu.multiclass_votes(np.zeros_like(out), products, updates, survived, best, out)
             return np.ascontiguousarray(out.T) / max(int(self.seen[0]), 1)
         for problem in range(outputs):
             own = Updates(*(part[updates.labels == problem] for part in updates))

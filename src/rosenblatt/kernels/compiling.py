@@ -116,13 +116,13 @@ def stamp_cache(function):
 
 
 KERNEL = {"nogil": True, "no_cfunc_wrapper": True}
+if hasattr(DefaultOptions, "_nrt"):
+    KERNEL["_nrt"] = False  # kernels allocate nothing, and count no references
 HELPER = {**KERNEL, "no_cpython_wrapper": True}
 with suppress(ImportError):  # of names that are private to Numba: then its own compiler remains
     from .linking import LinkedCompiler
 
     HELPER["pipeline_class"] = LinkedCompiler
-BARE = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}  # no atomic reference counts
-HELPER |= BARE  # helpers keep no array
 SUM = {"reassoc", "contract"}  # NaN and infinity keep their meaning
 if config.DISABLE_JIT:  # NumPy warns where hashes wrap around, as they should
     warnings.filterwarnings("ignore", category=RuntimeWarning, module=rf"{__package__}\.")
@@ -139,20 +139,15 @@ def compiled(function, **options):
         return njit(**KERNEL, **options)(function)
 
 
-def bare(function):
-    """Compile a function that makes no array."""
-    return compiled(function, **BARE)
-
-
 def compile_copy(function, kind):
-    """Compile a bare function for a class, on whose file its code on disk depends, too.
+    """Compile a function for a class, on whose file its code on disk depends, too.
 
     The class may be that of another package.
     """
     name = f"{function.__name__}_{kind.__module__.replace('.', '_')}_{kind.__name__}"
     copy = FunctionType(function.__code__, function.__globals__, name)
     copy.__module__, copy.__qualname__, copy.__doc__ = function.__module__, name, function.__doc__
-    kernel = bare(copy)
+    kernel = compiled(copy)
     kept = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
     if hasattr(kept, "_source_stamp"):
         own = getattr(sys.modules.get(kind.__module__), "__file__", None)

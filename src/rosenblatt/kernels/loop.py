@@ -22,7 +22,7 @@ from .algebra import (
     span,
     squared_norm,
 )
-from .compiling import bare, compile_copy, inlined
+from .compiling import compile_copy, compiled, inlined
 from .dispatch import by_kind
 
 
@@ -185,7 +185,7 @@ def learn(target, rule, examples, order, start, state, clock, log):
     return len(order), updates, loss
 
 
-@bare
+@compiled
 def margins(target, examples, order, state, out):
     """The margin of each row of an order."""
     for t in range(len(order)):

@@ -85,10 +85,12 @@ class Dictionary:
         views, rows = self.encode_types(templates, views, columns, learning)
         out = np.empty(sentences.n_tokens * len(self.templates), np.uint32)
         starts = np.zeros(sentences.n_tokens + 1, np.int64)
+        here = np.empty(len(views.columns), np.int64)
+        keys = np.empty(len(templates.joined), np.uint64)
         done, count = 0, len(sentences.starts) - 1
         while done < count:
-            known = templates, views, columns, self.features, learning
-            done = kernel.write_features(sentences.starts, done, count, *known, rows, out, starts)
+            known = templates, views, columns, self.features, learning, rows, here, keys
+            done = kernel.write_features(sentences.starts, done, count, *known, out, starts)
             if done < count:
                 length = int(sentences.starts[done + 1] - sentences.starts[done])
                 self.make_room(self.n_features // 4 + length * len(self.templates))
@@ -158,9 +160,7 @@ class Dictionary:
         )
         found = {}
         for number, hashes in zip(own, hash_looks(typed.strings, looks), strict=True):
-            salts = np.full(around.size, self.salts[number])
-            outside = np.empty(around.size, np.uint64)
-            kernel.hash_strings(*around, salts, outside)
+            outside = around.hashes(np.full(around.size, self.salts[number]))
             found[number] = np.concatenate([hashes, outside])
         return found
 
@@ -324,8 +324,7 @@ class Dictionary:
         attributes = np.array([number for number, _ in names], np.uint16)
         self.known_values = [Values(attributes, strings, np.ones(len(names), bool))]
         self.sizes = np.bincount(attributes, minlength=len(self.attributes))
-        keys = np.empty(len(names), np.uint64)
-        kernel.hash_strings(*strings, self.salts[attributes], keys)
+        keys = strings.hashes(self.salts[attributes])
         self.values = fill_table(keys, np.arange(len(names), dtype=np.uint32))
         count = np.array([len(numbers)], np.int64)
         self.features = FeatureList(

@@ -53,8 +53,7 @@ class Lexicon:
     @classmethod
     def from_words(cls, words: list[str], set_of_word: Array, sets: list[str]) -> "Lexicon":
         """Make the lexicon of a model file."""
-        keys = np.empty(len(words), np.uint64)
-        kernel.hash_strings(*Strings.of(words), np.zeros(len(words), np.uint64), keys)
+        keys = Strings.of(words).hashes(np.zeros(len(words), np.uint64))
         table = fill_table(keys, np.arange(len(words), dtype=np.uint32))
         return cls(sets, set_of_word, table, len(words), words_known=words)
 
@@ -183,7 +182,8 @@ class TagCounts(NamedTuple):
     def hash_sets(self, words: Array, pairs: Array, starts: Array, without_own: bool) -> Array:
         """Return a hash of the set of each token's word, without the pairs of its own sentence."""
         found = np.empty(len(words), np.uint64)
-        kernel.hash_tag_sets(starts, words, pairs, *self, LEAST_SHARE, without_own, found)
+        own = np.zeros(len(self.counts), np.int64)
+        kernel.hash_tag_sets(starts, words, pairs, *self, LEAST_SHARE, without_own, own, found)
         return found
 
     def find_tags(self, word: int, own: Array | None = None) -> list[int]:

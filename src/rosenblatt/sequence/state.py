@@ -253,7 +253,8 @@ def best_through(
     """Return the score of the best path through each tag of each token of a sentence."""
     out = np.empty((last - first, settings.tags), np.float32)
     room = allocate_room(last - first, settings)
-    kernel.best_through(tokens, first, last - first, weights, settings, room, out)
+    later, after = np.empty((2, settings.tags), np.float32)
+    kernel.best_through(tokens, first, last - first, weights, settings, room, later, after, out)
     return out
 
 

@@ -39,6 +39,17 @@ class Strings(NamedTuple):
         """The number of strings."""
         return len(self.begins)
 
+    @property
+    def longest(self) -> int:
+        """The number of bytes of the longest string."""
+        return int((self.ends - self.begins).max(initial=0))
+
+    def hashes(self, salts: Array) -> Array:
+        """Return the hash of each string, which depends on its salt."""
+        found = np.empty(self.size, np.uint64)
+        kernel.hash_strings(*self, salts, np.empty(self.longest, np.uint32), found)
+        return found
+
     def take(self, which: Array) -> "Strings":
         """Select strings; their bytes are not copied."""
         return self._replace(begins=self.begins[which], ends=self.ends[which])

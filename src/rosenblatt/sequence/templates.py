@@ -187,8 +187,9 @@ def make_character_tables() -> Characters:
 def hash_looks(strings: Strings, looks: Looks) -> Array:
     """Return the hashes of each string, a line of them for each look."""
     found = np.empty((len(looks.codes), strings.size), np.uint64)
+    room = np.empty((3, strings.longest + 8), np.uint32)
     data, begins, ends = strings
-    kernel.hash_looks(read_only(data), begins, ends, looks, make_character_tables(), found)
+    kernel.hash_looks(read_only(data), begins, ends, looks, make_character_tables(), room, found)
     return found
 
 

@@ -52,7 +52,7 @@ def test_all_classes_of_the_dual_are_those_of_the_linear_one(data):
     examples, b = Examples(view_rows(X), np.ones(60), y.astype(np.uint32)), np.zeros(3)
     expected = learn(SeveralClasses(np.zeros(3)), examples, b, log)
     gram, c = KernelValues(X @ X.T, np.arange(60)), np.zeros(3)
-    given = gram, np.ones(60), y, 0, np.zeros((3, 60)), c, RULE, other
+    given = gram, np.ones(60), y, 0, np.zeros((3, 60)), c, np.zeros(3), RULE, other
     assert dual.dual_multiclass(*given) == expected
     assert logged(other, expected[1]) == logged(log, expected[1])
     assert c.tolist() == b.tolist()
@@ -61,5 +61,5 @@ def test_all_classes_of_the_dual_are_those_of_the_linear_one(data):
 def test_a_mistake_without_kernel_values_stops_the_kernel_before_it(data):
     _, y = data
     known = KernelValues(np.zeros((0, 60)), np.full(60, -1))
-    given = known, np.ones(60), y, 0, np.zeros((3, 60)), np.zeros(3), RULE
+    given = known, np.ones(60), y, 0, np.zeros((3, 60)), np.zeros(3), np.zeros(3), RULE
     assert dual.dual_multiclass(*given, np.zeros(60, UPDATE)) == (0, 0, 0.0)

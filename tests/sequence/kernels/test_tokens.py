@@ -7,7 +7,7 @@ from hypothesis import example, given, settings, strategies as st
 from rosenblatt.sequence.kernels import tokens as kernel
 from rosenblatt.sequence.kernels.tokens import ABSENT, Looks
 from rosenblatt.sequence.strings import Categorical, Strings, fill_table
-from rosenblatt.sequence.templates import LOOKS, Attribute, compute_attribute, make_character_tables
+from rosenblatt.sequence.templates import LOOKS, Attribute, compute_attribute, hash_looks
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=30)
 
@@ -42,12 +42,10 @@ def test_a_look_is_hashed_as_its_name_is(name, texts):
     size = 3 if name in ("prefix", "suffix") else 0
     attribute, salts = Attribute("word", LOOKS[name], size), np.array([7], np.uint64)
     looks = Looks(np.array([LOOKS[name]], np.uint8), np.array([size]), salts)
-    hashes = np.empty((1, len(texts)), np.uint64)
-    kernel.hash_looks(*Strings.of(texts), looks, make_character_tables(), hashes)
+    hashes = hash_looks(Strings.of(texts), looks)
     names = [compute_attribute(text, attribute) for text in texts]
-    wanted = np.empty(len(texts), np.uint64)
     strings = Strings.of([name or "" for name in names])
-    kernel.hash_strings(*strings, np.full(len(texts), 7, np.uint64), wanted)
+    wanted = strings.hashes(np.full(len(texts), 7, np.uint64))
     wanted[[name is None for name in names]] = 0
     assert hashes[0].tolist() == wanted.tolist()
 
@@ -61,7 +59,7 @@ def test_a_set_of_tags_leaves_out_the_own_sentence():
     def hashes(share, without_own):
         sets = np.zeros(6, np.uint64)
         known = starts, tags, counts, share, without_own
-        kernel.hash_tag_sets(sequences, words, pairs, *known, sets)
+        kernel.hash_tag_sets(sequences, words, pairs, *known, np.zeros(3, np.int64), sets)
         return sets.tolist()
 
     own = hashes(0.0, True)

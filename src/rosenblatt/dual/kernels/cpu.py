@@ -49,10 +49,11 @@ def dual_perceptron(kernel_values, steps, learning, start, scores, b, rule, log)
     Row t of the block moves problem p by ``steps[p, t]``; the log's ``rival`` is the problem.
     """
     values, places = kernel_values.values, kernel_values.places
-    problems = np.flatnonzero(learning)
     updates, loss = 0, 0.0
     for t in range(start, len(places)):
-        for p in problems:
+        for p in range(len(learning)):
+            if not learning[p]:
+                continue
             a = scores[p, t] + b[p]
             right = a > rule.above if steps[p, t] > 0 else a < rule.below
             if not right or math.isinf(a):
@@ -67,10 +68,12 @@ def dual_perceptron(kernel_values, steps, learning, start, scores, b, rule, log)
 
 
 @compiled
-def dual_multiclass(kernel_values, steps, labels, start, scores, b, rule, log):
-    """Add ηK(x, ·) to the right class, subtract it from its rival (Crammer & Singer 2003)."""
+def dual_multiclass(kernel_values, steps, labels, start, scores, b, s, rule, log):
+    """Add ηK(x, ·) to the right class, subtract it from its rival (Crammer & Singer 2003).
+
+    ``s`` is a buffer for the scores of a row.
+    """
     values, places = kernel_values.values, kernel_values.places
-    s = b.copy()
     updates, loss = 0, 0.0
     for t in range(start, len(places)):
         for c in range(len(s)):
@@ -117,11 +120,11 @@ def perceptron_votes(scores, products, updates, survived, sign_of_zero, out):
 
 
 @compiled
-def multiclass_votes(scores, products, updates, survived, out):
-    """Count for the best class of each weight matrix the rows that it survived; ties: the first."""
-    best = np.zeros(scores.shape[1], np.intp)
-    for r in range(len(best)):
-        best[r] = np.argmax(scores[:, r])
+def multiclass_votes(scores, products, updates, survived, best, out):
+    """Count for the best class of each weight matrix the rows that it survived; ties: the first.
+
+    ``best`` is the best class of each row by the scores before the first update.
+    """
     for k in range(len(survived)):
         if k > 0:
             label, rival = updates.labels[k - 1], updates.rivals[k - 1]

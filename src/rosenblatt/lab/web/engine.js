@@ -64,33 +64,14 @@ export class Engine {
 
 	/** Compile the module of some bytes and make an engine of it. */
 	static async load(bytes) {
-		let engine = null;
-		const env = {
-			exp: Math.exp,
-			expm1: Math.expm1,
-			// Arrays that a kernel makes for itself: a header that holds the address of the numbers.
-			NRT_MemInfo_alloc_aligned: (size) => {
-				const header = engine.memory.allocate(48);
-				const numbers = engine.memory.allocate(Number(size));
-				engine.memory.view(Uint32Array, header + 24, 1)[0] = numbers;
-				return header;
-			},
-			// Of one dimension, it only has to say how far apart the elements are.
-			numba_attempt_nocopy_reshape: (n, dims, strides, m, shape, wanted, bytes) => {
-				engine.memory.view(BigInt64Array, wanted, 1)[0] = bytes;
-				return 1;
-			},
-		};
+		const env = { exp: Math.exp, expm1: Math.expm1 };
 		const { instance } = await WebAssembly.instantiate(bytes, { env });
-		engine = new Engine(instance);
-		return engine;
+		return new Engine(instance);
 	}
 
-	/** Call a kernel; what it allocates for itself is given back. */
+	/** Call a kernel. */
 	call(name, ...given) {
-		const mark = this.memory.mark();
 		const failed = this.kernels[name](this.scratch, this.scratch + 32, ...given);
-		this.memory.release(mark);
 		if (failed) throw new Error(`The kernel ${name} has failed.`);
 	}
 

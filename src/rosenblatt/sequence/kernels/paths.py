@@ -289,12 +289,14 @@ def learn(tokens, sequences, right, order, start, seen, weights, sums, settings,
 
 
 @compiled
-def best_through(tokens, first, n, weights, settings, room, out):
-    """Set for each token and tag the score of the best path that has the tag there."""
+def best_through(tokens, first, n, weights, settings, room, later, after, out):
+    """Set for each token and tag the score of the best path that has the tag there.
+
+    ``later`` and ``after`` have room for the scores of all tags.
+    """
     tags, width, moves = settings.tags, settings.width, weights.transitions
     score_tokens(tokens, first, n, weights, width, room.scores)
     extend_paths(room, n, weights, settings)
-    later, after = np.empty(tags, np.float32), np.empty(tags, np.float32)
     for i in range(n - 1, -1, -1):
         for t in range(tags):
             after[t] = later[t]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.algebra import fetch, larger, mix, smaller
+from ...kernels.algebra import fetch, mix, smaller
 from ...kernels.compiling import compiled, helper, inlined
 from ...kernels.words import spell
 
@@ -202,19 +202,9 @@ def hash_characters(letters, first, last, h):
     return to_key(h)
 
 
-@helper
-def longest(begins, ends):
-    """The number of bytes of the longest string."""
-    most = 0
-    for k in range(len(begins)):
-        most = larger(most, ends[k] - begins[k])
-    return most
-
-
 @compiled
-def hash_strings(data, begins, ends, salts, hashes):
-    """Set the hash of each string, which depends on its salt."""
-    letters = np.empty(longest(begins, ends), np.uint32)
+def hash_strings(data, begins, ends, salts, letters, hashes):
+    """Set the hash of each string, which depends on its salt; ``letters`` has room for one."""
     for k in range(len(begins)):
         n = read_characters(data, begins[k], ends[k], letters)
         hashes[k] = hash_characters(letters, 0, n, salts[k])
@@ -307,11 +297,12 @@ def hash_shape(code, size, letters, lowered, n, characters, out, salt):
 
 
 @compiled
-def hash_looks(data, begins, ends, looks, characters, hashes):
-    """Set the hash of each spelling feature (one row each) of each string."""
-    most = longest(begins, ends) + 8
-    letters, lowered = np.empty(most, np.uint32), np.empty(most, np.uint32)
-    out = np.empty(most, np.uint32)
+def hash_looks(data, begins, ends, looks, characters, room, hashes):
+    """Set the hash of each spelling feature (one row each) of each string.
+
+    ``room`` has three rows for the longest string and eight letters.
+    """
+    letters, lowered, out = room[0], room[1], room[2]
     for t in range(len(begins)):
         n = read_characters(data, begins[t], ends[t], letters)
         for k in range(n):
@@ -412,16 +403,16 @@ def has_room(features, more):
 
 @compiled
 def write_features(
-    sequences, begin, end, templates, views, columns, features, learning, rows, out, starts
-):
+    sequences, begin, end, templates, views, columns, features, learning, rows, here, keys, out,
+    starts,
+):  # fmt: skip
     """Write the features of the tokens of the sequences begin to end; return where it stopped.
 
     Features of token i begin at ``starts[i]``. Those of templates of one place come from the blocks
     of the views, the others from the table. It stops before a sequence whose new features may lack
-    room.
+    room. ``here`` has a place for each view, and ``keys`` for each joined template.
     """
-    n, here = starts[sequences[begin]], np.empty(len(views.columns), np.int64)
-    keys, mask = np.empty(len(templates.joined), np.uint64), np.uint64(len(features.table.keys) - 1)
+    n, mask = starts[sequences[begin]], np.uint64(len(features.table.keys) - 1)
     for s in range(begin, end):
         first, last = sequences[s], sequences[s + 1]
         if learning and not has_room(features, (last - first) * len(templates.slots)):
@@ -478,15 +469,14 @@ def describe_joined(row, k, templates, columns, features, here):
 
 
 @compiled
-def hash_tag_sets(sequences, words, pairs, starts, tags, counts, share, without_own, sets):
+def hash_tag_sets(sequences, words, pairs, starts, tags, counts, share, without_own, own, sets):
     """Set a hash of the frequent tags that each token's word has in other sequences.
 
     A tag is frequent with at least ``share`` of the word's tokens. Pairs of a word and a tag are
     numbered: word w has the pairs ``starts[w]`` to ``starts[w + 1]``, with their ``tags`` and
     ``counts``, and token i has pair ``pairs[i]``. A word of no other sequence has an empty set.
-    Unless ``without_own``, a sequence's own tags count, too.
+    Unless ``without_own``, a sequence's own tags count, too; ``own`` holds a 0 for each pair.
     """
-    own = np.zeros(len(counts), np.int64)
     for s in range(len(sequences) - 1):
         first, last = sequences[s], sequences[s + 1]
         if without_own:

@@ -33,7 +33,7 @@ TEXTS = [
     b"\xef\xbb\xbf{}", b"[" * 5000, b'{"size": 1' + b"0" * 400 + b', "kind": "big"}', b"a,b\n1\n",
     b'size,kind\n"1,big\n', b"size,size\n1,2\n", b"\n\n\n", b"1 1:1 1:2\n", b"1 2:1 1:1\n",
 ]  # fmt: skip
-KINDS = ["application/json"] * 6 + ["application/x-ndjson", "text/csv", "text/plain", "text/html"]
+KINDS = ["application/json"] * 6 + ["application/x-ndjson", "text/plain", "text/html"]
 
 
 def make_models(folder):
@@ -101,13 +101,6 @@ def odd_body(chance, rows):
         body = "\n".join(map(str, some)).encode("utf-8", "surrogatepass")
     elif kind == "application/x-ndjson":
         body = "\n".join(map(json.dumps, some)).encode()
-    elif kind == "text/csv":
-        names = list(rows[0]) if isinstance(rows[0], dict) else ["a"]
-        cells = [
-            [str(one.get(name)) for name in names] if isinstance(one, dict) else ["1"]
-            for one in some
-        ]
-        body = "\n".join(",".join(row) for row in [names, *cells]).encode()
     else:
         body = json.dumps(some if len(some) > 1 or chance.random() < 0.3 else some[0]).encode()
     if chance.random() < 0.1:

@@ -75,11 +75,9 @@ def test_every_form_of_body_says_the_same(client):
     rows = examples(4, labelled=False)
     wanted = client.post("/predict", json=rows).json()
     lines = "\n".join(map(json.dumps, rows))
-    table = "size,note,colour\n" + "".join(f"{r['size']},{r['note']},{r['colour']}\n" for r in rows)
     form = "application/x-www-form-urlencoded"  # curl -d
     for body, kind in (
         (lines, "application/x-ndjson"),
-        (table, "text/csv"),
         (json.dumps(rows), form),
     ):
         assert (
@@ -112,26 +110,17 @@ def test_learning_is_acknowledged_and_seen(client, learning):
     assert about["error"]["all"] == about["error"]["1000"] == learning.served.progress.errors / 31
 
 
-def test_errors_are_those_of_the_weights_that_answer(tmp_path):
+def test_errors_after_forgetting_are_those_of_the_rest(tmp_path):
     path = trained(tmp_path / "m", max_iter=20, text=(), bits=None, solution="average")
     learning = Learning(path, None, print)
     learning.start()
     client = client_of(learning)
-    row = {"size": 3.0, "colour": "red", "note": "", "kind": "small"}
-    for number in range(1, 13):
-        client.post("/learn", json=row)
-        settled(client, learning)
-        assert client.get("/model").json()["sequence"] == number
-    assert client.post("/predict", json=row).json()["labels"] == ["big"]
-    about = client.get("/model").json()
-    assert (about["error_of"], about["error"]["all"]) == ("answers since the start", 1.0)
-    assert (about["curve"][-1], about["class_error"]) == ([12, 12], {"small": 1.0})
-    assert learning.served.progress.errors < 12  # the last weights know it by now
-    assert "rosenblatt_errors_total 12.0" in client.get("/metrics").text
+    client.post("/learn", json=examples(12))
     assert client.ask("DELETE", "/examples/2").status_code == 200
-    about = client.get("/model").json()
-    assert (about["sequence"], about["examples"], about["error_of"]) == (12, 11, "last weights")
-    assert about["error"]["all"] == learning.served.progress.errors / 11
+    about, progress = client.get("/model").json(), learning.served.progress
+    assert (about["sequence"], about["examples"]) == (12, 11)
+    assert about["error"]["all"] == progress.errors / 11
+    assert f"rosenblatt_errors_total {progress.errors:.1f}" in client.get("/metrics").text
     learning.stop()
 
 

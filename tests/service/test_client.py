@@ -97,7 +97,7 @@ def test_errors_that_stay_are_raised(scripted):
     with pytest.raises(rosenblatt.ServiceError, match="full"):
         client.learn({"size": 1})
     server.script[:] = [None] * 4
-    with pytest.raises(ConnectionError, match="did not answer in 4 attempts"):
+    with pytest.raises(ConnectionError, match="did not answer"):
         client.learn({"size": 1})
     assert len(server.seen) == 9
 

@@ -121,7 +121,7 @@ def test_the_image_asks_whether_requests_are_answered():
 
 def test_a_model_that_is_sent_leaves_room_for_predictions(learning):
     client = client_of(learning, bytes=1000)
-    client.app.model_budget.take(800 << 20)
+    client.app.model_budget.bytes += 800 << 20
     assert client.post("/predict", json=examples(1)).status_code == 200
     body = b"x" * (150 << 20)
     assert client.ask("PUT", "/model", content=body).status_code == 429

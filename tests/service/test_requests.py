@@ -8,8 +8,9 @@ from rosenblatt.service.requests import (
     BadExampleError,
     TooManyRowsError,
     UnknownTypeError,
-    parse_examples,
+    make_texts,
     parse_json,
+    parse_values,
 )
 
 ROWS = [{"a": 1, "b": 'x, "y"'}, {"a": -2.5e3, "b": None}, {"b": "ü\n"}]
@@ -17,23 +18,21 @@ ROWS = [{"a": 1, "b": 'x, "y"'}, {"a": -2.5e3, "b": None}, {"b": "ü\n"}]
 
 def values(body, kind="application/json", most=10, of_lines=False):
     body = body if isinstance(body, bytes) else body.encode()
-    return parse_examples(body, kind, most, of_lines).values
+    return parse_values(body, kind, most, of_lines)
 
 
 def test_json_is_one_object_or_a_list_of_them():
     assert values(json.dumps(ROWS[0])) == [ROWS[0]]
     for indent in (None, 2):
-        found = parse_examples(
-            json.dumps(ROWS, indent=indent).encode(), "application/json", 9, False
-        )
-        assert found.values == ROWS
-        assert [*map(json.loads, found.texts)] == ROWS
+        found = values(json.dumps(ROWS, indent=indent))
+        assert found == ROWS
+        assert [*map(json.loads, make_texts(found))] == ROWS
 
 
 def test_the_text_that_is_kept_says_the_same():
     body = b' [ {"a" : 1.50, "b": 123456789012345678901234567890, "c": -0.0, "a": 2, "d": 0.1} ] '
-    found = parse_examples(body, "application/json", 9, False)
-    (text,), (value,) = found.texts, found.values
+    (value,) = found = values(body)
+    (text,) = make_texts(found)
     assert text == '{"a":2,"b":123456789012345678901234567890,"c":-0.0,"d":0.1}'
     assert repr(parse_json(text)) == repr(value)
 
@@ -42,11 +41,6 @@ def test_lines_of_json():
     body = "\n".join(map(json.dumps, ROWS)) + "\n\n"
     for kind in ("application/x-ndjson", "application/jsonl; charset=utf-8"):
         assert values(body, kind) == ROWS
-
-
-def test_csv_has_a_line_of_names_and_words():
-    body = 'a,b\n1,"x, ""y"""\n\n-2.5e3,\n'
-    assert values(body, "text/csv") == [{"a": "1", "b": 'x, "y"'}, {"a": "-2.5e3", "b": ""}]
 
 
 def test_lines_of_text_are_for_models_of_lines():
@@ -75,10 +69,6 @@ def test_lines_of_text_are_for_models_of_lines():
         (b'{"a": "\xff"}', "application/json", None, "not UTF-8 .byte 8"),
         ('{"a": 1}\n{"a"\n', "application/x-ndjson", 2, "invalid JSON"),
         ('{"a": 1} {"a": 2}\n', "application/x-ndjson", 1, "trailing characters .byte 10"),
-        ("a,b\n1,2\n1\n", "text/csv", 2, "1 cells"),
-        ("a,a\n1,2\n", "text/csv", None, "twice"),
-        ("a,b\n", "text/csv", None, "no rows"),
-        ('a,b\n1,"2', "text/csv", 2, "invalid CSV"),
     ],
 )
 def test_what_is_malformed_is_named(body, kind, row, sentence):

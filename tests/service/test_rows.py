@@ -1,5 +1,6 @@
 """Examples become the rows that files of them become, each for itself."""
 
+import csv
 import json
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import rosenblatt
 from rosenblatt.data.rows import n_rows, to_dense, to_matrix
 from rosenblatt.service.model import ServedModel
-from rosenblatt.service.requests import BadExampleError, parse_examples, parse_json
+from rosenblatt.service.requests import BadExampleError, make_texts, parse_json, parse_values
 from rosenblatt.service.rows import join_examples
 from rosenblatt.storage.file import load_model
 
@@ -63,8 +64,8 @@ def test_cells_may_be_written_as_in_the_file_of_training(tmp_path, words):
     file = tmp_path / "bills.csv"
     file.write_text("".join(line if words else line.partition(",")[2] for line in lines))
     path = trained(tmp_path / "m.safetensors", file, text=(), bits=None)
-    body = file.read_text().encode()
-    rows = parse_examples(body, "text/csv", 1_000, of_lines=False).values
+    with file.open(newline="") as opened:
+        rows = list(csv.DictReader(opened))
     made = maker(path).make(rows, labelled=True)
     np.testing.assert_array_equal(dense(made), to_dense(rosenblatt.load(path)[0].transform(file)))
     with pytest.raises(BadExampleError, match="'12 bananas' is not a number"):
@@ -154,11 +155,11 @@ def test_what_the_log_keeps_makes_the_same_rows(tmp_path, odd):
     """A request and its replay give the same numbers, or both are refused."""
     made = maker(trained(tmp_path / "m", NUMBERS, text=(), bits=None))
     try:
-        examples = parse_examples(odd.encode(), "application/json", 10, False)
-        live = made.make(examples.values, labelled=True)
+        values = parse_values(odd.encode(), "application/json", 10, False)
+        live = made.make(values, labelled=True)
     except BadExampleError:
         return
-    replayed = made.make([*map(parse_json, examples.texts)], labelled=True)
+    replayed = made.make([*map(parse_json, make_texts(values))], labelled=True)
     assert replayed.labels == live.labels
     assert replayed.rows.values.tobytes() == live.rows.values.tobytes()
 

@@ -40,7 +40,7 @@ from .model import Predictor, ServedModel
 from .openapi import describe
 from .operations import BINARY, JSON, Call, Operation, RequestError, encode_json, to_response
 from .replay import read_log
-from .requests import BadExampleError, Examples, parse_examples, parse_json, parse_values
+from .requests import BadExampleError, make_texts, parse_json, parse_values
 from .responses import Health, Learnt, Listing
 
 SMALL = 1 << 16  # bytes of a body that is parsed at once; larger ones are parsed in a thread
@@ -119,13 +119,6 @@ class Budget:
 
     def __init__(self, most: int) -> None:
         self.most, self.bytes, self.requests = most, 0, 0
-
-    def take(self, count: int) -> None:
-        """Count more bytes; refuse them if there are too many."""
-        self.bytes += count
-        if self.bytes > self.most:
-            sentence = "The bodies of open requests are too large; try again."
-            raise RequestError(429, "too-many-bytes", sentence)
 
 
 class PathEndpoint:
@@ -304,39 +297,35 @@ class Service:
             self.check_token(request, operation.role)
         if operation.role and not self.is_loaded:
             refuse_early()
-        query, received = None, 0
+        body, query = bytearray(), None
         if operation.query is not None:
             query = read_query(request, operation.query)
         if operation.method == "GET":
-            return to_response(await operation.answer(Call(request, b"", query)))
+            return to_response(await operation.answer(Call(request, body, query)))
         budget = self.rows_budget if operation.largest is None else self.model_budget
         budget.requests += 1
         try:
-            pieces = []
-            async for piece in self.read(request, operation):
-                received += len(piece)
-                budget.take(len(piece))
-                pieces.append(piece)
-            body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+            await self.read(request, operation.largest or self.limits.bytes, budget, body)
             return to_response(await operation.answer(Call(request, body, query)), operation.status)
         finally:
             budget.requests -= 1
-            budget.bytes -= received
+            budget.bytes -= len(body)
 
-    async def read(self, request: Request, operation: Operation) -> Any:
-        """Yield the pieces of a body; refuse one that is too large."""
+    async def read(self, request: Request, most: int, budget: Budget, body: bytearray) -> None:
+        """Read a body; refuse one that is too large."""
         if request.headers.get("content-encoding", "identity") not in ("", "identity"):
             raise RequestError(415, "encoding", "Send the body without compression.")
-        largest, size = operation.largest or self.limits.bytes, 0
-        length = request.headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > largest:
-            raise too_large(largest)
+        sentence = f"A body has at most {most:,} bytes; send several requests."
+        if int(request.headers.get("content-length", "0")) > most:
+            raise RequestError(413, "too-many-bytes", sentence)
         async for piece in request.stream():
-            size += len(piece)
-            if size > largest:
-                raise too_large(largest)
-            if piece:
-                yield piece
+            body += piece
+            budget.bytes += len(piece)
+            if len(body) > most:
+                raise RequestError(413, "too-many-bytes", sentence)
+            if budget.bytes > budget.most:
+                sentence = "The bodies of open requests are too large; try again."
+                raise RequestError(429, "too-many-bytes", sentence)
 
     async def work(self, call: Call, function: Callable[[], Any]) -> Any:
         """Call a function: at once for a small body, otherwise in a thread."""
@@ -351,7 +340,7 @@ class Service:
 
         def predict() -> bytes:
             predictor, query = self.current(), call.query
-            values = self.parse(call, predictor.served, parse_values)
+            values = self.parse(call, predictor.served)
             if len(values) * query.explain > MOST_EXPLAINED:
                 sentence = f"rows times explain may be {MOST_EXPLAINED:,}; send fewer rows."
                 raise RequestError(400, "too-many-explained", sentence)
@@ -360,10 +349,10 @@ class Service:
 
         return Response(await self.work(call, predict), media_type=JSON)
 
-    def parse(self, call: Call, served: ServedModel, parse: Callable[..., Any]) -> Any:
+    def parse(self, call: Call, served: ServedModel) -> list[Any]:
         """The rows of a request."""
         maker, kind = served.maker, call.header("content-type")
-        found = parse(call.body, kind, self.limits.rows, maker.of_lines, maker.of_lists)
+        found = parse_values(call.body, kind, self.limits.rows, maker.of_lines, maker.of_lists)
         call.request.scope["rows"] = len(found)
         return found
 
@@ -373,12 +362,11 @@ class Service:
 
         def make_job() -> Job:
             served = learning.served
-            found: Examples = self.parse(call, served, parse_examples)
-            rows = None
+            values, rows = self.parse(call, served), None
             if len(call.body) > SMALL:
                 with suppress(BadExampleError):  # unless it is a retry, the thread refuses it, too
-                    rows = served.make_learnable(found.values)
-            return Job(found.texts, found.values, key=key, rows=rows, served=served)
+                    rows = served.make_learnable(values)
+            return Job(make_texts(values), values, key=key, rows=rows, served=served)
 
         job = await self.work(call, make_job)
         return Learnt(await self.write(job, learning), len(job.texts))
@@ -462,7 +450,7 @@ class Service:
 
     async def load(self, call: Call) -> Learnt:
         """Replace the model by the one in the body, a model file."""
-        return await self.change(changes.load, call.body)
+        return await self.change(changes.load, bytes(call.body))
 
     async def roll_back(self, call: Call) -> Learnt:
         """Return to the model after an example."""
@@ -536,12 +524,6 @@ def read_query(request: Request, kind: Any) -> Any:
         return msgspec.convert(dict(request.query_params), kind, strict=False)
     except msgspec.ValidationError as error:
         raise RequestError(400, "bad-query", f"The query is refused: {error}.") from None
-
-
-def too_large(largest: int) -> RequestError:
-    """The refusal of a body that is too large."""
-    sentence = f"A body has at most {largest:,} bytes; send several requests."
-    return RequestError(413, "too-many-bytes", sentence)
 
 
 def read_key(call: Call) -> bytes | None:

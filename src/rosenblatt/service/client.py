@@ -1,17 +1,16 @@
 """A client of the service, with time-outs, retries and idempotency keys."""
 
 import json
-import random
-import time
 import uuid
-from collections import deque
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
-from urllib.parse import urlsplit
+
+try:
+    import urllib3
+except ImportError as missing:
+    raise ImportError("The client needs urllib3: pip install 'rosenblatt[serve]'.") from missing
 
 RETRIED = {408, 429, 502, 503, 504}  # the service, or a proxy before it, may answer later
 LONGEST_PAUSE = 30.0  # seconds between two attempts
-CONNECTIONS: dict[str, type[HTTPConnection]] = {"http": HTTPConnection, "https": HTTPSConnection}
 
 
 class ServiceError(RuntimeError):
@@ -93,15 +92,21 @@ class Client:
         retries: int = 5,
         backoff: float = 0.2,
     ) -> None:
-        parts = urlsplit(address)
-        if parts.scheme not in CONNECTIONS or not parts.hostname:
+        parts = urllib3.util.parse_url(address)
+        if parts.scheme not in ("http", "https") or not parts.host:
             raise ValueError(f"Expected an address such as http://127.0.0.1:8080, got {address!r}.")
-        self.address, self.timeout = address.rstrip("/"), timeout
-        self.retries, self.backoff = retries, backoff
-        self._place = CONNECTIONS[parts.scheme], parts.hostname, parts.port
-        self._path = parts.path.rstrip("/")
+        self.address = address.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._idle: deque[HTTPConnection] = deque()
+        again = urllib3.Retry(
+            retries,
+            allowed_methods=None,
+            status_forcelist=RETRIED,
+            backoff_factor=backoff,
+            backoff_max=LONGEST_PAUSE,
+            backoff_jitter=backoff,
+            raise_on_status=False,
+        )
+        self._pool = urllib3.PoolManager(timeout=timeout, retries=again, maxsize=64)
 
     def predict(self, rows: Any) -> list[Any]:
         """Predict the label of each row.
@@ -186,66 +191,28 @@ class Client:
         """
         content = None if body is None else json.dumps(body, default=to_plain).encode()
         sent = self._headers | {"Content-Type": "application/json"} | (headers or {})
-        pause = self.backoff
-        for attempt in range(self.retries + 1):
-            is_last, asked = attempt == self.retries, 0.0
-            connection = self._connect()
-            is_reused = connection.sock is not None
-            try:
-                status, answer, asked = self._send(connection, method, path, content, sent)
-                if status < 400:
-                    return answer
-                if status not in RETRIED or is_last:
-                    sentence = str(answer.get("error", f"The answer has the status {status}."))
-                    raise ServiceError(sentence, status, str(answer.get("code", "")))
-            except (OSError, HTTPException) as error:
-                connection.close()
-                if is_last:
-                    sentence = f"{self.address} did not answer in {attempt + 1} attempts"
-                    raise ConnectionError(f"{sentence}: {error!r}.") from error
-                if is_reused:
-                    continue  # the service closes connections that are idle
-            time.sleep(max(asked, random.uniform(pause / 2, pause)))
-            pause = min(2 * pause, LONGEST_PAUSE)
-        raise AssertionError("the last attempt returns or raises")
+        try:
+            found = self._pool.request(method, self.address + path, body=content, headers=sent)
+        except urllib3.exceptions.HTTPError as error:
+            raise ConnectionError(f"{self.address} did not answer: {error}.") from error
+        try:
+            answer = dict(json.loads(found.data))
+        except ValueError:  # of a proxy
+            answer = {"error": found.data[:200].decode("utf-8", "replace")}
+        if found.status >= 400:
+            sentence = str(answer.get("error", f"The answer has the status {found.status}."))
+            raise ServiceError(sentence, found.status, str(answer.get("code", "")))
+        return answer
 
     def close(self) -> None:
         """Close the connections that are open; the client can still be used."""
-        while self._idle:
-            self._idle.pop().close()
+        self._pool.clear()
 
     def __enter__(self) -> "Client":
         return self
 
     def __exit__(self, *raised: object) -> None:
         self.close()
-
-    def _connect(self) -> HTTPConnection:
-        """An open connection that no thread uses, or a new one."""
-        try:
-            return self._idle.pop()
-        except IndexError:
-            kind, host, port = self._place
-            return kind(host, port, timeout=self.timeout)
-
-    def _send(
-        self,
-        connection: HTTPConnection,
-        method: str,
-        path: str,
-        content: bytes | None,
-        headers: dict[str, str],
-    ) -> tuple[int, dict[str, Any], float]:
-        """Send once; return the status, the JSON and the pause that the service asks for."""
-        connection.request(method, self._path + path, content, headers)
-        response = connection.getresponse()
-        data, asked = response.read(), response.headers.get("Retry-After", "")
-        self._idle.append(connection)
-        try:
-            answer = json.loads(data)
-        except ValueError:  # of a proxy
-            answer = {"error": data[:200].decode("utf-8", "replace")}
-        return response.status, answer, float(asked) if asked.isdecimal() else 0.0
 
 
 def to_records(rows: Any) -> Any:

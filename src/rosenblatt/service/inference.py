@@ -1,18 +1,16 @@
 """The Open Inference Protocol (KServe v2, Triton): predictions of named tensors."""
 
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-import msgspec
 import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from .. import __version__
 from .operations import Call, Operation, RequestError, encode_json
-from .requests import BadExampleError, check_values, decode, parse_json
+from .requests import BadExampleError, check_values, parse_json
 from .responses import Ready
 
 if TYPE_CHECKING:
@@ -208,7 +206,7 @@ def read_tensors(call: Call) -> tuple[Inference, list[Tensor]]:
     if length and not (length.isdecimal() and len(length) < 12 and int(length) <= len(body)):
         raise BadExampleError("Inference-Header-Content-Length is not the size of the JSON.")
     size = int(length) if length else len(body)
-    asked, binary = parse_document(body[:size]), body[size:]
+    asked, binary = parse_json(body[:size], kind=Inference), body[size:]
     tensors = []
     for one in asked.inputs:
         count = None if one.parameters is None else one.parameters.binary_data_size
@@ -225,26 +223,6 @@ def read_tensors(call: Call) -> tuple[Inference, list[Tensor]]:
     return asked, tensors
 
 
-def parse_document(body: bytes) -> Inference:
-    """Parse the document; NaN, which Python writes into JSON, is a missing value."""
-    found: Inference
-    if b"NaN" in body:
-        try:
-            document = json.loads(decode(body), parse_constant=read_constant)
-            found = msgspec.convert(document, Inference)
-            return found
-        except (ValueError, RecursionError):
-            pass  # the next line says where
-    found = parse_json(body, kind=Inference)
-    return found
-
-
-def read_constant(name: str) -> None:
-    """A missing value for NaN; infinities are refused."""
-    if name != "NaN":
-        raise ValueError(name)
-
-
 def flatten(data: list[Any]) -> list[Any]:
     """The values of nested lists, in order."""
     flat = data
@@ -253,7 +231,7 @@ def flatten(data: list[Any]) -> list[Any]:
     return flat
 
 
-def decode_binary(data: bytes, tensor: InputTensor) -> list[Any]:
+def decode_binary(data: bytes | bytearray, tensor: InputTensor) -> list[Any]:
     """The values of a binary tensor: little-endian numbers, or strings after their lengths."""
     kind = tensor.datatype
     try:

@@ -109,9 +109,6 @@ class Learning(threading.Thread):
         Why examples cannot be taken at the moment.
     on_sync : callable
         Called with the seconds that each sync took.
-    answers : Progress or None
-        The errors of the published weights on examples since the start, before they learnt them;
-        None if the weights that learn also answer, and ``served.progress`` has these errors.
     """
 
     def __init__(
@@ -136,7 +133,6 @@ class Learning(threading.Thread):
         self.due = self.again_at = self.retry_at = 0.0
         self.expected, self.syncing = 1, 0.0  # requests of the last group, seconds of its sync
         self.on_sync: Callable[[float], object] = lambda seconds: None
-        self.answers = self.served.begin_answers()
         self.publish()
 
     # From other threads
@@ -292,8 +288,6 @@ class Learning(threading.Thread):
         for job, end in zip(group, ends, strict=True):
             job.tell(before + end)
         examples = join_examples([given for _, given in made])
-        if self.answers is not None:
-            self.served.count_answers(self.answers, self.predictor.learner, examples)
         self.served.learn(examples)
         self.check_learnt()
 
@@ -358,7 +352,7 @@ class Learning(threading.Thread):
             served.name, served.log = str(self.path), self.log.identity
             served.most_classes = self.served.most_classes
             served.sequence = self.log.last
-            self.served, self.answers = served, served.begin_answers()
+            self.served = served
             self.publish()
 
     def change(

@@ -10,7 +10,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
-from .responses import about, find_errors
+from .responses import about
 
 if TYPE_CHECKING:
     from .app import Service
@@ -64,7 +64,7 @@ class Metrics(Collector):
         """The state of the model and of the log."""
         service, learning = self.service, self.service.learning
         predictor = service.current()
-        model, progress = about(predictor, learning), find_errors(predictor.served, learning)
+        model, progress = about(predictor, learning), predictor.served.progress
         yield gauge("open_requests", "Requests being answered.", service.rows_budget.requests)
         yield gauge("sequence", "Number of the last example learnt.", model.sequence)
         yield gauge("published_sequence", "Number in predictions.", model.published)

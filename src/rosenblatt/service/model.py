@@ -267,23 +267,6 @@ class ServedModel:
         answer = predict(learner, batch.rows, batch.width, coverage)
         return answer | {"explanations": explain(learner, batch, names, features)}
 
-    def begin_answers(self) -> Progress | None:
-        """Counts of wrong answers where other weights answer than those that learn, else None."""
-        if self.learner.parameters["solution"] == "last":
-            return None
-        return Progress(numbers=self.has_numbers)
-
-    def count_answers(self, answers: Progress, learner: Any, given: Learnable) -> None:
-        """Count the errors of the answers that a published copy of the model gives to examples."""
-        labels, chosen = given.labels or [], learner.choose(learner.scores(given.rows, given.width))
-        if self.has_numbers:
-            answers.add(np.abs(chosen - np.array(labels, np.float64)))
-        elif self.learner.multilabel:
-            answers.add((chosen != self.encode(labels)).any(axis=1))
-        else:
-            wrong = np.array([learner.codes.get(label, -1) for label in labels]) != chosen
-            answers.add(wrong, labels)
-
     # Copies to predict with and to save
 
     def make_predictor(self) -> "Predictor":

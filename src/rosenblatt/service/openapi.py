@@ -9,7 +9,6 @@ import msgspec
 from .. import __version__
 from .model import ServedModel
 from .operations import BINARY, JSON, Operation
-from .requests import CSV, LINES, NDJSON
 from .responses import Failure
 
 if TYPE_CHECKING:
@@ -33,39 +32,35 @@ NUMBERS = r"^[1-9][0-9]{0,8}(,[1-9][0-9]{0,8}){0,9}$"  # ranges, too
 
 def describe(service: "Service") -> dict[str, Any]:
     """The description."""
-    operations, served = service.operations, service.current().served
-    types = {one.result for one in operations if not isinstance(one.result, str)} | {Failure}
-    types |= {
-        one.body for one in operations if isinstance(one.body, type) and one.body is not bytes
-    }
-    ordered = sorted(types, key=lambda kind: kind.__name__)
+    served, most = service.current().served, service.limits.rows
+    kinds = {kind for one in service.operations for kind in (one.result, one.body)} | {Failure}
+    ordered = sorted((one for one in kinds if is_struct(one)), key=lambda one: one.__name__)
     found, schemas = msgspec.json.schema_components(ordered, ref_template=PLACE)
     places = dict(zip(ordered, found, strict=True))
     row, labelled = describe_rows(served)
     bodies: dict[Any, Any] = {
-        "rows": several_rows(row, service.limits.rows),
-        "examples": several_rows(labelled, service.limits.rows),
+        "rows": {JSON: {"schema": several_rows(row, most)}},
+        "examples": {JSON: {"schema": several_rows(labelled, most)}},
         bytes: {BINARY: {"schema": {}}},
     } | {kind: {JSON: {"schema": place}} for kind, place in places.items()}
+    refusal = {"description": "Why not.", "content": {JSON: {"schema": places[Failure]}}}
     paths: dict[str, Any] = {}
-    for one in operations:
+    for one in service.operations:
         kind = one.result if isinstance(one.result, str) else JSON
-        content = {kind: {"schema": places.get(one.result, {})}}
-        refused = {JSON: {"schema": places[Failure]}}
-        statuses = list_refusals(service, one)
+        answer = {
+            "description": "The answer.",
+            "content": {kind: {"schema": places.get(one.result, {})}},
+        }
         entry: dict[str, Any] = {
             "summary": (inspect.getdoc(one.answer) or "").partition("\n")[0],
             "parameters": list_parameters(one, served),
-            "responses": {str(one.status): {"description": "The answer.", "content": content}}
-            | {str(n): {"description": why, "content": refused} for n, why in statuses.items()},
+            "responses": {
+                str(one.status): answer,
+                "default": refusal if one.role or "{" in one.path else answer,
+            },
         }
-        if one.path in ("/healthz", "/readyz", "/v2/health/ready"):
-            entry["responses"]["503"] = {"description": "It does not.", "content": content}
         if one.body is not None:
             entry["requestBody"] = {"required": True, "content": bodies[one.body]}
-            if isinstance(one.body, str):
-                kinds = f"{NDJSON[0]} and {LINES if served.maker.of_lines else CSV}"
-                entry["requestBody"]["description"] = f"The same as {kinds} is read, too."
         if not one.role:
             entry["security"] = []
         paths.setdefault(one.path, {})[one.method.lower()] = entry
@@ -79,6 +74,11 @@ def describe(service: "Service") -> dict[str, Any]:
         described["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         described["security"] = [{"token": []}]
     return described
+
+
+def is_struct(kind: Any) -> bool:
+    """Whether a type has a schema of its own."""
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 def list_parameters(operation: Operation, served: ServedModel) -> list[dict[str, Any]]:
@@ -103,34 +103,9 @@ def list_parameters(operation: Operation, served: ServedModel) -> list[dict[str,
     return found + ([KEY] if operation.role == "learn" else [])
 
 
-def list_refusals(service: "Service", operation: Operation) -> dict[int, str]:
-    """Why an operation is refused, by status."""
-    limits, found = service.limits, {}
-    if operation.query is not None or operation.body is not None or "{" in operation.path:
-        found[400] = "The query, a row or a column cannot be used."
-    if operation.body is not None:
-        largest = operation.largest or limits.bytes
-        found[413] = f"Over {largest:,} bytes or {limits.rows:,} rows."
-        found |= {415: "The type of the body is not supported.", 429: "Too much is open."}
-    if operation.role:
-        found[503] = "The service starts or stops, or examples cannot be written."
-    if operation.role and service.tokens.roles:
-        found |= {401: "A token is required.", 403: "The token has another role."}
-    if operation.role in ("learn", "admin"):
-        found[403] = "The service does not learn, or the token has another role."
-    if operation.role == "learn":
-        found[409] = "The Idempotency-Key was used for other examples."
-    if "{" in operation.path:
-        found[404] = "There is no such model or example."
-    if operation.role == "admin" and operation.method != "GET":
-        found |= {409: "The log does not allow this change.", 422: "The model cannot be used."}
-    return found
-
-
 def several_rows(one: dict[str, Any], most: int) -> dict[str, Any]:
-    """The request body of one row or several."""
-    several = {"type": "array", "items": one, "minItems": 1, "maxItems": most}
-    return {JSON: {"schema": {"anyOf": [one, several]}}}
+    """One row or several."""
+    return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1, "maxItems": most}]}
 
 
 def describe_rows(served: ServedModel) -> Any:

@@ -31,7 +31,7 @@ class Call(NamedTuple):
     """A request, its body, and its query as the type of its operation."""
 
     request: Request
-    body: bytes = b""
+    body: bytearray
     query: Any = None
 
     def header(self, name: str) -> str:

@@ -1,10 +1,7 @@
-"""Request bodies as examples, each with the text that the log keeps of it."""
+"""Request bodies as rows, and the texts that the log keeps of them."""
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -12,8 +9,8 @@ import msgspec
 from .operations import JSON
 
 NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
-CSV = "text/csv"
 LINES = "text/plain"
+BOM = b"\xef\xbb\xbf"
 FORM = "application/x-www-form-urlencoded"
 """What ``curl -d`` states whatever it sends. Pages of other sites, which may send this type without
 asking, are refused by their origin."""
@@ -49,28 +46,17 @@ class NoSetsError(BadExampleError):
     code = "no-conformal"
 
 
-@dataclass(frozen=True)
-class Examples:
-    """Examples: the texts that the log keeps, and their parsed values."""
-
-    texts: list[str]
-    values: list[Any]
-
-    def __len__(self) -> int:
-        """The number of examples."""
-        return len(self.texts)
-
-
-def parse_examples(
-    body: bytes, content_type: str, most: int, of_lines: bool, of_lists: str | None = None
-) -> Examples:
-    """Parse a request body into examples, each with the text for the log."""
-    values = parse_values(body, content_type, most, of_lines, of_lists)
-    return Examples([msgspec.json.encode(value).decode() for value in values], values)
+def make_texts(values: list[Any]) -> list[str]:
+    """The texts of examples for the log."""
+    return [msgspec.json.encode(value).decode() for value in values]
 
 
 def parse_values(
-    body: bytes, content_type: str, most: int, of_lines: bool, of_lists: str | None = None
+    body: bytes | bytearray,
+    content_type: str,
+    most: int,
+    of_lines: bool,
+    of_lists: str | None = None,
 ) -> list[Any]:
     """Parse a request body into rows: objects, or lines of text.
 
@@ -86,19 +72,18 @@ def parse_values(
         The entry that a list stands for, if an example may be a list instead of an object.
     """
     kind = check_type(content_type)
-    body = body.removeprefix(b"\xef\xbb\xbf")
+    if body.startswith(BOM):
+        body = body[len(BOM) :]
     if kind == JSON or (kind == FORM and body.lstrip()[:1] in (b"{", b"[")):
         values = parse_json(body)
         found: Iterable[Any] = values if isinstance(values, list) else [values]
     elif kind in NDJSON:
         lines = (line for line in body.split(b"\n") if line.strip())
         found = (parse_json(line, row) for row, line in enumerate(lines, 1))
-    elif kind == CSV and not of_lines:
-        found = parse_csv(decode(body))
     elif kind == LINES and of_lines:
         found = (line.rstrip("\r") for line in decode(body).split("\n") if line.strip())
     else:
-        names = f"{JSON}, {NDJSON[0]} or {LINES if of_lines else CSV}"
+        names = f"{JSON} or {LINES if of_lines else NDJSON[0]}"
         raise UnknownTypeError(f"Content-Type {kind[:80]} is not supported; send {names}.")
     if of_lists is not None:
         found = ({of_lists: one} if type(one) is list else one for one in found)
@@ -116,7 +101,7 @@ def check_type(content_type: str) -> str:
     return kind.strip().lower() or JSON
 
 
-def decode(body: bytes) -> str:
+def decode(body: bytes | bytearray) -> str:
     """The text of a body."""
     try:
         return body.decode()
@@ -139,7 +124,7 @@ def check_values(values: Iterable[Any], most: int, kind: type) -> list[Any]:
     return taken
 
 
-def parse_json(text: bytes | str, row: int | None = None, kind: Any = Any) -> Any:
+def parse_json(text: bytes | bytearray | str, row: int | None = None, kind: Any = Any) -> Any:
     """Parse JSON of a type, from a request or from the log.
 
     NaN, infinity and half characters are refused.
@@ -149,22 +134,6 @@ def parse_json(text: bytes | str, row: int | None = None, kind: Any = Any) -> An
     except RecursionError:
         raise BadExampleError("invalid JSON (it is nested too deeply)", row) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        if isinstance(text, bytes):
+        if not isinstance(text, str):
             decode(text)
         raise BadExampleError(f"invalid JSON ({error})", row) from None
-
-
-def parse_csv(text: str) -> Iterator[dict[str, str]]:
-    """Parse rows below a line of names; each is an object of strings."""
-    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        names = [name.strip() for name in next(rows, [])]
-        if len(set(names)) < len(names):
-            raise BadExampleError("The first line of the CSV names a column twice.")
-        for number, cells in enumerate((row for row in rows if row), 1):
-            if len(cells) != len(names):
-                sentence = f"there are {len(cells)} cells, and the first line names {len(names)}"
-                raise BadExampleError(sentence, number)
-            yield dict(zip(names, cells, strict=True))
-    except csv.Error as error:
-        raise BadExampleError(f"invalid CSV ({error})", rows.line_num) from None

@@ -6,7 +6,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from .. import __version__
 from .learning import Learning
-from .model import WINDOWS, Predictor, Progress, ServedModel
+from .model import WINDOWS, Predictor
 
 
 class Failure(Struct, omit_defaults=True):
@@ -84,7 +84,6 @@ class ModelState(Struct):
     label: str
     rows: str
     columns: list[dict[str, str]]
-    features: int
     learning: bool
     sequence: int
     logged: int
@@ -94,34 +93,24 @@ class ModelState(Struct):
     examples: int
     refused: int
     error: dict[str, float | None]
-    error_of: str
     class_error: dict[str, float]
     target: str
     curve: list[list[float]]
     failure: str | None
-    numbers: dict[str, Any] | None = None
     version: str = __version__
-
-
-def find_errors(served: ServedModel, learning: Learning | None) -> Progress:
-    """The errors of the answers since the start, or of the last weights before there are any."""
-    answers = None if learning is None else learning.answers
-    return answers if answers is not None and answers.examples else served.progress
 
 
 def about(predictor: Predictor, learning: Learning | None) -> ModelState:
     """A description of the model, what it has learnt, and its errors before learning."""
     served, learner, published = predictor
-    progress, counted = served.progress, find_errors(served, learning)
-    weights = "answers" if learner.parameters["solution"] == "last" else "last weights"
+    progress = served.progress
     return ModelState(
         estimator=served.kept.estimator,
-        solution=served.learner.parameters["solution"],
+        solution=learner.parameters["solution"],
         classes=learner.classes.tolist(),
         label=served.maker.label,
         rows=served.maker.recipe.rows,
         columns=[{"name": name, "kind": kind} for name, kind in served.maker.columns],
-        features=served.learner.width,
         learning=learning is not None,
         sequence=served.sequence,
         logged=served.sequence if learning is None else learning.log.last,
@@ -130,11 +119,9 @@ def about(predictor: Predictor, learning: Learning | None) -> ModelState:
         mistakes=sum(state.mistakes for state in served.learner.states),
         examples=progress.examples,
         refused=progress.refused,
-        error={"all": counted.error()} | {str(last): counted.error(last) for last in WINDOWS},
-        error_of=weights if counted is progress else "answers since the start",
-        class_error={name: errors / count for name, (count, errors) in counted.classes.items()},
+        error={"all": progress.error()} | {str(last): progress.error(last) for last in WINDOWS},
+        class_error={name: errors / count for name, (count, errors) in progress.classes.items()},
         target=learner.target_kind,
-        curve=counted.curve,
+        curve=progress.curve,
         failure=None if learning is None else learning.failure,
-        numbers=learner.numbers.as_dict() if served.has_numbers else None,
     )

@@ -195,19 +195,13 @@ def print_address(path: Path, listening: socket.socket, service: Service) -> Non
 
 
 def bind_socket(host: str, port: int) -> socket.socket:
-    """Bind a socket; wait a few seconds for a port that another process is releasing."""
+    """Listen; wait a few seconds for a port that another process is releasing."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     until = time.monotonic() + PATIENCE
     while True:
-        made = socket.socket(family, socket.SOCK_STREAM)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made.bind((host, port))
-            made.listen(1024)
-            made.set_inheritable(True)
-            return made
+            return socket.create_server((host, port), family=family, backlog=1024)
         except OSError as error:
-            made.close()
             if time.monotonic() > until:
                 raise ValueError(
                     f"{host}:{port} cannot be listened to: {error.strerror}. Choose another port."
@@ -245,31 +239,23 @@ def run(
 
     async def main() -> None:
         loop, stopped = asyncio.get_running_loop(), asyncio.Event()
-        received: list[int] = []
-
-        def stop() -> None:
-            service.stopping = True
-            stopped.set()
 
         def end(number: int) -> None:
-            received.append(number)
-            stop()
-            if not service.is_loaded:
-                loading.cancel()
+            if not service.is_loaded:  # nothing is to be finished, and a log is left as it is
+                os._exit(128 + number)
+            service.stopping = True
+            stopped.set()
 
         if hasattr(signal, "SIGHUP"):  # not on Windows
             loop.add_signal_handler(signal.SIGHUP, service.reload)
         for number in (signal.SIGTERM, signal.SIGINT):
             handle_signal(loop, number, end)
         answering = asyncio.create_task(server.serve(listening, stopped, GRACE))
-        loading = asyncio.ensure_future(call_in_thread(load))
         try:
-            await loading
-        except BaseException as error:
-            stop()
+            await asyncio.to_thread(load)
+        except BaseException:
+            stopped.set()
             await answering
-            if received and isinstance(error, asyncio.CancelledError):
-                raise SystemExit(128 + received[0]) from None
             raise
         await answering
 
@@ -285,27 +271,6 @@ def handle_signal(
         loop.add_signal_handler(number, end, number)
     except NotImplementedError:  # Windows
         signal.signal(number, lambda received, _: loop.call_soon_threadsafe(end, received))
-
-
-async def call_in_thread(function: Callable[[], None]) -> None:
-    """Call a function in a thread that does not keep the process alive after an interrupt."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[None] = loop.create_future()
-
-    def finish(error: BaseException | None) -> None:
-        if not future.done():
-            future.set_result(None) if error is None else future.set_exception(error)
-
-    def call() -> None:
-        try:
-            function()
-        except BaseException as error:  # raised where the result is waited for
-            loop.call_soon_threadsafe(finish, error)
-        else:
-            loop.call_soon_threadsafe(finish, None)
-
-    threading.Thread(target=call, name="rosenblatt-loading", daemon=True).start()
-    await future
 
 
 # Messages to the operator

@@ -77,7 +77,7 @@ def describe(service: "Service") -> dict[str, Any]:
 
 
 def is_struct(kind: Any) -> bool:
-    """Whether a type has a schema of its own."""
+    """Whether a type is described among the components."""
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 

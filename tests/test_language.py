@@ -100,6 +100,6 @@ def test_every_option_names_its_quantity():
 def test_the_help_of_every_command_is_plain():
     for name in COMMANDS:
         command = app.get_command(click.Context(app), name)
-        assert command.examples, name
+        assert command.epilog, name
         assert not IDIOMS.search(f"{command.help} {COMMANDS[name][1]}"), name
         assert command.help.split("\n")[0].endswith("."), name

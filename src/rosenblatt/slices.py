@@ -95,7 +95,7 @@ SLICES = {
             "prove": (
                 "shell.prove",
                 "Prove that a plane separates two classes, or that no plane does.",
-            ),
+            )
         },
     ),
     "export": Slice(

@@ -51,10 +51,7 @@ def test_sums_add_up_by_key():
     assert both.vectors.values.tolist() == [[2.0, 4.0, 7.0, 1.0]]
 
 
-RULES = {
-    AROW: lambda: reference.AROWRule(),
-    SCW: lambda: reference.SCWRule(),
-}
+RULES = {AROW: lambda: reference.AROWRule(), SCW: lambda: reference.SCWRule()}
 
 
 @pytest.mark.parametrize("solution", ["last", "average"])

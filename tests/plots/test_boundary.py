@@ -96,11 +96,7 @@ def test_one_column_is_drawn_on_a_line():
 def test_any_classifier_is_drawn_as_it_predicts(estimator):
     X, y = make_circles(60, noise=0.1, factor=0.4, random_state=0)
     estimator.fit(X, y)
-    display = BoundaryDisplay.from_estimator(
-        estimator,
-        X,
-        y,
-    )
+    display = BoundaryDisplay.from_estimator(estimator, X, y)
     xs, ys = np.linspace(display.limits.low, display.limits.high, 200).T
     grid = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
     sure = np.abs(display.leads[1].ravel()) > 1e-9

@@ -97,10 +97,7 @@ def test_only_some_moments_of_a_long_run_are_measured(monkeypatch):
     monkeypatch.setattr(progress, "MOST", 10)
     display = ProgressDisplay.from_data(*XOR)
     assert len(display.curves["errors"]) == 10
-    assert display.time[[0, -1]].tolist() == [
-        1,
-        Perceptron(random_state=0).fit(*XOR).n_mistakes_,
-    ]
+    assert display.time[[0, -1]].tolist() == [1, Perceptron(random_state=0).fit(*XOR).n_mistakes_]
 
 
 def test_the_bound_is_drawn_over_epochs():

@@ -230,10 +230,7 @@ FORGED = {
     ),
     "not finite": ({"transition_sums": np.full((4, 3), np.nan)}, "transition_sums does not fit"),
     "too few": ({"emission_sums": np.zeros((1, 3))}, "emission_sums does not fit"),
-    "no sums": (
-        {"emission_sums": None, "transition_sums": None},
-        "not of its solution",
-    ),
+    "no sums": ({"emission_sums": None, "transition_sums": None}, "not of its solution"),
 }
 
 

@@ -1,10 +1,6 @@
 import pytest
 
-from rosenblatt.sequence.templates import (
-    format_template,
-    make_default_templates,
-    parse_template,
-)
+from rosenblatt.sequence.templates import format_template, make_default_templates, parse_template
 
 COLUMNS = ("word", "pos")
 

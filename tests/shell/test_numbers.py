@@ -110,12 +110,7 @@ def test_lines_of_svmlight_with_decimals_are_numbers(capsys, folder):
 
 @pytest.mark.parametrize(
     "options",
-    [
-        ["--rule", "arow"],
-        ["--probabilities"],
-        ["--balanced"],
-        ["--set", "solution=pocket"],
-    ],
+    [["--rule", "arow"], ["--probabilities"], ["--balanced"], ["--set", "solution=pocket"]],
 )
 def test_what_is_for_classes_is_refused_in_a_line(capsys, folder, options):
     status, _, err = run(capsys, "train", "house.csv", "--label", "price", *options)
@@ -136,15 +131,7 @@ def test_folds_tuning_and_comparing(capsys, folder):
 
 
 def test_progressive_errors_are_those_of_rows_before_they_are_learnt(capsys, folder):
-    options = [
-        "--epochs",
-        1,
-        "--json",
-        "--set",
-        "progress_every=50",
-        "--set",
-        "solution=last",
-    ]
+    options = ["--epochs", 1, "--json", "--set", "progress_every=50", "--set", "solution=last"]
     out = run(capsys, "train", "house.svm", *options, "--set", "scale=none")[1]
     log = pd.DataFrame([each for each in map(json.loads, out.splitlines()) if "last_error" in each])
     (batch,), errors = list(read("house.svm", scale="none")), []

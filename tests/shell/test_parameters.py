@@ -2,7 +2,7 @@
 
 import pytest
 
-from rosenblatt.shell.panels import CommandError
+from rosenblatt.shell.commands import CommandError
 from rosenblatt.shell.parameters import parse_settings, table_for_training
 
 

@@ -117,10 +117,7 @@ def test_ranks_with_commas_and_many_ranks_and_one_rank(capsys, folder):
             "leave fit_intercept and intercept_step out",
         ),
         (["--separator", ";", *OPTIONS[2:]], "ordinal is for rows of one label each"),
-        (
-            ["--set", "negative_margin=1", *OPTIONS[2:]],
-            "its own parameters are margin, ranks.",
-        ),
+        (["--set", "negative_margin=1", *OPTIONS[2:]], "its own parameters are margin, ranks."),
         (["--set", "solution=pocket", *OPTIONS[2:]], "last"),
     ],
 )

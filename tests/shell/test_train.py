@@ -249,12 +249,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
         ("x.csv", "a,y\n1,p\n2,n\n", ("--label", "z"), "x.csv has no column 'z'; there are: a, y."),
         ("x.csv", "a,y\n1,p\n2,n\n", ("--label", "7"), "x.csv has no column 7; there are: a, y."),
         ("x.csv", "a,y\n1,p\n2,n\n", ("--text", "z"), "x.csv has no column 'z'"),
-        (
-            "x.csv",
-            "a,y\n1,p\n2,n\n",
-            ("--format", "yaml"),
-            "format='yaml' is unknown; use ",
-        ),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--format", "yaml"), "format='yaml' is unknown; use "),
         (
             "x.dat",
             "some\nwords\n",
@@ -267,40 +262,15 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
         ("x.svm", "1 1:1\n2 1:2\n", ("--set", "cross=a,b"), "svmlight has numbered columns only"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--set", "bits=99"), "bits must be 1 to 31 or None; got 99."),
         ("x.vw", "1 |a b\n2 |a c\n", ("--set", "cross=a"), "cross='a' must be two names"),
-        (
-            "x.vw",
-            "1 |a b\n2 |a c\n",
-            ("--set", "ngrams=two"),
-            "ngrams=two must be a number or a",
-        ),
-        (
-            "x.vw",
-            "1 |a b\n2 |a c\n",
-            ("--set", "ngrams=1-x"),
-            "ngrams=1-x must be a number or a",
-        ),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--set", "ngrams=two"), "ngrams=two must be a number or a"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--set", "ngrams=1-x"), "ngrams=1-x must be a number or a"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--set", "ngrams=²"), "ngrams=² must be a number or a"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--set", "ngrams=3-2"), "ngrams must be two whole numbers"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--set", "ngrams=0"), "ngrams must be two whole numbers"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--test", "none.vw"), "There is no file none.vw."),
-        (
-            "x.csv",
-            "a,y\n",
-            (),
-            "has no rows below its header (use header=False if",
-        ),
-        (
-            "x.csv",
-            "a,y\n1,p\n2,n\n",
-            ("--label", "--5"),
-            "x.csv has no column '--5'; there",
-        ),
-        (
-            "x.csv",
-            "a,y\n1,p\n2,n\n",
-            ("--text", "y"),
-            "the label; text is for other",
-        ),
+        ("x.csv", "a,y\n", (), "has no rows below its header (use header=False if"),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--label", "--5"), "x.csv has no column '--5'; there"),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--text", "y"), "the label; text is for other"),
         ("x.csv", "a,y\n1,p\n2,n\n", ("--encoding", "x"), "encoding='x' is unknown; try latin-1."),
         (
             "x.csv",
@@ -741,13 +711,7 @@ def test_train_and_inspect_say_what_the_columns_are_taken_for(capsys, folder):
 def test_the_bias_can_be_stated_or_left_out(capsys, folder):
     for options, expected in (
         (("--set", "intercept_step=0.5"), 0.5),
-        (
-            (
-                "--set",
-                "fit_intercept=false",
-            ),
-            0.0,
-        ),
+        (("--set", "fit_intercept=false"), 0.0),
     ):
         run(capsys, "train", "flowers.csv", "-q", "-o", "m", *options)
         assert load_model("m").facts["intercept_step"] == expected
@@ -757,10 +721,7 @@ def test_small_slips_in_options_are_told(capsys, tmp_path):
     table, begun = tmp_path / "table.csv", tmp_path / "begun.model"
     table.write_text("one,class\n" + "".join(f"{i % 7},{i % 2}\n" for i in range(40)))
     status, _, err = run(capsys, "train", table, "--set", "intercept_step=-1")
-    assert (status, err) == (
-        2,
-        "rosenblatt: intercept_step must be a number from 0 up; got -1.\n",
-    )
+    assert (status, err) == (2, "rosenblatt: intercept_step must be a number from 0 up; got -1.\n")
     assert run(capsys, "train", table, "--rule", "arow", "-q", "-o", begun)[0] == 0
     status, _, err = run(capsys, "train", table, "--initial", begun, "--rule", "pa")
     said = "rosenblatt: The initial model has --rule arow; use the same rule.\n"

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from rosenblatt.shell.panels import CommandError
+from rosenblatt.shell.commands import CommandError
 from rosenblatt.shell.warm import warm_up
 
 SCRIPT = """

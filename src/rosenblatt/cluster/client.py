@@ -52,8 +52,7 @@ def connect(address: str) -> Client:
     if kind == "local":
         if not (count or "1").isdigit() or count == "0":
             raise ParameterError(
-                f"cluster={address!r} is not local:N with a number of workers.",
-                code="cluster-size",
+                f"cluster={address!r} is not local:N with a number of workers.", code="cluster-size"
             )
         cores = int(count) if count else os.cpu_count()
         with config.set({"distributed.nanny.pre-spawn-environ": {}}):  # see docs/scale.md

@@ -148,8 +148,7 @@ def make_partitions(X: Any, y: Any, weights: Any, reading: dict[str, Any]) -> Pa
             features["names"] = list(X.columns)
     if y is None:
         raise ParameterError(
-            "y is missing: pass the labels, or the name of a data frame's column.",
-            code="no-labels",
+            "y is missing: pass the labels, or the name of a data frame's column.", code="no-labels"
         )
     blocks = list_blocks(X)
     labels = cut_like(y, X, len(blocks), "y")

@@ -16,15 +16,7 @@ from ..storage.model import Model
 from ..training.fit import fit, make_model
 from ..training.plan import as_json
 from .evaluation import TagEvaluation, evaluate_tags
-from .formats import (
-    Layout,
-    Piece,
-    TaggedFile,
-    fill_tags,
-    find_layout,
-    read_pieces,
-    read_tagged,
-)
+from .formats import Layout, Piece, TaggedFile, fill_tags, find_layout, read_pieces, read_tagged
 from .learner import SequenceLearner
 from .parameters import PARAMETERS
 from .schemes import Tagged

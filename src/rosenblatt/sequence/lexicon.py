@@ -8,14 +8,7 @@ import numpy as np
 from ..data.rows import Array
 from .kernels import tokens as kernel
 from .kernels.tokens import ABSENT, HashTable, Looks
-from .strings import (
-    Categorical,
-    Strings,
-    enlarge_table,
-    fill_table,
-    make_table,
-    number_distinct,
-)
+from .strings import Categorical, Strings, enlarge_table, fill_table, make_table, number_distinct
 from .templates import Attribute, compute_attribute, hash_looks
 
 LEAST_SHARE = 0.05  # of the tokens of a word that a tag must have

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..data.results import count
 from ..parameters import Parameter
+from ..shell.commands import CommandError
 from ..shell.data import check_input
-from ..shell.panels import CommandError
 
 if TYPE_CHECKING:
     from ..shell.inspect import InspectOptions

@@ -11,11 +11,7 @@ if TYPE_CHECKING:
     from ..storage.model import Model
 
 FOLDS = 5
-WEIGHTS = {
-    "average": "average of all weights",
-    "last": "last weights",
-    "pocket": "best weights",
-}
+WEIGHTS = {"average": "average of all weights", "last": "last weights", "pocket": "best weights"}
 
 
 class Study:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..disk import refuse_all_but_files
 from ..slices import find_by_format, list_slices
-from .panels import CommandError, DescribedArgument, option
+from .commands import CommandError, DescribedArgument, option
 
 if TYPE_CHECKING:
     from ..reading.reader import Reader
@@ -25,7 +25,7 @@ DATA = DescribedArgument(
     "…; also .gz, .zst, .zip), - for standard input, or built-in: iris, xor, digits, "
     "breast-cancer, wine.",
 )
-input_option = partial(option, panel="Input")
+input_option = partial(option, group="Input")
 
 
 @dataclass
@@ -33,17 +33,13 @@ class SetOptions:
     """How rows are read that are not learnt by a model."""
 
     label: str | None = input_option(
-        help="Column with the label, by name or number from 0.",
-        metavar="COLUMN",
-        shown="label, class, target or y; else the last",
+        "Label; name or number from 0.", "COLUMN", shown="by name, or last"
     )
     positive_class: str | None = input_option(
-        help="Label of the positive class; all others are negative.",
-        metavar="LABEL",
-        shown="needed for more than two classes",
+        "Label of the positive class against all others; needed for three or more.", "LABEL"
     )
-    format: str | None = input_option(help=FORMAT_HELP, shown="by the name of the file")
-    no_header: bool = input_option(help="Row 1 has no names.", default=False, shown="detected")
+    format: str | None = input_option(FORMAT_HELP, shown="by the name of the file")
+    no_header: bool = input_option("Row 1 has no names.", default=False, shown="detected")
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of ``read``."""

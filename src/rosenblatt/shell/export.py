@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from .commands import CommandError, DescribedArgument, command, option
 from .data import check_output
-from .panels import CommandError, DescribedArgument, command, option
 from .predict import MODEL
 
 
@@ -15,7 +15,7 @@ class ExportOptions:
     """What an export needs besides the model."""
 
     words: str | None = option(
-        help="File like that of the training, for the words of columns of categories.",
+        "File like that of the training, for the words of columns of categories.",
         metavar="FILE",
         shown="the words that the model file names",
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..slices import find_by_estimator, load
+from .commands import CommandError, command
 from .data import check_output
 from .format import (
     LISTED,
@@ -19,7 +20,6 @@ from .format import (
     fold,
     held_out_line,
 )
-from .panels import CommandError, command
 from .predict import MODEL, load_learner, output_option
 from .settings import about_choice, summarize_online
 
@@ -35,21 +35,19 @@ class InspectOptions:
     """How much of a model is printed."""
 
     top: int | None = output_option(
-        help="Number of columns to print, by importance.",
-        shown=str(TOP),
-        type=click.IntRange(min=0),
+        "Number of columns to print, by importance.", shown=str(TOP), type=click.IntRange(min=0)
     )
-    all: bool = output_option(help="Print all columns and classes.", default=False)
+    all: bool = output_option("Print all columns and classes.", default=False)
     data: str | None = output_option(
-        help="Measure the deviations of columns on all rows of FILE.",
+        "Measure the deviations of columns on all rows of FILE.",
         metavar="FILE",
         shown="those of the first training rows",
     )
     plot: Path | None = output_option(
-        help="Draw the importances to FILE (.png, .svg, .pdf …).", shown="off"
+        "Draw the importances to FILE (.png, .svg, .pdf …).", shown="off"
     )
     json: bool = output_option(
-        help="Print one JSON object, with all columns unless --top is given.", default=False
+        "Print one JSON object, with all columns unless --top is given.", default=False
     )
 
     def count_columns(self) -> int | None:

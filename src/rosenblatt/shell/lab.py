@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from .panels import DescribedArgument, command, option
+from .commands import DescribedArgument, command, option
 
 
 @dataclass
@@ -13,10 +13,10 @@ class LabOptions:
     """Where to serve or to write the page of the lab."""
 
     port: int | None = option(
-        help="Port on this computer.", type=click.IntRange(1, 65535), shown="5006, or a free one"
+        "Port on this computer.", type=click.IntRange(1, 65535), shown="5006, or a free one"
     )
-    no_browser: bool = option(help="Print the address and open no browser.", default=False)
-    save: Path | None = option(help="Write the page as one HTML file instead of serving it.")
+    no_browser: bool = option("Print the address and open no browser.", default=False)
+    save: Path | None = option("Write the page as one HTML file instead of serving it.")
 
 
 @command(

@@ -12,125 +12,84 @@ import click
 from ..parameters import CLASS_RULES, FEATURES, NUMBER_RULES, RANK_RULES, RULE_NAMES, RULE_TABLE
 from ..parameters.tables import RANK_METRIC
 from ..slices import list_slices, load
+from .commands import CommandError, option
 from .data import FORMAT_HELP, check_input, check_output
-from .panels import CommandError, option
-from .parameters import parse_settings, table_for_training
+from .parameters import parse_settings, settings_option, table_for_training
 
 if TYPE_CHECKING:
     from ..storage.model import Model
 
-column_option = partial(option, panel="What the columns are (detected)")
-target_option = partial(option, panel="What is predicted (detected)")
-learning_option = partial(option, panel="How it is learnt")
-choice_option = partial(option, panel="What is chosen and added")
-quality_option = partial(option, panel="How good it is")
-file_option = partial(option, panel="Odd files and large files")
-output_option = partial(option, panel="Output")
+column = partial(option, group="What the columns are (detected)")
+predicted = partial(option, group="What is predicted (detected)")
+learning = partial(option, group="How it is learnt")
+choice = partial(option, group="What is chosen and added")
+quality = partial(option, group="How good it is")
+files = partial(option, group="Odd files and large files")
+written = partial(option, group="Output")
 
 MOST_RANKS = 999  # more look like measurements
 OF_STREAMS = "window", "progress_every", "validation"
-METRICS = "error, log-loss, auc, average-precision, f1, balanced; ranks: rank-error"
+RULE_HELP = (
+    f"{', '.join(CLASS_RULES)}; numbers: {', '.join(NUMBER_RULES)}; ranks: {', '.join(RANK_RULES)}."
+)
+METRIC_HELP = (
+    "Choose by error, log-loss, auc, average-precision, f1, balanced or, of ranks, rank-error."
+)
 READING = (
     *("label", "text", "category", "ignore", "id", "target", "separator"),
     *("format", "no_header", "encoding"),
 )
+KINDS = click.Choice(["classes", "labels", "numbers", "ranks"])
 
 
 @dataclass
 class TrainOptions:
     """What the columns are, how a model is learnt from them, and what becomes of it."""
 
-    label: str | None = column_option(
-        help="Label; name or number from 0.",
-        metavar="COLUMN",
-        shown="label, class, target, y or last",
+    label: str | None = column("Label; name or number from 0.", "COLUMN", shown="by name, or last")
+    text: list[str] | None = column("Text; repeatable.", "COLUMN")
+    category: list[str] | None = column("Categories, even if numbers; repeatable.", "COLUMN")
+    ignore: list[str] | None = column("Leave out; repeatable.", "COLUMN")
+    id: str | None = column("Name of each row, for predictions.", "COLUMN")
+    target: str | None = predicted(
+        "classes, labels (several per row), numbers or ranks.", "KIND", type=KINDS
     )
-    text: list[str] | None = column_option(help="Text; repeatable.", metavar="COLUMN")
-    category: list[str] | None = column_option(
-        help="Categories, even if they are numbers; repeatable.", metavar="COLUMN"
+    separator: str | None = predicted("Separator of several labels in one cell, such as ;.", "TEXT")
+    ordinal: str | None = predicted("Ranks, the lowest first, such as low,high or 1..5.", "A,B,…")
+    rule: str | None = learning(RULE_HELP, shown="pa; text and streams: arow")
+    set: list[str] | None = settings_option(
+        "Set a parameter named below", "How it is learnt", table_for_training
     )
-    ignore: list[str] | None = column_option(help="Leave out; repeatable.", metavar="COLUMN")
-    id: str | None = column_option(help="Name of each row, for predictions.", metavar="COLUMN")
-    target: str | None = target_option(
-        help="classes, labels (several per row), numbers or ranks.",
-        metavar="KIND",
-        type=click.Choice(["classes", "labels", "numbers", "ranks"]),
+    epochs: int | None = learning("Largest number of epochs.", shown="10; of text: 3 or 5")
+    seed: int = learning("Seed of the random orders, below 2^32.", default=0)
+    initial: Path | None = learning("Start from the weights of a model file.")
+    tune: bool = choice(
+        "Choose what is not given by cross-validation.", default=False, flags=["--tune/--no-tune"]
     )
-    separator: str | None = target_option(
-        help="Separator of several labels in one cell, such as ;.", metavar="TEXT"
+    online: bool = choice("One pass; the best setting so far predicts the next row.", default=False)
+    metric: str | None = choice(METRIC_HELP, type=click.Choice(RANK_METRIC.choices), shown="error")
+    probabilities: bool = choice("Calibrate scores to probabilities.", default=False)
+    conformal: bool = choice("Prediction sets or intervals (predict --coverage).", default=False)
+    balanced: bool = choice("Weigh rare classes more.", default=False)
+    test: str | None = quality("Print the error on the rows of FILE.", "FILE")
+    holdout: float | None = quality("Hold out this share of the rows and test on them.", "SHARE")
+    folds: int | None = quality(
+        "Cross-validate with N folds.", shown="built-in sets: 5", type=click.IntRange(min=2)
     )
-    ordinal: str | None = target_option(
-        help="Ranks, the lowest first, such as low,high or 1..5.",
-        metavar="A,B,…",
-    )
-    rule: str | None = learning_option(
-        help=f"{', '.join(CLASS_RULES)}; numbers: {', '.join(NUMBER_RULES)}; ranks: "
-        f"{', '.join(RANK_RULES)}.",
-        shown="pa; text and streams: arow",
-    )
-    set: list[str] | None = learning_option(
-        help="Set a parameter that is listed below; repeatable.", metavar="NAME=VALUE"
-    )
-    epochs: int | None = learning_option(
-        help="Largest number of epochs.", shown="10; text: 5; text with label sets: 3"
-    )
-    seed: int = learning_option(help="Seed of the random orders, below 2^32.", default=0)
-    initial: Path | None = learning_option(help="Start from the weights of a model file.")
-    tune: bool = choice_option(
-        "--tune/--no-tune",
-        help="Choose what is not given by cross-validation.",
-        default=False,
-        shown="no-tune",
-    )
-    online: bool = choice_option(
-        help="One pass; the best setting so far predicts the next row.",
-        default=False,
-    )
-    metric: str | None = choice_option(
-        help=f"Metric to choose by: {METRICS}.",
-        type=click.Choice(RANK_METRIC.choices),
-        metavar="NAME",
-        shown="error",
-    )
-    probabilities: bool = choice_option(help="Calibrate scores to probabilities.", default=False)
-    conformal: bool = choice_option(
-        help="Prediction sets or intervals (predict --coverage).", default=False
-    )
-    balanced: bool = choice_option(help="Weigh rare classes more.", default=False)
-    test: str | None = quality_option(help="Print the error on the rows of FILE.", metavar="FILE")
-    holdout: float | None = quality_option(
-        help="Share of the rows in [0, 1) to hold out and test on.", metavar="SHARE", shown="0"
-    )
-    folds: int | None = quality_option(
-        help="Print the error by cross-validation with N folds.",
-        shown="built-in: 5, else off",
-        type=click.IntRange(min=2),
-        metavar="N",
-    )
-    format: str | None = file_option(help=FORMAT_HELP, shown="by the name of the file")
-    no_header: bool = file_option(help="Row 1 has no names.", default=False, shown="detected")
-    encoding: str | None = file_option(help="Encoding, such as latin-1.", shown="utf-8")
-    skip_bad: int = file_option(help="Skip up to N malformed rows.", default=0)
-    classes: str | None = file_option(
-        help="All labels.",
-        metavar="A,B,…",
-        shown="those of the first rows",
-    )
-    threads: int | None = file_option(help="Number of threads that read.", shown="all cores")
-    checkpoint: float | None = file_option(
-        help="Save the model every N seconds.", metavar="N", shown="off"
-    )
-    resume: bool = file_option(help="Resume from the last checkpoint in -o.", default=False)
-    cluster: str | None = file_option(
-        help="Train with Dask: local:N, an address or a scheduler file.", metavar="WHERE"
-    )
-    output: Path | None = output_option("-o", "--output", help="Write the model to FILE.")
-    plot: Path | None = output_option(
-        help="Draw the boundary or the progress to FILE (.png, .svg …)."
-    )
-    quiet: bool = output_option("-q", "--quiet", help="Print only the result.", default=False)
-    verbose: bool = output_option("-v", "--verbose", help="Print every epoch.", default=False)
-    json: bool = output_option(help="Print one JSON object per line.", default=False)
+    format: str | None = files(FORMAT_HELP, shown="by the name of the file")
+    no_header: bool = files("Row 1 has no names.", default=False, shown="detected")
+    encoding: str | None = files("Encoding, such as latin-1.", shown="utf-8")
+    skip_bad: int = files("Skip up to N malformed rows.", default=0)
+    classes: str | None = files("All labels.", "A,B,…", shown="those of the first rows")
+    threads: int | None = files("Number of threads that read.", shown="all cores")
+    checkpoint: float | None = files("Save the model every N seconds.", "N")
+    resume: bool = files("Resume from the last checkpoint in -o.", default=False)
+    cluster: str | None = files("Train with Dask: local:N, an address or a file.", "WHERE")
+    output: Path | None = written("Write the model to FILE.", flags=["-o", "--output"])
+    plot: Path | None = written("Draw the boundary or the progress (.png, .svg …).")
+    quiet: bool = written("Print only the result.", default=False, flags=["-q", "--quiet"])
+    verbose: bool = written("Print every epoch.", default=False, flags=["-v", "--verbose"])
+    json: bool = written("Print one JSON object per line.", default=False)
 
     def __post_init__(self) -> None:
         """Divide what ``--set`` sets; a rule of another package brings its parameters."""

@@ -1,18 +1,14 @@
 """Parameters that ``--set NAME=VALUE`` takes, and how they are listed."""
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..parameters import (
-    FEATURES,
-    FILES,
-    RULE_TABLE,
-    Parameter,
-    find_declared_rules,
-    suggest_name,
-)
+import click
+
+from ..parameters import FEATURES, FILES, RULE_TABLE, Parameter, find_declared_rules, suggest_name
 from ..slices import list_slices, load
-from .panels import CommandError
+from .commands import CommandError, option
 
 OPTIONS = {
     "max_iter": "--epochs",
@@ -97,21 +93,43 @@ def parse_value(text: str, parameter: Parameter) -> Any:
     return text
 
 
-def list_settings() -> str:
-    """The parameters that ``train --set`` takes, a line for each."""
-    rules: dict[tuple[str, str], list[str]] = {}
+def name_settings() -> str:
+    """The names of the parameters that ``train --set`` takes, and rules of other packages."""
+    names = {rule: list(entry.own) for rule, entry in RULE_TABLE.items() if entry.own}
+    own = {name for listed in names.values() for name in listed}
+    names["all"] = [name for name in table_for_training() if name not in own]
+    text = "; ".join(f"{rule}: {', '.join(listed)}" for rule, listed in names.items())
+    others = sorted(find_declared_rules().keys() - RULE_TABLE.keys())
+    installed = f"\nRules of other packages: {', '.join(others)}.\n" if others else ""
+    text = textwrap.fill(f"{text}.", 78, initial_indent="  ", subsequent_indent="  ")
+    return f"\nParameters (--set help explains them):\n{text}\n{installed}"
+
+
+def settings_option(help: str, group: str, table: Callable[[], Mapping[str, Parameter]]) -> Any:
+    """Declare ``--set`` with the parameters of a table; ``--set help`` prints them."""
+
+    def show(context: click.Context, _: click.Parameter, words: Sequence[str]) -> Sequence[str]:
+        if "help" in words:
+            click.echo("\n".join(list_settings(table())))
+            context.exit()
+        return words
+
+    hint = f"{help}; repeatable, and --set help lists them."
+    return option(hint, "NAME=VALUE", group=group, is_eager=True, callback=show)
+
+
+def list_settings(table: Mapping[str, Parameter]) -> list[str]:
+    """The parameters of a table, a line for each; those of some rules only begin with these."""
+    found: dict[tuple[str, str], list[str]] = {}
     for rule, entry in RULE_TABLE.items():
         for name, one in entry.own.items():
-            rules.setdefault((name, describe(one)), []).append(rule)
-    lines = [(name, f"{', '.join(users)}: {text}") for (name, text), users in rules.items()]
-    names = {name for name, _ in rules} | PYTHON_ONLY | OPTIONS.keys()
-    shared = {name: one for name, one in table_for_training().items() if name not in names}
-    lines += [(name, describe(one)) for name, one in shared.items()]
+            if name in table:
+                found.setdefault((name, describe(one)), []).append(rule)
+    lines = [(name, f"{', '.join(rules)}: {text}") for (name, text), rules in found.items()]
+    own = {name for name, _ in lines} | PYTHON_ONLY | OPTIONS.keys()
+    lines += [(name, describe(one)) for name, one in table.items() if name not in own]
     wide = max(len(name) for name, _ in lines)
-    listed = "".join(f"  {name:<{wide}}  {text}\n" for name, text in lines)
-    others = sorted(find_declared_rules().keys() - RULE_TABLE.keys())
-    installed = f"\nRules of other packages:\n  Installed: {', '.join(others)}.\n" if others else ""
-    return f"\nParameters for --set [default]:\n{listed}{installed}"
+    return [f"{name:<{wide}}  {text}" for name, text in lines]
 
 
 def describe(parameter: Parameter) -> str:

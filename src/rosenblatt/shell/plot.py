@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..parameters import LINEAR
+from .commands import CommandError, DescribedArgument, command, option
 from .data import (
     Drawable,
     SetOptions,
@@ -17,16 +18,15 @@ from .data import (
     read_rows,
     refuse_many_classes,
 )
-from .panels import CommandError, DescribedArgument, command, option
-from .parameters import parse_settings
+from .parameters import parse_settings, settings_option
 
 if TYPE_CHECKING:
     from ..storage.model import Model
 
 
 IDEAS = "boundary", "projection", "progress", "orders", "certificate"
-drawing_option = partial(option, panel="Drawing")
-training_option = partial(option, panel="Training")
+drawing_option = partial(option, group="Drawing")
+training_option = partial(option, group="Training")
 
 
 @dataclass
@@ -34,20 +34,19 @@ class DrawingOptions:
     """What is drawn, and where."""
 
     output: Path = drawing_option(
-        "-o",
-        "--output",
-        help="Figure to write: .png, .svg, .pdf, or .gif, .mp4, .html for an animation.",
+        "Figure to write: .png, .svg, .pdf, or .gif, .mp4, .html for an animation. [required]",
+        flags=["-o", "--output"],
         required=True,
     )
     what: str | None = drawing_option(
-        help="What to draw: boundary, projection (rows along the weights), progress (mistakes and "
+        "What to draw: boundary, projection (rows along the weights), progress (mistakes and "
         "bounds during training), orders (compares orders of the rows), certificate (proof that "
         "no plane separates the classes, or the gap).",
         type=click.Choice(IDEAS),
         shown="boundary; progress for a MODEL alone",
     )
     every: str = drawing_option(
-        help="Unit of time of an animation and of --what progress: update, epoch.",
+        "Unit of time of an animation and of --what progress: update, epoch.",
         type=click.Choice(["update", "epoch"]),
         default="update",
     )
@@ -57,14 +56,14 @@ class DrawingOptions:
 class PerceptronOptions:
     """The parameters of the perceptron that ``plot`` trains on data."""
 
-    set: list[str] | None = training_option(
-        help="Set a parameter of Perceptron, such as margin=1; repeatable.", metavar="NAME=VALUE"
+    set: list[str] | None = settings_option(
+        "Set a parameter of Perceptron, such as margin=1", "Training", lambda: LINEAR
     )
     epochs: int = training_option(
-        help="Largest number of epochs.", type=click.IntRange(min=1), default=100
+        "Largest number of epochs.", type=click.IntRange(min=1), default=100
     )
     seed: int = training_option(
-        help="Seed of the random orders, below 2^32.", type=click.IntRange(0, 2**32 - 1), default=0
+        "Seed of the random orders, below 2^32.", type=click.IntRange(0, 2**32 - 1), default=0
     )
 
     def parameters(self) -> dict[str, Any]:
@@ -75,9 +74,7 @@ class PerceptronOptions:
 
 @command(
     DescribedArgument(
-        "source",
-        "A file or a built-in set to train on, or a model file.",
-        metavar="SOURCE",
+        "source", "A file or a built-in set to train on, or a model file.", metavar="SOURCE"
     ),
     DescribedArgument(
         "rows", "With a model file: the rows to draw.", metavar="[DATA]", required=False
@@ -113,8 +110,7 @@ def plot(
         save_plot(output, X, y, estimator=estimator, what=what, every=drawing.every, **names)
     elif rows is not None:
         raise CommandError(
-            f"{source} is not a model; leave {rows} out, or name a model first.",
-            "not-a-model",
+            f"{source} is not a model; leave {rows} out, or name a model first.", "not-a-model"
         )
     else:
         found = read_rows(source, given).against_others(given.positive_class, source)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .commands import CommandError, DescribedArgument, command, option
 from .data import FORMAT_HELP, check_output, input_option, open_source, print_note
-from .panels import CommandError, DescribedArgument, command, option
 
 if TYPE_CHECKING:
     from ..reading.reader import Reader
     from ..storage.model import Model
 
-output_option = partial(option, panel="Output")
+output_option = partial(option, group="Output")
 
 MODEL = DescribedArgument(
     "model", "A model file written by train -o.", type=click.Path(path_type=Path)
@@ -39,9 +39,9 @@ TABLES = ("parquet", "arrow", "feather", "xlsx")
 class ScoreOptions:
     """How a file is read that a model is used on."""
 
-    format: str | None = input_option(help=FORMAT_HELP, shown="that of the training file")
-    no_header: bool = input_option(help="Row 1 has no names.", default=False, shown="detected")
-    threads: int | None = input_option(help="Number of threads that read.", shown="all cores")
+    format: str | None = input_option(FORMAT_HELP, shown="that of the training file")
+    no_header: bool = input_option("Row 1 has no names.", default=False, shown="detected")
+    threads: int | None = input_option("Number of threads that read.", shown="all cores")
 
     def options(self) -> dict[str, Any]:
         """The options of ``read``."""
@@ -54,12 +54,12 @@ class ThresholdOption:
     """How scores become decisions."""
 
     threshold: float | None = output_option(
-        help="Predict the positive one of two classes above this probability, or above this score "
+        "Predict the positive one of two classes above this probability, or above this score "
         "if the model gives no probabilities; of label sets, each label above this score.",
         shown="probability 0.5, score 0",
     )
     positive_class: str | None = output_option(
-        help="The one of two classes that thresholds, curves and average precision are about.",
+        "The one of two classes that thresholds, curves and average precision are about.",
         metavar="LABEL",
         shown="the class that sorts last",
     )
@@ -82,29 +82,29 @@ class PredictOptions(ScoreOptions):
     """What is written about each row, and where."""
 
     output: Path | None = output_option(
-        "-o", "--output", help="Write to FILE.", shown="standard output"
+        "Write to FILE.", flags=["-o", "--output"], shown="standard output"
     )
     output_format: str | None = output_option(
-        help="Format of the output: text (one label per line), csv or tsv (with a header), jsonl "
+        "Format of the output: text (one label per line), csv or tsv (with a header), jsonl "
         "(one JSON object per line).",
         type=click.Choice(["text", "csv", "tsv", "jsonl"]),
         shown="by the name of -o, else text; csv with --append",
     )
     append: bool = output_option(
-        help="Write the columns of the input file before the predictions.", default=False
+        "Write the columns of the input file before the predictions.", default=False
     )
     scores: bool = output_option(
-        help="Write the scores of the classes, in sorted order, or of two that of the last: in "
+        "Write the scores of the classes, in sorted order, or of two that of the last: in "
         "text instead of the label, else beside it.",
         default=False,
     )
     probabilities: bool = output_option(
-        help="Write the probability of each class, in sorted order: in text instead of the label, "
+        "Write the probability of each class, in sorted order: in text instead of the label, "
         "else beside it. Needs a model of train --probabilities.",
         default=False,
     )
     coverage: float | None = output_option(
-        help="Write the set of classes, or the interval of numbers, that has the true label with "
+        "Write the set of classes, or the interval of numbers, that has the true label with "
         "this probability: in text instead of the label (of an interval its low and high end), "
         "else beside it. Needs a model of train --conformal.",
         metavar="SHARE",
@@ -130,7 +130,7 @@ class PredictOptions(ScoreOptions):
 class JsonOption:
     """How a result is printed."""
 
-    json: bool = output_option(help="Print one JSON object.", default=False)
+    json: bool = output_option("Print one JSON object.", default=False)
 
 
 @command(

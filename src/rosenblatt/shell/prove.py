@@ -8,35 +8,35 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .commands import CommandError, command, option
 from .data import DATA, SetOptions, check_output, read_two_classes
 from .format import count
-from .panels import CommandError, command, option
 
 if TYPE_CHECKING:
     from ..theory.certificates import Inseparable, Separable
     from ..theory.coq import Proof
 
 
-proof_option = partial(option, panel="Proof")
+proof_option = partial(option, group="Proof")
 
 
 @dataclass
 class ProofOptions:
     """Where a proof is written, and what is asked."""
 
-    certificate: Path | None = proof_option(help="Write the proof to FILE, as JSON.")
-    coq: Path | None = proof_option(help="Write the proof to FILE, which coqc checks.")
+    certificate: Path | None = proof_option("Write the proof to FILE, as JSON.")
+    coq: Path | None = proof_option("Write the proof to FILE, which coqc checks.")
     plain: Path | None = proof_option(
-        help="Write rows.txt and proof.txt to FOLDER, for the checker rosenblatt-check of proofs/.",
+        "Write rows.txt and proof.txt to FOLDER, for the checker rosenblatt-check of proofs/.",
         metavar="FOLDER",
     )
-    origin: bool = proof_option(help="Consider only planes through the origin.", default=False)
+    origin: bool = proof_option("Consider only planes through the origin.", default=False)
     run: bool = proof_option(
-        help="Prove by a run of the perceptron; --coq and --plain write its log.", default=False
+        "Prove by a run of the perceptron; --coq and --plain write its log.", default=False
     )
-    epochs: int = proof_option(help="Largest number of epochs with --run.", default=100)
+    epochs: int = proof_option("Largest number of epochs with --run.", default=100)
     check: Path | None = proof_option(
-        help="Check the proof in FILE (JSON, or .v by Coq) against the data, in exact arithmetic."
+        "Check the proof in FILE (JSON, or .v by Coq) against the data, in exact arithmetic."
     )
 
     def check_outputs(self, data: str) -> None:

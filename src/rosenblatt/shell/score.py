@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .commands import CommandError, DescribedArgument, command
 from .data import check_input, check_output, open_source, print_note
 from .format import LISTED, clip, count, fold, list_result, list_rows
-from .panels import CommandError, DescribedArgument, command
 from .predict import (
     FILE,
     JsonOption,
@@ -34,17 +34,17 @@ class EvaluationOptions(JsonOption):
     """What is printed about an evaluation, and where."""
 
     curves: bool = output_option(
-        help="Also print precision and recall at several thresholds, and the calibration curve.",
+        "Also print precision and recall at several thresholds, and the calibration curve.",
         default=False,
     )
     coverage: float | None = output_option(
-        help="Also print the share of rows whose label is in its prediction set, or interval, of "
+        "Also print the share of rows whose label is in its prediction set, or interval, of "
         "this coverage, and their mean size. Needs a model of train --conformal.",
         metavar="SHARE",
         shown="off",
     )
     report: Path | None = output_option(
-        help="Write a report to FILE as one HTML page: curves, confusion, importances, and the "
+        "Write a report to FILE as one HTML page: curves, confusion, importances, and the "
         "errors that the model was most sure about.",
         shown="off",
     )

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..parameters import CLASS_RULES, FEATURES, FOR_ONE_PASS, RULE_TABLE
+from ..parameters import CLASS_RULES, FEATURES, FOR_ONE_PASS, RULE_TABLE, Parameter
+from .commands import CommandError, DescribedArgument, command, option
 from .data import check_output
-from .panels import CommandError, DescribedArgument, command, option
-from .parameters import parse_settings, table_for_rules
+from .parameters import parse_settings, settings_option, table_for_rules
 from .predict import MODEL
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from ..service.model import ServedModel
     from ..storage.model import Model
 
-service_option = partial(option, panel="Service")
-access_option = partial(option, panel="Access")
-storage_option = partial(option, panel="Storage")
-new_option = partial(option, panel="New model")
+service_option = partial(option, group="Service")
+access_option = partial(option, group="Access")
+storage_option = partial(option, group="Storage")
+new_option = partial(option, group="New model")
 COUNT = click.IntRange(min=1)
 
 
@@ -29,15 +29,15 @@ COUNT = click.IntRange(min=1)
 class ServiceOptions:
     """What the service does."""
 
-    learn: bool = service_option(help="Learn the examples sent to /learn.", default=False)
+    learn: bool = service_option("Learn the examples sent to /learn.", default=False)
     grow: int | None = service_option(
-        help="Add a class for each new label sent to /learn, up to N classes.",
+        "Add a class for each new label sent to /learn, up to N classes.",
         type=click.IntRange(min=2),
         metavar="N",
         shown="refuse new labels",
     )
     log_format: str = service_option(
-        help="Messages as text, or as json with one for each request.",
+        "Messages as text, or as json with one for each request.",
         type=click.Choice(["text", "json"]),
         default="text",
     )
@@ -47,29 +47,27 @@ class ServiceOptions:
 class AccessOptions:
     """Where the service listens, and which requests it accepts."""
 
-    host: str = access_option(help="Address to listen on.", metavar="HOST", default="127.0.0.1")
+    host: str = access_option("Address to listen on.", metavar="HOST", default="127.0.0.1")
     port: int = access_option(
-        help="Port to listen on; 0 takes any free one.",
-        type=click.IntRange(0, 65535),
-        default=8080,
+        "Port to listen on; 0 takes any free one.", type=click.IntRange(0, 65535), default=8080
     )
     allow_host: list[str] | None = access_option(
-        help="Name by which clients may call the service; may be repeated.",
+        "Name by which clients may call the service; may be repeated.",
         shown="addresses and localhost; with tokens: any",
         metavar="NAME",
     )
     token_file: Path | None = access_option(
-        help="File with bearer tokens, one per line. predict TOKEN or learn TOKEN allows only that."
+        "File with bearer tokens, one per line. predict TOKEN or learn TOKEN allows only that."
     )
-    no_token: bool = access_option(help="Accept requests without a token.", default=False)
+    no_token: bool = access_option("Accept requests without a token.", default=False)
     max_bytes: int = access_option(
-        help="Largest size of a request in bytes.", type=COUNT, default=16 << 20, shown="16777216"
+        "Largest size of a request in bytes.", type=COUNT, default=16 << 20, shown="16777216"
     )
     max_rows: int = access_option(
-        help="Largest number of rows in a request.", type=COUNT, default=10_000
+        "Largest number of rows in a request.", type=COUNT, default=10_000
     )
     max_connections: int = access_option(
-        help="Largest number of connections at a time.", type=COUNT, default=1024
+        "Largest number of connections at a time.", type=COUNT, default=1024
     )
 
     def tokens(self) -> "Tokens":
@@ -100,17 +98,22 @@ class StorageOptions:
     """When the model is saved, and how long examples are stored."""
 
     save_seconds: float = storage_option(
-        help="Save the model after N seconds in which it learnt.",
+        "Save the model after N seconds in which it learnt.",
         metavar="N",
         type=click.FloatRange(min=0.0),
         default=60.0,
     )
     keep_days: float | None = storage_option(
-        help="Delete logged examples after N days.",
+        "Delete logged examples after N days.",
         metavar="N",
         type=click.FloatRange(min=0.0),
         shown="never",
     )
+
+
+def table_for_new() -> dict[str, Parameter]:
+    """The parameters of a new model: those of its rule, and the number of hashed columns."""
+    return {**table_for_rules(), "bits": FEATURES["bits"]}
 
 
 @dataclass
@@ -118,23 +121,18 @@ class NewModelOptions:
     """The model to start with if there is no model file."""
 
     new: str | None = new_option(
-        help="Start a new model with these labels, unless MODEL exists.", metavar="A,B"
+        "Start a new model with these labels, unless MODEL exists.", metavar="A,B"
     )
     features: str | None = new_option(
-        help="Columns of the new model: NAME, NAME:number:MEAN:SPREAD, NAME:category or "
+        "Columns of the new model: NAME, NAME:number:MEAN:SPREAD, NAME:category or "
         "NAME:text:1-2, separated by commas.",
         metavar="COLUMNS",
     )
-    label: str | None = new_option(help="Name of the label in examples.", shown="label")
+    label: str | None = new_option("Name of the label in examples.", shown="label")
     rule: str | None = new_option(
-        help=f"Update rule: {', '.join(CLASS_RULES)}.",
-        shown=FOR_ONE_PASS["rule"],
+        f"Update rule: {', '.join(CLASS_RULES)}.", shown=FOR_ONE_PASS["rule"]
     )
-    set: list[str] | None = new_option(
-        help="Set a parameter of the rule, solution, average_decay or bits (hash features to "
-        "2^bits columns); may be repeated.",
-        metavar="NAME=VALUE",
-    )
+    set: list[str] | None = settings_option("Set a parameter", "New model", table_for_new)
 
     def model(self) -> "Model | None":
         """The model to begin with, if one is described."""
@@ -152,8 +150,7 @@ class NewModelOptions:
             )
         if self.rule is not None:
             RULE_TABLE[self.rule]  # of another package, perhaps
-        table = {**table_for_rules(), "bits": FEATURES["bits"]}
-        given = parse_settings(self.set or (), table)
+        given = parse_settings(self.set or (), table_for_new())
         labels, features = self.new.split(","), self.features.split(",")
         return new_model(labels, features, self.label or "label", rule=self.rule, **given)
 
@@ -204,12 +201,12 @@ def serve(
 class ReplayOptions:
     """How far a log is replayed, and where its model is written."""
 
-    output: Path | None = option("-o", "--output", help="Write the model to FILE.")
-    to: int | None = option(help="Number of the last example to learn.", shown="all")
+    output: Path | None = option("Write the model to FILE.", flags=["-o", "--output"])
+    to: int | None = option("Number of the last example to learn.", shown="all")
     without: str | None = option(
-        help="Numbers of examples to leave out, such as 3,7-9.", metavar="NUMBERS", shown="none"
+        "Numbers of examples to leave out, such as 3,7-9.", metavar="NUMBERS", shown="none"
     )
-    check: Path | None = option(help="Compare the model in FILE with the one that the log gives.")
+    check: Path | None = option("Compare the model in FILE with the one that the log gives.")
 
 
 @command(

@@ -7,13 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..slices import find_by_estimator, find_by_format, is_there
-from .data import (
-    DATA,
-    SetOptions,
-    is_builtin_set,
-    open_source,
-    print_note,
-)
+from .commands import CommandError, command
+from .data import DATA, SetOptions, is_builtin_set, open_source, print_note
 from .format import (
     about_columns,
     about_result,
@@ -23,8 +18,7 @@ from .format import (
     list_result,
 )
 from .options import TrainOptions
-from .panels import CommandError, command
-from .parameters import list_settings
+from .parameters import name_settings
 from .settings import about_online, about_tuning
 
 if TYPE_CHECKING:
@@ -45,7 +39,7 @@ NAMES = 100_000  # of features, that a model may show
         "rosenblatt train reviews.csv --text text --test new.csv -o model",
         "rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model",
     ],
-    more=list_settings,
+    end=name_settings,
 )
 def train(data: str, options: TrainOptions) -> None:
     """Train a model on a file or a built-in data set."""

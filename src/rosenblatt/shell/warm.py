@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..slices import list_slices, load
-from .panels import CommandError
+from .commands import CommandError
 
 ROWS, MANY_ROWS = 60, 1_500  # of a table with words, which another kernel parses
 WORDS = ["fine", "good", "plain", "bad", "dull", "sad"]

@@ -9,16 +9,16 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from rosenblatt.shell.panels import DescribedArgument, command, option
+from rosenblatt.shell.commands import DescribedArgument, command, option
 
 
 @dataclass
 class Colours:
-    paper: str = option(help="Colour of the paper.", default="white", panel="Colours")
-    ink: list[str] | None = option(help="Colour of the ink.", panel="Colours")
-    bold: bool = option("-b", "--bold", help="Whether lines are thick.", default=False)
-    width: float = option(help="Width of lines in mm.", default=0.5)
-    target: Path | None = option(help="Write to FILE.")
+    paper: str = option("Colour of the paper.", default="white", group="Colours")
+    ink: list[str] | None = option("Colour of the ink.", group="Colours")
+    bold: bool = option("Whether lines are thick.", default=False, flags=["-b", "--bold"])
+    width: float = option("Width of lines in mm.", default=0.5)
+    target: Path | None = option("Write to FILE.")
 
 
 seen = []
@@ -27,7 +27,7 @@ seen = []
 @command(
     DescribedArgument("text", "What to write."),
     examples=["write hello"],
-    more=lambda: "\nMore:\n  this\n",
+    end=lambda: "\nMore:\n  this\n",
 )
 def write(text: str, colours: Colours) -> None:
     """Write a text."""
@@ -37,23 +37,12 @@ def write(text: str, colours: Colours) -> None:
 def test_what_is_given_fills_the_dataclasses():
     assert CliRunner().invoke(write, ["a"]).exit_code == 0
     assert seen == ["a", Colours()]
-    words = [
-        "a",
-        "--ink",
-        "red",
-        "--ink",
-        "blue",
-        "-b",
-        "--width",
-        "1",
-        "--target",
-        "x",
-    ]
+    words = ["a", "--ink", "red", "--ink", "blue", "-b", "--width", "1", "--target", "x"]
     assert CliRunner().invoke(write, words).exit_code == 0
     assert seen == ["a", Colours("white", ["red", "blue"], True, 1.0, Path("x"))]
 
 
-def test_the_help_has_panels_defaults_and_examples():
+def test_the_help_has_groups_defaults_and_examples():
     assert (
         CliRunner().invoke(write, ["--help"], terminal_width=80).output
         == """\

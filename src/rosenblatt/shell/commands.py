@@ -4,7 +4,7 @@ A function takes arguments and dataclasses; ``command`` makes every field of the
 what was written on the command line is passed on, so that the defaults of the dataclasses hold.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, fields, is_dataclass
 from pathlib import Path
 from types import NoneType
@@ -30,12 +30,12 @@ class CommandError(ValueError):
         self.code = code
 
 
-class PanelOption(click.Option):
+class GroupedOption(click.Option):
     """An option that is listed in a group of the help."""
 
-    def __init__(self, *arguments: Any, panel: str = "Options", **given: Any) -> None:
+    def __init__(self, *arguments: Any, group: str = "Options", **given: Any) -> None:
         super().__init__(*arguments, **given)
-        self.panel = panel
+        self.group = group
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Nothing: the help itself has the range and the default."""
@@ -44,6 +44,8 @@ class PanelOption(click.Option):
 
 class DescribedArgument(click.Argument):
     """An argument with a line of help."""
+
+    group = "Arguments"
 
     def __init__(self, name: str, help: str, **given: Any) -> None:
         super().__init__([name], **given)
@@ -54,116 +56,114 @@ class DescribedArgument(click.Argument):
         return self.make_metavar(ctx), self.description
 
 
-class PanelCommand(click.Command):
+class GroupedCommand(click.Command):
     """A command whose help lists arguments, groups of options, examples, and more at its end."""
 
-    examples: Sequence[str] = ()
-    more: Callable[[], str] = str
+    end: Callable[[], str] = str
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the arguments and the groups of options."""
-        panels: dict[str, list[tuple[str, str]]] = {"Arguments": []}
+        """Write the arguments and the groups of options; ``--help`` is in the last one."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        group = "Options"
         for parameter in self.get_params(ctx):
-            kind = "Arguments" if isinstance(parameter, click.Argument) else "Options"
+            group = getattr(parameter, "group", group)
             record = parameter.get_help_record(ctx)
             if record is not None:
-                panels.setdefault(getattr(parameter, "panel", kind), []).append(record)
-        for panel, records in panels.items():
-            if records:
-                with formatter.section(panel):
-                    formatter.write_dl(records, col_max=24)
+                groups.setdefault(group, []).append(record)
+        for group, records in groups.items():
+            with formatter.section(group):
+                formatter.write_dl(records, col_max=24)
 
     def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write nothing: click 8.5 asks for it, and older versions do not."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, and what follows them."""
-        if self.examples:
-            with formatter.section("Examples"):
-                formatter.write("".join(f"  {each}\n" for each in self.examples))
-        formatter.write(self.more())
+        """Write the examples and the end as they are."""
+        formatter.write(f"{self.epilog}{self.end()}")
 
 
 def option(
-    *flags: str, help: str, default: Any = None, shown: str | None = None, **given: Any
+    help: str,
+    metavar: str | None = None,
+    default: Any = None,
+    *,
+    flags: Sequence[str] = (),
+    shown: str | None = None,
+    **given: Any,
 ) -> Any:
     """Declare a field of a dataclass that is an option of a command.
 
     Parameters
     ----------
-    *flags
-        Its spellings; ``--`` and the name of the field unless given.
     help
         A phrase with the quantity and its unit or range.
+    metavar
+        The word for its value, if it is not that of its type.
     default
         The value of the field if the option is not given.
+    flags
+        Its spellings; ``--`` and the name of the field unless given.
     shown
         The default in words, if it is not the value itself.
     **given
-        Arguments of ``PanelOption``.
+        Arguments of ``GroupedOption``.
     """
-    about = {"flags": flags, "help": help, "shown": shown, **given}
-    return field(default=default, metadata={"option": about})
+    about = {"help": help, "flags": flags, "shown": shown, **given}
+    return field(default=default, metadata={"option": about, "metavar": metavar})
 
 
 def command(
-    *arguments: click.Argument,
-    examples: Sequence[str] = (),
-    more: Callable[[], str] = str,
-) -> Callable[[Callable[..., None]], PanelCommand]:
-    """Make a command of a function, its arguments and the dataclasses that it takes."""
+    *arguments: click.Argument, examples: Sequence[str] = (), end: Callable[[], str] = str
+) -> Callable[[Callable[..., None]], GroupedCommand]:
+    """Make a command of a function, its arguments and the dataclasses that it takes.
 
-    def make(function: Callable[..., None]) -> PanelCommand:
+    The help ends with examples, and with what ``end`` returns.
+    """
+    listed = "".join(f"  {each}\n" for each in examples)
+
+    def make(function: Callable[..., None]) -> GroupedCommand:
         hints = get_type_hints(function)
         groups = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
 
         def callback(**given: Any) -> None:
-            names = {argument.name for argument in arguments}
             packed = {name: pack(kind, given) for name, kind in groups.items()}
-            function(**{name: given[name] for name in given if name in names}, **packed)
+            function(**{each.name: given[each.name] for each in arguments if each.name}, **packed)
 
-        options = [each for kind in groups.values() for each in make_options(kind)]
-        name = function.__name__.replace("_", "-")
-        made = PanelCommand(
-            name,
+        made = GroupedCommand(
+            function.__name__.replace("_", "-"),
             callback=callback,
-            params=[*arguments, *options],
+            params=[*arguments, *(each for kind in groups.values() for each in make_options(kind))],
             help=function.__doc__,
+            epilog=f"\nExamples:\n{listed}" if examples else "",
             context_settings={"max_content_width": 100},
         )
-        made.examples, made.more = examples, more
+        made.end = end
         return made
 
     return make
 
 
-def make_options(kind: Any) -> Iterable[PanelOption]:
-    """An option for each field of a dataclass."""
+def make_options(kind: Any) -> Iterator[GroupedOption]:
+    """An option for each field of a dataclass, by its type."""
     hints = get_type_hints(kind)
     for each in fields(kind):
         if "option" in each.metadata:
-            yield make_option(each.name, hints[each.name], each.default, each.metadata["option"])
-
-
-def make_option(name: str, hint: Any, default: Any, about: dict[str, Any]) -> PanelOption:
-    """The option of a field, by its type."""
-    given = dict(about)
-    flags = given.pop("flags") or (f"--{name.replace('_', '-')}",)
-    kinds = [each for each in get_args(hint) if each is not NoneType] or [hint]
-    kind = kinds[0]
-    shown = given.pop("shown")
-    if shown is None and default is not None and default is not False:
-        shown = str(default)
-    if given.get("required"):
-        given["help"] += " [required]"
-    elif shown is not None:
-        given["help"] += f" [default: {shown}]"
-    if kind is bool:
-        return PanelOption([*flags, name], is_flag=True, default=None, **given)
-    if get_origin(kind) is list:
-        given["multiple"], kind = True, str
-    usual, word = TYPES[kind]
-    return PanelOption([*flags, name], **{"type": usual, "metavar": word, **given})
+            given = dict(each.metadata["option"])
+            flags = given.pop("flags") or (f"--{each.name.replace('_', '-')}",)
+            shown, default = given.pop("shown"), each.default
+            if shown is None and default is not None and default is not False:
+                shown = str(default)
+            if shown is not None:
+                given["help"] += f" [default: {shown}]"
+            hint = hints[each.name]
+            kinds = [one for one in get_args(hint) if one is not NoneType] or [hint]
+            if kinds[0] is bool:
+                given |= {"is_flag": True, "default": None}
+            else:
+                given["multiple"] = get_origin(kinds[0]) is list
+                usual, word = TYPES[str if given["multiple"] else kinds[0]]
+                given = {"type": usual, "metavar": each.metadata["metavar"] or word, **given}
+            yield GroupedOption([*flags, each.name], **given)
 
 
 def pack(kind: Any, given: dict[str, Any]) -> Any:

@@ -92,9 +92,9 @@ def test_names_that_can_mean_but_one_thing_are_linked(extension, text, name):
 def test_every_command_and_option_is_in_the_reference(extension):
     commands = extension("commands")
     for command in commands.list_commands():
-        told = "\n".join(commands.told(command))
+        page = "\n".join(commands.describe(command))
         options = [name for one in command.params for name in one.opts]
-        assert all(name in told for name in options if name.startswith("-"))
+        assert all(name in page for name in options if name.startswith("-"))
 
 
 def test_the_home_page_puts_each_page_that_it_lists_under_its_heading(extension):

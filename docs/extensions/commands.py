@@ -17,7 +17,7 @@ class Commands(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Make the sections."""
-        lines = [line for command in list_commands() for line in told(command)]
+        lines = [line for command in list_commands() for line in describe(command)]
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
 
 
@@ -27,25 +27,24 @@ def list_commands() -> list[Any]:
     return [program.get_command(context, name) for name in program.list_commands(context)]
 
 
-def told(command: Any) -> Iterator[str]:
+def describe(command: Any) -> Iterator[str]:
     """A command as reStructuredText."""
     name = f"{NAME} {command.name}"
-    panels: dict[str, list[Any]] = {}
+    groups: dict[str, list[Any]] = {}
     for parameter in command.params:
-        if not getattr(parameter, "hidden", False):
-            panels.setdefault(panel_of(parameter), []).append(parameter)
-    arguments = [shown(one) for one in panels.get("Arguments", [])]
-    usage = " ".join([name, *arguments, *["[OPTIONS]"] * (len(panels) > bool(arguments))])
+        groups.setdefault(parameter.group, []).append(parameter)
+    arguments = [spell(one) for one in groups.get("Arguments", [])]
+    usage = " ".join([name, *arguments, *["[OPTIONS]"] * (len(groups) > bool(arguments))])
     yield from ("", name, "-" * len(name), "", f".. program:: {name}", "")
     yield from (".. code-block:: console", "", f"   $ {usage}", "")
     yield from about(command.help or "")
-    if command.examples:
-        yield from (".. code-block:: console", "", *(f"   $ {line}" for line in command.examples))
-    for panel, parameters in panels.items():
-        yield from ("", f".. rubric:: {panel}", "")
+    for group, parameters in groups.items():
+        yield from ("", f".. rubric:: {group}", "")
         for parameter in parameters:
-            help_ = plain(getattr(parameter, "description", parameter.help) or "")
-            yield from (f".. option:: {shown(parameter)}", "", f"   {help_}", "")
+            help_ = plain(getattr(parameter, "description", None) or parameter.help)
+            yield from (f".. option:: {spell(parameter)}", "", f"   {help_}", "")
+    end = f"{command.epilog}{command.end()}"
+    yield from ("", ".. code-block:: text", "", *(f"   {line}" for line in end.splitlines()), "")
 
 
 def about(text: str) -> Iterator[str]:
@@ -53,14 +52,8 @@ def about(text: str) -> Iterator[str]:
     yield from (f"{plain(' '.join(one.split()))}\n" for one in text.split("\n\n"))
 
 
-def panel_of(parameter: Any) -> str:
-    """The group in which a parameter is shown."""
-    usual = "Options" if parameter.param_type_name == "option" else "Arguments"
-    return getattr(parameter, "panel", usual)
-
-
-def shown(parameter: Any) -> str:
-    """An argument or an option as it is written."""
+def spell(parameter: Any) -> str:
+    """An argument or an option as it is written on the command line."""
     value = (parameter.metavar or parameter.name.upper()).strip("[]")
     if parameter.param_type_name == "argument":
         return value if parameter.required else f"[{value}]"

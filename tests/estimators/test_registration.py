@@ -111,7 +111,7 @@ def test_the_shell_finds_a_rule_that_a_package_declares(package):
 @pytest.mark.usefixtures("installed")
 def test_help_names_the_rules_of_other_packages_and_imports_none():
     said = CliRunner().invoke(app, ["train", "--help"], terminal_width=200).output
-    assert "Installed: relaxation." in " ".join(said.split())
+    assert "Rules of other packages: relaxation." in " ".join(said.split())
     assert "rosenblatt_relaxation" not in sys.modules
 
 

@@ -60,17 +60,17 @@ class History:
 
         jobs = []
         for key, rows in requests:
-            texts = [json.dumps(row) for row in rows]
-            hashed = None if key is None else hash_bytes(key.encode())
-            self.note("sent", [key, texts])
+            job = Job(rows, None if key is None else hash_bytes(key.encode()))
+            self.note("sent", [key, job.texts])
 
-            def tell(outcome, key=key, texts=texts):
-                if isinstance(outcome, int):
-                    self.note("learnt", [key, texts, outcome])
+            def tell(future, key=key, texts=job.texts):
+                if future.exception() is None:
+                    self.note("learnt", [key, texts, future.result()])
                 else:
                     self.note("refused", [key, texts])
 
-            jobs.append(Job(texts, rows, tell, hashed))
+            job.future.add_done_callback(tell)
+            jobs.append(job)
         self.learning.learn_group(jobs)
 
     def save(self):

@@ -283,12 +283,9 @@ def test_an_outcome_that_nobody_waits_for_harms_nothing(learning):
     held, release = threading.Event(), threading.Event()
     learning.call(lambda: (held.set(), release.wait(30)))
     assert held.wait(30)
-    (row,) = examples(1)
-    service = Service(current_of(learning), learning)
 
     async def leave():
-        job = Job([json.dumps(row)], [row], print)
-        written = asyncio.ensure_future(service.write(job, learning))
+        written = asyncio.wrap_future(learning.take(Job(examples(1))))
         await asyncio.sleep(0)
         written.cancel()
 

@@ -1,22 +1,20 @@
 """Forget, roll back and load: exact by replay, whole or not at all, whatever is killed."""
 
-import json
 import random
 import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 
 from rosenblatt.service import changes
 from rosenblatt.service.changes import ChangeError, parse_numbers
-from rosenblatt.service.learning import Keeping, Learning
+from rosenblatt.service.learning import Job, Keeping, Learning
 from rosenblatt.service.log import Log, LogError
 from rosenblatt.service.replay import Replay, find_difference, has_seen, log_path, read_log
 
 from .conftest import examples, replayed, sequence_in, trained
-from .test_learning import silent, taught
+from .test_learning import outcome, silent, taught
 
 MARK = "Zyxwvutsrqp"
 
@@ -387,34 +385,6 @@ def test_what_cannot_learn_or_is_damaged_does_not_take_over(model, tmp_path):
     learning.stop()
 
 
-def test_rows_that_were_made_for_another_model_are_made_again(model, tmp_path):
-    rows = [{"a": k, "kind": "xy"[k % 2]} for k in range(9)]
-    new = trained(tmp_path / "new", rows, text=(), bits=None)
-    both = [row | one for row, one in zip(examples(3), [{"a": 1}] * 3, strict=True)]
-    learning = begun(model, [])
-    held, release, told = threading.Event(), threading.Event(), []
-    learning.call(lambda: (held.set(), release.wait(30)))
-    held.wait(30)
-    made = learning.served.make_learnable(both)
-    texts = [json.dumps(row) for row in both]
-    changing = threading.Thread(target=changes.load, args=(learning, new.read_bytes()))
-    changing.start()
-    while learning.jobs.qsize() < 1:
-        pass
-    learning.take(job_of(texts, both, told, made, learning.served))
-    release.set()
-    changing.join()
-    learning.stop()
-    assert "not among x, y" in str(told[0])
-    assert model.read_bytes() == replayed(model)
-
-
-def job_of(texts, values, told, rows, served):
-    from rosenblatt.service.learning import Job
-
-    return Job(texts, values, told.append, rows=rows, served=served)
-
-
 def test_old_examples_are_not_deleted_while_a_change_needs_them(model):
     learning = begun(model, examples(10))
     changes.roll_back(learning, 5)
@@ -447,17 +417,9 @@ def test_which_models_have_seen_an_example():
 
 def learn_with_key(learning, rows, key):
     """The outcome of a request with a key."""
-    told, done = [], threading.Event()
-
-    def tell(outcome):
-        told.append(outcome)
-        done.set()
-
-    from rosenblatt.service.learning import Job
-
-    learning.take(Job([json.dumps(row) for row in rows], rows, tell, key))
-    assert done.wait(30)
-    return told[0]
+    job = Job(rows, key)
+    learning.take(job)
+    return outcome(job)
 
 
 def test_a_retry_is_answered_as_before_and_not_learnt(model):
@@ -475,18 +437,13 @@ def test_a_retry_is_answered_as_before_and_not_learnt(model):
 
 
 def test_two_requests_with_a_key_at_once_are_one(model):
-    from rosenblatt.service.learning import Job
-
-    learning = Learning(model, None, lambda sentence: None)
-    told, (row,) = [], examples(1)
-    for _ in range(5):
-        learning.take(Job([json.dumps(row)], [row], told.append, b"key"))
-    learning.take(Job([json.dumps(row)], [row], told.append))
+    learning, rows = Learning(model, None, lambda sentence: None), examples(1)
+    jobs = [*(Job(rows, b"key") for _ in range(5)), Job(rows)]
+    for job in jobs:
+        learning.take(job)
     learning.start()
-    while len(told) < 6:
-        pass
     learning.stop()
-    assert sorted(told) == [1, 1, 1, 1, 1, 2]
+    assert sorted(map(outcome, jobs)) == [1, 1, 1, 1, 1, 2]
     assert sequence_in(model) == 2
 
 

@@ -189,16 +189,9 @@ def test_a_refused_request_that_is_in_the_log_is_deleted_with_its_key(learning, 
         raise LogError("the disk failed")
 
     learning.log.acknowledge = fail
-    told, done = [], threading.Event()
-    (row,) = examples(1)
-    job = Job([json.dumps(row)], [row], lambda one: (told.append(one), done.set()), key=b"k" * 16)
-    learning.take(job)
-    assert done.wait(30)
-    assert isinstance(told[0], LogError)
-    done.clear()
-    learning.take(job)
-    assert done.wait(30)
-    assert told[1] == 3
+    jobs = [Job(examples(1), b"k" * 16) for _ in range(2)]
+    assert isinstance(learning.take(jobs[0]).exception(30), LogError)
+    assert learning.take(jobs[1]).result(30) == 3
     learning.stop()
     assert learning.path.read_bytes() == replayed(learning.path)
 

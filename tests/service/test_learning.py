@@ -1,6 +1,5 @@
 """The thread that learns: groups share a sync, snapshots name what they know, starts recover."""
 
-import json
 import threading
 
 import pytest
@@ -13,19 +12,17 @@ from rosenblatt.service.requests import BadExampleError
 from .conftest import examples, replayed, sequence_in, trained
 
 
-def taught(learning, rows, wait=True):
+def outcome(job):
+    """The number that a job was told, or the error."""
+    return job.future.exception(30) or job.future.result(30)
+
+
+def taught(learning, rows):
     """Teach rows in jobs of one; their sequence numbers or errors."""
-    told, all_told = [], threading.Event()
-
-    def tell(outcome):
-        told.append(outcome)
-        if len(told) == len(rows):
-            all_told.set()
-
-    for row in rows:
-        learning.take(Job([json.dumps(row)], [row], tell))
-    assert all_told.wait(30)
-    return told
+    jobs = [Job([row]) for row in rows]
+    for job in jobs:
+        learning.take(job)
+    return [outcome(job) for job in jobs]
 
 
 def silent(path, keeping=None):
@@ -42,58 +39,41 @@ def test_examples_are_acknowledged_in_order_and_learnt(learning):
     assert learning.path.read_bytes() == replayed(learning.path)
 
 
+def waiting(model, rows):
+    """A thread that has not begun, with a job for each row."""
+    learning, jobs = Learning(model, None, lambda sentence: None), [Job([row]) for row in rows]
+    for job in jobs:
+        learning.take(job)
+    return learning, jobs
+
+
 def test_what_waits_shares_one_sync(model):
-    learning, _ = silent(model)
-    learning.stop()
-    learning = Learning(model, None, lambda sentence: None)
+    learning, jobs = waiting(model, examples(40))
     learning.log.append = counted(learning.log.append, groups := [])
-    told = []
-    for row in examples(40):
-        learning.take(Job([json.dumps(row)], [row], told.append))
     learning.start()
     learning.stop()
     assert groups == [40]
-    assert told == list(range(1, 41))
+    assert [outcome(job) for job in jobs] == list(range(1, 41))
 
 
 def test_one_bad_example_spoils_no_other_request(model):
-    learning = Learning(model, None, lambda sentence: None)
-    told = []
     good, bad = examples(5), {"nothing": "of the model"}
-    for row in (*good[:2], bad, *good[2:]):
-        learning.take(Job([json.dumps(row)], [row], told.append))
+    learning, jobs = waiting(model, [*good[:2], bad, *good[2:]])
     learning.start()
     learning.stop()
-    assert sorted(one for one in told if isinstance(one, int)) == [1, 2, 3, 4, 5]
-    (refused,) = [one for one in told if not isinstance(one, int)]
+    refused = outcome(jobs.pop(2))
     assert (type(refused), refused.row) == (BadExampleError, 1)
+    assert [outcome(job) for job in jobs] == [1, 2, 3, 4, 5]
     assert sequence_in(model) == 5
     assert model.read_bytes() == replayed(model)
 
 
-def test_rows_that_are_there_keep_their_place(model):
-    learning = Learning(model, None, lambda sentence: None)
-    told = []
-    for number, row in enumerate(examples(9)):
-        rows = learning.served.make_learnable([row]) if number % 3 == 1 else None
-        made = Job([json.dumps(row)], [row], told.append, rows=rows, served=learning.served)
-        learning.take(made)
-    learning.start()
-    learning.stop()
-    assert told == list(range(1, 10))
-    assert model.read_bytes() == replayed(model)
-
-
 def test_as_many_as_last_time_are_waited_for(model):
-    learning = Learning(model, None, lambda sentence: None)
+    learning, _ = waiting(model, [])
     learning.expected, learning.syncing = 2, 60.0
-    told, both = [], threading.Event()
-    first, second = examples(2)
     learning.log.append = counted(learning.log.append, groups := [])
     learning.start()
-    learning.take(Job([json.dumps(first)], [first], told.append))
-    learning.take(Job([json.dumps(second)], [second], lambda number: both.set()))
-    assert both.wait(30)
+    assert taught(learning, examples(2)) == [1, 2]
     learning.stop()
     assert groups == [2]
 
@@ -254,26 +234,19 @@ def test_every_job_has_an_outcome_when_the_thread_fails(learning):
     held, release = threading.Event(), threading.Event()
     learning.call(lambda: (held.set(), release.wait(30)))
     assert held.wait(30)
-    told = []
-    for row in examples(3):
-        learning.take(Job([json.dumps(row)], [row], told.append))
-    waiting = learning.call(lambda: "done")
+    futures = [learning.take(Job([row])) for row in examples(3)]
+    futures.append(learning.call(lambda: "done"))
     release.set()
-    with pytest.raises(LogError, match="Disaster"):
-        waiting.result(30)
     learning.join(30)
-    assert len(told) == 3  # those that it was about to write
-    learning.take(Job(["{}"], [{}], told.append))  # after its end
-    assert [type(outcome) for outcome in told] == [LogError] * 4
+    futures.append(learning.take(Job([{}])))  # after its end
+    assert [type(future.exception(0)) for future in futures] == [LogError] * 5
     with pytest.raises(LogError, match="Disaster"):
         learning.call(lambda: "done").result(30)
 
 
 def test_a_job_after_the_end_is_refused(learning):
     learning.stop()
-    told = []
-    learning.take(Job(["{}"], [{}], told.append))
-    assert [type(outcome) for outcome in told] == [LogError]
+    assert isinstance(learning.take(Job([{}])).exception(0), LogError)
     with pytest.raises(LogError, match="stopping"):
         learning.call(lambda: "done").result(30)
 

@@ -40,7 +40,7 @@ from .model import Predictor, ServedModel
 from .openapi import describe
 from .operations import BINARY, JSON, Call, Operation, RequestError, encode_json, to_response
 from .replay import read_log
-from .requests import BadExampleError, make_texts, parse_json, parse_values
+from .requests import BadExampleError, parse_json, parse_values
 from .responses import Health, Learnt, Listing
 
 SMALL = 1 << 16  # bytes of a body that is parsed at once; larger ones are parsed in a thread
@@ -360,16 +360,19 @@ class Service:
         """Learn examples; answer when they are on disk."""
         learning, key = self.check_learning(), read_key(call)
 
-        def make_job() -> Job:
-            served = learning.served
-            values, rows = self.parse(call, served), None
-            if len(call.body) > SMALL:
-                with suppress(BadExampleError):  # unless it is a retry, the thread refuses it, too
-                    rows = served.make_learnable(values)
-            return Job(make_texts(values), values, key=key, rows=rows, served=served)
-
-        job = await self.work(call, make_job)
-        return Learnt(await self.write(job, learning), len(job.texts))
+        job = await self.work(call, lambda: Job(self.parse(call, learning.served), key))
+        try:
+            return Learnt(await asyncio.wrap_future(learning.take(job)), len(job.texts))
+        except BadExampleError:
+            raise
+        except KeyReusedError as error:
+            raise RequestError(409, "key-reused", str(error)) from None
+        except (LogError, ValueError) as error:
+            sentence = (
+                f"{error} The examples of this request are not acknowledged; send them again. "
+                "With an Idempotency-Key they are not learnt twice, whatever happens meanwhile."
+            )
+            raise RequestError(503, "cannot-write", sentence) from None
 
     def check_learning(self) -> Learning:
         """The thread that learns; refuse a request if there is none or it has ended."""
@@ -381,29 +384,6 @@ class Service:
             sentence = learning.failure or "The service is stopping."
             raise RequestError(503, "cannot-learn", sentence)
         return learning
-
-    async def write(self, job: Job, learning: Learning) -> int:
-        """Wait until examples are on disk; return the sequence number of the last."""
-        loop = asyncio.get_running_loop()
-        written: asyncio.Future[int] = loop.create_future()
-
-        def tell(outcome: int | Exception) -> None:
-            with suppress(RuntimeError):  # the loop is closed: no one waits any more
-                loop.call_soon_threadsafe(resolve, written, outcome)
-
-        learning.take(job._replace(tell=tell))
-        try:
-            return await written
-        except BadExampleError:
-            raise
-        except KeyReusedError as error:
-            raise RequestError(409, "key-reused", str(error)) from None
-        except (LogError, ValueError) as error:
-            sentence = (
-                f"{error} The examples of this request are not acknowledged; send them again. "
-                "With an Idempotency-Key they are not learnt twice, whatever happens meanwhile."
-            )
-            raise RequestError(503, "cannot-write", sentence) from None
 
     async def describe_model(self, call: Call) -> responses.ModelState:
         """Describe the model, what it has learnt, and its errors."""
@@ -545,12 +525,3 @@ def read_pieces(file: BinaryIO) -> Iterator[bytes]:
 def refuse_early() -> Predictor:
     """Refuse a request that arrives before the model is loaded."""
     raise RequestError(503, "starting", "The service is loading its model; try again.")
-
-
-def resolve(future: "asyncio.Future[int]", outcome: int | Exception) -> None:
-    """Give the outcome of a job to the request that waits for it."""
-    if not future.done():
-        if isinstance(outcome, Exception):
-            future.set_exception(outcome)
-        else:
-            future.set_result(outcome)

@@ -3,19 +3,20 @@
 import queue
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import accumulate, chain, groupby
+from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..storage.file import save_model
 from ..storage.model import Model
 from .log import PRIVATE, KeyedRequest, LogError, hash_bytes
 from .model import ServedModel
 from .replay import Replay, erase, has_seen, recover
+from .requests import make_texts
 from .rows import Learnable, join_examples
 
 MOST_TOGETHER = 20_000  # rows that share one sync
@@ -23,6 +24,7 @@ PATIENCE = 0.5  # of a sync, to wait for as many requests as shared the last one
 LONGEST_SYNC = 0.02  # seconds that are taken for one, so that a slow disk adds no more waiting
 PUBLISHING = 0.05  # of the time at most
 LONGEST_WAIT = 0.5  # seconds until what was learnt is published
+TICK = 0.5  # seconds between two looks at what is due
 RETRY = 2.0  # seconds between attempts to use the log again after a write error
 DAY = 86_400.0
 SAVED_EXAMPLES = 20_000  # after which the model is written
@@ -48,28 +50,26 @@ class KeyReusedError(ValueError):
     """The key of an earlier request that had other examples."""
 
 
-class Job(NamedTuple):
+@dataclass
+class Job:
     """Examples of one request.
 
     Attributes
     ----------
-    texts, values
-        The examples as the log keeps them, and as they were parsed.
-    tell
-        Called with the sequence number of the last example, or with the error.
+    values
+        The examples as they were parsed.
     key
         The hash of the request's key; a second request with the same key is not learnt.
-    rows, served
-        The rows of many examples, made in advance, and the model that they were made for. Few
-        examples become rows together with those of other requests.
+    future
+        Gets the sequence number of the last example once it is on disk.
     """
 
-    texts: Sequence[str]
-    values: Sequence[Any]
-    tell: Callable[[int | Exception], None] = lambda outcome: None
+    values: list[Any]
     key: bytes | None = None
-    rows: Learnable | None = None
-    served: ServedModel | None = None
+    future: "Future[int]" = field(default_factory=Future)
+
+    def __post_init__(self) -> None:
+        self.texts = make_texts(self.values)
 
     @property
     def digest(self) -> bytes:
@@ -77,25 +77,22 @@ class Job(NamedTuple):
         return hash_bytes("\n".join(self.texts).encode())
 
 
-class Call(NamedTuple):
+@dataclass
+class Call:
     """A function to call between two groups of examples, and the future of its result."""
 
     function: Callable[[], Any]
-    future: "Future[Any]"
+    future: "Future[Any]" = field(default_factory=Future)
 
-    def run(self) -> None:
-        """Call the function, unless the caller has cancelled it."""
-        if not self.future.set_running_or_notify_cancel():
-            return
-        try:
-            self.future.set_result(self.function())
-        except BaseException as error:  # raised where the result is waited for
-            self.future.set_exception(error)
 
-    def tell(self, error: Exception) -> None:
-        """Set an error as the result, because the function will not be called."""
-        if self.future.set_running_or_notify_cancel():
-            self.future.set_exception(error)
+def settle(job: Job | Call, outcome: Any) -> None:
+    """Set the outcome of a job, unless it has one or nobody waits for it any more."""
+    if job.future.done() or not job.future.set_running_or_notify_cancel():
+        return
+    if isinstance(outcome, BaseException):
+        job.future.set_exception(outcome)
+    else:
+        job.future.set_result(outcome)
 
 
 class Learning(threading.Thread):
@@ -139,17 +136,16 @@ class Learning(threading.Thread):
 
     def call(self, function: Callable[[], Any]) -> Future[Any]:
         """Call a function in the learning thread, between two groups of examples."""
-        future: Future[Any] = Future()
-        self.take(Call(function, future))
-        return future
+        return self.take(Call(function))
 
-    def take(self, job: Job | Call) -> None:
-        """Queue a job, or refuse it if the thread has ended; ``job.tell`` receives the outcome."""
+    def take(self, job: Job | Call) -> Future[Any]:
+        """Queue a job, or refuse it if the thread has ended; return its future."""
         with self.ending:
-            if not self.ended:
+            if self.ended:
+                settle(job, LogError(self.failure or "The service is stopping."))
+            else:
                 self.jobs.put(job)
-                return
-        job.tell(LogError(self.failure or "The service is stopping."))
+        return job.future
 
     def stop(self) -> None:
         """Learn what is queued, write the model, and end the thread."""
@@ -173,8 +169,10 @@ class Learning(threading.Thread):
 
     def process_group(self) -> bool:
         """Take one group of jobs and learn it; return whether there are more to come."""
+        is_behind = self.predictor.sequence < self.served.sequence
+        wait = max(0.0, self.due - time.monotonic()) if is_behind else TICK
         try:
-            job = self.jobs.get(timeout=self.time_left())
+            job = self.jobs.get(timeout=wait)
         except queue.Empty:
             self.run_due_work()
             return True
@@ -192,14 +190,16 @@ class Learning(threading.Thread):
         try:
             self.learn_group(group)
         except BaseException as error:
-            for one in (*group, job):  # a second outcome of a job is ignored
-                if one is not None:
-                    one.tell(LogError(f"The learning thread ended: {error!r}."))
+            for one in [*group, *([] if job is None else [job])]:
+                settle(one, LogError(f"The learning thread ended: {error!r}."))
             raise
         if job is None:
             return False
-        if isinstance(job, Call):
-            job.run()
+        if isinstance(job, Call) and not job.future.cancelled():
+            try:
+                settle(job, job.function())
+            except BaseException as error:  # raised where the result is waited for
+                settle(job, error)
         self.run_due_work()
         return True
 
@@ -214,7 +214,7 @@ class Learning(threading.Thread):
         except (LogError, ValueError) as error:
             self.refuse(group, error)
         else:
-            self.write_and_learn(list(self.make_rows(group)))
+            self.write_and_learn(list(self.make_rows(group)) if group else [])
 
     def answer_retries(self, group: list[Job]) -> Iterator[Job]:
         """Answer requests that were learnt before as they were then; yield the others."""
@@ -228,15 +228,15 @@ class Learning(threading.Thread):
                 keys |= {job.key} - {None}
                 yield job
             elif known.digest in (None, job.digest):
-                job.tell(known.last)
+                settle(job, known.last)
             else:
-                job.tell(KeyReusedError("This Idempotency-Key was used for another body."))
+                settle(job, KeyReusedError("This Idempotency-Key was used for another body."))
 
     def refuse(self, group: list[Job], error: Exception) -> None:
         """Tell jobs that the log cannot be written."""
         self.fail(str(error))
         for job in group:
-            job.tell(error)
+            settle(job, error)
 
     def next_job(self, group: list[Job], until: float) -> Job | Call | None:
         """The next job; wait a little for as many requests as shared the last sync."""
@@ -246,24 +246,13 @@ class Learning(threading.Thread):
 
     def make_rows(self, group: list[Job]) -> Iterator[tuple[list[Job], Learnable]]:
         """Jobs and their rows; those whose examples cannot be learnt are told why."""
-        for jobs in self.split(group):
-            if jobs[0].rows is not None and jobs[0].served is self.served:
-                yield jobs, jobs[0].rows
-                continue
-            values = list(chain.from_iterable(job.values for job in jobs))
-            try:
-                yield jobs, self.served.make_learnable(values)
-            except Exception as error:  # of one of them, which is told it
-                if len(jobs) > 1:
-                    yield from (one for job in jobs for one in self.make_rows([job]))
-                else:
-                    jobs[0].tell(error)
-
-    def split(self, group: list[Job]) -> Iterator[list[Job]]:
-        """Jobs whose examples become rows together, in order; those with rows stay alone."""
-        for has_rows, found in groupby(group, lambda job: job.rows is not None):
-            jobs = list(found)
-            yield from ([job] for job in jobs) if has_rows else [jobs]
+        try:
+            yield group, self.served.make_learnable([one for job in group for one in job.values])
+        except Exception as error:  # of one of them, which is told it
+            if len(group) > 1:
+                yield from (one for job in group for one in self.make_rows([job]))
+            else:
+                settle(group[0], error)
 
     def write_and_learn(self, made: list[tuple[list[Job], Learnable]]) -> None:
         """Put examples on disk, acknowledge them, and learn them."""
@@ -286,9 +275,8 @@ class Learning(threading.Thread):
         self.on_sync(seconds)
         self.syncing = min(seconds, LONGEST_SYNC)
         for job, end in zip(group, ends, strict=True):
-            job.tell(before + end)
-        examples = join_examples([given for _, given in made])
-        self.served.learn(examples)
+            settle(job, before + end)
+        self.served.learn(join_examples([given for _, given in made]))
         self.check_learnt()
 
     def recover(self) -> None:
@@ -330,7 +318,7 @@ class Learning(threading.Thread):
             while True:
                 job = self.jobs.get_nowait()
                 if job is not None:
-                    job.tell(error)
+                    settle(job, error)
 
     def finish(self) -> None:
         """Write the model and close the log, without what was refused."""
@@ -403,19 +391,6 @@ class Learning(threading.Thread):
         self.saved_sequence, self.saved_at = self.served.sequence, time.monotonic()
 
     # Publishing and saving
-
-    def time_left(self) -> float | None:
-        """Seconds until something is due, or None if nothing is."""
-        now, due = time.monotonic(), []
-        if self.failure is not None:
-            due.append(self.retry_at)
-        if self.erase_at is not None:
-            due.append(self.erase_at)
-        if self.predictor.sequence < self.served.sequence:
-            due.append(self.due)
-        if self.saved_sequence < self.served.sequence:
-            due.append(max(self.saved_at + self.keeping.seconds, self.again_at))
-        return max(0.0, min(due) - now) if due else None
 
     def run_due_work(self) -> None:
         """Publish and save if it is time; after a write error, try the log again."""

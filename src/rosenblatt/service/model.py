@@ -3,8 +3,8 @@
 import base64
 import copy
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import compress
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner, TrainingRows
 from ..reading.batches import Batch
 from ..storage.model import Model
+from ..training.state import pack_state
 from .requests import BadExampleError, NoSetsError, parse_json
 from .rows import Learnable, make_row_maker
 
@@ -25,6 +26,7 @@ MOST_POINTS = 512
 MOST_NEW_CLASSES = 100  # of one request
 LARGEST = 1 << 30  # bytes of a model that grows by new classes
 MOST_DEVIATIONS = 1e6
+NO_CODES = np.zeros(0, np.intp)
 
 
 class Progress:
@@ -39,15 +41,14 @@ class Progress:
         self.examples = int(kept.get("examples", 0))
         self.errors: float = kept.get("errors", 0)
         self.refused = int(kept.get("refused", 0))
-        dtype = np.float32 if numbers else np.bool_
-        self.recent: Array = np.zeros(WINDOWS[-1], dtype)  # the n-th is at n modulo the length
-        if "recent" in kept:
-            stored = np.frombuffer(base64.b64decode(kept["recent"]), np.uint8)
-            shown = stored.view("<f4") if numbers else np.unpackbits(stored)
-            self.recent[:] = shown[: len(self.recent)]
         self.classes = {name: list(counts) for name, counts in kept.get("classes", {}).items()}
         self.step = int(kept.get("step", 1))
         self.curve: list[list[float]] = [list(point) for point in kept.get("curve", ())]
+        stored = np.frombuffer(base64.b64decode(kept.get("recent", "")), np.uint8)
+        if numbers:
+            self.recent: Array = stored.view("<f4")
+        else:
+            self.recent = np.unpackbits(stored, count=min(self.examples, MOST_RECENT)).view(bool)
 
     def add(self, wrong: Array, labels: Sequence[Any] = ()) -> None:
         """Count more examples, also by label if there is one for each."""
@@ -56,10 +57,10 @@ class Progress:
             counts = self.classes.setdefault(str(label), [0, 0])  # examples, errors
             counts[0] += examples
             counts[1] += errors_of[label]
-        length, before = len(self.recent), self.examples
-        places = np.arange(before, before + len(wrong))[-length:] % length
-        self.recent[places] = wrong[-length:]
+        more = wrong.astype(self.recent.dtype, copy=False)
+        self.recent = np.append(self.recent, more)[-MOST_RECENT:]
         sums = np.cumsum(np.append(self.errors, wrong))  # in the order of the examples
+        before = self.examples
         at = (before // self.step + 1) * self.step
         while at <= before + len(wrong):
             self.curve.append([at, sums[at - before].item()])
@@ -71,29 +72,23 @@ class Progress:
 
     def error(self, last: int | None = None) -> float | None:
         """The share of wrong predictions among all or the last examples; None without examples."""
-        count = self.examples if last is None else min(last, self.examples)
-        if not count:
+        if not self.examples:
             return None
         if last is None:
-            return self.errors / count
-        places = np.arange(self.examples - count, self.examples) % len(self.recent)
-        return float(self.recent[places].sum(dtype=np.float64)) / count
-
-    def pack_recent(self) -> bytes:
-        """The last errors as bytes: bits, or numbers in single precision."""
-        flags = self.recent.dtype == bool
-        return (np.packbits(self.recent) if flags else self.recent.astype("<f4")).tobytes()
+            return self.errors / self.examples
+        return float(self.recent[-last:].mean(dtype=np.float64))
 
     def as_json(self) -> dict[str, Any]:
-        """All counts, for a model file."""
+        """All counts, for a model file; the last errors as bits, or in single precision."""
+        recent = self.recent if self.recent.dtype != bool else np.packbits(self.recent)
         return {
             "examples": self.examples,
             "errors": self.errors,
             "refused": self.refused,
-            "recent": base64.b64encode(self.pack_recent()).decode(),
-            "classes": self.classes,
+            "recent": base64.b64encode(recent.tobytes()).decode(),
+            "classes": copy.deepcopy(self.classes),
             "step": self.step,
-            "curve": self.curve,
+            "curve": list(self.curve),
         }
 
 
@@ -129,12 +124,6 @@ class ServedModel:
             raise ValueError(f"{name} is a {model.estimator}; only linear models are served.")
         self.learner = LinearLearner.from_model(model)
         self.maker = make_row_maker(self.learner)
-        self.set_class_weights()
-
-    def set_class_weights(self) -> None:
-        """Set the class weights from the parameters of the model."""
-        weights = self.learner.parameters.get("class_weight")
-        self.of_class = class_weights(weights, self.learner.classes, np.zeros(0, np.intp))
 
     def check_learning(self) -> None:
         """Refuse a model that cannot learn from a stream."""
@@ -158,86 +147,67 @@ class ServedModel:
             values = [dict.fromkeys(self.maker.names, self.maker.sample)]
         given = self.maker.make(values, labelled=False)
         self.learner.predictor().scores(given.rows, given.width)
-        other = copy.deepcopy(self.learner)
         label = 0.0 if self.has_numbers else self.learner.classes.tolist()[0]
-        codes = self.encode([[label] if self.learner.multilabel else label])
-        weights = row_weights(codes, given.weights, self.of_class)
-        other.learn(TrainingRows.of(given.rows, codes, weights, given.width), self.no_errors(1))
+        labels = [[label] if self.learner.multilabel else label]
+        rows, wrong = self.encode(given._replace(labels=labels))
+        copy.deepcopy(self.learner).learn(rows, wrong)
 
     @property
     def has_numbers(self) -> bool:
         """Whether the model predicts numbers."""
         return bool(self.learner.target_kind == "numbers")
 
-    def no_errors(self, count: int) -> Array:
-        """An error of 0 for each of some examples."""
-        return np.zeros(count, np.float64 if self.has_numbers else np.bool_)
-
     # Learning
 
     def learn(self, given: Learnable) -> None:
         """Learn examples in their order; a new label becomes a class at its first example."""
         labels, done = given.labels or [], 0
-        no_classes = self.learner.multilabel or self.has_numbers
-        if no_classes or self.learner.codes.keys() >= {*labels}:
-            self.learn_known(given)
-            return
+        if self.learner.multilabel or self.has_numbers:
+            labels = []
         for row, label in enumerate(labels):
             if label not in self.learner.codes:
                 if row > done:
                     self.learn_known(given.part(done, row))
                 self.learner, done = self.learner.with_class(label), row
-                self.set_class_weights()
-        self.learn_known(given.part(done, len(labels)))
+        self.learn_known(given.part(done, len(given.labels or [])) if done else given)
 
     def learn_known(self, given: Learnable) -> None:
         """Learn examples of known labels; skip one that overflows the weights."""
-        codes = self.encode(given.labels or [])
-        weights = row_weights(codes, given.weights, self.of_class)
-        wrong = self.no_errors(len(codes))
+        rows, wrong = self.encode(given)
         self.learner.calibration = None  # it is that of other weights
         try:
-            rows = TrainingRows.of(given.rows, codes, weights, given.width)
             self.learner.learn(rows, wrong)
         except ValueError:
-            wrong[:] = False
-            for row in range(len(codes)):
-                self.learn_alone(given, codes, weights, row, wrong)
+            if len(wrong) > 1:
+                for row in range(len(wrong)):
+                    self.learn_known(given.part(row, row + 1))
+                return
+            wrong[:] = not self.has_numbers
+            self.progress.refused += 1
         alone = not (self.learner.multilabel or self.has_numbers)
         shown = wrong * self.learner.numbers.scale if self.has_numbers else wrong
         self.progress.add(shown, given.labels or () if alone else ())
-        self.sequence += len(codes)
+        self.sequence += len(wrong)
 
-    def encode(self, labels: list[Any]) -> Array:
-        """The number of each label, or for label sets a flag for each class."""
+    def encode(self, given: Learnable) -> tuple[TrainingRows, Array]:
+        """Rows with the numbers of their labels, or flags of classes; and no error of any yet."""
+        labels, known, wanted = given.labels or [], self.learner.codes, self.learner.parameters
+        wrong: Array = np.zeros(len(labels), np.float64 if self.has_numbers else np.bool_)
         if self.has_numbers:
-            return np.asarray(self.learner.numbers.encode(np.array(labels, np.float64)))
-        numbers = self.learner.codes
-        if not self.learner.multilabel:
-            return np.array([numbers[label] for label in labels], np.intp)
-        flags = np.zeros((len(labels), len(numbers)), bool)
-        for row, some in enumerate(labels):
-            flags[row, [numbers[label] for label in some]] = True
-        return flags
-
-    def learn_alone(
-        self, given: Learnable, codes: Array, weights: Array | None, row: int, wrong: Array
-    ) -> None:
-        """Learn one of several examples, or skip it."""
-        some = slice(row, row + 1)
-        rows = rows_between(given.rows, row, row + 1)
-        weight = None if weights is None else weights[some]
-        try:
-            one = TrainingRows.of(rows, codes[some], weight, given.width)
-            self.learner.learn(one, wrong[some])
-        except ValueError:
-            wrong[row] = not self.has_numbers
-            self.progress.refused += 1
+            codes = np.asarray(self.learner.numbers.encode(np.array(labels, np.float64)))
+        elif self.learner.multilabel:
+            codes = np.zeros((len(labels), len(known)), bool)
+            for row, some in enumerate(labels):
+                codes[row, [known[label] for label in some]] = True
+        else:
+            codes = np.array([known[label] for label in labels], np.intp)
+        of_class = class_weights(wanted.get("class_weight"), self.learner.classes, NO_CODES)
+        weights = row_weights(codes, given.weights, of_class)
+        return TrainingRows.of(given.rows, codes, weights, given.width), wrong
 
     def skip(self, sequence: int, learner: Any) -> None:
         """Count an example that cannot be learnt; the learner is the one before it."""
         self.learner = learner  # without a class that the example brought
-        self.set_class_weights()
         self.sequence = sequence
         self.progress.refused += 1
 
@@ -251,22 +221,6 @@ class ServedModel:
         self.check_labels(given)
         return given
 
-    # Predicting
-
-    def answer(
-        self, learner: Any, values: list[Any], features: int, coverage: float | None = None
-    ) -> dict[str, Any]:
-        """Predict rows, and explain each by at most ``features`` features.
-
-        With a coverage, the answer has prediction sets or intervals, too.
-        """
-        if not features:
-            made = self.maker.make(values, labelled=False)
-            return predict(learner, made.rows, made.width, coverage)
-        batch, names = self.maker.make_named(values)
-        answer = predict(learner, batch.rows, batch.width, coverage)
-        return answer | {"explanations": explain(learner, batch, names, features)}
-
     # Copies to predict with and to save
 
     def make_predictor(self) -> "Predictor":
@@ -276,7 +230,8 @@ class ServedModel:
     def model(self) -> Model:
         """A copy of all that a model file holds, with the number of the last example learnt."""
         learner, kept = self.learner, self.kept
-        facts = {**kept.facts, "service": self.about()}
+        about = {"log": self.log, "sequence": self.sequence, "progress": self.progress.as_json()}
+        facts = {**kept.facts, "service": about}
         if learner.calibration is None:
             facts.pop("calibration", None)
         if learner.conformal is not None:
@@ -284,11 +239,6 @@ class ServedModel:
         return kept._replace(
             classes=learner.classes, states=copy.deepcopy(learner.states), facts=facts
         )
-
-    def about(self) -> dict[str, Any]:
-        """The facts of a model file about the service."""
-        progress = copy.deepcopy(self.progress.as_json())
-        return {"log": self.log, "sequence": self.sequence, "progress": progress}
 
     def make_learnable(self, values: list[Any]) -> Learnable:
         """Make rows from the examples of a request; refuse those that cannot be learnt."""
@@ -342,7 +292,8 @@ class ServedModel:
             )
         if count > most:
             raise BadExampleError(f"The model may have at most {most:,} classes.")
-        size = sum(array.nbytes for array in collect_arrays(self.learner))
+        arrays = [pack_state(state)[0].values() for state in self.learner.states]
+        size = sum(array.nbytes for array in chain.from_iterable(arrays))
         needed = size * count / max(len(self.learner.states[0].bias), 1)
         if needed > LARGEST:
             raise BadExampleError(
@@ -376,8 +327,16 @@ class Predictor(NamedTuple):
     def answer(
         self, values: list[Any], features: int = 0, coverage: float | None = None
     ) -> dict[str, Any]:
-        """Predict rows, and explain each by at most ``features`` features."""
-        return self.served.answer(self.learner, values, features, coverage)
+        """Predict rows, and explain each by at most ``features`` features.
+
+        With a coverage, the answer has prediction sets or intervals, too.
+        """
+        if not features:
+            made = self.served.maker.make(values, labelled=False)
+            return predict(self.learner, made.rows, made.width, coverage)
+        batch, names = self.served.maker.make_named(values)
+        answer = predict(self.learner, batch.rows, batch.width, coverage)
+        return answer | {"explanations": explain(self.learner, batch, names, features)}
 
 
 def predict(
@@ -458,10 +417,3 @@ def explain(
             said.append({"feature": "bias", "contribution": float(f"{bias[output]:.9g}")})
         found.append(said)
     return found
-
-
-def collect_arrays(learner: LinearLearner) -> Iterator[Array]:
-    """The arrays of all states."""
-    for state in learner.states:
-        yield from (value for value in vars(state).values() if isinstance(value, np.ndarray))
-        yield from state.further.values()

@@ -4,7 +4,7 @@ python benchmarks/reproduced.py --table NAME --data FOLDER
 
 NAME is sol, libol, pa, thermal or all. A cell is the mean of several shuffles ± half their range,
 and the published figure in brackets; ≠ marks a miss: further apart than both spreads and a
-rounding. docs/reproduced.md says which data stand in for which.
+rounding. docs/measured.md says which data stand in for which.
 """
 
 import gzip

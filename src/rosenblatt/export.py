@@ -378,8 +378,9 @@ def make_network_graph(model: Model) -> tuple[Graph, Shape]:
     graph.add_constant(np.array([-1.0]), "off")
     graph.add_constant(np.array([1.0]), "on")
     graph.add_constant(np.array([0.5]), "half")
-    lift, growth = model.facts["lift"], model.parameters["growth"]
-    rows, width = add_lift(graph, lift), model.facts["width"] + lift["sphere"]
+    (sphere, centre, scale), growth = model.facts["lift"], model.parameters["growth"]
+    rows = add_lift(graph, centre, scale) if sphere else "X"
+    width = len(centre) + sphere
     answer = {"upstart": add_upstart, "tiling": add_tiling}.get(growth, add_chain)
     scores = [
         add_score(graph, *answer(graph, rows, width, state.units())) for state in model.states
@@ -390,15 +391,13 @@ def make_network_graph(model: Model) -> tuple[Graph, Shape]:
     else:
         graph.add("Concat", *scores, name="scores", axis=1)
     graph.add_label("scores", convert_labels(model.classes), two, "negative")
-    return graph, Shape(np.dtype(np.float64), model.facts["width"], len(scores))
+    return graph, Shape(np.dtype(np.float64), len(centre), len(scores))
 
 
-def add_lift(graph: Graph, lift: dict[str, Any]) -> str:
-    """Add the projection of X onto a sphere, if the network has one."""
-    if not lift["sphere"]:
-        return "X"
-    centred = graph.add("Sub", "X", graph.add_constant(np.array(lift["centre"], np.float64)))
-    z = graph.add("Div", centred, graph.add_constant(np.array(lift["scale"], np.float64)))
+def add_lift(graph: Graph, centre: list[float], scale: list[float]) -> str:
+    """Add the projection of X onto a sphere."""
+    centred = graph.add("Sub", "X", graph.add_constant(np.array(centre, np.float64)))
+    z = graph.add("Div", centred, graph.add_constant(np.array(scale, np.float64)))
     along = graph.add_constant(np.array([1]))
     square = graph.add("ReduceSum", graph.add("Mul", z, z), along, keepdims=1)
     twice, less = graph.add("Add", z, z), graph.add("Sub", square, "on")

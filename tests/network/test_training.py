@@ -1,14 +1,16 @@
 """Units are trained as their papers say."""
 
+import math
+
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from rosenblatt.data.rows import view_rows
 from rosenblatt.network.kernels import thermal
 from rosenblatt.network.training import HEAT, train_pocket, train_thermal
 
 from .. import reference
+from ..conftest import LAYOUTS
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -21,19 +23,22 @@ def test_a_cooled_unit_is_that_of_the_naive_twin(seed):
     assert bias == pytest.approx(naive_bias, rel=1e-8, abs=1e-8)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_sparse_rows_cool_as_dense_ones(dtype):
+def test_mistakes_move_the_weights_by_their_distance(layout, dtype):
     rng = np.random.default_rng(0)
     X = (rng.integers(-2, 3, (40, 4)) * (rng.random((40, 4)) < 0.5)).astype(dtype)
-    targets, order = rng.choice([-1.0, 1.0], 40), np.arange(40, dtype=np.uint32)
-    found = []
-    for rows in (X, csr_array(X)):
-        w, b = np.zeros(4), np.zeros(1)
-        mistakes = thermal(view_rows(rows), targets, order, w, b, 2.0, 1.0)
-        found.append((mistakes, w, b))
-    assert found[0][0] == found[1][0] > 0
-    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-6)
-    np.testing.assert_allclose(found[0][2], found[1][2], rtol=1e-6)
+    order, targets = rng.permutation(40).astype(np.uint32), rng.choice([-1.0, 1.0], 40)
+    w, b, mistakes = np.zeros(4), 0.0, 0
+    for i in order:
+        a = X[i] @ w + b
+        if (a > 0) != (targets[i] > 0):
+            step = 0.5 * targets[i] * math.exp(-abs(a) / 2.0)
+            w, b, mistakes = w + step * X[i], b + step, mistakes + 1
+    found, bias = np.zeros(4), np.zeros(1)
+    rows = view_rows(LAYOUTS[layout](X))
+    assert thermal(rows, targets, order, found, bias, 2.0, 0.5) == mistakes > 5
+    np.testing.assert_allclose([*found, *bias], [*w, b], rtol=1e-6)
 
 
 def test_far_mistakes_do_not_undo_a_cooled_unit():

@@ -106,8 +106,8 @@ def test_a_network_of_a_billion_layers_is_refused_before_memory_is_asked_for(
     network = PerceptronNetwork("tiling", random_state=0).fit([[0], [1], [2]], [0, 1, 0])
 
     def add_layers(header, tensors):
-        tensors["0.layers"] = tensors["0.layers"].copy()
-        tensors["0.layers"][-1] = 10**9
+        tensors["0.places"] = tensors["0.places"].copy()
+        tensors["0.places"][-1, 1] = 10**9
 
     path = forged(tmp_path / "model", network, add_layers)
     refused(path, "its units have no layers")

@@ -1,22 +1,20 @@
 """Growing networks of perceptrons as a scikit-learn estimator."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from ..data.rows import Array
 from ..estimators.base import FLOATS, RowClassifier, make_seed
 from ..estimators.constructors import estimator, positional
 from ..parameters.conflicts import check_ranges
 from ..training.bars import show_epochs
-from .learner import NetworkLearner
+from ..training.state import require
+from .learner import OTHER_ROWS, NetworkLearner
 from .parameters import PARAMETERS
-from .state import Unit
 
 
 @estimator
@@ -64,13 +62,12 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     units_ : list of Unit
-        The units with their weights and biases; a list of such lists for over two classes.
-    layers_ : list of list of int
-        The numbers of the units by layer; a list of such lists for over two classes.
+        The units with their weights, biases and layers; a list of such lists for over two classes.
     n_units_ : int
         Number of units of all networks.
-    history_ : list of Growth
-        A record of the errors after each unit.
+    history_ : list of Epoch
+        A record for each unit: with it, ``errors`` training rows were wrong; those of several
+        networks are summed.
     stop_reason_ : str
         Why growing ended: "separated", "max_units" or "no_improvement"; the worst of several
         networks.
@@ -130,78 +127,32 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
             The fitted network.
         """
         self._check_parameters()
-        with self._unchanged_by_errors():
-            learner, X, codes = self._prepare(X, y)
-            seed = make_seed(self.random_state)
-            with show_epochs(self.verbose) as progress:
-                learner.grow(X, codes, seed, progress)
-            self.take_over(learner, learner.growth, learner.stop_reason, {})
-        return self
-
-    def _prepare(self, X: Any, y: ArrayLike) -> tuple[NetworkLearner, Array, Array]:
-        """Return a learner, the checked rows, and the numbers of their classes."""
         continues = self.warm_start and self.__sklearn_is_fitted__()
-        X = validate_data(self, X, dtype=FLOATS, reset=not continues)
-        y = self._check_labels(y, X.shape[0])
-        classes, codes = self._encode(y)
-        if not continues:
-            return NetworkLearner.begin(self._values(), classes, X), X, codes
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"The network knows the classes {self.classes_.tolist()}, but y has "
-                f"{classes.tolist()}; set warm_start=False to grow a new one."
-            )
-        return replace(self._learner, parameters=self._values()), X, codes
-
-    def take_over(
-        self,
-        learner: NetworkLearner,
-        epochs: list[Any],
-        stop_reason: str,
-        facts: Mapping[str, Any],
-    ) -> None:
-        """Become the fitted estimator of a learner.
-
-        :meta private:
-        """
-        super().take_over(learner, learner.growth, learner.stop_reason, facts)
-        self._set_columns(len(learner.lift.centre), learner.features.get("names"))
+        with self._unchanged_by_errors(), show_epochs(self.verbose) as progress:
+            X = validate_data(self, X, dtype=FLOATS, reset=not continues)
+            classes, codes = self._encode(self._check_labels(y, X.shape[0]))
+            known = self._learner if continues else NetworkLearner.begin(self._values(), classes, X)
+            require(np.array_equal(classes, known.classes), OTHER_ROWS)
+            learner = replace(known, parameters=self._values())
+            epochs, reason = learner.grow(X, codes, make_seed(self.random_state), progress)
+            self.take_over(learner, epochs, reason, {})
+        return self
 
     @property
     def units_(self) -> list[Any]:
         """The units; a list of lists for over two classes."""
-        return self._by_class(self._current().networks)
-
-    @property
-    def layers_(self) -> list[Any]:
-        """The numbers of the units by layer; a list of such lists for over two classes."""
-        return self._by_class([group_by_layer(units) for units in self._current().networks])
+        networks: list[Any] = self._current().networks
+        return networks[0] if len(networks) == 1 else networks
 
     @property
     def n_units_(self) -> int:
         """The number of units of all networks."""
         return sum(map(len, self._current().networks))
 
-    def _by_class(self, parts: list[Any]) -> list[Any]:
-        """Return the only part for two classes, all parts for more."""
-        return parts[0] if len(parts) == 1 else parts
-
     def _check_parameters(self, *where: str) -> None:
         check_ranges(self._values(), PARAMETERS)
-
-    def _rows_to_score(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=FLOATS, reset=False)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
-
-
-def group_by_layer(units: list[Unit]) -> list[list[int]]:
-    """Return the numbers of the units of each layer."""
-    layers: list[list[int]] = [[] for _ in range(1 + max(unit.layer for unit in units))]
-    for number, unit in enumerate(units):
-        layers[unit.layer].append(number)
-    return layers

@@ -27,20 +27,29 @@ class Problem(NamedTuple):
         """Select rows."""
         return Problem(self.rows[chosen], self.targets[chosen], self.same[chosen])
 
+    def flag_consistent(self) -> Array:
+        """Flag the rows without an equal row of the other target."""
+        groups = self.same.max(initial=-1) + 1
+        highest, lowest = np.full(groups, -1.0), np.full(groups, 1.0)
+        np.maximum.at(highest, self.same, self.targets)
+        np.minimum.at(lowest, self.same, self.targets)
+        return np.asarray((highest == lowest)[self.same])
 
-def count_mistakes(weights: Weights, rows: Array, targets: Array) -> int:
-    """Count the rows that weights get wrong."""
-    return int(np.count_nonzero(threshold(rows @ weights[0] + weights[1]) != targets))
+
+def apply_unit(weights: Weights, rows: Array) -> Array:
+    """Return the outputs of a unit."""
+    return threshold(rows @ weights[0] + weights[1])
 
 
 def choose_better(one: Weights, other: Weights | None, rows: Array, targets: Array) -> Weights:
     """Return the weights with fewer mistakes; of equals, the first."""
-    if other is None or count_mistakes(one, rows, targets) <= count_mistakes(other, rows, targets):
+    if other is None:
         return one
-    return other
+    counts = [np.count_nonzero(apply_unit(each, rows) != targets) for each in (one, other)]
+    return one if counts[0] <= counts[1] else other
 
 
-class Apart(NamedTuple):
+class Extreme(NamedTuple):
     """A direction in which one row is farther than all others: v·x is ``top`` there only."""
 
     v: Array
@@ -49,13 +58,8 @@ class Apart(NamedTuple):
     next: float
     least: float
 
-    @property
-    def clearance(self) -> float:
-        """The distance of the row from the others, as a share of their spread."""
-        return (self.top - self.next) / max(self.top - self.least, np.finfo(float).tiny)
 
-
-def find_extreme_row(rows: Array, same: Array, candidates: Array) -> Apart | None:
+def find_extreme_row(rows: Array, same: Array, candidates: Array) -> Extreme | None:
     """Find the candidate that is farthest from the middle of all rows in its direction.
 
     On a sphere or a cube there is always one, which the theorems of these networks need.
@@ -63,64 +67,55 @@ def find_extreme_row(rows: Array, same: Array, candidates: Array) -> Apart | Non
     middle = (rows.max(axis=0) + rows.min(axis=0)) / 2
     if np.ptp(np.einsum("ij,ij->i", rows, rows)) < ROUND:
         middle = np.zeros(rows.shape[1])
-    best = None
+    best, widest = None, 0.0  # distance from the others, as a share of their spread
     for row in candidates[:TRIED]:
         v = rows[row] - middle
         products = rows @ v
         others = products[same != same[row]]
         if not len(others):
             continue
-        found = Apart(v, int(row), float(products[row]), float(others.max()), float(others.min()))
-        if found.top > found.next and (best is None or found.clearance > best.clearance):
-            best = found
+        top, highest, least = (float(each) for each in (products[row], others.max(), others.min()))
+        distance = (top - highest) / max(top - least, np.finfo(float).tiny)
+        if distance > widest:
+            best, widest = Extreme(v, int(row), top, highest, least), distance
     return best
 
 
-def detect_row(apart: Apart | None) -> Weights | None:
-    """Return a unit that is on for one row only."""
-    return None if apart is None else (apart.v, -(apart.top + apart.next) / 2)
+def detect_row(problem: Problem, candidates: Array) -> Weights | None:
+    """Return a unit that is on for one of some rows only."""
+    found = find_extreme_row(problem.rows, problem.same, candidates)
+    return None if found is None else (found.v, -(found.top + found.next) / 2)
 
 
-def correct_row(apart: Apart | None, target: float, known: Array) -> Weights | None:
-    """Return a unit that repeats one of its inputs, except for one row (Gallant 1990).
+def correct_row(
+    problem: Problem, before: Array, inputs: Array, place: int, learnt: Weights
+) -> Weights:
+    """Return better weights: those learnt, or of a unit that corrects one row (Gallant 1990).
 
-    ``known`` is 1 at the input to be repeated.
+    That unit repeats input number ``place``, which was the output before, except for the row.
     """
-    if apart is None:
-        return None
-    centre, spread = (apart.next + apart.least) / 2, (apart.next - apart.least) / 2
-    repeat = (spread + apart.top - centre) / 2  # more than the others have, less than the row
-    return target * apart.v + repeat * known, -target * centre
-
-
-def flag_consistent(problem: Problem) -> Array:
-    """Flag the rows without an equal row of the other target."""
-    groups = problem.same.max() + 1 if len(problem.same) else 0
-    highest, lowest = np.full(groups, -1.0), np.full(groups, 1.0)
-    np.maximum.at(highest, problem.same, problem.targets)
-    np.minimum.at(lowest, problem.same, problem.targets)
-    return np.asarray((highest == lowest)[problem.same])
+    wrong = np.flatnonzero((before != problem.targets) & problem.flag_consistent())
+    found = find_extreme_row(problem.rows, problem.same, wrong)
+    if found is None:
+        return learnt
+    target, weights = problem.targets[found.row], np.zeros(inputs.shape[1])
+    centre, spread = (found.next + found.least) / 2, (found.next - found.least) / 2
+    weights[: len(found.v)] = target * found.v
+    weights[place] += (spread + found.top - centre) / 2  # more than the others have, less than it
+    return choose_better(learnt, (weights, -target * centre), inputs, problem.targets)
 
 
 def chain(problem: Problem, learn: Learn, pyramid: bool) -> Iterator[Unit]:
     """Each unit sees the row and the unit before, or all of them (Gallant 1990)."""
-    rows, targets, same = problem
-    usable, signals, layer = flag_consistent(problem), np.empty((len(rows), 0)), 0
+    rows, targets, _ = problem
+    signals, layer = np.empty((len(rows), 0)), 0
     while True:
-        seen = signals if pyramid else signals[:, -1:]
-        inputs = np.column_stack([rows, seen])
+        inputs = np.column_stack([rows, signals if pyramid else signals[:, -1:]])
         weights = learn(inputs, targets)
         if layer:
-            wrong = np.flatnonzero((signals[:, -1] != targets) & usable)
-            apart = find_extreme_row(rows, same, wrong)
-            known = np.zeros(inputs.shape[1])
-            known[-1] = 1.0
-            if apart is not None:
-                apart = apart._replace(v=np.append(apart.v, np.zeros(seen.shape[1])))
-            sure = correct_row(apart, targets[apart.row] if apart else 0.0, known)
-            weights = choose_better(weights, sure, inputs, targets)
+            weights = correct_row(problem, signals[:, -1], inputs, -1, weights)
         yield Unit(*weights, layer)
-        signals = np.column_stack([signals, threshold(inputs @ weights[0] + weights[1])])
+        signals = np.column_stack([signals, apply_unit(weights, inputs)])
         layer += 1
 
 
@@ -131,16 +126,14 @@ def upstart(problem: Problem, learn: Learn) -> Iterator[Unit]:
     waiting, count = deque([(0, 0, problem, weights)]), 1
     while waiting:
         number, depth, own, weights = waiting.popleft()
-        on = threshold(own.rows @ weights[0] + weights[1])
-        usable = flag_consistent(own)
+        on, usable = apply_unit(weights, own.rows), own.flag_consistent()
         for sign in (-1, 1):
             to_mend = (own.targets == sign) & (on == -sign)
             if not (to_mend & usable).any():
                 continue
             chosen = to_mend | (own.targets == -sign)
             part = own.select(chosen)._replace(targets=np.where(to_mend[chosen], 1.0, -1.0))
-            mistaken = np.flatnonzero((to_mend & usable)[chosen])
-            sure = detect_row(find_extreme_row(part.rows, part.same, mistaken))
+            sure = detect_row(part, np.flatnonzero((to_mend & usable)[chosen]))
             found = choose_better(learn(*part[:2]), sure, *part[:2])
             yield Unit(*found, depth + 1, number, sign)
             waiting.append((count, depth + 1, part, found))
@@ -154,29 +147,24 @@ def tiling(problem: Problem, learn: Learn) -> Iterator[Unit]:
     """
     layer, before = 0, np.zeros(len(problem.rows))
     while True:
-        rows, targets, same = problem
-        usable = flag_consistent(problem)
-        weights = learn(rows, targets)
-        if layer:
-            apart = find_extreme_row(rows, same, np.flatnonzero((before != targets) & usable))
-            known = np.zeros(rows.shape[1])
-            known[0] = 1.0  # the master of the layer before
-            sure = correct_row(apart, targets[apart.row] if apart else 0.0, known)
-            weights = choose_better(weights, sure, rows, targets)
+        rows, targets, _ = problem
+        weights, usable = learn(rows, targets), problem.flag_consistent()
+        if layer:  # the first input is the master of the layer before
+            weights = correct_row(problem, before, rows, 0, weights)
         yield Unit(*weights, layer)
-        signals = threshold(rows @ weights[0] + weights[1])[:, None]
+        signals = apply_unit(weights, rows)[:, None]
         while True:
             looks = np.unique(signals, axis=0, return_inverse=True)[1].reshape(-1)
             mixed = find_mixed_group(looks, targets, usable)
             if mixed is None:
                 break
             part = problem.select(mixed)
-            apart = find_extreme_row(part.rows, part.same, np.arange(len(part.same)))
-            found = choose_parting(learn(part.rows, part.targets), detect_row(apart), part.rows)
+            sure = detect_row(part, np.arange(len(mixed)))
+            found = choose_parting(learn(part.rows, part.targets), sure, part.rows)
             if found is None:
                 break
             yield Unit(*found, layer)
-            signals = np.column_stack([signals, threshold(rows @ found[0] + found[1])])
+            signals = np.column_stack([signals, apply_unit(found, rows)])
         before, layer = signals[:, 0], layer + 1
         problem = Problem(signals, targets, looks)
 
@@ -194,7 +182,7 @@ def find_mixed_group(looks: Array, targets: Array, usable: Array) -> Array | Non
 def choose_parting(one: Weights, other: Weights | None, rows: Array) -> Weights | None:
     """Return the first weights that are on for some rows and off for others."""
     for weights in (one, other):
-        if weights is not None and len(np.unique(threshold(rows @ weights[0] + weights[1]))) == 2:
+        if weights is not None and len(np.unique(apply_unit(weights, rows))) == 2:
             return weights
     return None
 

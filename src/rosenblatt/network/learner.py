@@ -1,9 +1,11 @@
 """The network of perceptrons as a learner: it grows unit by unit instead of sweeping over rows."""
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from functools import partial
+from itertools import count
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,9 +15,10 @@ from ..data.targets import choose_class
 from ..kernels.algebra import mix
 from ..learners.base import Learner
 from ..storage.model import Model
+from ..training.history import Epoch, merge_epochs
+from ..training.state import require
 from .growth import Problem, Weights, grow_units
-from .lifting import Lift, make_lift
-from .state import NetworkState, Unit, compute_answers
+from .state import Lift, NetworkState, Unit, compute_outputs, make_lift
 from .training import TRAININGS
 
 REFUSALS = {
@@ -28,29 +31,12 @@ REFUSALS = {
 }
 REASONS = ("no_improvement", "max_units", "separated")
 """Why growth ends, from worst to best."""
+OTHER_ROWS = (
+    "The network was grown from other rows or labels, or with other parameters; continue with the "
+    "same, or set warm_start=False to grow a new one."
+)
 Progress = Callable[[int, float, str], None]
 """Receives the number of the problem, the share of units that there are, and a text."""
-
-
-class Growth(NamedTuple):
-    """The errors of a network after a new unit.
-
-    Attributes
-    ----------
-    units : int
-        The number of units.
-    errors : int
-        Training rows that the network gets wrong.
-    validation_errors : int or None
-        Rows held out that it gets wrong.
-    problem : int
-        The class that was told from the others, with over two classes.
-    """
-
-    units: int
-    errors: int
-    validation_errors: int | None = None
-    problem: int = 0
 
 
 @dataclass
@@ -67,12 +53,8 @@ class NetworkLearner(Learner):
         Makes rows that units can separate.
     networks : list of list of Unit
         The units of each network.
-    growth : list of Growth
-        The errors after each unit.
-    stop_reason : str
-        Why growth ended; of several networks the worst.
-    checksum : int or None
-        Of the rows and labels that it was grown from; None if an older file does not say.
+    checksum : int
+        Of the rows and labels that it was grown from.
     features : dict
         The names of the columns, if they have names.
     """
@@ -85,9 +67,7 @@ class NetworkLearner(Learner):
     classes: Array
     lift: Lift
     networks: list[list[Unit]] = field(default_factory=list)
-    growth: list[Growth] = field(default_factory=list)
-    stop_reason: str = ""
-    checksum: int | None = None
+    checksum: int = 0
     features: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -98,23 +78,14 @@ class NetworkLearner(Learner):
     @classmethod
     def from_model(cls, model: Model) -> Self:
         """Make the learner of a model file."""
-        facts, growth = model.facts, model.parameters["growth"]
-        lift = Lift.from_dict(facts["lift"], facts["width"])
-        for state in model.states:
-            if not state.fits(growth, lift.width):
-                raise ValueError("its units do not fit together")
-        networks = [state.units() for state in model.states]
-        history = [Growth(*record) for record in facts["growth"]]
-        return cls(
-            model.parameters,
-            model.classes,
-            lift,
-            networks,
-            history,
-            facts.get("stop_reason", "max_units"),
-            facts.get("rows_checksum"),
-            model.features,
-        )
+        lift, growth = Lift(*model.facts["lift"]), model.parameters["growth"]
+        width = len(lift.centre)
+        fitting = 0 < width == len(lift.scale) == model.facts["width"]
+        require(fitting, "its lift does not fit")
+        fitting = all(state.fits(growth, width + lift.sphere) for state in model.states)
+        require(fitting, "its units do not fit together")
+        networks, checksum = [state.units() for state in model.states], model.facts["rows_checksum"]
+        return cls(model.parameters, model.classes, lift, networks, checksum, model.features)
 
     @property
     def states(self) -> list[NetworkState]:
@@ -127,59 +98,47 @@ class NetworkLearner(Learner):
         return len(self.lift.centre)
 
     def own_facts(self) -> dict[str, Any]:
-        """Return how rows are lifted, how the network grew, and why it stopped."""
-        return {
-            "stop_reason": self.stop_reason,
-            "width": self.width,
-            "lift": self.lift.as_dict(),
-            "growth": [list(record) for record in self.growth],
-            "rows_checksum": self.checksum,
-        }
+        """Return how rows are lifted, and the checksum of those that the network grew from."""
+        return {"width": self.width, "lift": self.lift, "rows_checksum": self.checksum}
 
-    # Learning
-
-    def grow(self, X: Array, codes: Array, seed: int, progress: Progress | None = None) -> None:
+    def grow(
+        self, X: Array, codes: Array, seed: int, progress: Progress | None = None
+    ) -> tuple[list[Epoch], str]:
         """Add units to each network until it is right, full or no better.
 
         Units that there are already are taken over without training; the result is that of a
         network grown in one go. Other rows or labels than those it was grown from are refused.
-        """
-        checksum = compute_checksum(X.astype(np.float64), codes.astype(np.int64))
-        if self.networks and self.checksum not in (None, checksum):
-            raise other_rows()
-        rows, same = self.lift.rows(X), np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
-        held_out = self.held_out(codes, seed)
-        networks, history, reasons = [], [], []
-        positive = [1] if len(self.classes) == 2 else range(len(self.classes))
-        known = self.networks or [[] for _ in positive]
-        for problem, units in zip(positive, known, strict=True):
-            task = Problem(rows, np.where(codes == problem, 1.0, -1.0), same)
-            grower = NetworkGrower(self.parameters, task, held_out, problem, seed, units)
-            for record in grower.grow():
-                history.append(record)
-                if progress is not None:
-                    text = f"{record.units} units, {record.errors:,} errors"
-                    progress(problem, record.units / self.parameters["max_units"], text)
-            networks.append(grower.units)
-            reasons.append(grower.stop_reason)
-        self.networks, self.growth, self.checksum = networks, history, checksum
-        self.stop_reason = min(reasons, key=REASONS.index)
 
-    def held_out(self, codes: Array, seed: int) -> Array:
-        """Flag the rows that are held out."""
-        chosen = np.zeros(len(codes), bool)
+        Returns
+        -------
+        list of Epoch
+            The errors after each unit, summed over the networks.
+        str
+            Why growth ended; of several networks the worst.
+        """
+        checksum = zlib.crc32(X.astype(np.float64).tobytes() + codes.astype(np.int64).tobytes())
+        require(not self.networks or self.checksum == checksum, OTHER_ROWS)
+        rows, same = self.lift.rows(X), np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
+        held_out = np.zeros(len(codes), bool)
         if self.parameters["early_stopping"]:
             split = Split(self.parameters["validation_fraction"], seed)
-            chosen[split.stratify(codes, np.arange(len(codes)))[1]] = True
-        return chosen
-
-    # Predicting
+            held_out[split.stratify(codes, np.arange(len(codes)))[1]] = True
+        positive = [1] if len(self.classes) == 2 else range(len(self.classes))
+        grown = []
+        for number, known in zip(positive, self.networks or [[] for _ in positive], strict=True):
+            problem = Problem(rows, np.where(codes == number, 1.0, -1.0), same)
+            report = None if progress is None else partial(progress, number)
+            own_seed = seed + 1000 * number
+            grown.append(grow_network(self.parameters, problem, held_out, known, own_seed, report))
+        networks, epochs, reasons = zip(*grown, strict=True)
+        self.networks, self.checksum = list(networks), checksum
+        return merge_epochs(list(epochs)), min(reasons, key=REASONS.index)
 
     def score_matrix(self, X: Array) -> Array:
         """Score rows: the sign is the answer, the size grows with the last activation."""
         rows, scores = self.lift.rows(to_dense(X)), []
         for units in self.networks:
-            outputs, activations = compute_answers(self.parameters["growth"], units, rows)
+            outputs, activations = compute_outputs(self.parameters["growth"], units, rows)
             size = np.abs(activations)
             scores.append(outputs * (0.5 + 0.5 * size / (1 + size)))
         return scores[0] if len(scores) == 1 else np.column_stack(scores)
@@ -193,90 +152,71 @@ class NetworkLearner(Learner):
         return replace(self)
 
 
-class NetworkGrower:
-    """Grows one network, and decides when to stop.
+def grow_network(
+    parameters: Mapping[str, Any],
+    problem: Problem,
+    held_out: Array,
+    known: Sequence[Unit],
+    seed: int,
+    report: Callable[[float, str], None] | None,
+) -> tuple[list[Unit], list[Epoch], str]:
+    """Add units until the network is right, full or no better; keep those up to the best.
 
-    ``known`` are units of an earlier growth: each is taken over in its turn.
+    Parameters
+    ----------
+    parameters
+        Those of the estimator.
+    problem, held_out
+        All rows, and which of them decide when to stop.
+    known
+        The units of an earlier growth: each is taken over in its turn.
+    seed
+        The seed of the permutations.
+    report
+        Receives the share of units that there are, and a text.
     """
+    growth, most = parameters["growth"], parameters["max_units"]
+    train, calls, places = TRAININGS[parameters["unit"]], count(1), dict(enumerate(known))
+    units, epochs, reason = list[Unit](), list[Epoch](), ""
+    best, kept, tried = np.inf, 1, 0
 
-    def __init__(
-        self,
-        parameters: Mapping[str, Any],
-        task: Problem,
-        held_out: Array,
-        problem: int,
-        seed: int,
-        known: Sequence[Unit] = (),
-    ) -> None:
-        self.parameters, self.problem, self.seed, self.known = parameters, problem, seed, known
-        self.task, self.unseen = task.select(~held_out), task.select(held_out)
-        self.judged = bool(held_out.any())
-        self.units: list[Unit] = []
-        self.stop_reason, self.learnt = "", 0
-
-    def learn(self, rows: Array, targets: Array) -> Weights:
-        """Return the weights and bias of the next unit, known or trained by the perceptron rule."""
+    def learn(rows: Array, targets: Array) -> Weights:
+        """Return the weights and bias of the next unit, known or trained."""
         if np.all(targets == targets[0]):
             return np.zeros(rows.shape[1]), float(targets[0])
-        self.learnt += 1
-        number = len(self.units)
-        if number < len(self.known) and len(self.known[number].weights) == rows.shape[1]:
-            return self.known[number].weights, self.known[number].bias
-        seed = int(mix(np.uint64(self.seed) + np.uint64(1000 * self.problem + self.learnt)))
-        train = TRAININGS[self.parameters["unit"]]
-        return train(rows, targets, self.parameters["max_iter"], seed % 2**32)
+        own_seed = int(mix(np.uint64(seed) + np.uint64(next(calls)))) % 2**32
+        unit = places.get(len(units))
+        if unit is not None and len(unit.weights) == rows.shape[1]:
+            return unit.weights, unit.bias
+        return train(rows, targets, parameters["max_iter"], own_seed)
 
-    def errors(self, task: Problem) -> int:
-        """Count the rows that the network gets wrong."""
-        if not len(task.targets):
-            return 0
-        outputs = compute_answers(self.parameters["growth"], self.units, task.rows).outputs
-        return int(np.count_nonzero(outputs != task.targets))
+    def count_errors(some: Problem) -> int:
+        outputs, _ = compute_outputs(growth, units, some.rows)
+        return int(np.count_nonzero(outputs != some.targets))
 
-    def grow(self) -> Iterator[Growth]:
-        """Add units until the network is right, full or no better; keep those up to the best."""
-        tiling = self.parameters["growth"] == "tiling"
-        best, kept, tried = np.inf, 1, 0
-        for unit in grow_units(self.parameters["growth"], self.task, self.learn):
-            self.check_known(unit)
-            self.units.append(unit)
-            errors = self.errors(self.task)
-            unseen = self.errors(self.unseen) if self.judged else None
-            yield Growth(len(self.units), errors, unseen, self.problem)
-            found = unseen if unseen is not None else errors
-            tried += not tiling or unit.layer > self.units[-2:][0].layer
-            if found < best:
-                best, kept, tried = found, len(self.units), 0
-            if errors == 0:
-                self.stop_reason = "separated"
-            elif len(self.units) >= self.parameters["max_units"]:
-                self.stop_reason = "max_units"
-            elif tried >= self.parameters["patience"]:
-                self.stop_reason = "no_improvement"
-            if self.stop_reason:
-                break
-        self.stop_reason = self.stop_reason or "no_improvement"
-        self.units = self.units[:kept]
-
-    def check_known(self, unit: Unit) -> None:
-        """Refuse to continue a network that these rows would not have begun."""
-        number = len(self.units)
-        if number < len(self.known):
-            known = self.known[number]
-            place = unit.layer, unit.parent, unit.sign, unit.bias
-            before = known.layer, known.parent, known.sign, known.bias
-            if place != before or not np.array_equal(unit.weights, known.weights):
-                raise other_rows()
-
-
-def compute_checksum(*arrays: Array) -> int:
-    """Return the CRC-32 of some arrays."""
-    return zlib.crc32(b"".join(array.tobytes() for array in arrays))
-
-
-def other_rows() -> ValueError:
-    """Return the error for a network that is to continue with other rows."""
-    return ValueError(
-        "The network was grown from other rows or with other parameters; continue with the same, "
-        "or set warm_start=False to grow a new one."
-    )
+    problem, unseen = problem.select(~held_out), problem.select(held_out)
+    for unit in grow_units(growth, problem, learn):
+        before = places.get(len(units), unit)
+        same = unit[1:] == before[1:] and np.array_equal(unit.weights, before.weights)
+        require(same, OTHER_ROWS)
+        units.append(unit)
+        errors, score = count_errors(problem), None
+        found = errors
+        if len(unseen.rows):
+            found = count_errors(unseen)
+            score = 1 - found / len(unseen.rows)
+        epochs.append(Epoch(len(units), len(problem.rows), errors, errors, 0.0, score))
+        if report is not None:
+            report(len(units) / most, f"{len(units)} units, {errors:,} errors")
+        tried += growth != "tiling" or unit.layer > units[-2:][0].layer
+        if found < best:
+            best, kept, tried = found, len(units), 0
+        if errors == 0:
+            reason = "separated"
+        elif len(units) >= most:
+            reason = "max_units"
+        elif tried >= parameters["patience"]:
+            reason = "no_improvement"
+        if reason:
+            break
+    return units[:kept], epochs, reason or "no_improvement"

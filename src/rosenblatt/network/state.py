@@ -1,12 +1,14 @@
 """The units of a network, their inputs, and the outputs of the network."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple, NotRequired, TypedDict
+from typing import Annotated, Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
 
 from ..data.rows import Array
+from ..storage.facts import Finite
 from ..training.state import Sizes, array, require
 
 
@@ -35,132 +37,130 @@ def threshold(activations: Array) -> Array:
     return np.where(activations > 0, 1.0, -1.0)
 
 
-class Answers(NamedTuple):
-    """The outputs 1 or -1 of a network, and the activations of the unit that decides."""
+def compute_outputs(growth: str, units: Sequence[Unit], rows: Array) -> tuple[Array, Array]:
+    """Return the outputs 1 or -1 of a network, and the activations of the unit that decides.
 
-    outputs: Array
-    activations: Array
-
-
-def compute_activations(growth: str, units: Sequence[Unit], rows: Array) -> Array:
-    """Return the activations of all units, a column for each."""
-    found = np.empty((len(rows), len(units)))
+    That is the first unit of an upstart network, or else the first of the last layer. A daughter
+    turns its parent on or off; two daughters cancel each other.
+    """
+    own = np.empty((len(rows), len(units)))
     for number, unit in enumerate(units):
         seen = rows
         if growth == "tiling" and unit.layer:
             before = [place for place, one in enumerate(units) if one.layer == unit.layer - 1]
-            seen = threshold(found[:, before])
+            seen = threshold(own[:, before])
         elif len(unit.weights) > rows.shape[1]:
             first = number + rows.shape[1] - len(unit.weights)
-            seen = np.hstack([rows, threshold(found[:, first:number])])
-        found[:, number] = seen @ unit.weights + unit.bias
-    return found
-
-
-def compute_answers(growth: str, units: Sequence[Unit], rows: Array) -> Answers:
-    """Return the outputs of a network: of its first unit, or of the first of the last layer."""
-    own = compute_activations(growth, units, rows)
-    if growth == "upstart":
-        return Answers(threshold(combine_daughters(units, own)), own[:, 0])
-    layers = [unit.layer for unit in units]
-    master = layers.index(layers[-1])
-    return Answers(threshold(own[:, master]), own[:, master])
-
-
-def combine_daughters(units: Sequence[Unit], own: Array) -> Array:
-    """Return the first unit's activation; a daughter turns its parent on or off, two cancel."""
+            seen = np.hstack([rows, threshold(own[:, first:number])])
+        own[:, number] = seen @ unit.weights + unit.bias
+    if growth != "upstart":
+        master = [unit.layer for unit in units].index(units[-1].layer)
+        return threshold(own[:, master]), own[:, master]
     pushes = np.zeros_like(own)
     for number in range(len(units) - 1, -1, -1):
         decided = np.where(pushes[:, number] == 0, own[:, number], pushes[:, number])
         if number:
             pushes[:, units[number].parent] += units[number].sign * (decided > 0)
-    return np.asarray(decided)
+    return threshold(decided), own[:, 0]
 
 
-class LiftFacts(TypedDict):
-    """How rows are lifted."""
+class Lift(NamedTuple):
+    """Columns of mean 0 and deviation 1, projected onto a sphere; or rows as they are.
+
+    The stereographic projection takes a point z of a plane to (2z, ‖z‖² - 1)/(‖z‖² + 1), a point
+    of the unit sphere around the origin of one dimension more. There a plane can separate each row
+    from all others.
+    """
 
     sphere: bool
-    centre: list[float]
-    scale: list[float]
+    centre: list[Finite]
+    scale: list[Annotated[float, lambda scale: 0 < scale < math.inf]]
+
+    def rows(self, X: Array) -> Array:
+        """Return the transformed rows in double precision."""
+        X = X.astype(np.float64, copy=False)
+        if not self.sphere:
+            return X
+        z = (X - np.array(self.centre)) / np.array(self.scale)
+        square = np.einsum("ij,ij->i", z, z)[:, None]
+        return np.asarray(np.hstack([2 * z, square - 1]) / (square + 1))
+
+
+def make_lift(X: Array, kind: str) -> Lift:
+    """Choose a lift for rows like those of X; "auto" is "none" if all columns are binary."""
+    width = X.shape[1]
+    binary = all(np.isin(column, [column.min(), column.max()]).all() for column in X.T)
+    if kind == "none" or (kind == "auto" and binary):
+        return Lift(False, [0.0] * width, [1.0] * width)
+    exponents = np.frexp(np.abs(X).max(axis=0).astype(np.float64))[1]
+    unit = np.ldexp(1.0, exponents - 1)  # a power of two changes no digit, and squares stay finite
+    centre, spread = (X / unit).mean(axis=0), (X / unit).std(axis=0)
+    scale = np.where(spread > 0, spread * unit, 1.0) * np.sqrt(width)  # most rows are about 1 long
+    return Lift(True, (centre * unit).tolist(), scale.tolist())
 
 
 class NetworkFacts(TypedDict):
     """What a model file says of a network besides its units."""
 
-    width: Annotated[int, lambda width: width > 0]
-    lift: LiftFacts
-    growth: list[tuple[int, int, int | None, int]]
-    rows_checksum: NotRequired[int | None]
+    width: int
+    lift: Lift
+    rows_checksum: int
 
 
 @dataclass(kw_only=True)
 class NetworkState:
     """A network as a model file stores it: the weights of all units one after the other."""
 
-    packed: Array = array("packed", dtype=np.float64)
-    ends: Array = array("units", dtype=np.int64)
+    packed: Array = array("weights of all units", dtype=np.float64)
     biases: Array = array("units", dtype=np.float64)
-    layers: Array = array("units", dtype=np.int64)
-    parents: Array = array("units", dtype=np.int64)
-    """One more than the number of the parent; 0 for none."""
-    signs: Array = array("units", dtype=np.int64)
-    """1 for a daughter that turns its parent on, else 0."""
+    places: Array = array("units", "numbers", dtype=np.int64)
+    """Of each unit the number of weights, the layer, one more than the number of the parent (0 for
+    none), and whether it turns its parent on."""
+
+    facts: ClassVar = (NetworkFacts,)
 
     @classmethod
     def of(cls, units: Sequence[Unit]) -> "NetworkState":
         """Pack units into arrays."""
-        return cls(
-            packed=np.concatenate([unit.weights for unit in units]),
-            ends=np.cumsum([len(unit.weights) for unit in units]),
-            biases=np.array([unit.bias for unit in units]),
-            layers=np.array([unit.layer for unit in units], np.int64),
-            parents=np.array([unit.parent + 1 for unit in units], np.int64),
-            signs=np.array([int(unit.sign > 0) for unit in units], np.int64),
-        )
+        places = [(len(one.weights), one.layer, one.parent + 1, one.sign > 0) for one in units]
+        weights = np.concatenate([one.weights for one in units])
+        biases = np.array([one.bias for one in units])
+        return cls(packed=weights, biases=biases, places=np.array(places, np.int64))
 
     def units(self) -> list[Unit]:
         """Unpack the units."""
-        weights = np.split(self.packed, self.ends[:-1])
-        numbers = self.biases, self.layers, self.parents - 1, 2 * self.signs - 1
+        weights = np.split(self.packed, np.cumsum(self.places[:, 0])[:-1])
+        places = zip(weights, self.biases.tolist(), self.places[:, 1:].tolist(), strict=True)
         return [
-            Unit(own, *each)
-            for own, each in zip(
-                weights, zip(*(part.tolist() for part in numbers), strict=True), strict=True
-            )
+            Unit(own, bias, layer, parent - 1, 2 * on - 1)
+            for own, bias, (layer, parent, on) in places
         ]
-
-    facts: ClassVar = (NetworkFacts,)
 
     @classmethod
     def sizes(cls, model: Any) -> tuple[Sizes, Any]:
         """The sizes that its arrays must have."""
         count = len(model.classes)
         require(len(model.states) == (1 if count == 2 else count), "it lacks networks")
-        return {}, None
+        return {"numbers": (4,)}, None
 
     def check(self) -> None:
-        """Refuse units whose inputs do not exist."""
-        require(len(self.ends) > 0, "it has no unit")
-        ends = np.concatenate([[0], self.ends])
-        require(np.all(np.diff(ends) > 0) and ends[-1] == len(self.packed), "its units do not fit")
-        before = np.arange(len(self.ends))
-        require(np.all(self.parents <= before), "its units have no parents")
-        require(np.all(self.layers <= before), "its units have no layers")
-        require(np.all(self.signs <= 1), "signs is out of range")
+        """Refuse units that are not in order."""
+        before = np.arange(len(self.places))
+        require(len(before) > 0, "it has no unit")
+        require(np.all(self.places[:, 1] <= before), "its units have no layers")
+        require(np.all(self.places[:, 2] <= before), "its units have no parents")
+        require(np.all(self.places[:, 3] <= 1), "its units have no signs")
 
     def fits(self, growth: str, width: int) -> bool:
         """Whether the inputs of each unit exist, for rows of some width."""
-        units = self.units()
-        counts = np.bincount(self.layers, minlength=1)
+        lengths, layers, parents, _ = self.places.T
+        before, counts, placed = np.arange(len(layers)), np.bincount(layers), True
         if growth == "tiling":
-            forward = np.all(np.diff(self.layers) >= 0) and np.all(counts > 0)
-            seen = [width if unit.layer == 0 else counts[unit.layer - 1] for unit in units]
-            return bool(forward) and all(
-                len(unit.weights) == wide for unit, wide in zip(units, seen, strict=True)
-            )
-        rooted = growth != "upstart" or bool(self.parents[0] == 0 and np.all(self.parents[1:] > 0))
-        before = {"upstart": 0, "tower": 1}.get(growth, len(units))
-        return rooted and all(
-            len(unit.weights) == width + min(number, before) for number, unit in enumerate(units)
-        )
+            placed = bool(np.all(np.diff(layers, prepend=0) >= 0) and counts.all())
+            wanted = np.where(layers == 0, width, counts[layers - 1])
+        else:
+            wanted = width + np.minimum(before, {"upstart": 0, "tower": 1}.get(growth, before))
+        if growth == "upstart":
+            placed = bool(parents[0] == 0 and parents[1:].all())
+        whole = np.array_equal(lengths, wanted) and lengths.sum() == len(self.packed)
+        return placed and bool(whole)

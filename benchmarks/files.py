@@ -193,8 +193,12 @@ def two_cores(folder: Path, svm: Path, vw: Path) -> list[tuple[str, ...]]:
         "one pass over VW text": ("train", vw, "--epochs", 1, "-q", "-o", ours),
     }
     for what, words in jobs.items():
+
+        def threads(n: int, trains: bool = words[0] == "train") -> tuple[str, ...]:
+            return ("--set", f"threads={n}") if trains else ("--threads", str(n))
+
         two, one = (
-            min(seconds(*ROSENBLATT, *words, "--threads", n) for _ in range(2)) for n in (2, 1)
+            min(seconds(*ROSENBLATT, *words, *threads(n)) for _ in range(2)) for n in (2, 1)
         )
         cells = f"{two:.2f} s", f"{one:.2f} s", ratio(two, one), "1.6x"
         rows.append((f"{what}, two cores against one", *cells))

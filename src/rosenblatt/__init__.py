@@ -49,6 +49,11 @@ if TYPE_CHECKING:
         load_certificate as load_certificate,
         save_certificate as save_certificate,
     )
+    from .theory.forms import (
+        FormRun as FormRun,
+        FormUpdate as FormUpdate,
+        train_form as train_form,
+    )
     from .theory.margins import (
         Losses as Losses,
         MaxMargin as MaxMargin,

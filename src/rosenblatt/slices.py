@@ -86,6 +86,7 @@ SLICES = {
             "Inseparable Separable Undecided load_certificate save_certificate": (
                 "theory.certificates"
             ),
+            "FormRun FormUpdate train_form": "theory.forms",
             "Losses MaxMargin losses margin margins max_margin normalize_weights radius": (
                 "theory.margins"
             ),

@@ -70,7 +70,7 @@ def test_chunks(shell, files):
     ("options", "code"),
     [
         (["--text", "text"], "rows-only"),
-        (["--threads", "2"], "rows-only"),
+        (["--set", "threads=2"], "rows-only"),
         (["--holdout", "0.1"], "rows-only"),
         (["--balanced"], "rows-only"),
         (["--tune"], "rows-only"),

@@ -278,10 +278,10 @@ def test_threads_change_nothing(capsys, folder):
             for words in (("predict", model, "flowers.svm"), ("score", model, "flowers.svm"))
         ]
         for n in (1, 2)
-        for model in [trained(capsys, "flowers.svm", "--threads", n)]
+        for model in [trained(capsys, "flowers.svm", "--set", f"threads={n}")]
     )
     assert one == two
-    status, out, err = run(capsys, "train", "flowers.svm", "--threads", 0, "--json")
+    status, out, err = run(capsys, "train", "flowers.svm", "--set", "threads=0", "--json")
     assert (status, json.loads(out)["code"], "threads" in err) == (2, "out-of-range", True)
 
 

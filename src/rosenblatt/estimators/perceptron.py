@@ -14,7 +14,8 @@ class Perceptron(LinearClassifier):
     Parameters
     ----------
     eta0 : float, default=1.0
-        Learning rate η > 0. From zero weights and without a margin it only scales the weights.
+        Learning rate η > 0. From zero weights and without a margin it only scales the weights,
+        except that rounding can decide otherwise about rows on the boundary (``train_form``).
     margin : float, default=0.0
         Margin ≥ 0. A row causes an update if y·activation <= margin; with several classes, if the
         lead of the right class is at most ``margin``.

@@ -14,6 +14,7 @@ from ..parameters.tables import RANK_METRIC
 from ..slices import list_slices, load
 from .commands import CommandError, option
 from .data import FORMAT_HELP, check_input, check_output
+from .forms import FORMS, SETTINGS
 from .parameters import parse_settings, settings_option, table_for_training
 
 if TYPE_CHECKING:
@@ -60,6 +61,11 @@ class TrainOptions:
     set: list[str] | None = settings_option(
         "Set a parameter named below", "How it is learnt", table_for_training
     )
+    form: str | None = learning(
+        "Train on small data exactly as a page of docs/textbook.md does.",
+        "PAGE",
+        type=click.Choice(FORMS),
+    )
     epochs: int | None = learning("Largest number of epochs.", shown="10; of text: 3 or 5")
     seed: int = learning("Seed of the random orders, below 2^32.", default=0)
     initial: Path | None = learning("Start from the weights of a model file.")
@@ -81,22 +87,27 @@ class TrainOptions:
     encoding: str | None = files("Encoding, such as latin-1.", shown="utf-8")
     skip_bad: int = files("Skip up to N malformed rows.", default=0)
     classes: str | None = files("All labels.", "A,B,…", shown="those of the first rows")
-    threads: int | None = files("Number of threads that read.", shown="all cores")
     checkpoint: float | None = files("Save the model every N seconds.", "N")
     resume: bool = files("Resume from the last checkpoint in -o.", default=False)
     cluster: str | None = files("Train with Dask: local:N, an address or a file.", "WHERE")
     output: Path | None = written("Write the model to FILE.", flags=["-o", "--output"])
     plot: Path | None = written("Draw the boundary or the progress (.png, .svg …).")
     quiet: bool = written("Print only the result.", default=False, flags=["-q", "--quiet"])
-    verbose: bool = written("Print every epoch.", default=False, flags=["-v", "--verbose"])
+    verbose: bool = written(
+        "Print every epoch; with --form, every update.",
+        default=False,
+        flags=["-v", "--verbose", "--steps"],
+    )
     json: bool = written("Print one JSON object per line.", default=False)
 
     def __post_init__(self) -> None:
         """Divide what ``--set`` sets; a rule of another package brings its parameters."""
         if self.rule is not None:
             RULE_TABLE[self.rule]
-        given = parse_settings(self.set or (), table_for_training())
+        table = table_for_training() | (SETTINGS if self.form else {})
+        given = parse_settings(self.set or (), table)
         self.features = {name: given.pop(name) for name in FEATURES.keys() & given.keys()}
+        self.threads = given.pop("threads", None)
         self.of_streams = {name: given.pop(name) for name in OF_STREAMS if name in given}
         for one in list_slices():
             for name, parse in load(one.shell).PARSERS.items() if one.shell else ():

@@ -31,6 +31,7 @@ PYTHON_ONLY = {
     "n_iter_no_change",
 }
 VALIDATION = Parameter(None, help="File with rows by which early stopping decides", type=str)
+THREADS = Parameter(None, help="Number of threads that read", default_text="all cores", type=int)
 WORDS = {"true": True, "false": False, "none": None}
 
 
@@ -45,7 +46,7 @@ def table_for_rules() -> dict[str, Parameter]:
 def table_for_training() -> dict[str, Parameter]:
     """All parameters that ``train --set`` takes."""
     others: dict[str, Parameter] = {name: FILES[name] for name in ("window", "progress_every")}
-    others["validation"] = VALIDATION
+    others |= {"threads": THREADS, "validation": VALIDATION}
     for one in list_slices():
         others |= load(one.shell).SETTINGS if one.shell else {}
     return {**others, **FEATURES, **table_for_rules()}

@@ -17,6 +17,7 @@ from .format import (
     held_out_line,
     list_result,
 )
+from .forms import train_by_form
 from .options import TrainOptions
 from .parameters import name_settings
 from .settings import about_online, about_tuning
@@ -45,6 +46,9 @@ def train(data: str, options: TrainOptions) -> None:
     """Train a model on a file or a built-in data set."""
     from .report import read_clock
 
+    if options.form is not None:
+        train_by_form(data, options)
+        return
     options.check(data)
     study = make_report(data, options) if is_builtin_set(data) else None
     validation = validate(data, options, study)

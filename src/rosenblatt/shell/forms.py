@@ -1,0 +1,144 @@
+"""``train --form``: the algorithm of a page of the textbook, update by update."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from math import comb
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..parameters import Parameter
+from .commands import CommandError
+from .data import Drawable, SetOptions, read_rows
+from .format import count, join_words, plain
+
+if TYPE_CHECKING:
+    from ..theory.forms import FormRun, FormUpdate
+    from .options import TrainOptions
+
+FORMS = "000", "001", "002", "002-listing", "003", "003-offset", "004"
+SETTINGS = {
+    "start": Parameter(None, help="Initial weights and last the bias, with commas", type=str),
+    "exact": Parameter(False, help="Compute in fractions", type=bool),
+    "degree": Parameter(1, help="Add products of up to so many columns", type=int),
+}
+"""What ``--set`` takes with ``--form``, beside the parameters of the perceptron."""
+TAKEN = {"form", "verbose", "label", "format", "no_header", "epochs", "seed", "set", "json"}
+MOST_COLUMNS = 100_000
+
+
+def train_by_form(data: str, options: "TrainOptions") -> None:
+    """Train on each class against the others (of two, on the second), and print the runs."""
+    from ..theory.forms import FORMS as TITLES, train_form
+    from .report import print_event, print_line
+
+    usual = {each.name: each.default for each in fields(options)}
+    others = [name for name in usual.keys() - TAKEN if getattr(options, name) != usual[name]]
+    if others:
+        name = min(others).replace("_", "-")
+        raise CommandError(f"--form shows a page's algorithm; leave --{name} out.", "form-option")
+    given = dict(options.settings)
+    rows = read_numbers(data, options)
+    X, names = add_products(rows, given.pop("degree", 1))
+    if "start" in given:
+        given["start"] = [float(number) for number in str(given["start"]).split(",")]
+    if options.epochs is not None:
+        given["max_iter"] = options.epochs
+    classes = rows.class_of_each()
+    labels = sorted(set(classes.tolist()))
+    if not options.json:
+        print_line(f"Form {options.form}: {TITLES[str(options.form)].title}.")
+        print_line(f"{data}: {count(len(X), 'row')}, {names}")
+    for label in labels if len(labels) > 2 else labels[-1:]:
+        signs = [1 if each == label else -1 for each in classes]
+        run = train_form(X, signs, str(options.form), random_state=options.seed, **given)
+        if options.json:
+            for update in run.updates if options.verbose else ():
+                print_event("update", positive=str(label), **as_facts(update))
+            print_event("run", positive=str(label), **as_facts(run))
+            continue
+        for line in describe_updates(run.updates) if options.verbose else ():
+            print_line(line)
+        print_line(describe_run(run, "" if len(labels) <= 2 else f"{label}: "))
+
+
+def read_numbers(data: str, options: "TrainOptions") -> Drawable:
+    """The rows of a file as they are written; a file of labels alone has rows of no columns."""
+    import numpy as np
+
+    given = SetOptions(options.label, None, options.format, options.no_header)
+    try:
+        return read_rows(data, given, exact=True)
+    except ValueError as error:
+        if getattr(error, "code", "") != "one-column":
+            raise
+    lines = Path(data).read_text("utf-8").split()[not options.no_header :]
+    return Drawable(np.zeros((len(lines), 0)), np.unique(lines, return_inverse=True)[1], {})
+
+
+def add_products(rows: Drawable, degree: int) -> tuple[Any, str]:
+    """Add the products of up to so many different columns; also say how many there are."""
+    X, width = rows.X, rows.X.shape[1]
+    names = {1: "column", 2: "pair", 3: "triple"}
+    counts = {k: comb(width, k) for k in range(1, degree + 1)}
+    listed = [count(n, names.get(k, "product")) + f" of {k}" * (k > 3) for k, n in counts.items()]
+    total = sum(counts.values())
+    said = f"{join_words(listed, 'and')}: {count(total, 'feature')}" if degree > 1 else listed[0]
+    if total > MOST_COLUMNS:
+        raise CommandError(
+            f"{said}, and a form takes at most {MOST_COLUMNS:,}; choose a lower degree.",
+            "too-many-products",
+        )
+    if degree == 1:
+        return X, said
+    from sklearn.preprocessing import PolynomialFeatures
+
+    products = PolynomialFeatures(degree, interaction_only=True, include_bias=False)
+    return products.fit_transform(X), said
+
+
+def describe_updates(updates: "tuple[FormUpdate, ...]") -> Iterator[str]:
+    """A line for each update."""
+    for each in updates:
+        yield (
+            f"epoch {each.epoch}  row {each.row + 1}  y = {each.sign:+}  activation "
+            f"{spell(each.activation)}  →  w = ({', '.join(map(spell, each.weights))})  "
+            f"b = {spell(each.bias)}"
+        )
+
+
+def describe_run(run: "FormRun", name: str) -> str:
+    """How a run ended."""
+    updates, epochs = count(len(run.updates), "update"), count(run.epochs, "epoch")
+    ended = "ended without a mistake" if run.stop_reason == "separated" else "stopped"
+    weights = f"w = ({', '.join(map(spell, run.weights))})" if len(run.weights) <= 8 else "w hidden"
+    return (
+        f"{name}{ended} after {updates} in {epochs}; {count(run.errors, 'row')} wrong; {weights}, "
+        f"b = {spell(run.bias)}"
+    )
+
+
+def spell(number: Any) -> str:
+    """A number in few digits, or an exact fraction."""
+    return str(number) if hasattr(number, "numerator") else plain(float(number))
+
+
+def as_facts(record: Any) -> dict[str, Any]:
+    """A record as JSON has it; fractions are text."""
+    found: dict[str, Any] = {}
+    for name, value in record._asdict().items():
+        if name == "weights":
+            found[name] = [as_json(each) for each in value]
+        elif name == "updates":
+            found[name] = len(value)
+        else:
+            found[name] = as_json(value)
+    return found
+
+
+def as_json(value: Any) -> Any:
+    """A number or word that JSON has."""
+    from fractions import Fraction
+
+    if isinstance(value, Fraction):
+        return str(value)
+    return value.item() if hasattr(value, "item") else value

@@ -1,0 +1,81 @@
+"""`train --form`: the pages' algorithms in the shell."""
+
+import json
+
+import pytest
+from sklearn.datasets import load_iris
+
+from rosenblatt.shell.forms import FORMS
+from rosenblatt.theory.forms import FORMS as KNOWN
+
+from .conftest import run
+
+
+@pytest.fixture
+def sepals(tmp_path):
+    """Document 002's data: 99 rows of two columns."""
+    X, y = load_iris(return_X_y=True)
+    lines = [f"{a},{b},{label}\n" for (a, b), label in zip(X[:99, :2], y[:99], strict=True)]
+    path = tmp_path / "sepals.csv"
+    path.write_text("length,width,kind\n" + "".join(lines))
+    return path
+
+
+def test_every_form_can_be_named():
+    assert set(FORMS) == set(KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("form", "settings", "end"),
+    [
+        ("002-listing", [], "702 epochs; 0 rows wrong; w = (7.9, -10.07), b = -12.4"),
+        ("002-listing", ["exact=true"], "686 epochs; 0 rows wrong; w = (783/100, -501/50)"),
+        ("004", [], "1,562 updates in 721 epochs"),
+        ("004", ["eta0=0.1"], "1,518 updates in 701 epochs"),
+        ("004", ["ties=correct", "start=1,1,1", "eta0=0.1"], "in 702 epochs"),
+        ("004", ["intercept_step=radius"], "epochs; 0 rows wrong"),
+        ("003", [], "ed after"),
+    ],
+)
+def test_forms_and_settings_run_to_the_digit(capsys, sepals, form, settings, end):
+    words = [word for each in settings for word in ("--set", each)]
+    status, out, _ = run(capsys, "train", sepals, "--form", form, *words)
+    assert status == 0
+    assert out.splitlines()[1] == f"{sepals}: 99 rows, 2 columns"
+    assert end in out.splitlines()[-1]
+
+
+def test_steps_print_every_update(capsys):
+    _, out, _ = run(capsys, "train", "xor", "--form", "004", "--steps", "--set", "degree=2")
+    lines = out.splitlines()
+    assert lines[1] == "xor: 4 rows, 2 columns and 1 pair: 3 features"
+    assert lines[2] == "epoch 1  row 1  y = -1  activation 0  →  w = (0, 0, 0)  b = -1"
+    assert len(lines) == 2 + 29 + 1
+    _, out, _ = run(capsys, "train", "iris", "--form", "001", "--json", "--steps", "--epochs", 4)
+    events = [json.loads(line) for line in out.splitlines()]
+    runs = [each["positive"] for each in events if each["event"] == "run"]
+    assert runs == ["setosa", "versicolor", "virginica"]
+    assert events[0]["weights"] == [5.1, 3.5, 1.4, 0.2]
+
+
+def test_a_file_of_labels_alone_moves_the_bias(capsys, tmp_path):
+    path = tmp_path / "nothing.csv"
+    path.write_text("y\n1\n-1\n")
+    _, out, _ = run(capsys, "train", path, "--form", "004", "--epochs", 500)
+    assert out.splitlines()[-1].startswith(
+        "stopped after 1,000 updates in 500 epochs; 2 rows wrong"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--balanced"], "leave --balanced out"),
+        (["--set", "degree=4"], "41,664 triples and 635,376 products of 4: 679,120 features"),
+        (["--set", "margin=1"], "There is no parameter margin"),
+    ],
+)
+def test_what_does_not_go_with_a_form_is_refused(capsys, words, said):
+    status, _, err = run(capsys, "train", "digits", "--form", "004", *words)
+    assert status == 2
+    assert said in err

@@ -4,13 +4,15 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from .data import Drawable, load_builtin, open_source
-from .format import join_words
+from .format import count, join_words
 
 if TYPE_CHECKING:
     from ..data.targets import Score
     from ..storage.model import Model
+    from ..theory.problem import Problem
 
 FOLDS = 5
+EPOCHS = 100  # of the perceptron itself
 WEIGHTS = {"average": "average of all weights", "last": "last weights", "pocket": "best weights"}
 
 
@@ -68,6 +70,36 @@ class Study:
         for line in list_next_steps(self.data, self.separable):
             print_line(line)
 
+    def run_perceptron(self) -> list[str]:
+        """Run the perceptron on each class against the others; what it did and what is proved."""
+        from ..theory.bounds import radius_with_bias, rows_with_bias
+        from ..theory.margins import radius, solve_max_margin
+        from ..theory.separability import start_perceptron
+
+        self.separable = separable_classes(self.rows)
+        X, lines = self.rows.X, {}
+        for name, problem in list_problems(self.rows).items():
+            run = start_perceptron(problem, 1.0, EPOCHS, "each").train()
+            updates = count(sum(epoch.mistakes for epoch in run.epochs), "update")
+            found = f"separated after {updates} in {count(len(run.epochs), 'epoch')}"
+            if run.stop_reason != "separated":
+                found = f"{updates} in {EPOCHS} epochs, {run.epochs[-1].mistakes} in the last"
+            lines[name] = f"{found}; no plane separates it (proved exactly)"
+            if self.separable[name]:
+                lifted = problem._replace(X=rows_with_bias(X, 1.0), fit_intercept=False)
+                margin = solve_max_margin(lifted, 1e-3).attained
+                most = (radius_with_bias(radius(X), 1.0) / margin) ** 2
+                lines[name] = f"{found}; every run ends after at most {most:,.0f} (proved)"
+            elif self.separable[name] is None:
+                lines[name] = f"{found}; whether a plane separates it is undecided"
+        wide = max(map(len, lines))
+        title = f"{self.data}: {count(len(X), 'row')}, {count(X.shape[1], 'feature')}"
+        against = ", each class against the others" if len(lines) > 1 else ""
+        return [
+            f"Perceptron (a mistake adds yx to w and y to b) on {title}{against}:",
+            *(f"  {name:<{wide}}  {said}" for name, said in lines.items()),
+        ]
+
 
 def compute_score(model: "Model", table: Any) -> "Score":
     """How many rows of a table a model gets wrong."""
@@ -82,18 +114,24 @@ def compute_score(model: "Model", table: Any) -> "Score":
 
 def separable_classes(rows: Drawable) -> dict[str, bool | None]:
     """Whether a plane separates each class from the others; of two, one is enough to ask."""
+    from ..theory.certificates import Inseparable, Separable
+    from ..theory.separability import decide
+
+    answers = {Separable: True, Inseparable: False}
+    problems = list_problems(rows)
+    return {name: answers.get(type(decide(problem))) for name, problem in problems.items()}
+
+
+def list_problems(rows: Drawable) -> "dict[str, Problem]":
+    """Each class against the others, by name; of two classes, the second."""
     import numpy as np
 
-    from ..theory.certificates import Inseparable, Separable
     from ..theory.problem import Problem
-    from ..theory.separability import decide
 
     y = rows.class_of_each()
     classes = np.unique(y)
-    answers = {Separable: True, Inseparable: False}
     asked = classes[len(classes) == 2 :]
-    problems = {str(name): Problem(rows.X, np.where(y == name, 1.0, -1.0)) for name in asked}
-    return {name: answers.get(type(decide(problem))) for name, problem in problems.items()}
+    return {str(name): Problem(rows.X, np.where(y == name, 1.0, -1.0)) for name in asked}
 
 
 def about_separable(separable: dict[str, bool | None]) -> str:

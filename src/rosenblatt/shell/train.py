@@ -51,6 +51,9 @@ def train(data: str, options: TrainOptions) -> None:
         return
     options.check(data)
     study = make_report(data, options) if is_builtin_set(data) else None
+    if study is not None and options == TrainOptions():
+        show_perceptron(study, options)
+        return
     validation = validate(data, options, study)
     make = train_on_cluster if options.cluster is not None else train_on_file
     started = read_clock()
@@ -71,6 +74,21 @@ def train(data: str, options: TrainOptions) -> None:
             print(f"Wrote the figure to {options.plot}.")
     if study is not None and not (options.json or options.quiet):
         study.print_next_steps()
+
+
+def show_perceptron(study: "Study", options: TrainOptions) -> None:
+    """Print what the perceptron does on a built-in set, and how well a file would be learnt."""
+    from .report import print_line
+
+    for line in study.run_perceptron():
+        print_line(line)
+    found = validate(study.data, replace(options, quiet=True), study)
+    if found is not None:
+        print_line(
+            "A file is learnt by PassiveAggressive with averages unless --rule names another. "
+            f"{found.headline()}."
+        )
+    study.print_next_steps()
 
 
 def make_report(data: str, options: TrainOptions) -> "Study | None":

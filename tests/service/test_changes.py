@@ -442,8 +442,8 @@ def test_two_requests_with_a_key_at_once_are_one(model):
     for job in jobs:
         learning.take(job)
     learning.start()
-    learning.stop()
     assert sorted(map(outcome, jobs)) == [1, 1, 1, 1, 1, 2]
+    learning.stop()
     assert sequence_in(model) == 2
 
 

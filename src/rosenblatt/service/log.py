@@ -14,11 +14,9 @@ import hashlib
 import os
 import secrets
 import sqlite3
-import struct
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -26,40 +24,31 @@ from zlib import crc32
 
 import msgspec
 
-from ..disk import move_over, temporary_beside
+from ..disk import move_over, sync, temporary_beside
 
 FORMAT = 0x526F7331  # "Ros1", as SQLite's application_id
 LARGEST_MODEL = 900 << 20  # bytes; SQLite holds up to a billion in a row
-TABLE = """
-CREATE TABLE examples (
-    sequence INTEGER PRIMARY KEY,
-    received REAL NOT NULL,
-    example TEXT,
-    model BLOB,
-    checksum INTEGER
-)"""
 IS_CHANGE = "example >= '@' AND example < 'A'"
-SCHEMA = (
-    "CREATE INDEX IF NOT EXISTS models ON examples (sequence) WHERE model IS NOT NULL",
-    f"CREATE INDEX IF NOT EXISTS changes ON examples (sequence) WHERE {IS_CHANGE}",
-    """CREATE TABLE IF NOT EXISTS requests (
-    key BLOB PRIMARY KEY,
-    digest BLOB,
-    first INTEGER NOT NULL,
-    last INTEGER NOT NULL
-) WITHOUT ROWID""",
-    "CREATE TABLE IF NOT EXISTS former (identity INTEGER PRIMARY KEY, erased INTEGER NOT NULL)",
-)  # indices, because a log may have gigabytes, and a start is to be quick
+SCHEMA = f"""
+PRAGMA auto_vacuum=INCREMENTAL;
+PRAGMA synchronous=FULL;
+PRAGMA application_id={FORMAT};
+CREATE TABLE examples (
+    sequence INTEGER PRIMARY KEY, received REAL NOT NULL, example TEXT, model BLOB, checksum INTEGER
+);
+CREATE INDEX models ON examples (sequence) WHERE model IS NOT NULL;
+CREATE INDEX changes ON examples (sequence) WHERE {IS_CHANGE};
+CREATE TABLE requests (
+    key BLOB PRIMARY KEY, digest BLOB, first INTEGER NOT NULL, last INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE former (identity INTEGER PRIMARY KEY, erased INTEGER NOT NULL);
+"""  # indices, because a log may have gigabytes, and a start is to be quick
 SELECT = "SELECT sequence, example, checksum FROM examples WHERE sequence"
-INSERT = (
-    "INSERT INTO examples (sequence, received, example, model, checksum) VALUES (?, ?, ?, ?, ?)"
-)
-AT_ONCE = 100  # examples of one statement: fewer calls, and fewer changes of the running thread
-INSERT_SEVERAL = (
-    "INSERT INTO examples (sequence, received, example, model, checksum) VALUES "
-    + ", ".join(["(?, ?, ?, ?, ?)"] * AT_ONCE)
-)
-ACKNOWLEDGED = struct.Struct("<QI")  # a sequence number and its checksum
+INSERT = "INSERT INTO examples VALUES (?, ?, ?, ?, ?)"
+APPEND = """
+INSERT INTO examples (sequence, received, example, checksum)
+SELECT ? + key, ?, json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)
+"""  # one statement for any number: the thread would have to wait for others between statements
 VACUUMED, ERASED = 1, 2  # steps of removing forgotten examples
 PRIVATE = 0o600  # examples may be anything that people send
 
@@ -133,9 +122,7 @@ class Log:
         self.connection: sqlite3.Connection | None = None
         self.beside: int | None = None
         try:
-            with explain_errors(self.path, "read"):
-                self.open()
-                self.check()
+            self.open()
             self.lost = max(self.read_acknowledged() - self.last, 0)
         except BaseException:
             self.close()
@@ -169,33 +156,29 @@ class Log:
             with explain_errors(path, "written"):
                 os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
                 with closing(sqlite3.connect(temporary, isolation_level=None)) as made:
-                    made.execute("PRAGMA auto_vacuum=INCREMENTAL")
-                    made.execute("PRAGMA synchronous=FULL")
-                    made.execute(f"PRAGMA application_id={FORMAT}")
+                    made.executescript(SCHEMA)
                     made.execute(f"PRAGMA user_version={new_identity()}")
-                    for statement in (TABLE, *SCHEMA):
-                        made.execute(statement)
                     made.execute(INSERT, (sequence, time.time(), None, model, None))
                 place_file(temporary, path)
                 acknowledged_path(path).unlink(missing_ok=True)
-                sync_folder(path.parent)
+                with suppress(PermissionError):  # some systems do not open folders
+                    sync(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
         return cls(path, True, lock)
 
     def open(self) -> None:
-        """Connect to the database."""
-        mode = "rw" if self.writes else "ro"
-        address = f"file:{quote(str(self.path.resolve()))}?mode={mode}"
-        connection = sqlite3.connect(
-            address, uri=True, isolation_level=None, check_same_thread=False, timeout=5
-        )
-        self.connection = connection
+        """Connect to the database and check it."""
+        address = f"file:{quote(str(self.path.resolve()))}?mode={'rw' if self.writes else 'ro'}"
+        options: Any = {"uri": True, "isolation_level": None, "check_same_thread": False}
+        with explain_errors(self.path, "read"):
+            self.connection = sqlite3.connect(address, timeout=5, **options)
         if self.writes:
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("PRAGMA secure_delete=ON")
-            with suppress(sqlite3.DatabaseError):  # it may be readable only, for now
-                connection.execute("PRAGMA journal_mode=WAL")
+            self.all("PRAGMA synchronous=FULL")
+            self.all("PRAGMA secure_delete=ON")
+            with suppress(LogError):  # it may be readable only, for now
+                self.all("PRAGMA journal_mode=WAL")
+        self.check()
 
     def check(self) -> None:
         """Refuse other files, and read the identity and the last number."""
@@ -206,21 +189,13 @@ class Log:
             if found != FORMAT:
                 raise ValueError(f"{self.path} is not a log of rosenblatt.")
             end = self.one("SELECT sequence FROM examples ORDER BY sequence DESC LIMIT 1")
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
+        except LogError as error:
+            if isinstance(error.__cause__, sqlite3.OperationalError):
                 raise
             raise ValueError(f"{self.path} is not an intact log of rosenblatt ({error}).") from None
         if end is None:
             raise ValueError(f"{self.path} is not an intact log of rosenblatt (it is empty).")
         (self.last,) = end
-
-    def all(self, statement: str, *values: Any) -> list[Any]:
-        """Execute a statement and return all rows."""
-        return self.connect().execute(statement, values).fetchall()
-
-    def one(self, statement: str, *values: Any) -> Any:
-        """Execute a statement and return the first row, or None."""
-        return self.connect().execute(statement, values).fetchone()
 
     def connect(self) -> sqlite3.Connection:
         """The connection; after an error there is none until the log is opened again."""
@@ -228,10 +203,14 @@ class Log:
             raise LogError(f"{self.path} is to be read again after an error.")
         return self.connection
 
-    def read(self, statement: str, *values: Any) -> list[Any]:
-        """Execute a query and return all rows; errors are raised as LogError."""
+    def all(self, statement: str, *values: Any) -> list[Any]:
+        """Execute a statement and return all rows; errors are raised as LogError."""
         with explain_errors(self.path, "read"):
-            return self.all(statement, *values)
+            return self.connect().execute(statement, values).fetchall()
+
+    def one(self, statement: str, *values: Any) -> Any:
+        """Execute a statement and return the first row, or None."""
+        return next(iter(self.all(statement, *values)), None)
 
     # Writing
 
@@ -241,23 +220,14 @@ class Log:
         ``requests`` are the keys of some of them, with numbers that count from the first text.
         After an error neither examples nor keys are in the log.
         """
-        first, now = int(self.last) + 1, time.time()
-        rows = [
-            (number, now, text, None, crc32(text.encode()))
-            for number, text in enumerate(texts, first)
-        ]
-        whole = len(rows) // AT_ONCE * AT_ONCE
-        several = [
-            tuple(chain.from_iterable(rows[begin : begin + AT_ONCE]))
-            for begin in range(0, whole, AT_ONCE)
-        ]
+        first = int(self.last) + 1
+        rows = msgspec.json.encode([(text, crc32(text.encode())) for text in texts]).decode()
         keys = [(key, digest, first + a, first + b) for key, digest, a, b in requests]
         self.write(
-            (INSERT_SEVERAL, several),
-            (INSERT, rows[whole:]),
+            (APPEND, [(first, time.time(), rows)]),
             ("INSERT INTO requests VALUES (?, ?, ?, ?)", keys),
         )
-        return self.extend(first + len(rows) - 1)
+        return self.extend(first + len(texts) - 1)
 
     def append_change(self, action: str, source: int, model: bytes | None = None) -> int:
         """Put a change of the model on disk; return its number."""
@@ -278,22 +248,20 @@ class Log:
 
         The file is not synced: it may be behind after a loss of power, but never ahead.
         """
-        number = sequence.to_bytes(8, "little")
         with explain_errors(self.path, "written"):
             if self.beside is None:
                 flags = os.O_RDWR | os.O_CREAT
                 self.beside = os.open(acknowledged_path(self.path), flags, PRIVATE)
             os.lseek(self.beside, 0, os.SEEK_SET)
-            os.write(self.beside, ACKNOWLEDGED.pack(sequence, crc32(number)))
+            os.write(self.beside, pack_acknowledged(sequence))
 
     def read_acknowledged(self) -> int:
         """Read the number of the last acknowledged example, or 0 if it is unknown."""
-        try:
+        with suppress(OSError):
             data = acknowledged_path(self.path).read_bytes()
-            sequence, check = ACKNOWLEDGED.unpack(data)
-        except (OSError, struct.error):
-            return 0
-        return int(sequence) if crc32(int(sequence).to_bytes(8, "little")) == check else 0
+            sequence = int.from_bytes(data[:8], "little")
+            return sequence if data == pack_acknowledged(sequence) else 0
+        return 0
 
     def reopen(self) -> None:
         """Connect again after an error, and delete the rows that were refused.
@@ -303,9 +271,7 @@ class Log:
         """
         self.disconnect()
         known = self.last
-        with explain_errors(self.path, "read"):
-            self.open()
-            self.check()
+        self.open()
         if self.last > known:
             self.last = known
             self.write(
@@ -325,7 +291,7 @@ class Log:
 
     def find_snapshot_time(self) -> float:
         """When the last example with a snapshot arrived."""
-        ((when,),) = self.read(
+        (when,) = self.one(
             "SELECT received FROM examples WHERE model IS NOT NULL ORDER BY sequence DESC LIMIT 1"
         )
         return float(when)
@@ -373,11 +339,10 @@ class Log:
 
     def erase(self) -> None:
         """Write the database again without the bytes of forgotten examples, and empty its WAL."""
-        with explain_errors(self.path, "written"):
-            if self.all("SELECT 1 FROM former WHERE erased < ?", VACUUMED):
-                self.all("VACUUM")
-                self.mark_erased(VACUUMED)
-            ((busy, *_),) = self.all("PRAGMA wal_checkpoint(TRUNCATE)")
+        if self.all("SELECT 1 FROM former WHERE erased < ?", VACUUMED):
+            self.all("VACUUM")
+            self.mark_erased(VACUUMED)
+        busy, *_ = self.one("PRAGMA wal_checkpoint(TRUNCATE)")
         if busy:
             raise LogError(f"{self.path} has old bytes that another process is reading.")
 
@@ -389,7 +354,7 @@ class Log:
         """Return the space of deleted examples to the file system."""
         with explain_errors(self.path, "written"):
             self.connect().executescript("PRAGMA incremental_vacuum")  # execute stops at a page
-            self.all("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.all("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def write(self, *statements: tuple[str, Sequence[tuple[Any, ...]] | None]) -> None:
         """Execute each statement for its rows, all in one transaction: all are on disk, or none."""
@@ -412,7 +377,7 @@ class Log:
     def entries(self, after: int, until: int | None = None, size: int = 1000) -> Iterator[Any]:
         """Yield the rows after a number in lists of at most ``size``; refuse deleted ones."""
         last = self.last if until is None else until
-        ((begin,),) = self.read("SELECT min(sequence) FROM examples")
+        (begin,) = self.one("SELECT min(sequence) FROM examples")
         if after < min(begin, last):
             raise ValueError(f"{self.path} lacks the examples after number {after}.")
         for first in range(after + 1, last + 1, size):
@@ -423,9 +388,10 @@ class Log:
         wanted = range(first, last + 1)
         try:
             found = self.all(f"{SELECT} BETWEEN ? AND ? ORDER BY sequence", first, last)
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError) and "decode" not in str(error):
-                raise LogError(f"{self.path} cannot be read ({error}).") from error
+        except LogError as error:
+            cause = error.__cause__
+            if isinstance(cause, sqlite3.OperationalError) and "decode" not in str(cause):
+                raise
             found = []
         if [row[0] for row in found] == list(wanted):
             return [Entry(number, *check_text(text, check)) for number, text, check in found]
@@ -436,12 +402,12 @@ class Log:
     def models(self) -> list[int]:
         """The numbers of the rows with a snapshot: a model that has learnt all up to there."""
         changes = {one.sequence for one in self.changes()}
-        found = self.read("SELECT sequence FROM examples WHERE model IS NOT NULL ORDER BY sequence")
+        found = self.all("SELECT sequence FROM examples WHERE model IS NOT NULL ORDER BY sequence")
         return [int(number) for (number,) in found if number not in changes]
 
     def changes(self) -> list[Change]:
         """All changes of the model, in their order."""
-        found = self.read(
+        found = self.all(
             f"SELECT sequence, example FROM examples WHERE {IS_CHANGE} ORDER BY sequence"
         )
         parts = ((number, *text[1:].split()) for number, text in found)
@@ -449,21 +415,21 @@ class Log:
 
     def find_kind(self, sequence: int) -> str:
         """What a row is: "example", "forgotten", "change", or "" if there is no such row."""
-        found = self.read("SELECT example FROM examples WHERE sequence = ?", sequence)
-        return Entry(sequence, found[0][0]).kind if found and found[0][0] is not None else ""
+        found = self.one("SELECT example FROM examples WHERE sequence = ?", sequence)
+        return Entry(sequence, found[0]).kind if found and found[0] is not None else ""
 
     def find_request(self, key: bytes) -> KeyedRequest | None:
         """The request that came with a key before, if any."""
-        found = self.read("SELECT key, digest, first, last FROM requests WHERE key = ?", key)
-        return KeyedRequest(*found[0]) if found else None
+        found = self.one("SELECT key, digest, first, last FROM requests WHERE key = ?", key)
+        return KeyedRequest(*found) if found else None
 
     def is_former(self, identity: int) -> bool:
         """Whether the log had an identity before examples were forgotten."""
-        return bool(self.read("SELECT 1 FROM former WHERE identity = ?", identity))
+        return bool(self.all("SELECT 1 FROM former WHERE identity = ?", identity))
 
     def model(self, sequence: int) -> bytes:
         """The bytes of the model file in a row."""
-        ((data,),) = self.read("SELECT model FROM examples WHERE sequence = ?", sequence)
+        (data,) = self.one("SELECT model FROM examples WHERE sequence = ?", sequence)
         return bytes(data)
 
     @property
@@ -516,6 +482,12 @@ def new_identity() -> int:
     return secrets.randbits(31) or 1
 
 
+def pack_acknowledged(sequence: int) -> bytes:
+    """A sequence number and its checksum."""
+    number = sequence.to_bytes(8, "little")
+    return number + crc32(number).to_bytes(4, "little")
+
+
 def acknowledged_path(path: Path) -> Path:
     """The file with the last acknowledged number of a log."""
     return path.with_name(path.name + "-last")
@@ -554,11 +526,3 @@ def place_file(temporary: Path, path: Path) -> None:
         raise ValueError(f"Another service has just begun {path}; end it first.") from None
     except OSError:  # the file system has no links; the lock must do
         move_over(temporary, path)
-
-
-def sync_folder(path: Path) -> None:
-    """Sync a folder, so that the names of its files are on disk."""
-    from ..disk import sync
-
-    with suppress(PermissionError):  # some systems do not open folders
-        sync(path)

@@ -8,10 +8,11 @@ import sys
 import pytest
 
 from rosenblatt.service import changes
-from rosenblatt.service.changes import ChangeError, parse_numbers
+from rosenblatt.service.changes import parse_numbers
 from rosenblatt.service.learning import Job, Keeping, Learning
 from rosenblatt.service.log import Log, LogError
 from rosenblatt.service.replay import Replay, find_difference, has_seen, log_path, read_log
+from rosenblatt.service.requests import RequestError
 
 from .conftest import examples, replayed, sequence_in, trained
 from .test_learning import outcome, silent, taught
@@ -118,7 +119,7 @@ def test_examples_may_be_forgotten_twice_but_not_without_being_there(model):
     assert changes.forget(learning, [3, 4]) == (5, 1)
     assert changes.forget(learning, [3]) == (5, 0)
     for number in (0, 6):
-        with pytest.raises(ChangeError, match=f"no example {number}"):
+        with pytest.raises(RequestError, match=f"no example {number}"):
             changes.forget(learning, [1, number])
     assert learning.served.progress.examples == 2
     learning.stop()
@@ -130,9 +131,9 @@ def test_what_the_first_model_has_learnt_cannot_be_forgotten(model):
     learning.log.keep_model(8, model.read_bytes())
     learning.log.trim(4e9)
     teach(learning, examples(2))
-    with pytest.raises(ChangeError, match="no example 3"):
+    with pytest.raises(RequestError, match="no example 3"):
         changes.forget(learning, [3])
-    with pytest.raises(ChangeError, match="cannot be rebuilt without it"):
+    with pytest.raises(RequestError, match="cannot be rebuilt without it"):
         changes.forget(learning, [8])
     assert changes.forget(learning, [9]) == (10, 1)
     learning.stop()
@@ -341,7 +342,7 @@ def test_forgetting_reaches_into_the_past_that_a_rollback_returns_to(model, tmp_
 
 def test_a_row_that_is_not_there_cannot_be_returned_to(learning):
     teach(learning, examples(3))
-    with pytest.raises(ChangeError, match="up to 3, not 4"):
+    with pytest.raises(RequestError, match="up to 3, not 4"):
         changes.roll_back(learning, 4)
     assert learning.log.last == 3
 
@@ -379,7 +380,7 @@ def test_what_cannot_learn_or_is_damaged_does_not_take_over(model, tmp_path):
     with pytest.raises(ValueError, match="not an intact model"):
         changes.load(learning, pocket.read_bytes()[:-1])
     learning.call(learning.snapshot).result(30)
-    with pytest.raises(ChangeError, match="roll back to example 20"):
+    with pytest.raises(RequestError, match="roll back to example 20"):
         changes.load(learning, model.read_bytes())
     assert learning.log.last == 20
     learning.stop()

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rosenblatt.service import changes
-from rosenblatt.service.changes import ChangeError
 from rosenblatt.service.learning import Learning
 from rosenblatt.service.log import Change
 from rosenblatt.service.model import ServedModel
 from rosenblatt.service.replay import has_seen
+from rosenblatt.service.requests import RequestError
 from rosenblatt.storage.file import load_model
 
 from .conftest import replayed, trained
@@ -63,7 +63,7 @@ class History:
         some = self.chance.sample(known, min(len(known), 2))
         try:
             changes.forget(self.learning, some)
-        except ChangeError:
+        except RequestError:
             first = self.learning.log.models()[0]
             assert min(some) <= first  # it was deleted, or the first model has seen it
             return
@@ -73,7 +73,7 @@ class History:
     def roll_back(self):
         number = self.chance.randrange(len(self.rows))
         if number < self.learning.log.models()[0]:
-            with pytest.raises(ChangeError, match="trimmed"):
+            with pytest.raises(RequestError, match="trimmed"):
                 changes.roll_back(self.learning, number)
             return
         changes.roll_back(self.learning, number)

@@ -6,8 +6,7 @@ import pytest
 
 from rosenblatt.service.requests import (
     BadExampleError,
-    TooManyRowsError,
-    UnknownTypeError,
+    RequestError,
     make_texts,
     parse_json,
     parse_values,
@@ -46,7 +45,7 @@ def test_lines_of_json():
 def test_lines_of_text_are_for_models_of_lines():
     assert values("1 | a b\n\n0 | c\r\n", "text/plain", of_lines=True) == ["1 | a b", "0 | c"]
     assert values('["1 | a"]', of_lines=True) == ["1 | a"]
-    with pytest.raises(UnknownTypeError, match="send application/json"):
+    with pytest.raises(RequestError, match="send application/json"):
         values("1 | a", "text/plain")
 
 
@@ -78,10 +77,10 @@ def test_what_is_malformed_is_named(body, kind, row, sentence):
 
 
 def test_too_many_rows_and_other_kinds_are_refused():
-    with pytest.raises(TooManyRowsError, match="at most 2 rows"):
+    with pytest.raises(RequestError, match="at most 2 rows"):
         values("[{},{},{}]", most=2)
     for kind in ("text/html", "application/xml", "multipart/form-data; boundary=x"):
-        with pytest.raises(UnknownTypeError):
+        with pytest.raises(RequestError):
             values("{}", kind)
-    with pytest.raises(UnknownTypeError, match="UTF-8"):
+    with pytest.raises(RequestError, match="UTF-8"):
         values("{}", "application/json; charset=latin-1")

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, BinaryIO
@@ -31,17 +30,16 @@ except ImportError as missing:
 
 from ..access import Tokens, includes
 from . import changes, responses
-from .changes import Changed, ChangeError
+from .changes import Changed
 from .inference import InferenceEndpoints
-from .learning import Job, KeyReusedError, Learning
+from .learning import Job, Learning
 from .log import LARGEST_MODEL, LogError, hash_bytes
 from .metrics import Metrics
 from .model import Predictor, ServedModel
 from .openapi import describe
-from .operations import BINARY, JSON, Call, Operation, RequestError, encode_json, to_response
 from .replay import read_log
-from .requests import BadExampleError, parse_json, parse_values
-from .responses import Health, Learnt, Listing
+from .requests import JSON, RequestError, parse_json, parse_values
+from .responses import BINARY, Call, Health, Learnt, Listing, Operation, encode_json, to_response
 
 SMALL = 1 << 16  # bytes of a body that is parsed at once; larger ones are parsed in a thread
 PARSERS = 2  # threads: more would only compete for the interpreter
@@ -76,29 +74,10 @@ class Limits:
 
 
 class PredictQuery(msgspec.Struct):
-    """How predictions are explained, and the coverage of sets or intervals."""
+    """How many features explain each prediction, and the coverage of sets or intervals."""
 
-    explain: Annotated[
-        int,
-        msgspec.Meta(
-            ge=0,
-            le=100,
-            description="How many features to explain each prediction by. A contribution is a "
-            "scaled value times its weight.",
-        ),
-    ] = 0
-    coverage: (
-        Annotated[
-            float,
-            msgspec.Meta(
-                gt=0,
-                lt=1,
-                description="The probability with which the true label is to be in its set, or "
-                "in its interval; the model needs conformal training.",
-            ),
-        ]
-        | None
-    ) = None
+    explain: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
+    coverage: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = None
 
 
 class ListQuery(msgspec.Struct):
@@ -121,17 +100,18 @@ class Budget:
         self.most, self.bytes, self.requests = most, 0, 0
 
 
+@dataclass(frozen=True)
 class PathEndpoint:
     """The operations of one path, by method."""
 
-    def __init__(self, service: "Service", operations: Iterable[Operation]) -> None:
-        self.service, self.operations = service, {one.method: one for one in operations}
+    service: "Service"
+    path: str
+    operations: dict[str, Operation]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request."""
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
-        scope["operation"] = operation = self.operations[method]
-        response = await self.service.answer(Request(scope, receive), operation)
+        response = await self.service.answer(Request(scope, receive), self.operations[method])
         await response(scope, receive, send)
 
 
@@ -172,10 +152,13 @@ class Service:
         self.parsers = ThreadPoolExecutor(PARSERS, "rosenblatt-parsing")
         self.run_name, self.numbers = secrets.token_hex(6), itertools.count(1)
         self.operations = (*self.list_operations(), *InferenceEndpoints(self).list_operations())
-        by_path = groupby(sorted(self.operations, key=lambda one: one.path), lambda one: one.path)
-        endpoints = {path: PathEndpoint(self, operations) for path, operations in by_path}
-        paths = dict.fromkeys(one.path for one in self.operations)  # the most frequent first
-        routes = [Route(p, endpoints[p], methods=[*endpoints[p].operations]) for p in paths]
+        by_path: dict[str, dict[str, Operation]] = {}
+        for one in self.operations:
+            by_path.setdefault(one.path, {})[one.method] = one
+        routes = [
+            Route(path, PathEndpoint(self, path, some), methods=[*some])
+            for path, some in by_path.items()
+        ]
         self.router = Router(routes, redirect_slashes=False)
         self.attach(current, learning)
 
@@ -229,7 +212,7 @@ class Service:
         except Exception as error:
             response = self.to_refusal(error, f"{scope['path']!r} (request {identity})")
             await response(scope, receive, send_with_id)
-        path = scope["operation"].path if "operation" in scope else "other"
+        path = scope["endpoint"].path if "endpoint" in scope else "other"
         seconds, rows = perf_counter() - begun, scope.get("rows", 0)
         self.metrics.count(path, status, seconds, rows)
         if self.log_request is not None:
@@ -243,10 +226,6 @@ class Service:
         match error:
             case RequestError():
                 body, status, headers = error.body, error.status, CHALLENGES.get(error.status)
-            case BadExampleError():
-                body = {"error": str(error), "code": error.code}
-                body |= {"row": error.row, "column": error.column}
-                status, headers = error.status, None
             case HTTPException(status_code=404):
                 body = {"error": "There is no such path.", "code": "unknown-path"}
                 status, headers = 404, None
@@ -363,10 +342,8 @@ class Service:
         job = await self.work(call, lambda: Job(self.parse(call, learning.served), key))
         try:
             return Learnt(await asyncio.wrap_future(learning.take(job)), len(job.texts))
-        except BadExampleError:
+        except RequestError:
             raise
-        except KeyReusedError as error:
-            raise RequestError(409, "key-reused", str(error)) from None
         except (LogError, ValueError) as error:
             sentence = (
                 f"{error} The examples of this request are not acknowledged; send them again. "
@@ -442,8 +419,8 @@ class Service:
         try:
             changed = await asyncio.to_thread(function, learning, *given)
             return Learnt(changed.sequence, changed.examples)
-        except ChangeError as error:
-            raise RequestError(error.status, error.code, str(error)) from None
+        except RequestError:
+            raise
         except OSError as error:
             sentence = f"{error} The change may be incomplete; send the request again."
             raise RequestError(503, "cannot-write", sentence) from None

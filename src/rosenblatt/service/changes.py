@@ -12,17 +12,11 @@ from .learning import Learning
 from .log import Log
 from .model import ServedModel
 from .replay import Replay, read_log
+from .requests import RequestError
 
 MOST_AT_ONCE = 100_000  # examples to forget
+IMPOSSIBLE = "impossible-change"  # with this log
 RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
-
-
-class ChangeError(ValueError):
-    """A change that is not possible with this log: why, a stable code, and the HTTP status."""
-
-    def __init__(self, sentence: str, code: str = "impossible-change", status: int = 409) -> None:
-        super().__init__(sentence)
-        self.code, self.status = code, status
 
 
 class Changed(NamedTuple):
@@ -57,7 +51,7 @@ def check_examples(log: Log, numbers: Collection[int]) -> list[int]:
         kind = log.find_kind(number)
         if kind in ("", "change"):
             sentence = f"{log.path.name} has no example {number}."
-            raise ChangeError(sentence, "unknown-example", 404)
+            raise RequestError(404, "unknown-example", sentence)
         found += [number] if kind == "example" else []
     return found
 
@@ -70,7 +64,7 @@ def forget(learning: Learning, numbers: Collection[int]) -> Changed:
             try:
                 served = Replay(log, learning.say, left).rebuild()
             except ValueError as error:
-                raise ChangeError(str(error)) from None
+                raise RequestError(409, IMPOSSIBLE, str(error)) from None
             learning.call(lambda: learning.forget(served, left)).result()
         elif log.is_erasing:  # the examples of an earlier request
             learning.call(learning.erase).result()
@@ -83,7 +77,7 @@ def roll_back(learning: Learning, number: int) -> Changed:
         try:
             served = Replay(log, learning.say).rebuild(number)
         except ValueError as error:
-            raise ChangeError(str(error)) from None
+            raise RequestError(409, IMPOSSIBLE, str(error)) from None
         return Changed(learning.call(lambda: learning.change(served, "rollback", number)).result())
 
 
@@ -95,9 +89,11 @@ def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
     with learning.changing:
         with read_log(learning.log.path) as log:
             if served.sequence and (served.log == log.identity or log.is_former(served.log)):
-                raise ChangeError(
+                raise RequestError(
+                    409,
+                    IMPOSSIBLE,
                     f"{name} has learnt from this log; roll back to example {served.sequence}, or "
-                    "forget examples, instead."
+                    "forget examples, instead.",
                 )
         if learning.served.most_classes is not None:
             served.check_growing()

@@ -1,17 +1,15 @@
 """The Open Inference Protocol (KServe v2, Triton): predictions of named tensors."""
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from .. import __version__
-from .operations import Call, Operation, RequestError, encode_json
-from .requests import BadExampleError, check_values, parse_json
-from .responses import Ready
+from .requests import JSON, BadExampleError, RequestError, check_values, parse_json
+from .responses import Call, Operation, Ready, encode_json
 
 if TYPE_CHECKING:
     from .app import Service
@@ -38,7 +36,7 @@ class InputTensor(Struct):
     name: str
     shape: list[Size]
     datatype: Literal[(*NUMBERS, "BYTES")]  # type: ignore[valid-type]
-    data: list[Any] | None = None
+    data: list[Any] = []
     parameters: TensorParameters | None = None
 
 
@@ -53,7 +51,7 @@ class Inference(Struct):
 
     inputs: list[InputTensor]
     outputs: list[OutputName] | None = None
-    id: str | None = None
+    id: str | UnsetType | None = UNSET
 
 
 class OutputTensor(Struct):
@@ -71,54 +69,7 @@ class Inferred(Struct, omit_defaults=True):
     model_name: str
     model_version: str
     outputs: list[OutputTensor]
-    id: str | UnsetType = UNSET
-
-
-class TensorType(Struct):
-    """The name, type and shape of an input or output."""
-
-    name: str
-    datatype: str
-    shape: list[int]
-
-
-class ModelMetadata(Struct):
-    """The inputs and outputs of a model."""
-
-    name: str
-    versions: list[str]
-    platform: str
-    inputs: list[TensorType]
-    outputs: list[TensorType]
-
-
-class ServerMetadata(Struct):
-    """The server."""
-
-    name: str = "rosenblatt"
-    version: str = __version__
-    extensions: tuple[str, ...] = ("binary_tensor_data",)
-
-
-class Live(Struct):
-    """Whether the server runs."""
-
-    live: bool = True
-
-
-class ModelReady(Struct):
-    """Whether a model is loaded."""
-
-    name: str
-    ready: bool = True
-
-
-class Tensor(NamedTuple):
-    """An input: its name, its shape and its values in one list."""
-
-    name: str
-    shape: list[int]
-    values: list[Any]
+    id: str | UnsetType | None = UNSET
 
 
 class InferenceEndpoints:
@@ -130,25 +81,26 @@ class InferenceEndpoints:
     def list_operations(self) -> list[Operation]:
         """The endpoints; those of the model also with its version in the path."""
         found = [
-            Operation("GET", "/v2", "predict", self.server, ServerMetadata),
-            Operation("GET", "/v2/health/live", "", self.live, Live),
+            Operation("GET", "/v2", "predict", self.server, JSON),
+            Operation("GET", "/v2/health/live", "", self.live, JSON),
             Operation("GET", "/v2/health/ready", "", self.service.ready, Ready),
         ]
         for path in ("/v2/models/{name}", "/v2/models/{name}/versions/{version}"):
             found += [
                 Operation("POST", f"{path}/infer", "predict", self.infer, Inferred, body=Inference),
-                Operation("GET", path, "predict", self.model, ModelMetadata),
-                Operation("GET", f"{path}/ready", "", self.model_ready, ModelReady),
+                Operation("GET", path, "predict", self.model, JSON),
+                Operation("GET", f"{path}/ready", "", self.model_ready, JSON),
             ]
         return found
 
-    async def server(self, call: Call) -> ServerMetadata:
+    async def server(self, call: Call) -> dict[str, Any]:
         """Tell name, version and extensions of the server."""
-        return ServerMetadata()
+        extensions = ["binary_tensor_data"]
+        return {"name": "rosenblatt", "version": __version__, "extensions": extensions}
 
-    async def live(self, call: Call) -> Live:
+    async def live(self, call: Call) -> dict[str, Any]:
         """Tell that the server runs."""
-        return Live()
+        return {"live": True}
 
     def check_name(self, call: Call) -> str:
         """The name of the model; refuse a request for another one or another version."""
@@ -159,32 +111,34 @@ class InferenceEndpoints:
             raise RequestError(404, "unknown-version", f"The model has the version {VERSION}.")
         return name
 
-    async def model(self, call: Call) -> ModelMetadata:
+    async def model(self, call: Call) -> dict[str, Any]:
         """Describe the inputs and outputs of the model."""
         name, served = self.check_name(call), self.service.current().served
         columns = served.maker.columns or [("rows", "text")]
-        inputs = [
-            TensorType(one, "FP64" if kind == "number" else "BYTES", [-1]) for one, kind in columns
-        ]
         classes = served.learner.classes.tolist()
         kind = "FP64" if served.has_numbers else find_type(classes)
-        width = [] if len(classes) <= 2 else [len(classes)]
-        outputs = [TensorType("labels", kind, [-1]), TensorType("scores", "FP64", [-1, *width])]
-        outputs = outputs[:1] if served.has_numbers else outputs
-        return ModelMetadata(name, [VERSION], "rosenblatt", inputs, outputs)
+        outputs = [describe("labels", kind)]
+        if not served.has_numbers:
+            outputs.append(describe("scores", "FP64", *[len(classes)][: len(classes) > 2]))
+        return {
+            "name": name,
+            "versions": [VERSION],
+            "platform": "rosenblatt",
+            "inputs": [describe(one, "FP64" if of == "number" else "BYTES") for one, of in columns],
+            "outputs": outputs,
+        }
 
-    async def model_ready(self, call: Call) -> ModelReady:
+    async def model_ready(self, call: Call) -> dict[str, Any]:
         """Tell whether the model is loaded: it is, if it has this name."""
-        return ModelReady(self.check_name(call))
+        return {"name": self.check_name(call), "ready": True}
 
     async def infer(self, call: Call) -> Inferred:
         """Predict labels and scores of the rows that the inputs make together."""
         name = self.check_name(call)
 
         def predict() -> Inferred:
-            asked, tensors = read_tensors(call)
-            predictor = self.service.current()
-            values = join_tensors(tensors, predictor.served.maker, self.service.limits.rows)
+            asked, predictor = read_tensors(call), self.service.current()
+            values = join_tensors(asked.inputs, predictor.served.maker, self.service.limits.rows)
             call.request.scope["rows"] = len(values)
             answer = predictor.answer(values)
             names: list[str] = [one.name for one in asked.outputs or ()]
@@ -194,33 +148,36 @@ class InferenceEndpoints:
                 known = ", ".join(answer)
                 raise BadExampleError(f"There is no output {absent[0]!r}; there are {known}.")
             outputs = [make_output(output, answer[output]) for output in names]
-            return Inferred(name, VERSION, outputs, UNSET if asked.id is None else asked.id)
+            return Inferred(name, VERSION, outputs, asked.id)
 
         found: Inferred = await self.service.work(call, predict)
         return found
 
 
-def read_tensors(call: Call) -> tuple[Inference, list[Tensor]]:
-    """The document of a request, and its inputs; binary values follow the document."""
+def describe(name: str, datatype: str, *width: int) -> dict[str, Any]:
+    """The name, type and shape of an input or output."""
+    return {"name": name, "datatype": datatype, "shape": [-1, *width]}
+
+
+def read_tensors(call: Call) -> Inference:
+    """The document of a request, whose inputs have flat values; binary ones follow the document."""
     length, body = call.header("inference-header-content-length"), call.body
     if length and not (length.isdecimal() and len(length) < 12 and int(length) <= len(body)):
         raise BadExampleError("Inference-Header-Content-Length is not the size of the JSON.")
     size = int(length) if length else len(body)
     asked, binary = parse_json(body[:size], kind=Inference), body[size:]
-    tensors = []
     for one in asked.inputs:
         count = None if one.parameters is None else one.parameters.binary_data_size
         if count is None:
-            values = flatten(one.data or [])
+            one.data = flatten(one.data)
         elif count <= len(binary):
-            values, binary = decode_binary(binary[:count], one), binary[count:]
+            one.data, binary = decode_binary(binary[:count], one), binary[count:]
         else:
             raise BadExampleError("binary_data_size is more than was sent", column=one.name)
-        if len(values) != math.prod(one.shape):
-            sentence = f"there are {len(values)} values for the shape {one.shape}"
+        if len(one.data) != math.prod(one.shape):
+            sentence = f"there are {len(one.data)} values for the shape {one.shape}"
             raise BadExampleError(sentence, column=one.name)
-        tensors.append(Tensor(one.name, one.shape, values))
-    return asked, tensors
+    return asked  # type: ignore[no-any-return]
 
 
 def flatten(data: list[Any]) -> list[Any]:
@@ -251,36 +208,30 @@ def decode_binary(data: bytes | bytearray, tensor: InputTensor) -> list[Any]:
         raise BadExampleError(sentence, column=tensor.name) from None
 
 
-def join_tensors(tensors: Sequence[Tensor], maker: Any, most: int) -> list[Any]:
-    """Rows: of one tensor with all columns, or of a tensor for each column."""
-    names = [tensor.name for tensor in tensors]
-    if not tensors or len(set(names)) < len(names):
+def join_tensors(tensors: list[InputTensor], maker: Any, most: int) -> list[Any]:
+    """Rows: of one tensor with all columns in their order, or of a tensor for each column."""
+    names, columns = [one.name for one in tensors], [name for name, _ in maker.columns]
+    if not tensors or len({*names}) < len(names):
         raise BadExampleError("Expected inputs with different names.")
-    first, count = tensors[0], len(maker.columns) or 1
-    if len(tensors) == 1 and (first.name not in maker.names or count > 1 < len(first.shape)):
+    first = tensors[0]
+    if len(tensors) == 1 and (first.name not in maker.names or len(columns) > 1 < len(first.shape)):
         width = math.prod(first.shape[1:])
-        lists = [first.values[k : k + width] for k in range(0, len(first.values), max(width, 1))]
-        return name_rows(lists, maker, most)
+        rows = [first.data[k : k + width] for k in range(0, len(first.data), max(width, 1))]
+        if maker.of_lines:
+            return check_values((row[0] if width == 1 else row for row in rows), most, str)
+        if rows and width != len(columns):
+            sentence = f"there are {width} values for {len(columns)} columns"
+            raise BadExampleError(f"{sentence} ({', '.join(columns[:10])})", 1)
+        return check_values((dict(zip(columns, row, strict=True)) for row in rows), most, dict)
     for tensor in tensors:
         if not tensor.shape or math.prod(tensor.shape[1:]) != 1:
             raise BadExampleError("expected the shape [rows] or [rows, 1]", column=tensor.name)
-    if len({len(tensor.values) for tensor in tensors}) > 1:
+    if len({len(tensor.data) for tensor in tensors}) > 1:
         raise BadExampleError("The inputs have different numbers of rows.")
     if maker.of_lines:
         raise BadExampleError("Expected one input, with a line of text for each row.")
-    rows = zip(*(tensor.values for tensor in tensors), strict=True)
-    return check_values((dict(zip(names, row, strict=True)) for row in rows), most, dict)
-
-
-def name_rows(rows: list[list[Any]], maker: Any, most: int) -> list[Any]:
-    """Rows of the values of the model's columns in their order, or of one line of text."""
-    if maker.of_lines:
-        return check_values((row[0] if len(row) == 1 else row for row in rows), most, str)
-    names = [name for name, _ in maker.columns]
-    if rows and len(rows[0]) != len(names):
-        sentence = f"there are {len(rows[0])} values for {len(names)} columns"
-        raise BadExampleError(f"{sentence} ({', '.join(names[:10])})", 1)
-    return check_values((dict(zip(names, row, strict=True)) for row in rows), most, dict)
+    by_row = zip(*(tensor.data for tensor in tensors), strict=True)
+    return check_values((dict(zip(names, row, strict=True)) for row in by_row), most, dict)
 
 
 def make_output(name: str, values: list[Any]) -> OutputTensor:

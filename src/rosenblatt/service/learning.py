@@ -16,7 +16,7 @@ from ..storage.model import Model
 from .log import PRIVATE, KeyedRequest, LogError, hash_bytes
 from .model import ServedModel
 from .replay import Replay, erase, has_seen, recover
-from .requests import make_texts
+from .requests import RequestError, make_texts
 from .rows import Learnable, join_examples
 
 MOST_TOGETHER = 20_000  # rows that share one sync
@@ -44,10 +44,6 @@ class Keeping:
 
     seconds: float = 60.0
     days: float | None = None
-
-
-class KeyReusedError(ValueError):
-    """The key of an earlier request that had other examples."""
 
 
 @dataclass
@@ -230,7 +226,8 @@ class Learning(threading.Thread):
             elif known.digest in (None, job.digest):
                 settle(job, known.last)
             else:
-                settle(job, KeyReusedError("This Idempotency-Key was used for another body."))
+                sentence = "This Idempotency-Key was used for another body."
+                settle(job, RequestError(409, "key-reused", sentence))
 
     def refuse(self, group: list[Job], error: Exception) -> None:
         """Tell jobs that the log cannot be written."""

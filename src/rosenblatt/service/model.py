@@ -17,7 +17,7 @@ from ..learners.linear import LinearLearner, TrainingRows
 from ..reading.batches import Batch
 from ..storage.model import Model
 from ..training.state import pack_state
-from .requests import BadExampleError, NoSetsError, parse_json
+from .requests import BadExampleError, RequestError, parse_json
 from .rows import Learnable, make_row_maker
 
 WINDOWS = (1_000, 10_000)
@@ -351,7 +351,8 @@ def predict(
     chosen, sets = learner.choose(activations), dict[str, Any]()
     if coverage is not None and learner.conformal is None:
         what = "intervals" if learner.target_kind == "numbers" else "sets"
-        raise NoSetsError(f"The model gives no prediction {what}; conformal training is needed.")
+        sentence = f"The model gives no prediction {what}; conformal training is needed."
+        raise RequestError(400, "no-conformal", sentence)
     if coverage is not None:
         found = make_sets(learner, coverage, warns=False)(activations)
         if learner.target_kind == "numbers":

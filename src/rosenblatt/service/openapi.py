@@ -8,8 +8,8 @@ import msgspec
 
 from .. import __version__
 from .model import ServedModel
-from .operations import BINARY, JSON, Operation
-from .responses import Failure
+from .requests import JSON
+from .responses import BINARY, Failure, Operation
 
 if TYPE_CHECKING:
     from .app import Service

@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from .operations import JSON
-
+JSON = "application/json"
 NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 LINES = "text/plain"
 BOM = b"\xef\xbb\xbf"
@@ -16,34 +15,23 @@ FORM = "application/x-www-form-urlencoded"
 asking, are refused by their origin."""
 
 
-class BadExampleError(ValueError):
-    """An example that cannot be used: why, in which row (from 1 on) and in which column."""
+class RequestError(ValueError):
+    """A request that is refused: the status, a stable code, why, and where in the request."""
 
-    status, code = 400, "bad-example"
+    def __init__(self, status: int, code: str, sentence: str, **where: Any) -> None:
+        super().__init__(sentence)
+        self.status, self.body = status, {"error": sentence, "code": code, **where}
+
+
+class BadExampleError(RequestError):
+    """An example that cannot be used: why, in which row (from 1 on) and in which column."""
 
     def __init__(self, sentence: str, row: int | None = None, column: str | None = None) -> None:
         where = [] if row is None else [f"row {row}"]
         where += [] if column is None else [f"column {column!r}"]
-        super().__init__(f"{', '.join(where)}: {sentence}" if where else sentence)
+        said = f"{', '.join(where)}: {sentence}" if where else sentence
+        super().__init__(400, "bad-example", said, row=row, column=column)
         self.row, self.column = row, column
-
-
-class UnknownTypeError(BadExampleError):
-    """A body of a type that is not supported."""
-
-    status, code = 415, "content-type"
-
-
-class TooManyRowsError(BadExampleError):
-    """More rows than one request may have."""
-
-    status, code = 413, "too-many-rows"
-
-
-class NoSetsError(BadExampleError):
-    """Prediction sets or intervals of a model that gives none."""
-
-    code = "no-conformal"
 
 
 def make_texts(values: list[Any]) -> list[str]:
@@ -84,7 +72,8 @@ def parse_values(
         found = (line.rstrip("\r") for line in decode(body).split("\n") if line.strip())
     else:
         names = f"{JSON} or {LINES if of_lines else NDJSON[0]}"
-        raise UnknownTypeError(f"Content-Type {kind[:80]} is not supported; send {names}.")
+        sentence = f"Content-Type {kind[:80]} is not supported; send {names}."
+        raise RequestError(415, "content-type", sentence)
     if of_lists is not None:
         found = ({of_lists: one} if type(one) is list else one for one in found)
     return check_values(found, most, str if of_lines else dict)
@@ -97,7 +86,7 @@ def check_type(content_type: str) -> str:
     kind, _, details = content_type.partition(";")
     charset = re.search(r"charset=\"?([\w-]+)", details)
     if charset is not None and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
-        raise UnknownTypeError(f"The body is in {charset[1]}; send UTF-8.")
+        raise RequestError(415, "content-type", f"The body is in {charset[1]}; send UTF-8.")
     return kind.strip().lower() or JSON
 
 
@@ -114,7 +103,8 @@ def check_values(values: Iterable[Any], most: int, kind: type) -> list[Any]:
     taken: list[Any] = []
     for value in values:
         if len(taken) == most:
-            raise TooManyRowsError(f"A request takes at most {most:,} rows; send several requests.")
+            sentence = f"A request takes at most {most:,} rows; send several requests."
+            raise RequestError(413, "too-many-rows", sentence)
         if type(value) is not kind:
             wanted = "an object of columns" if kind is dict else "a line of text"
             raise BadExampleError(f"expected {wanted}", len(taken) + 1)

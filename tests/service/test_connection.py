@@ -7,7 +7,7 @@ import pytest
 
 from rosenblatt.service import connection
 from rosenblatt.service.app import Service
-from rosenblatt.service.connection import ConnectionLimits, Server
+from rosenblatt.service.connection import Server
 
 from .test_app import current_of
 
@@ -15,15 +15,14 @@ HOST = b"Host: 127.0.0.1\r\n"
 ROW = b'{"size": 1.5}'
 PREDICT = b"POST /predict HTTP/1.1\r\n%sContent-Length: 13\r\n\r\n%s" % (HOST, ROW)
 CHUNKED = b"POST /%s HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n"
-QUICK = ConnectionLimits(header_seconds=0.2, body_seconds=0.2, idle_seconds=0.2)
 
 
 class Running:
     """An application behind connections of its own, in this loop."""
 
-    def __init__(self, app, limits=None):
+    def __init__(self, app, most=1024):
         self.refusals = []
-        self.server = Server(app, limits, lambda *refusal: self.refusals.append(refusal))
+        self.server = Server(app, most, lambda *refusal: self.refusals.append(refusal))
         self.stop = asyncio.Event()
 
     async def __aenter__(self):
@@ -61,11 +60,11 @@ def connection_socket():
     return bind_socket("127.0.0.1", 0)
 
 
-def run(app, scenario, limits=None):
+def run(app, scenario, most=1024):
     """Run a scenario against an application."""
 
     async def main():
-        async with Running(app, limits) as running:
+        async with Running(app, most) as running:
             return await scenario(running)
 
     return asyncio.run(main())
@@ -85,6 +84,13 @@ def code_of(answer):
 @pytest.fixture
 def service(learning):
     return Service(current_of(learning), learning)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Deadlines that a test can wait for."""
+    for name in ("HEADER_SECONDS", "BODY_SECONDS", "IDLE_SECONDS"):
+        monkeypatch.setattr(connection, name, 0.2)
 
 
 def with_close(request):
@@ -210,16 +216,16 @@ def test_what_is_too_long_or_not_http_is_refused(service, sent, status, code):
         (CHUNKED % b"predict" + b"0\r\nA: b", "slow-body"),
     ],
 )
-def test_a_request_that_does_not_end_is_closed(service, sent, code):
-    answer = run(service, lambda running: running.ask(sent), QUICK)
+def test_a_request_that_does_not_end_is_closed(service, sent, code, quick):
+    answer = run(service, lambda running: running.ask(sent))
     assert (statuses(answer), code_of(answer)) == ([408], code)
 
 
-def test_an_idle_connection_is_closed_in_silence(service):
-    assert statuses(run(service, lambda running: running.ask(PREDICT), QUICK)) == [200]
+def test_an_idle_connection_is_closed_in_silence(service, quick):
+    assert statuses(run(service, lambda running: running.ask(PREDICT))) == [200]
 
 
-def test_a_client_that_does_not_read_is_closed(service):
+def test_a_client_that_does_not_read_is_closed(service, quick):
     async def app(scope, receive, send):
         head = {"type": "http.response.start", "status": 200, "headers": []}
         await send(head)
@@ -236,7 +242,7 @@ def test_a_client_that_does_not_read_is_closed(service):
         writer.close()
         return not running.server.connections
 
-    assert run(app, scenario, QUICK)
+    assert run(app, scenario)
 
 
 def test_another_connection_closes_the_one_that_waits_longest(service):
@@ -251,7 +257,7 @@ def test_another_connection_closes_the_one_that_waits_longest(service):
             writer.close()
         return answers, len(running.server.connections)
 
-    answers, count = run(service, scenario, ConnectionLimits(connections=4))
+    answers, count = run(service, scenario, 4)
     assert [statuses(answer) for answer in answers] == [[200]] * 3
     assert count <= 4
 
@@ -270,7 +276,7 @@ def test_a_connection_is_refused_if_all_others_are_answered(service):
         release.set()
         return refused, [await one for one in asked]
 
-    refused, answers = run(app, scenario, ConnectionLimits(connections=3))
+    refused, answers = run(app, scenario, 3)
     assert (statuses(refused), code_of(refused)) == ([503], "too-many-connections")
     assert [statuses(answer) for answer in answers] == [[200]] * 3
 

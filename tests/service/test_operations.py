@@ -51,16 +51,16 @@ import sys, time
 from pathlib import Path
 from rosenblatt.service import server
 
-make_learning, path, port, gate = server.make_learning, *sys.argv[1:]
+path, port, gate = sys.argv[1:]
 
-def wait(*given):
-    while not Path(gate).exists():
-        time.sleep(0.01)
-    return make_learning(*given)
+class Late(server.Learning):
+    def __init__(self, *given):
+        while not Path(gate).exists():
+            time.sleep(0.01)
+        super().__init__(*given)
 
-server.make_learning = wait
-options = server.ServerOptions(learn=True, port=int(port))
-sys.exit(server.serve(Path(path), options))
+server.Learning = Late
+sys.exit(server.serve(Path(path), learn=True, port=int(port)))
 """
 
 

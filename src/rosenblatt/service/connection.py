@@ -10,7 +10,6 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
@@ -20,33 +19,15 @@ import httptools
 OVERHEAD = 1 << 16  # bytes of a head, and of the chunk sizes and trailers of a body
 PIECE = 1 << 16  # bytes of a body that are read at once
 CHECK = 0.5  # seconds between two looks at the deadlines
+MOST_CONNECTIONS = 1024  # one more closes the one that has waited longest for its client
+HEADER_SECONDS, BODY_SECONDS = 10.0, 60.0  # for these to arrive; for an answer to leave, the latter
+IDLE_SECONDS = 75.0  # between two requests
 LINGER = 2.0  # seconds in which a client that still sends can read why it was refused
 CHUNK = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(;[^\r\n]*)?\r\n")
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LINES = {one.value: f"HTTP/1.1 {one.value} {one.phrase}\r\n".encode() for one in HTTPStatus}
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
-
-
-@dataclass(frozen=True)
-class ConnectionLimits:
-    """Limits of connections.
-
-    Attributes
-    ----------
-    connections
-        The largest number at a time. One more closes the one that has waited longest for its
-        client.
-    header_seconds, body_seconds
-        How long the headers and the body of a request may take to arrive, and an answer to leave.
-    idle_seconds
-        How long a connection stays open between two requests.
-    """
-
-    connections: int = 1024
-    header_seconds: float = 10.0
-    body_seconds: float = 60.0
-    idle_seconds: float = 75.0
 
 
 class RefusedError(Exception):
@@ -65,8 +46,8 @@ class Server:
     ----------
     app
         The application.
-    limits
-        The limits of connections.
+    most
+        The largest number of connections at a time.
     on_refusal
         Called with the address, status and code of a request that did not reach the application.
     """
@@ -74,10 +55,10 @@ class Server:
     def __init__(
         self,
         app: App,
-        limits: ConnectionLimits | None = None,
+        most: int = MOST_CONNECTIONS,
         on_refusal: Callable[[str, int, str], None] = lambda client, status, code: None,
     ) -> None:
-        self.app, self.limits, self.on_refusal = app, limits or ConnectionLimits(), on_refusal
+        self.app, self.most, self.on_refusal = app, most, on_refusal
         self.connections: dict[Connection, asyncio.Task[None]] = {}
         self.is_stopping = False
 
@@ -102,7 +83,7 @@ class Server:
     def begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Take a connection; the one that has waited longest for its client may have to go."""
         connection, refusal = Connection(self, reader, writer), None
-        if len(self.connections) >= self.limits.connections:
+        if len(self.connections) >= self.most:
             waiting = [one for one in self.connections if one.part]
             if waiting:
                 min(waiting, key=lambda one: one.since).writer.transport.abort()
@@ -140,7 +121,7 @@ class Connection:
         peer = writer.get_extra_info("peername")
         self.client = (str(peer[0]), int(peer[1])) if isinstance(peer, tuple) else ("", 0)
         self.is_closing = self.is_answered = self.is_complete = False
-        self.expect("headers", server.limits.header_seconds)
+        self.expect("headers", HEADER_SECONDS)
 
     def expect(self, part: str, seconds: float = float("inf")) -> None:
         """Wait for a part of a request, or with "" for the application."""
@@ -175,14 +156,14 @@ class Connection:
         """Read one head and let the application answer."""
         first = await self.reader.readexactly(1)
         if self.part == "nothing":
-            self.expect("headers", self.server.limits.header_seconds)
+            self.expect("headers", HEADER_SECONDS)
         scope = self.parse(first + await self.reader.readuntil(b"\r\n\r\n"))
         self.is_head, self.head = scope["method"] == "HEAD", b""
         self.is_answered, self.is_complete = False, not (self.is_chunked or self.left)
         self.expect("")
         await self.server.app(scope, self.receive, self.send)
         self.is_closing |= self.server.is_stopping or not self.is_answered or not self.is_complete
-        self.expect("nothing", self.server.limits.idle_seconds)
+        self.expect("nothing", IDLE_SECONDS)
         await asyncio.sleep(0)  # a client that sends many requests at once has to take turns
 
     async def close(self) -> None:
@@ -262,7 +243,7 @@ class Connection:
     async def receive(self) -> dict[str, Any]:
         """The next piece of the body."""
         if not self.is_complete and not self.part:
-            self.expect("body", self.server.limits.body_seconds)
+            self.expect("body", BODY_SECONDS)
         if self.expects and not self.is_complete:
             self.expects = False
             self.writer.write(CONTINUE)
@@ -329,5 +310,5 @@ class Connection:
         self.is_answered = not message.get("more_body", False)
         self.writer.write(self.head + (b"" if self.is_head else message.get("body", b"")))
         self.head = b""
-        self.until = self.server.loop.time() + self.server.limits.body_seconds
+        self.until = self.server.loop.time() + BODY_SECONDS
         await self.writer.drain()

@@ -100,6 +100,8 @@ class Learning(threading.Thread):
         The newest weights; it is replaced and never changed.
     failure : str or None
         Why examples cannot be taken at the moment.
+    has_died : bool
+        Whether the thread ended by an error.
     on_sync : callable
         Called with the seconds that each sync took.
     """
@@ -119,6 +121,7 @@ class Learning(threading.Thread):
         self.jobs: queue.SimpleQueue[Job | Call | None] = queue.SimpleQueue()
         self.ended, self.ending = False, threading.Lock()  # after which nothing is queued
         self.failure: str | None = None
+        self.has_died = False
         self.reported: str | None = None
         self.snapshots = ThreadPoolExecutor(1, "rosenblatt-snapshot")
         self.saving: Future[None] | None = None
@@ -157,6 +160,7 @@ class Learning(threading.Thread):
                 pass
             self.finish()
         except BaseException as error:  # a mistake of ours: nothing more is acknowledged
+            self.has_died = True
             self.failure = f"The learning thread ended: {error!r}."
             self.say(self.failure)
             raise

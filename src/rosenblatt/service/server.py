@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from ..reading.notices import count_rows
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from .app import Limits, Service
-from .connection import ConnectionLimits, Server
+from .connection import MOST_CONNECTIONS, Server
 from .learning import Keeping, Learning
 from .model import Predictor, ServedModel
 from .replay import log_path
@@ -38,12 +37,28 @@ WATCH = 1.0  # seconds between two checks of the model file
 GRACE = 10  # seconds for open requests when the service ends
 
 
-@dataclass(frozen=True)
-class ServerOptions:
-    """How a model is served.
+def serve(
+    path: Path,
+    *,
+    learn: bool = False,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    keeping: Keeping | None = None,
+    limits: Limits | None = None,
+    connections: int = MOST_CONNECTIONS,
+    tokens: Tokens | None = None,
+    most_classes: int | None = None,
+    new: Model | None = None,
+    json_logs: bool = False,
+) -> int:
+    """Serve a model until SIGTERM or Ctrl-C; then learn and write what is left.
 
-    Attributes
+    Returns the exit status: 1 if the learning thread ended before.
+
+    Parameters
     ----------
+    path
+        The model file.
     learn
         Whether examples are learnt.
     host, port
@@ -58,89 +73,48 @@ class ServerOptions:
     json_logs
         Whether messages are JSON, with one for each request.
     """
-
-    learn: bool = False
-    host: str = "127.0.0.1"
-    port: int = 8080
-    keeping: Keeping = field(default_factory=Keeping)
-    limits: Limits = field(default_factory=Limits)
-    connections: ConnectionLimits = field(default_factory=ConnectionLimits)
-    tokens: Tokens = field(default_factory=Tokens)
-    most_classes: int | None = None
-    new: Model | None = None
-    json_logs: bool = False
-
-
-def serve(path: Path, options: ServerOptions) -> int:
-    """Serve a model until SIGTERM or Ctrl-C; then learn and write what is left.
-
-    Returns the exit status: 1 if the learning thread ended before.
-    """
     os.umask(0o077)  # examples and models may be private
-    say = Messages(options.json_logs)
-    listening = bind_socket(options.host, options.port)
-    log_request = say.log_request if options.json_logs else None
-    service = Service(None, None, options.limits, options.tokens, say, log_request)
+    say = Messages(json_logs)
+    listening = bind_socket(host, port)
+    service = Service(None, None, limits, tokens, say, say.log_request if json_logs else None)
+
+    def begin() -> None:
+        if new is not None and not path.exists() and not log_path(path).exists():
+            save_model(path, new)
+            recipe = new.features["recipe"]
+            if recipe["scale"] == "none" and "number" in dict(recipe["columns"]).values():
+                say("Numbers are used unscaled. NAME:number:MEAN:SPREAD scales a column.")
 
     def load() -> None:
-        learning = make_learning(path, options, say) if options.learn else None
-        if learning is None:
-            create_model(path, options, say)
-        current = make_source(path, learning, say)
-        current().served.warm_up()
-        if learning is not None:
+        learning = None
+        if learn:
+            learning = Learning(path, keeping, say, begin)
+            if most_classes is not None:
+                learning.served.check_growing()
+                learning.served.most_classes = most_classes
+            learning.served.warm_up()
             learning.start()
+            service.attach(lambda: learning.predictor, learning)
+        else:
+            begin()
+            watcher = ModelWatcher(path, say)
+            watcher.current.served.warm_up()
+            watcher.start()
+            service.attach(lambda: watcher.current, None)
         gc.collect()
         gc.freeze()  # what is loaded stays, and need not be searched again for garbage
-        service.attach(current, learning)
         print_address(path, listening, service)
 
-    has_failed = False
     try:
-        run(service, listening, load, options.connections)
+        run(service, listening, load, connections)
     finally:
         listening.close()
-        learning = service.learning
-        if learning is not None:
-            has_failed = not learning.is_alive()
-            learning.stop()
-    if learning is not None:
-        say(f"{path} has learnt {count_rows(learning.served.sequence, 'example')}.")
-    return int(has_failed)
-
-
-def create_model(path: Path, options: ServerOptions, say: Callable[[str], None]) -> None:
-    """Write the new model, unless there is a model or a log."""
-    if options.new is None or path.exists() or log_path(path).exists():
-        return
-    save_model(path, options.new)
-    recipe = options.new.features["recipe"]
-    if recipe["scale"] == "none" and any(kind == "number" for _, kind in recipe["columns"]):
-        say("Numbers are used unscaled. NAME:number:MEAN:SPREAD scales a column.")
-
-
-def make_learning(path: Path, options: ServerOptions, say: Callable[[str], None]) -> Learning:
-    """Make the learning thread."""
-    learning = Learning(path, options.keeping, say, lambda: create_model(path, options, say))
-    try:
-        if options.most_classes is not None:
-            learning.served.check_growing()
-            learning.served.most_classes = options.most_classes
-    except BaseException:
-        learning.log.close()
-        raise
-    return learning
-
-
-def make_source(
-    path: Path, learning: Learning | None, say: Callable[[str], None]
-) -> Callable[[], Predictor]:
-    """Make the function that returns the newest model: the one that learns, or the file's."""
-    if learning is not None:
-        return lambda: learning.predictor
-    watcher = ModelWatcher(path, say)
-    watcher.start()
-    return lambda: watcher.current
+        if service.learning is not None:
+            service.learning.stop()
+    if service.learning is None:
+        return 0
+    say(f"{path} has learnt {count_rows(service.learning.served.sequence, 'example')}.")
+    return int(service.learning.has_died)
 
 
 class ModelWatcher(threading.Thread):
@@ -227,7 +201,7 @@ def run(
     service: Service,
     listening: socket.socket,
     load: Callable[[], None],
-    limits: ConnectionLimits | None = None,
+    connections: int = MOST_CONNECTIONS,
 ) -> None:
     """Load the model, and answer requests until a signal; then finish open requests.
 
@@ -235,7 +209,7 @@ def run(
     """
     raise_file_limit()
     sys.setswitchinterval(SWITCH)
-    server = Server(service, limits, service.note_refusal)
+    server = Server(service, connections, service.note_refusal)
 
     async def main() -> None:
         loop, stopped = asyncio.get_running_loop(), asyncio.Event()

@@ -176,23 +176,22 @@ def serve(
     if service.grow and not service.learn:
         raise CommandError("--grow needs --learn; add it.", "no-learn")
     from ..service.app import Limits
-    from ..service.connection import ConnectionLimits
     from ..service.learning import Keeping
-    from ..service.server import ServerOptions, serve as serve_model
+    from ..service.server import serve as serve_model
 
-    options = ServerOptions(
+    status = serve_model(
+        model,
         learn=service.learn,
         host=given.host,
         port=given.port,
         keeping=Keeping(keeping.save_seconds, keeping.keep_days),
         limits=Limits(given.max_bytes, given.max_rows, given.hosts()),
-        connections=ConnectionLimits(given.max_connections),
+        connections=given.max_connections,
         tokens=given.tokens(),
         most_classes=service.grow,
         new=new,
         json_logs=service.log_format == "json",
     )
-    status = serve_model(model, options)
     if status:
         raise click.exceptions.Exit(status)
 

@@ -100,7 +100,7 @@ def test_names_are_forgotten_with_data_that_have_none():
 def test_what_is_not_finite_is_not_predicted(bad, layout):
     model, holed = Perceptron(random_state=0).fit(X, Y), X.copy()
     holed[1, 0] = bad
-    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity).* in row 1, column 0"):
         model.predict(LAYOUTS[layout](holed))
     huge = np.full((2, 2), 1.7e308)  # their sum is not finite, and they are
     with np.errstate(over="ignore"):

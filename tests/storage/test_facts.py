@@ -5,7 +5,7 @@ import json
 import math
 import resource
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
@@ -14,6 +14,7 @@ import pytest
 
 import rosenblatt
 from rosenblatt import PerceptronNetwork
+from rosenblatt.reading.recipe import FeatureRecipe
 from rosenblatt.storage import file
 from rosenblatt.storage.facts import fits
 
@@ -126,3 +127,13 @@ def test_a_recipe_that_would_unpack_to_gigabytes_is_refused(tmp_path, little_mem
 
     path = forged(tmp_path / "model", model, inflate)
     refused(path)
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(FeatureRecipe)])
+def test_a_recipe_must_be_whole(tmp_path, name):
+    (tmp_path / "rows.svm").write_text("1 1:1\n0 2:1\n")
+    model = rosenblatt.train(tmp_path / "rows.svm")
+    path = forged(
+        tmp_path / "model", model, lambda header, _: header["features"]["recipe"].pop(name)
+    )
+    refused(path, "its recipe does not fit together")

@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..data.labels import check_classes, count_classes, encode, make_labels, number_labels
-from ..data.rows import Array, check_structure
+from ..data.rows import Array, check_structure, refuse_not_finite
 from ..data.weights import balance_running, class_weights, row_weights, rows_that_count
 from ..parameters import Parameter, check_parameters
 from ..storage.model import Model
@@ -273,10 +273,13 @@ class RowEstimator(OnlineEstimator[L]):
         """Return X as a float array or CSR matrix with the columns of the model."""
         check_is_fitted(self)
         refuse_dicts(X)
-        if not (self._is_plain_input(X, False, FLOATS) and has_finite_sum(X)):
-            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
+        if not self._is_plain_input(X, False, FLOATS):
+            checks = {"accept_sparse": "csr", "ensure_all_finite": False}
+            X = validate_data(self, X, reset=False, dtype=FLOATS, **checks)
         if hasattr(X, "indptr"):
             check_structure(X)
+        if not has_finite_sum(X):
+            refuse_not_finite(X)
         return X
 
 

@@ -63,8 +63,7 @@ class ColumnKind(NamedTuple):
 class FeatureRecipe:
     """How features are made from a file; ``rows`` is svmlight, vw or table.
 
-    The defaults are those of models that were saved before a field was there; the types are what a
-    model file may hold.
+    The types are what a model file may hold.
     """
 
     rows: Annotated[str, ("", "svmlight", "vw", "table").__contains__] = ""
@@ -225,7 +224,8 @@ def check_stored_recipe(features: Mapping[str, Any], width: int) -> None:
     """Refuse the recipe of a model file whose parts do not fit together, or the model's width."""
     recipe = FeatureRecipe(**features)
     kinds, bits, packed = dict(recipe.columns or ()), recipe.bits, []
-    fitting = bits is None or (0 < bits < 32 and 1 << bits == width)
+    fitting = features.keys() == vars(recipe).keys()
+    fitting &= bits is None or (0 < bits < 32 and 1 << bits == width)
     fitting &= {name for name in kinds if kinds[name] == "text"} == set(recipe.text)
     fitting &= {name for name in kinds if kinds[name] == "date"} <= set(recipe.dates)
     if recipe.scales and recipe.rows == "table":

@@ -64,25 +64,15 @@ def vowpal_wabbit(choose, text):
     )  # fmt: skip
 
 
-def table(choose, text):
-    """Rows of numbers, of which one may be the label and some are passed over."""
-    dtype, rows, width = choose.dtype(), choose.number(0, 5), choose.number(1, 4)
-    places = np.array([choose.number(-2, width) for _ in range(choose.number(1, 6))])
-    limit = choose.among([9.0, 3e38, lines.LARGEST])
-    delimiter, stop = ord(choose.among(",\t;")), choose.number(0, len(text))
-    yield "table", lambda: (
-        text, stop, Cursor(), delimiter, places, np.full(rows, 7.0),
-        np.full(rows * width, 7, dtype), width, limit,
-    )  # fmt: skip
-
-
 def plain_cells(choose, text):
-    """Rows of numbers and words, some of which are passed over."""
+    """Rows of numbers, labels and words, some of which are passed over."""
     dtype, width, n_words = choose.dtype(), choose.number(0, 3), choose.number(0, 3)
-    places = np.array([choose.number(-1, width + n_words - 1) for _ in range(choose.number(1, 5))])
+    places = np.array([choose.number(-2, width + n_words - 1) for _ in range(choose.number(1, 5))])
     delimiter, rows = ord(choose.among(",\t;")), int(np.count_nonzero(text == 10))
     numbers, spans = np.full((rows, width), 7, dtype), np.full((rows, n_words, 2), 7, np.int32)
-    yield "plain_cells", lambda: (text, delimiter, places, 9e9, numbers.copy(), spans.copy())
+    yield "plain_cells", lambda: (
+        text, delimiter, places, 9e9, np.full(rows, 7.0), numbers.copy(), spans.copy(),
+    )  # fmt: skip
 
 
 def row_ends(choose, text):
@@ -126,7 +116,7 @@ def crosses(choose, text):
     )  # fmt: skip
 
 
-KERNELS = [svmlight, vowpal_wabbit, table, row_ends, columns, crosses, plain_cells]
+KERNELS = [svmlight, vowpal_wabbit, row_ends, columns, crosses, plain_cells]
 
 
 class Choice(atheris.FuzzedDataProvider):

@@ -109,7 +109,7 @@ def learn_files():
         yield f"features {options}", [rows.nnz, *np.sort(rows.data)]
     for name, text in FILES.items():
         Path(name).write_text(text)
-        delimited.LEAST_BYTES = 0 if name == "some.csv" else delimited.LEAST_BYTES
+        delimited.LEAST_BYTES = 0
         model = train(name, max_iter=2, **{"text": ["text"]} if name == "text.csv" else {})
         weights = (model[-1] if hasattr(model, "steps") else model).coef_
         yield name, np.sort(weights[weights != 0])

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from rosenblatt.kernels import cells, lines
+from rosenblatt.kernels import cells
 from rosenblatt.kernels.addresses import PAGE
-from rosenblatt.kernels.lines import LARGEST, MISSING, Cursor
+from rosenblatt.kernels.cells import LARGEST
+from rosenblatt.kernels.lines import MISSING
 from rosenblatt.reading.delimited import copy_words
 from rosenblatt.reading.profile import parse_cells
 
@@ -16,6 +17,7 @@ from .texts import as_array
 
 PLACES = np.array([0, 2, cells.SKIPPED, 1, 3])  # two numbers, and two words behind them
 NUMBERS, WORDS = [0, 3], [1, 4]
+NO_LABELS = np.empty(0)
 
 
 def parse_plainly(text, delimiter=",", dtype=np.float64):
@@ -23,7 +25,8 @@ def parse_plainly(text, delimiter=",", dtype=np.float64):
     data = as_array(bytearray(text))
     most = bytes(text).count(b"\n")
     matrix, spans = np.empty((most, 2), dtype), np.empty((most, 2, 2), np.int32)
-    rows, missing = cells.plain_cells(data, ord(delimiter), PLACES, LARGEST, matrix, spans)
+    given = data, ord(delimiter), PLACES, LARGEST, NO_LABELS, matrix, spans
+    rows, missing = cells.plain_cells(*given)
     if rows == cells.NOT_PLAIN:
         return None
     assert missing == np.isnan(matrix[:rows]).sum()
@@ -126,10 +129,25 @@ def test_other_rows_are_left_to_the_slower_parser(text):
 
 
 def test_a_number_above_the_limit_is_not_plain():
-    text, matrix, spans = as_array(b"1e39\n"), np.empty((1, 1)), np.empty((1, 0, 2), np.int32)
-    places = np.zeros(1, int)
-    assert cells.plain_cells(text, ord(","), places, 3e38, matrix, spans)[0] == cells.NOT_PLAIN
-    assert cells.plain_cells(text, ord(","), places, 1e39, matrix, spans) == (1, 0)
+    text, places = as_array(b"1e39\n"), np.zeros(1, int)
+    room = NO_LABELS, np.empty((1, 1)), np.empty((1, 0, 2), np.int32)
+    assert cells.plain_cells(text, ord(","), places, 3e38, *room)[0] == cells.NOT_PLAIN
+    assert cells.plain_cells(text, ord(","), places, 1e39, *room) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("cell", "label"),
+    [
+        *((b"7", 7), (b'"-2"', -2), (b"NA", np.nan), (b"0", 0), (b"0.10", 0.1), (b"0e1", 0)),
+        *((cell, None) for cell in (b"007", b" 01", b"x", b"1e999", b' "0.5" ')),
+    ],
+)
+def test_a_label_is_a_number_without_leading_zeros(cell, label):
+    text, labels = as_array(b"2," + cell + b"\n"), np.full(1, 9.0)
+    room = labels, np.empty((1, 1), np.float32), np.empty((1, 0, 2), np.int32)
+    rows, _ = cells.plain_cells(text, ord(","), np.array([0, cells.LABEL]), 3e38, *room)
+    assert rows == (cells.NOT_PLAIN if label is None else 1)
+    np.testing.assert_equal(labels[0], 9.0 if label is None else label)
 
 
 ROWS = b"1234567.25,red,x,-0.000123456789,blue\n98765432109876543,,y,1e-7,a word that is long\n"
@@ -142,7 +160,8 @@ def test_cells_are_the_same_wherever_a_page_ends(before):
     buffer[start : start + len(ROWS)] = as_array(ROWS)
     data, spans = buffer[start : start + len(ROWS)], np.empty((2, 2, 2), np.int32)
     matrix = np.empty((2, 2))
-    assert cells.plain_cells(data, ord(","), PLACES, LARGEST, matrix, spans) == (2, 0)
+    given = data, ord(","), PLACES, LARGEST, NO_LABELS, matrix, spans
+    assert cells.plain_cells(*given) == (2, 0)
     words = [copy_words(data, spans, k).to_pylist() for k in range(2)]
     assert (matrix.tolist(), words) == parse_by_arrow(ROWS)
 
@@ -150,7 +169,7 @@ def test_cells_are_the_same_wherever_a_page_ends(before):
 def test_nothing_is_read_behind_the_last_page():
     memory = np.frombuffer(mmap.mmap(-1, PAGE), np.uint8)
     memory[-9:] = as_array(b"1,2.5,37\n")
-    labels, values = np.empty(1), np.empty(2)
-    places = np.array([0, 1, lines.WHOLE_LABEL])
-    end = lines.table(memory[-9:], 9, Cursor(), ord(","), places, labels, values, 2, LARGEST)
-    assert (end.rows, labels.tolist(), values.tolist()) == (1, [37], [1, 2.5])
+    room = np.empty(1), np.empty((1, 2)), np.empty((1, 0, 2), np.int32)
+    places = np.array([0, 1, cells.LABEL])
+    assert cells.plain_cells(memory[-9:], ord(","), places, LARGEST, *room) == (1, 0)
+    assert [array.tolist() for array in room[:2]] == [[37], [[1, 2.5]]]

@@ -2,7 +2,6 @@
 
 import io
 import itertools
-import re
 
 import numpy as np
 import pytest
@@ -380,47 +379,3 @@ def test_bytes_around_do_not_matter(text):
         assert end.at == 0 or text[end.at - 1 : end.at] == b"\n"
         for around in b"0" * 9, b"9" * 9, b"\n" * 9:
             assert same(alone, read(text, around=around), 9)
-
-
-# Tables. The naive parser reads one cell with a pattern.
-
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-cells = (
-    st.sampled_from(["1", "-2.5", "+.5e3", "1e", ".", "7 8", '"4"', '4"5', "x", "N/A?", "1e999"])
-    | st.sampled_from(lines.MISSING)
-    | st.text("0123456789.eE+-", max_size=6)
-)
-
-
-def naive_cell(cell):
-    """A number, NaN for one that is missing, or None for neither."""
-    cell = cell.strip(' \t\r"')
-    if cell in lines.MISSING:
-        return np.nan
-    return float(cell) if NUMBER.fullmatch(cell) and np.isfinite(float(cell)) else None
-
-
-@given(st.lists(cells, min_size=2, max_size=6), st.sampled_from(["", " ", '"']), st.data())
-def test_cells_are_those_of_the_naive_parser(row, around, data):
-    place = st.integers(-1, 2)
-    places = np.array(data.draw(st.lists(place, min_size=len(row), max_size=len(row))))
-    text = as_array(",".join(around + cell + around for cell in row).encode() + b"\n")
-    labels, values = np.full(1, np.inf), np.full(2, np.inf)
-    end = lines.table(text, len(text), Cursor(), ord(","), places, labels, values, 2, lines.LARGEST)
-    read = [naive_cell(cell) for cell, place in zip(row, places, strict=True) if place < 2]
-    of_labels = [naive_cell(c) for c, place in zip(row, places, strict=True) if place == -1]
-    if None in read or any(np.isnan(label) for label in of_labels):
-        assert (end.rows, end.at) == (0, 0)
-        assert end.error in (lines.VALUE, lines.VALUE_TOO_LARGE, lines.LABEL)
-    else:
-        assert (end.rows, end.values, end.error) == (1, 2, 0)
-        expected = {place: naive_cell(c) for c, place in zip(row, places, strict=True)}
-        assert labels[0] == expected.get(-1, np.inf)
-        for place in 0, 1:
-            np.testing.assert_array_equal(values[place], expected.get(place, np.inf))
-
-
-def test_a_row_of_a_table_has_as_many_cells_as_places():
-    for text in b"1,2\n", b"1,2,3,4\n":
-        given = as_array(text), len(text), Cursor(), ord(","), np.arange(3), np.zeros(1)
-        assert lines.table(*given, np.zeros(3), 3, lines.LARGEST).error == lines.CELLS

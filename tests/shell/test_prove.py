@@ -43,7 +43,7 @@ def test_prove_sets_one_class_against_the_others(capsys):
     [
         (None, "There is no file "),
         ("", "bad.csv is empty."),
-        ("a,b\n1,2\n3\n", "bad.csv, line 3, column 'a': the row has too few or too many cells."),
+        ("a,b\n1,2\n3\n", "bad.csv, line 3, column 2: the row has 1 cell instead of 2."),
         ("a,b\nx,1\ny,2\n", "words as features. They are hashed, so two can share a column"),
     ],
 )

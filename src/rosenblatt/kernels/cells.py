@@ -13,6 +13,7 @@ from .addresses import (
     MARKS,
     NEWLINE,
     ONES,
+    POINT,
     RETURN,
     SPACE,
     UPPER,
@@ -24,21 +25,22 @@ from .addresses import (
 )
 from .compiling import compiled, helper, inlined
 from .lines import ends_cell, missing_end
-from .numbers import number
+from .numbers import LETTER_E, LOWER_CASE, NOTHING, ZERO, digits, is_digit, number
 
 CONTROL = 14  # NUL, tabs and ends of lines are below it
 CONTROLS, ALL_MARKS = ONES * np.uint64(CONTROL), ONES * np.uint64(MARKS)
-SKIPPED, NOT_PLAIN = -1, -1
+SKIPPED, LABEL, NOT_PLAIN = -1, -2, -1
+LARGEST = float(np.finfo(np.float64).max)
 
 
 @compiled
-def plain_cells(data, delimiter, places, limit, numbers, spans):
+def plain_cells(data, delimiter, places, limit, labels, numbers, spans):
     """Parse whole rows; return how many, and how many numbers are missing, which become NaN.
 
-    Cell j is left out if places[j] is SKIPPED. It is column places[j] of the matrix of numbers, or
-    a word where that is beyond its last column; then its begin and end are set in ``spans``. The
-    number of rows is NOT_PLAIN if a cell is not plain, a number is above the limit, or a row has
-    too few or too many cells.
+    Cell j is left out if places[j] is SKIPPED, and is the label, a number, if it is LABEL. It is
+    column places[j] of the matrix of numbers, or a word where that is beyond its last column; then
+    its begin and end are set in ``spans``. The number of rows is NOT_PLAIN if a cell is not plain,
+    a number is above the limit, a label has leading zeros, or a row has too few or too many cells.
     """
     i, row, missing = address(data), 0, 0
     base, stop = i, i + len(data)
@@ -50,7 +52,7 @@ def plain_cells(data, delimiter, places, limit, numbers, spans):
         if byte(i) == NEWLINE:  # the row is empty
             i += 1
             continue
-        i, gaps = plain_row(i, base, delimiter, places, limit, numbers, spans, row)
+        i, gaps = plain_row(i, base, delimiter, places, limit, labels, numbers, spans, row)
         if i == 0:
             return NOT_PLAIN, 0
         row, missing = row + 1, missing + gaps
@@ -58,7 +60,7 @@ def plain_cells(data, delimiter, places, limit, numbers, spans):
 
 
 @inlined
-def plain_row(i, base, delimiter, places, limit, numbers, spans, row):
+def plain_row(i, base, delimiter, places, limit, labels, numbers, spans, row):
     """Parse the cells at i; return where the next row begins, or 0, and the missing numbers."""
     single, width, row = numbers.itemsize == 4, numbers.shape[1], np.uint64(row)
     gaps, last = 0, len(places) - 1
@@ -70,6 +72,11 @@ def plain_row(i, base, delimiter, places, limit, numbers, spans, row):
                 return 0, gaps
             gaps += math.isnan(x)
             numbers[row, np.uint64(place)] = x
+        elif place == LABEL:
+            x, end = plain_number(i, delimiter, False)
+            if end == 0 or abs(x) > LARGEST or has_leading_zeros(i):
+                return 0, gaps
+            labels[row] = x
         else:
             begin, end, after = plain_word(i, delimiter)
             if after == 0:
@@ -121,6 +128,17 @@ def surrounded_number(i, delimiter, single):
             return x, 0
         end += 1
     return x, end if ends_plain(byte(end), delimiter) else 0
+
+
+@inlined
+def has_leading_zeros(i):
+    """Whether the cell at i is an integer with leading zeros, such as 01."""
+    while byte(i) == SPACE or byte(i) == MARKS:
+        i += 1
+    if byte(i) != ZERO or not is_digit(byte(i + 1)):
+        return False
+    _, end = digits(i, NOTHING)
+    return byte(end) != POINT and byte(end) | LOWER_CASE != LETTER_E
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""Parse lines of text into rows: svmlight, Vowpal Wabbit, and tables of numbers.
+"""Parse lines of text into rows, svmlight and Vowpal Wabbit, and find the rows of tables.
 
 Kernels write into arrays of the caller. They parse the whole lines from the cursor to ``stop`` and
 leave what follows the last newline. They stop when an array is full or at an invalid line, and
@@ -18,7 +18,6 @@ from .addresses import (
     MARKS,
     MINUS,
     NEWLINE,
-    POINT,
     QUOTE,
     RETURN,
     SPACE,
@@ -36,10 +35,7 @@ from .compiling import compiled, helper, inlined
 from .numbers import (
     DIGITS,
     DOUBLE,
-    LETTER_E,
-    LOWER_CASE,
     NOTHING,
-    ZERO,
     digits,
     is_digit,
     number,
@@ -67,7 +63,7 @@ class Cursor(NamedTuple):
 
 # Why a kernel stopped.
 FULL, LABEL, LABELS, QUERY, INDEX, INDEX_TOO_SMALL, INDEX_TOO_LARGE = range(1, 8)
-INDEX_ORDER, VALUE, VALUE_TOO_LARGE, WEIGHT, NAME, NUL, CELLS, LABEL_ZEROS = range(8, 16)
+INDEX_ORDER, VALUE, VALUE_TOO_LARGE, WEIGHT, NAME, NUL = range(8, 14)
 
 REASONS = {
     FULL: "there is no room for more",
@@ -83,8 +79,6 @@ REASONS = {
     WEIGHT: "the importance is not a number of at least 0",
     NAME: "a feature has no name",
     NUL: "there is a NUL byte",
-    CELLS: "the row has too few or too many cells",
-    LABEL_ZEROS: "the label is an integer with leading zeros",
 }
 
 
@@ -434,70 +428,6 @@ def row_end(i, stop, delimiter, last):
     return (line if last else 0), quoted
 
 
-NUMBER_LABEL, WHOLE_LABEL = -1, -2
-LARGEST = float(np.finfo(np.float64).max)
-
-
-@compiled
-def table(buffer, stop, cursor, delimiter, places, labels, values, width, limit):
-    """Parse lines of numbers into dense rows.
-
-    Cell j is the label if places[j] is NUMBER_LABEL or WHOLE_LABEL, which has no leading zeros,
-    else number places[j] of its row; those from width on are left out. A missing number is NaN, and
-    counts as ignored. One beyond the limit is too large.
-    """
-    at, row, _, lines, ignored, error, _ = cursor
-    base, room = address(buffer), smaller(len(labels), len(values) // width)
-    line, stop = base + at, last_line_end(base + at, base + stop)
-    i, error = line, 0
-    while line < stop:
-        i = after_blanks(line)
-        if byte(i) != NEWLINE:
-            if row == room:
-                error = FULL
-                break
-            i, missing, error = table_row(
-                line, delimiter, places, labels, row, values, width, limit
-            )
-            if error != 0:
-                break
-            row, ignored = row + 1, ignored + missing
-        line, lines = line_end(i) + 1, lines + 1
-    return make_cursor(base, line, i, (row, row * width, lines, ignored), error)
-
-
-@inlined
-def table_row(i, delimiter, places, labels, row, values, width, limit):
-    """Parse the cells at i into a row; return where they end, the missing ones, and an error."""
-    single, first, missing, last = values.itemsize == 4, row * width, 0, len(places) - 1
-    for j in range(last + 1):
-        place = places[np.uint64(j)]
-        if place >= width:
-            end = i
-            while not ends_cell(byte(end), delimiter):
-                end += 1
-        else:
-            is_label = place < 0
-            x, end, error = cell(
-                i, delimiter, single and not is_label, LARGEST if is_label else limit
-            )
-            if error != 0:
-                return end, missing, error
-            if is_label:
-                if math.isnan(x):
-                    return end, missing, LABEL
-                if place == WHOLE_LABEL and has_leading_zeros(i, delimiter):
-                    return i, missing, LABEL_ZEROS
-                labels[row] = x
-            else:
-                missing += math.isnan(x)
-                values[np.uint64(first + place)] = x
-        if byte(end) != (NEWLINE if j == last else delimiter):
-            return end, missing, CELLS
-        i = end + 1
-    return i - 1, missing, 0
-
-
 @inlined
 def ends_cell(c, delimiter):
     """Whether a byte ends a cell."""
@@ -508,44 +438,6 @@ def ends_cell(c, delimiter):
 def surrounds(c, delimiter):
     """Whether a byte may surround a number in a cell: a blank or a quotation mark."""
     return (is_blank(c) or c == MARKS) and c != delimiter
-
-
-@inlined
-def has_leading_zeros(i, delimiter):
-    """Whether the cell at i is an integer with leading zeros, such as 01."""
-    while surrounds(byte(i), delimiter):
-        i += 1
-    if byte(i) != ZERO or not is_digit(byte(i + 1)):
-        return False
-    _, end = digits(i, NOTHING)
-    return byte(end) != POINT and byte(end) | LOWER_CASE != LETTER_E
-
-
-@inlined
-def cell(i, delimiter, single, limit):
-    """Parse the number in the cell at i, NaN if missing; also the cell's end, and an error."""
-    x, end = number(i, single)
-    if end > i and ends_cell(byte(end), delimiter) and abs(x) <= limit:
-        return x, end, 0
-    return surrounded_cell(i, delimiter, single, limit)
-
-
-@helper
-def surrounded_cell(i, delimiter, single, limit):
-    """Parse the number among blanks or quotation marks in the cell at i, or why there is none."""
-    while surrounds(byte(i), delimiter):
-        i += 1
-    x, after = number(i, single)
-    if after == i:
-        x, after = np.nan, missing_end(i, delimiter)
-        if after < i:
-            return x, i, VALUE
-    end = after
-    while surrounds(byte(end), delimiter):
-        end += 1
-    if not ends_cell(byte(end), delimiter):
-        return x, after, VALUE
-    return (x, i, VALUE_TOO_LARGE) if abs(x) > limit else (x, end, 0)
 
 
 @helper

@@ -164,13 +164,12 @@ class TableParser(Parser):
 
     def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
         """Make rows of a piece."""
-        lines = self.count_lines(piece.data)
+        self.lines = lines = self.count_lines(piece.data)
         for found in self.decode_parts(piece.data):
             if isinstance(found, Broken):
                 yield found
             else:
                 yield from self.make_batches(found, piece.taken, lines)
-        self.lines = lines
 
     def count_lines(self, data: Any) -> int:
         """Count the lines of a piece, or its rows where it has no lines."""
@@ -281,10 +280,15 @@ class TableParser(Parser):
         return Times(read_only(to_days(times)), times)
 
     def labels(self, column: Any) -> np.ndarray:
-        """Decode the labels, as numbers or strings; a missing one is NaN or None."""
+        """Decode the labels, as numbers or strings; a missing one is NaN or None.
+
+        Those that a kernel has read are numbers already.
+        """
         from pyarrow import types
 
         name, kind = str(self.recipe.label), self.recipe.label_kind
+        if isinstance(column, np.ndarray):
+            return self.refuse_long(column, name)
         if types.is_dictionary(column.type) and kind == "boolean":
             column = column.dictionary_decode()
         if kind == "boolean" and types.is_boolean(column.type):
@@ -292,10 +296,7 @@ class TableParser(Parser):
             gaps = np.isnan(truth) if column.null_count else None
             return truth == 1 if gaps is None else np.where(gaps, np.array(None), truth == 1)
         if kind == "number":
-            numbers = self.number_labels(column, name)
-            if numbers.dtype.kind == "f" and self.find_long_labels(numbers).any():
-                raise self.long_label_error(name)
-            return numbers
+            return self.refuse_long(self.number_labels(column, name), name)
         coded = to_words(column).dictionary_encode(null_encoding="encode")
         classes = coded.dictionary.to_pylist()
         if self.recipe.trim:
@@ -307,6 +308,12 @@ class TableParser(Parser):
         names = np.array(classes, str if all(map(fits_in_place, classes)) else object)
         labels: np.ndarray = names[to_numbers(coded.indices)]
         return labels
+
+    def refuse_long(self, numbers: np.ndarray, name: str) -> np.ndarray:
+        """Return labels that are numbers; refuse those that are too large."""
+        if numbers.dtype.kind == "f" and self.find_long_labels(numbers).any():
+            raise self.long_label_error(name)
+        return numbers
 
     def number_labels(self, column: Any, name: str) -> np.ndarray:
         """Decode labels that are numbers; in cells of text, leading zeros make them words."""

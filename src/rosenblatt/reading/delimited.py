@@ -1,35 +1,22 @@
 """CSV and TSV files: kernels read numbers and plain words, Arrow cells of any other form."""
 
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..data.rows import view_rows
-from ..kernels import cells, lines
-from ..kernels.addresses import MARKS, NEWLINE
-from ..kernels.algebra import Rows
-from ..kernels.lines import (
-    CELLS,
-    LABEL,
-    LABEL_ZEROS,
-    NUL,
-    NUMBER_LABEL,
-    VALUE,
-    WHOLE_LABEL,
-    Cursor,
-)
-from ..kernels.words import CSRBuffer
+from ..data.results import count
+from ..kernels import cells
+from ..kernels.addresses import MARKS
+from ..kernels.lines import NUL
 from ..parameters import InputError
-from .arrow import DecodedColumns, TableParser, missing_name, table_scaling, to_arrow_type
-from .lines import CODES, LineBuffers, LineParser, line_error
+from .arrow import DecodedColumns, TableParser, to_arrow_type
+from .lines import line_error
 from .notices import make_notice
-from .parser import Detected, Parser
+from .parser import Detected
 from .profile import TextProfile, holds_long, parse_cells, profile_text, row_ends, split_cells
-from .recipe import FeatureRecipe, ReaderOptions, leading_zeros_error, make_recipe
+from .recipe import FeatureRecipe, ReaderOptions, make_recipe
 from .sources import BLANKS, ByteStream, Source, count_byte, file_error, last_newline
 from .spellings import is_number
 from .values import NOT_UTF8
@@ -47,13 +34,11 @@ def detect_delimited(
         remedy = f"add a column, or divide cells by {usual!r}"
         raise file_error("one-column", source.name, f"{what}; {remedy}")
     recipe, notices = profile.complete(make_recipe(recipe, "table", source.name), options)
-    gaps = False
     if options.new:
         found, kind = profile.divided_by, recipe.label_kind
         if recipe.label:
-            place = profile.columns.number(recipe.label)
-            gaps = None in profile.cells(place)
-            if kind == "boolean" or (kind == "number" and holds_long(profile.column(place))):
+            label = profile.column(profile.columns.number(recipe.label))
+            if kind == "boolean" or (kind == "number" and holds_long(label)):
                 kind = "category"
         recipe = replace(recipe, header=profile.header, delimiter=found, label_kind=kind)
         if found != usual:
@@ -61,111 +46,12 @@ def detect_delimited(
             notices = {make_notice("delimiter", delimiter=said): None, **notices}
         if source.misread is not None:
             notices[make_notice("encoding", encoding=source.misread)] = None
-    make = partial(make_table_parser, profile=profile, gaps=gaps)
+    make = partial(DelimitedParser, profile=profile)
     return Detected(recipe, notices, make, source.rereadable)
 
 
-def make_table_parser(
-    source: Source,
-    recipe: FeatureRecipe,
-    options: ReaderOptions,
-    profile: TextProfile,
-    gaps: bool,
-) -> "NumberParser | CellParser":
-    """Make the parser of a table: by the kernel if all its cells are plain numbers.
-
-    ``gaps`` says whether labels are missing in the first rows.
-    """
-    kinds = {*(each.kind for each in profile.kinds), recipe.label_kind}
-    plain = not recipe.spellings and not any(each.spelling for each in profile.kinds)
-    dense = plain and recipe.bits is None and recipe.id is None
-    numbers = dense and kinds <= {"number", None} and not gaps
-    return (NumberParser if numbers else CellParser)(source, recipe, options, profile)
-
-
-class DelimitedParser(Parser):
+class DelimitedParser(TableParser):
     """A CSV or TSV file whose profile is known."""
-
-    profile: TextProfile
-
-    def find_rows(self, stream: ByteStream, place: int) -> int:
-        """Count the bytes before the first row of a file; all files have the same header."""
-        return self.profile.skip if place == 0 else self.profile.find_rows(stream)
-
-
-class NumberParser(DelimitedParser, LineParser):
-    """A table of numbers only, dense."""
-
-    def __init__(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, profile: TextProfile
-    ) -> None:
-        super().__init__(source, recipe, options)
-        self.profile = profile
-        features = [name for name, _ in recipe.columns or ()]
-        self.n_numbers = self.width = len(features)
-        if recipe.scales is not None:
-            self.scaling = scaling = table_scaling(recipe, options.dtype)
-            self.width = scaling.width
-            features += [missing_name(features[j]) for j in np.flatnonzero(scaling.flags)]
-        self.ignored = self.gaps
-        self.vocabulary.known.update((k, (str, name)) for k, name in enumerate(features))
-        self.places = np.full(len(profile.columns), self.n_numbers)
-        places = [profile.columns.named(name) for name in features[: self.n_numbers]]
-        self.places[places] = range(self.n_numbers)
-        self.label = profile.columns.label(recipe, options.label_needed)
-        self.labelled = self.label is not None
-        if self.label is not None:
-            self.places[self.label] = (
-                WHOLE_LABEL if options.new and not recipe.numbers else NUMBER_LABEL
-            )
-
-    def is_unlabelled(self, cursor: Cursor) -> bool:
-        """Whether the line at the cursor was refused as its label is missing."""
-        return cursor.error == LABEL
-
-    def allocate_buffers(self, size: int) -> LineBuffers:
-        """Allocate arrays for rows; a piece with short cells may need several rounds."""
-        n = size // (2 * len(self.places)) + 1
-        values = np.empty(n * self.n_numbers, self.read_dtype)
-        return LineBuffers(np.empty(n), None, CSRBuffer(values, values[:0], values[:0]), None)
-
-    def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
-        """Call the kernel."""
-        delimiter, limit = ord(self.profile.delimiter), float(np.finfo(self.options.dtype).max)
-        shape = out.labels, out.rows.values, self.n_numbers, limit
-        return Cursor(*lines.table(data, len(data), cursor, delimiter, self.places, *shape))
-
-    def make_rows(
-        self, data: np.ndarray, cursor: Cursor, out: LineBuffers
-    ) -> Iterator[tuple[slice, Rows]]:
-        """Return what the kernel has filled, as rows."""
-        if cursor.rows:
-            values = out.rows.values[: cursor.values]
-            if cursor.ignored and self.recipe.scale == "none":
-                values[np.isnan(values)] = 0
-            rows = view_rows(values.reshape(cursor.rows, self.n_numbers))
-            yield slice(cursor.rows), self.scaled(rows)
-
-    def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
-        """Say in which column the line at the cursor is broken, and why."""
-        if cursor.error == LABEL_ZEROS:
-            return leading_zeros_error(str(self.recipe.label))
-        delimiter = self.profile.delimiter.encode()
-        before = bytes(data[cursor.at : cursor.where])
-        name = self.profile.columns.names[before.count(delimiter)]
-        if cursor.error != VALUE:
-            return line_error(cursor.error, name)
-        begin = cursor.at + before.rfind(delimiter) + 1
-        cell = re.split(rb"[\n%b]" % delimiter, bytes(data[begin : begin + 99]))[0]
-        return self.word_error("number", name, cell.decode(errors="replace").strip())
-
-    def label_column(self) -> Any:
-        """The name of the label's column."""
-        return self.recipe.label
-
-
-class CellParser(DelimitedParser, TableParser):
-    """A table with words in it."""
 
     def __init__(
         self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, profile: TextProfile
@@ -187,6 +73,15 @@ class CellParser(DelimitedParser, TableParser):
             elif self.cell_places[place] == cells.SKIPPED:  # a column may be wanted twice
                 self.cell_places[place] = len(self.places) + self.n_words
                 self.n_words += 1
+        plain = recipe.label_kind == "number" and recipe.labels_separator is None
+        self.plain_label = plain and str(recipe.label) not in recipe.spellings
+        self.plain_label &= self.label is not None and self.wanted.count(self.label) == 1
+        if self.plain_label:
+            self.cell_places[self.label] = cells.LABEL
+
+    def find_rows(self, stream: ByteStream, place: int) -> int:
+        """Count the bytes before the first row of a file; all files have the same header."""
+        return self.profile.skip if place == 0 else self.profile.find_rows(stream)
 
     @property
     def piece_bytes(self) -> int:
@@ -214,12 +109,15 @@ class CellParser(DelimitedParser, TableParser):
 
     def decode_plain(self, data: np.ndarray) -> DecodedColumns | None:
         """Decode cells that are written plainly; None if some are not, or are broken."""
-        most, width = count_byte(data, NEWLINE), len(self.places)
-        matrix = np.empty((most, width), self.read_dtype)
+        places, width = self.cell_places, len(self.places)
+        cell_bytes = len(data) // len(places)
+        most = min(self.lines, cell_bytes + 1)
+        most = max(most, cell_bytes // 2)  # memory of this size is kept for the next piece
+        labels, matrix = np.empty(most), np.empty((most, width), self.read_dtype)
         spans = np.empty((most, self.n_words, 2), np.int32)
         delimiter, limit = ord(self.profile.delimiter), float(np.finfo(self.options.dtype).max)
-        places = self.cell_places
-        rows, missing = cells.plain_cells(data, delimiter, places, limit, matrix, spans)
+        filled = labels, matrix, spans
+        rows, missing = cells.plain_cells(data, delimiter, places, limit, *filled)
         if rows == cells.NOT_PLAIN:
             return None
         columns = [
@@ -228,6 +126,8 @@ class CellParser(DelimitedParser, TableParser):
         ]
         if missing:
             self.add_notice(self.gaps)
+        if self.plain_label:  # its column is behind those of features, and before that of ids
+            columns[len(self.columns)] = labels[:rows]
         return self.decode_columns(columns, rows, matrix[:rows])
 
     def decode_any(self, data: np.ndarray) -> DecodedColumns:
@@ -261,8 +161,8 @@ class CellParser(DelimitedParser, TableParser):
         except ValueError:
             return InputError("the row cannot be divided into cells", code="cells", column=1)
         if len(cells) != len(names):
-            sentence = f"the row has {len(cells)} cells instead of {len(names)}"
-            return InputError(sentence, code=CODES[CELLS], column=len(row))
+            sentence = f"the row has {count(len(cells), 'cell')} instead of {len(names)}"
+            return InputError(sentence, code="cell-count", column=len(row))
         for number, kind in zip(self.wanted, self.types, strict=True):
             cell = cells[number].strip()
             if kind != to_arrow_type(None) and not is_number(cell):

@@ -14,7 +14,6 @@ from ..kernels import lines
 from ..kernels.addresses import MINUS, line_end
 from ..kernels.algebra import Rows
 from ..kernels.lines import (
-    CELLS,
     FULL,
     INDEX,
     INDEX_ORDER,
@@ -65,7 +64,6 @@ CODES = {
     WEIGHT: "weight",
     NAME: "feature-name",
     NUL: "nul-byte",
-    CELLS: "cell-count",
 }
 """The codes of errors by the reasons of kernels."""
 

@@ -1,4 +1,4 @@
-"""Is this version as fast as another one? Both fit the same rows by turns, in processes of their own.
+"""Is this version as fast as another? Both fit the same rows by turns, in separate processes.
 
 python benchmarks/versions.py ../rosenblatt-0.3.0
 """
@@ -113,13 +113,14 @@ def main() -> None:
     made.add_argument("--rounds", type=int, default=5)
     given = made.parse_args()
     if given.worker:
-        return work(given.quick)
+        work(given.quick)
+        return
     with tempfile.TemporaryDirectory() as caches:
         checkouts = (ROOT, given.other or ROOT)  # without another version: the noise of the machine
         both = [start(path, Path(caches, str(i)), given.quick) for i, path in enumerate(checkouts)]
-        names = [json.loads(process.stdout.readline()) for process in both][0]
+        names = [json.loads(process.stdout.readline()) for process in both]
         rows, medians = [("case", "this", "other", "this / other", "range")], []
-        for case in names:
+        for case in names[0]:
             times = np.array([[ask(one, case) for one in both] for _ in range(given.rounds)])
             ratios = times[:, 0] / times[:, 1]
             medians.append(np.median(ratios))

@@ -123,22 +123,29 @@ def test_links_lead_somewhere():
     assert offenders == []
 
 
-def test_the_index_of_concepts_is_complete():
-    """Every row has a document, code that exists, a state of the lab and an exercise."""
-    lines = (ROOT / "docs/concepts.md").read_text("utf-8").splitlines()
-    rows = [line.strip("|").split("|") for line in lines if line.startswith("|")][2:]
-    documents = "".join(row[1] for row in rows)
-    assert all(f"00{number}" in documents for number in range(5))
-    for concept, document, code, lab, exercise in rows:
-        assert re.fullmatch(r" 00[0-4](, 00[0-4])* ", document), concept
-        assert '<a href="lab/index.html#data=' in lab, concept
-        path, name = re.search(r"\(\.\./(src/[\w/]+\.py)#([\w.]+)\)", code).groups()
-        source = (ROOT / path).read_text("utf-8")
-        assert re.search(rf"^ *(?:def|class) {name.rpartition('.')[2]}\b", source, re.M), concept
-        lesson, number = re.search(r"\(\.\./(examples/course/\w+\.py)\), (\d)", exercise).groups()
-        asked = (ROOT / lesson).read_text("utf-8").partition("# Exercises\n")[2]
-        assert f"# {number}. " in asked, concept
-        assert f"# **{number}.** " in asked, concept
+def read_textbook(columns):
+    """The rows of the tables of docs/textbook.md that have so many columns."""
+    text = (ROOT / "docs/textbook.md").read_text("utf-8").partition("## Every line")[2]
+    lines = [line for line in text.splitlines() if line.startswith("|") and "---" not in line]
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines]
+    return [[cell.strip() for cell in row] for row in rows if len(row) == columns]
+
+
+def test_every_line_of_the_documents_has_a_test():
+    """What is named exists: the test (below), the stop of the tour, and the lesson (links)."""
+    rows = [row for row in read_textbook(6) if row[0]]
+    assert [int(row[0]) for row in rows] == list(range(1, 66))
+    assert [row[0] for row in rows if not re.fullmatch(r"`test_\w+`", row[5])] == []
+    tour = (ROOT / "src/rosenblatt/lab/web/tour.js").read_text("utf-8")
+    stops = {name for row in rows for name in re.findall(r"#tour=([^\"]+)", row[3])}
+    assert len(stops) > 15
+    assert [name for name in stops if f'name: "{name}"' not in tour] == []
+
+
+def test_every_remark_on_the_documents_has_a_test():
+    _, *rows = read_textbook(4)
+    assert len(rows) > 30
+    assert [row[1] for row in rows if not re.fullmatch(r"`test_\w+`", row[3])] == []
 
 
 @pytest.mark.parametrize("room", ["rosenblatt", "rosenblatt.plots", "rosenblatt.cluster"])

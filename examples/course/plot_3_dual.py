@@ -140,8 +140,8 @@ print(curved.stop_reason_, "with", len(curved.support_), "support rows of", len(
 # Answers
 # -------
 #
-# **1.** From 0, η scales everything and changes no sign. From 1 it matters: with a small η it takes
-# long to overcome the initial weights.
+# **1.** From 0, η scales everything and changes no sign (up to rounding, see lesson 1). From 1 it
+# matters: with a small η it takes long to overcome the initial weights.
 
 print([primal(X, y, eta)[2] for eta in (1.0, 0.5)])
 started = [

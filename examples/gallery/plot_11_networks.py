@@ -15,7 +15,7 @@ from rosenblatt import PerceptronNetwork
 X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])
 network = PerceptronNetwork("upstart", random_state=0).fit(X, y)
 for record in network.history_:
-    print(f"with {record.units} units {record.errors} of 4 rows are wrong")
+    print(f"with {record.epoch} units {record.errors} of 4 rows are wrong")
 
 # %%
 # Left: each unit is a line. Right: the same network on two moons. The rows are lifted to a sphere,

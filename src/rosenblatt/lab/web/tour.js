@@ -52,7 +52,7 @@ export const TOUR = [
 		holds: ([run]) => isSeparated(run),
 	},
 	{
-		name: "rate", title: "The rate η", text: "From zero weights, η only scales w and b: η = 1 and η = 1/8 make the same mistakes and end with the same line. From another start it matters.",
+		name: "rate", title: "The rate η", text: "From zero weights, η = 1 and η = 1/8 make the same mistakes: η only scales w and b (η = 0.1 also rounds). From another start it matters.",
 		document: "000 and 002, η", address: `data=blobs&size=40&gap=0.1&seed=2&order=fixed&compare=on&b.order=fixed&b.eta0=0.125&t=${END}`,
 		holds: ([left, right]) => left.last >= 10 && left.trace.row.join() === right.trace.row.join(),
 		ways: [

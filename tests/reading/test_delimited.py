@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import resource
 import weakref
 
 import numpy as np
@@ -37,7 +38,9 @@ def test_an_unclosed_quotation_mark_breaks_its_row_only(others):
     assert (len(whole(reader)[0]), reader.bad) == (49, 1)
 
 
-@pytest.mark.parametrize("gap", ["{}", " {}", "{} ", " {} ", "      {}", "{}      ", "   {}   "])
+@pytest.mark.parametrize(
+    "gap", ["{}", " {}", "{} ", " {} ", "         {}", "{}         ", "     {}     "]
+)
 def test_blanks_may_stand_around_missing_numbers_beside_words(gap):
     def rows(cells):
         text = "a,w,label\n" + "".join(f"{cell},u,{i % 2}\n" for i, cell in enumerate(cells))
@@ -46,6 +49,14 @@ def test_blanks_may_stand_around_missing_numbers_beside_words(gap):
     cells = [f" {i} " for i in range(4)]
     wanted = rows([*cells, *[""] * len(MISSING)])
     np.testing.assert_array_equal(rows([*cells, *map(gap.format, MISSING)]), wanted)
+
+
+def test_memory_is_that_of_the_cells_however_many_columns():
+    names = ",".join(f"c{i}" for i in range(5000))
+    text = f"{names},y\n" + "".join(f"{'0.5,' * 5000}{i}\n" for i in range(2))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert len(whole(read(io.BytesIO(text.encode()), format="csv"))[0]) == 2
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 500_000  # kB
 
 
 def test_missing_numbers_and_blank_lines():

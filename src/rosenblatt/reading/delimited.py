@@ -19,7 +19,7 @@ from .profile import TextProfile, holds_long, parse_cells, profile_text, row_end
 from .recipe import FeatureRecipe, ReaderOptions, make_recipe
 from .sources import BLANKS, ByteStream, Source, count_byte, file_error, last_newline
 from .spellings import is_number
-from .values import NOT_UTF8
+from .values import NOT_UTF8, trim_cells
 
 LEAST_BYTES = 1 << 16  # for which a kernel is loaded, or compiled; Arrow is there already
 
@@ -137,15 +137,13 @@ class DelimitedParser(TableParser):
         if row_ends(data, self.profile.delimiter, last=True)[1]:
             place = bytes(data).rfind(b'"') + 1  # if the row is alone
             raise InputError("a quotation mark is never closed", code="quotation", column=place)
-        include = [str(number) for number in self.wanted]
-        table = parse_cells(
-            data,
-            self.profile.delimiter,
-            len(self.profile.columns),
-            include_columns=include,
-            column_types=dict(zip(include, self.types, strict=True)),
-        )
-        return self.decode_table(table)
+        width = len(self.profile.columns)
+        table = parse_cells(data, self.profile.delimiter, width, self.wanted)
+        columns = [
+            found if kind == to_arrow_type(None) else trim_cells(found).cast(kind)
+            for found, kind in zip(table.itercolumns(), self.types, strict=True)
+        ]
+        return self.decode_columns([each.combine_chunks() for each in columns], len(table))
 
     def explain(self, row: np.ndarray) -> InputError:
         """Say in which column a row is broken, and why."""

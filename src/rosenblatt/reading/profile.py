@@ -15,7 +15,6 @@ from ..data.labels import LARGEST_LABEL
 from ..data.rows import read_only
 from ..kernels import lines
 from ..kernels.addresses import MARKS, NEWLINE
-from ..kernels.lines import MISSING
 from ..parameters import InputError
 from .arrow import to_arrow_type
 from .formats import find_delimiter
@@ -327,19 +326,11 @@ def holds_long(column: Any) -> bool:
 
 # Cells through Arrow.
 
-MOST_BLANKS = 8  # around a missing number
-BLANK_MISSING = [  # Arrow compares blanks too
-    before * " " + word + after * " "
-    for word in MISSING
-    for before in range(MOST_BLANKS + 1)
-    for after in range(MOST_BLANKS + 1 - before if word else 1)
-]
-
 
 def parse_cells(
-    data: Any, delimiter: str, width: int, lenient: bool = False, **conversion: Any
+    data: Any, delimiter: str, width: int, wanted: list[int] | None = None, lenient: bool = False
 ) -> Any:
-    """Parse whole rows as an Arrow table whose columns are named by number.
+    """Parse whole rows as an Arrow table of strings whose columns are named by number.
 
     One block holds them all, however long a row is, and no thread of Arrow's outlives the call:
     one that lets go of Python's memory while Python ends would abort the process.
@@ -349,10 +340,12 @@ def parse_cells(
 
     if bytes(data[: len(BOM)]) == BOM:
         data = b"\n" + bytes(data)  # the file's own was passed over; Arrow would drop this one
+    names = [str(number) for number in range(width)]
+    include = names if wanted is None else [names[number] for number in wanted]
     return arrow.read_csv(
         pyarrow.BufferReader(pyarrow.py_buffer(data)),
         arrow.ReadOptions(
-            column_names=[str(number) for number in range(width)],
+            column_names=names,
             block_size=len(data) + 1,
             use_threads=False,
         ),
@@ -361,15 +354,18 @@ def parse_cells(
             newlines_in_values=bool(np.any(np.frombuffer(data, np.uint8) == MARKS)),
             invalid_row_handler=(lambda row: "skip") if lenient else None,
         ),
-        arrow.ConvertOptions(null_values=BLANK_MISSING, **conversion),
+        arrow.ConvertOptions(
+            include_columns=include,
+            column_types=dict.fromkeys(include, to_arrow_type(None)),
+            null_values=[],  # Arrow would keep a list of them for each column
+        ),
     )
 
 
 def parse_strings(rows: bytes, delimiter: str, width: int) -> list[Any]:
-    """Parse whole rows as columns of strings, leaving out rows of another width."""
-    types = dict.fromkeys(map(str, range(width)), to_arrow_type(None))
+    """Parse whole rows as columns of strings; leave out rows of another width."""
+    from pyarrow import compute
+
     data = rows.decode(errors="replace").encode()  # rows that are left out must be UTF-8 too
-    table = parse_cells(
-        data, delimiter, width, lenient=True, strings_can_be_null=True, column_types=types
-    )
-    return list(table.columns)
+    columns = parse_cells(data, delimiter, width, lenient=True).columns
+    return [compute.if_else(trim_cells(one).is_valid(), one, None) for one in columns]

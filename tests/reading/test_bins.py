@@ -8,7 +8,6 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.sparse import vstack
 
 import rosenblatt
 from rosenblatt import Features
@@ -136,30 +135,6 @@ def test_held_out_rows_do_not_move_the_edges():
     assert max(reader.features()["edges"]["x"]) < 10
 
 
-@pytest.mark.parametrize("first", [0, 1])
-def test_svmlight_has_bins_of_its_numbers_that_are_not_0(tmp_path, first):
-    random = np.random.default_rng(0)
-    X = random.normal(size=(300, 3)).round(3) * (random.random((300, 3)) < 0.7)
-    X[:, 2] = X[:, 2] != 0
-    path = tmp_path / "rows.svm"
-    write_svmlight(path, X, random.integers(0, 2, 300), first)
-    reader = read(path, bins=4, first=first, names=100)
-    found, _ = read_matrix(reader)
-    recipe = reader.features()
-    assert recipe["edges"].keys() == {"0", "1"}
-    assert found.shape[1] == 1 << recipe["bits"]
-    np.testing.assert_allclose(found[:, :3].toarray(), X, atol=1e-6)
-    edges = recipe["edges"]["1"]
-    assert edges == bins.find_edges(X[X[:, 1] != 0, 1].astype(np.float32).astype(float), 4)
-    named = {name: index for index, name in reader.names.items()}
-    column = found[:, [named[f"#{1 + first} > {edges[-1]:.6g}"]]].toarray().ravel()
-    np.testing.assert_array_equal(column, (X[:, 1] != 0) & (X[:, 1] > edges[-1]))
-    again, _ = read_matrix(read(path, features=json.loads(json.dumps(recipe))))
-    assert (again != found).nnz == 0
-    small = vstack([b.X for b in read(path, bins=4, first=first, batch_bytes=500)])
-    assert (small != found).nnz == 0
-
-
 def test_svmlight_has_pairs_of_scaled_numbers(tmp_path):
     random = np.random.default_rng(1)
     X = random.normal(size=(200, 3)) * [1, 1, 1000]
@@ -213,21 +188,11 @@ def test_bins_without_numbers_are_refused():
             read(make_table(), bins=count)
 
 
-def test_svmlight_of_many_columns_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(bins, "MOST_COLUMNS", 2)
-    write_svmlight(tmp_path / "rows.svm", np.ones((5, 3)), [0, 1, 0, 1, 0])
-    with refused("bins-columns"):
-        read_matrix(read(tmp_path / "rows.svm", bins=4))
-    (tmp_path / "rows.vw").write_text("1 | a:1\n")
+@pytest.mark.parametrize("name", ["rows.svm", "rows.vw"])
+def test_bins_are_of_tables(tmp_path, name):
+    (tmp_path / name).write_text("1 1:1\n" if name == "rows.svm" else "1 | a:1\n")
     with refused("columns-of-format"):
-        read(tmp_path / "rows.vw", bins=4)
-
-
-@pytest.mark.parametrize(("text", "rows"), [("1\n-1\n", 2), ("#1 1:1\n", 0)])
-def test_rows_without_numbers_have_no_bins(tmp_path, text, rows):
-    path = tmp_path / "empty.svm"
-    path.write_text(text)
-    assert sum(len(batch.labels) for batch in read(path, bins=4)) == rows
+        read(tmp_path / name, bins=4)
 
 
 def test_too_many_pairs_are_refused_and_many_are_noted():

@@ -276,7 +276,7 @@ class Tuning:
         """List the readings with bins and pairs that rows of numbers and words may have."""
         if recipe.text or recipe.cross or recipe.rows not in ("table", "svmlight"):
             return []
-        numbers = recipe.rows == "svmlight" or "number" in dict(recipe.columns or ()).values()
+        numbers = "number" in dict(recipe.columns or ()).values()  # of a table
         allowed = [
             each
             for each in READINGS

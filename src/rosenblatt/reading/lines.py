@@ -33,7 +33,6 @@ from ..kernels.lines import (
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError, ParameterError
 from .batches import Batch, with_rows
-from .bins import SparseBins, hash_bins, name_bins
 from .label import FRACTION, with_numbers
 from .notices import Notice, make_notice
 from .parser import BOM, SAMPLE, Detected, Parser, allocate_rows, slice_rows
@@ -195,8 +194,7 @@ def detect_svmlight(source: Source, recipe: FeatureRecipe, options: ReaderOption
             "svmlight has numbered columns only: text and cross do not apply.",
             code="columns-of-format",
         )
-    hashed = recipe.pairs or recipe.bins > 0
-    bits = recipe.bits or OTHER_BITS if hashed else None
+    bits = recipe.bits or OTHER_BITS if recipe.pairs else None
     first, head = recipe.first, source.head(SAMPLE)
     guessed = first is None
     if first is None:
@@ -218,8 +216,6 @@ class SvmlightParser(LineParser):
         super().__init__(source, recipe, options)
         self.first_is_guessed = guessed
         self.scaling = sparse_scaling(recipe.scales)
-        self.bins = SparseBins(recipe.edges or {}, self.mask)
-        self.add_names()
 
     def allocate_buffers(self, size: int) -> LineBuffers:
         """Allocate arrays; a value takes 4 bytes or more."""
@@ -240,29 +236,17 @@ class SvmlightParser(LineParser):
             self.width = int(self.mask) + 1
         return cursor
 
-    def add_names(self) -> None:
-        """Name the bins of columns by the numbers of the file."""
-        first = self.recipe.first or 0
-        for column, edges in (self.recipe.edges or {}).items():
-            names = name_bins(f"#{int(column) + first}", edges)
-            numbers = np.arange(len(names))
-            indices = hash_bins(np.full(len(names), int(column)), numbers, self.mask)
-            for index, name in zip(indices.tolist(), names, strict=True):
-                self.vocabulary.add(index, name)
-
     def make_rows(
         self, data: np.ndarray, cursor: Cursor, out: LineBuffers
     ) -> Iterator[tuple[slice, Rows]]:
-        """Return what the kernel has filled, with bins and products."""
+        """Return what the kernel has filled, with products."""
         if not self.hashed or not cursor.rows:
             yield from super().make_rows(data, cursor, out)
             return
         rows, _ = slice_rows(out.rows, 0, cursor.rows)
         scaled = self.scaled(view_filled_rows(out.rows, cursor.rows)).values
-        rows = self.bins.add(rows, scaled)
-        if not self.recipe.pairs:
-            yield slice(cursor.rows), view_filled_rows(rows, cursor.rows)
-            return
+        indices = rows.indices & np.uint32(self.mask)
+        rows = rows._replace(values=scaled.copy(), indices=indices)
         groups = np.zeros(len(rows.values), np.uint16)
         yield from self.cross_rows(rows, groups, np.zeros((1, 2), np.uint16))
 
@@ -313,12 +297,6 @@ def detect_vowpal_wabbit(source: Source, recipe: FeatureRecipe, options: ReaderO
     if recipe.text:
         raise ParameterError(
             "Vowpal Wabbit's text has no columns for text; put words into a namespace.",
-            code="columns-of-format",
-        )
-    if recipe.bins:
-        raise ParameterError(
-            "bins is for columns of tables and of svmlight, and Vowpal Wabbit has names "
-            "only; leave it out.",
             code="columns-of-format",
         )
     look = options.new and source.rereadable  # a pipe is not waited for

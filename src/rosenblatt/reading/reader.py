@@ -232,12 +232,17 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
     """Raise ParameterError for options that have no meaning for a format."""
     label = None if recipe.label is False else recipe.label
     named = options.category or recipe.ignore or (label, recipe.id) != (None, None)
-    if kind in ("svmlight", "vw") and named:
-        raise ParameterError(
-            f"A line of {kind} begins with its label: it has no columns to name.",
-            code="columns-of-format",
-        )
     if kind in ("svmlight", "vw"):
+        if named:
+            raise ParameterError(
+                f"A line of {kind} begins with its label: it has no columns to name.",
+                code="columns-of-format",
+            )
+        if recipe.bins:
+            raise ParameterError(
+                f"bins is for columns of tables, and the data are {kind}; leave it out.",
+                code="columns-of-format",
+            )
         refuse_options_of_text(recipe)
         if recipe.labels_separator not in (None, ","):
             raise ParameterError(

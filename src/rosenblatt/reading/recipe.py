@@ -237,8 +237,6 @@ def check_stored_recipe(features: Mapping[str, Any], width: int) -> None:
     packed += [recipe.frequencies["counts"]] if recipe.frequencies else []
     if recipe.rows == "table":
         fitting &= {*(recipe.edges or ())} <= {name for name in kinds if kinds[name] == "number"}
-    else:
-        fitting &= all(name.isdecimal() and len(name) <= 10 for name in recipe.edges or ())
     if not fitting:
         raise InputError(
             "its recipe does not fit together, or not its weights", code="recipe-and-weights"

@@ -13,7 +13,7 @@ from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..kernels.columns import COUNT, LARGEST, SHIFT, SQUARES, SUM, ZEROS
 from ..parameters import InputError
-from .bins import SparseSample, find_edges
+from .bins import find_edges
 
 FREQUENT, ENOUGH = 0.01, 10  # gaps in a column that get a feature of their own: share and number
 MOST_KEPT = 1 << 20  # rows for medians
@@ -219,9 +219,8 @@ def number_columns(parts: list[Rows]) -> list[Rows]:
 class SparseSurvey:
     """The largest absolute value and the number of values in each column of sparse rows."""
 
-    def __init__(self, bins: int = 0) -> None:
+    def __init__(self) -> None:
         self.sizes, self.counts, self.rows = np.zeros(0), np.zeros(0), 0
-        self.sample = SparseSample() if bins else None
 
     def add(self, rows: Rows) -> None:
         """Measure more rows; refuse columns that are too many to learn from."""
@@ -236,8 +235,6 @@ class SparseSurvey:
         if width > len(self.sizes):
             more = (0, width - len(self.sizes))
             self.sizes, self.counts = np.pad(self.sizes, more), np.pad(self.counts, more)
-        if self.sample is not None:
-            self.sample.add(rows)
         columns.largest(rows.values, rows.indices, self.sizes)
         columns.count(rows.indices, self.counts)
         self.rows += n_rows(rows)

@@ -45,8 +45,8 @@ class SizeSurvey:
         self.seen: DenseSurvey | SparseSurvey | None = None
         numeric, bins = self.recipe.numeric(), self.recipe.bins
         if self.recipe.rows != "table":
-            self.scales = self.recipe.scale != "none" and self.scales_sparse()
-            self.seen = SparseSurvey(bins) if self.scales or bins else None
+            self.scales = self.scales_sparse()
+            self.seen = SparseSurvey() if self.scales else None
         elif numeric:
             self.scales = self.recipe.scale != "none"
             keep = MOST_KEPT if self.recipe.scale == "robust" else MOST_BINNED if bins else 0
@@ -135,10 +135,7 @@ class SizeSurvey:
     def find_edges(self) -> dict[str, list[float]]:
         """Return the edges of the bins of each column of numbers that has some."""
         recipe, seen = self.recipe, self.seen
-        if isinstance(seen, SparseSurvey):
-            assert seen.sample is not None
-            return seen.sample.edges(recipe.bins)
-        assert seen is not None
+        assert isinstance(seen, DenseSurvey)
         kinds = dict(recipe.columns or ())
         places = [pair for pair in enumerate(recipe.numeric()) if kinds[pair[1]] == "number"]
         found = {name: seen.edges(place, recipe.bins) for place, name in places}

@@ -55,5 +55,3 @@ class ColumnBins:
         starts = np.zeros(len(column) + 1, np.uint64)
         np.cumsum(known, out=starts[1:])
         return CSRBuffer(np.ones(len(numbers), dtype), self.indices[numbers], starts)
-
-

@@ -1,16 +1,17 @@
 """Which column of a table is the label: by its name, its place and its first cells."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..parameters import InputError
 from .notices import Notice, list_words, make_notice
 from .recipe import ColumnNames, FeatureRecipe
 from .sources import file_error
-from .spellings import LEADING_ZEROS, PLAIN, find_spelling
+from .spellings import LEADING_ZEROS, PLAIN, Spelling, find_spelling
 
 LABEL_NAMES = ("label", "class", "target", "y")
 FIRST_ROWS = 2_000  # that are looked at
@@ -20,15 +21,46 @@ STRAY = 0.01  # of the cells of numbers may be words
 FEW_CLASSES = 30  # different numbers with decimals may be classes, and more are measurements
 FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*(e[-+]?\d+)?", re.IGNORECASE)
 ORDERED = re.compile("stars?$|rating|grade|severity|level|quality|satisfaction|priority", re.I)
-WHOLE = re.compile(r"\s*\d+(\.0*)?\s*")
+WHOLE = re.compile(r"\d+(\.0*)?")
 MOST_RANKS = 11  # from 0 to 10
 
-FirstCells = Callable[[int], Sequence[Any]]
-"""Returns the first cells of a column by its place; None where one is missing."""
+
+class Cells(NamedTuple):
+    """What the first cells of a column hold.
+
+    ``counts`` are of the cells that are not missing, without blanks around them; numbers are
+    written plainly. ``spelling`` says how they are written in the file, and ``first`` is one.
+    """
+
+    counts: Counter[str]
+    spelling: Spelling | None
+    first: str
+    rows: int
+    has_lists: bool
+
+
+def count_cells(values: Iterable[Any]) -> Cells:
+    """Count the first cells of a column, of which None is missing.
+
+    >>> count_cells(["$1,234.50", None, "$7"]).counts
+    Counter({'1234.5': 1, '7': 1})
+    """
+    values = list(values)
+    counts = Counter(str(value).strip() for value in values if value is not None)
+    spelling, first = find_spelling(list(counts)), next(iter(counts), "")
+    if spelling is not None:
+        plain = Counter[str]()
+        for cell, count in counts.items():
+            plain[f"{spelling.number(cell):.15g}"] += count
+        counts = plain
+    return Cells(counts, spelling, first, len(values), any(isinstance(v, list) for v in values))
 
 
 def with_label(
-    recipe: FeatureRecipe, names: ColumnNames, cells: FirstCells, tolerated: int = 0
+    recipe: FeatureRecipe,
+    names: ColumnNames,
+    first_cells: Callable[[int], Sequence[Any]],
+    tolerated: int = 0,
 ) -> tuple[FeatureRecipe, dict[Notice, None]]:
     """Return the recipe of a new table with the name of its label, and what to note about it.
 
@@ -40,9 +72,9 @@ def with_label(
         return recipe, {}
     if not len(names):
         raise file_error("no-columns", names.source, "has no columns to learn from")
-    stated, written = recipe.label is not None, cells
-    cells = lru_cache(lambda place: write_plain_numbers(written(place)))
-    usual = find_usual_labels(names.names) if recipe.label is None else [names.number(recipe.label)]
+    cells = lru_cache(lambda place: count_cells(first_cells(place)))
+    stated = recipe.label is not None
+    usual = [names.number(recipe.label)] if stated else find_usual_labels(names.names)
     places = usual if stated else list(dict.fromkeys([*usual, len(names) - 1]))
     if recipe.labels_separator is not None:
         return replace(recipe, label=names.names[places[0]], numbers=False), {}
@@ -51,114 +83,82 @@ def with_label(
         raise no_label_error(names, places[0], cells)
     place = good[0] if good else places[0]
     label = names.names[place]
-    recipe, notices = with_numbers(replace(recipe, label=label), cells(place), tolerated)
-    if recipe.numbers:
-        recipe, note = with_label_spelling(recipe, written(place))
-        notices |= note
-    elif alike := find_alike(cells(place)):
-        notices[make_notice("label-alike", name=label, words=list_words(alike))] = None
+    recipe, codes = with_numbers(replace(recipe, label=label), cells(place), tolerated)
+    about = {"name": label, "values": len(cells(place).counts)}
+    notices = [make_notice(code, **about) for code in codes]
+    spelling, cell, alike = cells(place).spelling, cells(place).first, find_alike(cells(place))
+    if recipe.numbers and spelling is not None:
+        recipe = replace(recipe, spellings={**recipe.spellings, label: spelling})
+        number = spelling.number(cell)
+        notices += [make_notice("numbers-label", name=label, cell=cell, number=number)]
+    elif alike and not recipe.numbers:
+        notices += [make_notice("label-alike", name=label, words=list_words(alike))]
     if good and place != places[0]:
-        notices[make_notice("label-other", name=label, other=names.names[places[0]])] = None
+        notices += [make_notice("label-other", name=label, other=names.names[places[0]])]
     near = [other for other in good[1:] if other in usual]
-    if not usual and not stated and looks_like_label(names, cells, place):
+    if not usual and looks_like_label(names, cells, place):
         near += [0]
     if near:
-        notices[make_notice("label-near", name=label, other=names.names[near[0]])] = None
-    return recipe, notices
+        notices += [make_notice("label-near", name=label, other=names.names[near[0]])]
+    return recipe, dict.fromkeys(notices)
 
 
 def with_numbers(
-    recipe: FeatureRecipe, cells: Sequence[Any], tolerated: int = 0
-) -> tuple[FeatureRecipe, dict[Notice, None]]:
-    """Return a recipe that says whether the label is numbers, by its first cells, and a note."""
-    known = {*map(str, cells)} - {"None"}
-    numbers, notes = holds_numbers(cells, tolerated), list[str]()
-    rare = len(known) > FEW_CLASSES and len(cells) < FEW_OF_CLASS * len(known)
+    recipe: FeatureRecipe, cells: Cells, tolerated: int = 0
+) -> tuple[FeatureRecipe, list[str]]:
+    """Return a recipe that says whether the label is numbers, and the codes of notices."""
+    different, notes = len(cells.counts), list[str]()
+    numbers = holds_numbers(cells, tolerated)
+    rare = different > FEW_CLASSES and cells.rows < FEW_OF_CLASS * different
     classes = holds_classes(cells) and not (numbers and rare)
     if recipe.numbers is None:
         recipe = replace(recipe, numbers=numbers and not classes)
         notes = ["label-numbers"] if recipe.numbers else notes
-        notes = ["label-classes"] if classes and numbers and len(known) > FEW_CLASSES else notes
-        notes = ["label-order"] if classes and has_order(recipe.label, known) else notes
-    if not recipe.numbers and not classes:
-        notes = ["label-values"]
-    about = {"name": recipe.label or "label", "values": len(known)}
-    return recipe, {make_notice(code, **about): None for code in notes}
+        notes = ["label-classes"] if classes and numbers and different > FEW_CLASSES else notes
+        notes = ["label-order"] if classes and has_order(recipe.label, [*cells.counts]) else notes
+    return recipe, notes if recipe.numbers or classes else ["label-values"]
 
 
-def has_order(name: Any, labels: set[str]) -> bool:
+def has_order(name: Any, labels: Sequence[str]) -> bool:
     """Whether labels look like ranks: whole numbers in a row, in a column of stars or grades.
 
-    >>> has_order("Stars", {"1", "2", "3"}), has_order("digit", {"1", "2", "3"})
+    >>> has_order("Stars", ["1", "2", "3"]), has_order("digit", ["1", "2", "3"])
     (True, False)
     """
-    if not ORDERED.search(str(name)) or not all(WHOLE.fullmatch(label) for label in labels):
+    if not ORDERED.search(str(name)) or not all(map(WHOLE.fullmatch, labels)):
         return False
     ranks = {int(float(label)) for label in labels}
     return 3 <= len(ranks) == max(ranks) - min(ranks) + 1 <= MOST_RANKS
 
 
-def list_known(cells: Sequence[Any]) -> list[str]:
-    """Return the cells that are not missing, as strings."""
-    return [str(cell).strip() for cell in cells if cell is not None]
-
-
-def write_plain_numbers(cells: Sequence[Any]) -> Sequence[Any]:
-    """Write cells such as $1,234.50 as plain numbers, if all of them are written in one way.
-
-    >>> write_plain_numbers(["$1,234.50", None, "$7"]), write_plain_numbers(["$7", "seven"])
-    (['1234.5', None, '7'], ['$7', 'seven'])
-    """
-    spelling = find_spelling(list_known(cells))
-    if spelling is None:
-        return cells
-    return [
-        None if cell is None else f"{spelling.number(str(cell).strip()):.15g}" for cell in cells
-    ]
-
-
-def with_label_spelling(
-    recipe: FeatureRecipe, cells: Sequence[Any]
-) -> tuple[FeatureRecipe, dict[Notice, None]]:
-    """Return a recipe that says how the numbers of the label are written, and a note of it."""
-    known = list_known(cells)
-    spelling = find_spelling(known)
-    if spelling is None:
-        return recipe, {}
-    label, cell = str(recipe.label), known[0]
-    note = make_notice("numbers-label", name=label, cell=cell, number=spelling.number(cell))
-    return replace(recipe, spellings={**recipe.spellings, label: spelling}), {note: None}
-
-
-def find_alike(cells: Sequence[Any]) -> list[str]:
+def find_alike(cells: Cells) -> list[str]:
     """Find the first labels that differ only in case or blanks; none if there are none.
 
-    >>> find_alike(["no", "yes", "No", "no"]), find_alike(["a", "b"])
+    >>> find_alike(count_cells(["no", "yes", "No", "no"])), find_alike(count_cells(["a", "b"]))
     (['no', 'No'], [])
     """
     spelled: dict[str, list[str]] = {}
-    for word in dict.fromkeys(list_known(cells)):
+    for word in cells.counts:
         spelled.setdefault("".join(word.split()).casefold(), []).append(word)
     return next((words for words in spelled.values() if len(words) > 1), [])
 
 
-def holds_numbers(cells: Sequence[Any], tolerated: int = 0) -> bool:
+def holds_numbers(cells: Cells, tolerated: int = 0) -> bool:
     """Whether cells are numbers: neither truth values nor codes such as 0012.
 
     A few words among many numbers are slips, and so are as many words as rows may be broken.
 
-    >>> holds_numbers(["1", "2.5e3", None]), holds_numbers(["1", "a"]), holds_numbers([True])
-    (True, False, False)
-    >>> holds_numbers([*map(str, range(30)), "a"]), holds_numbers(["1", "02"])
-    (True, False)
+    >>> [holds_numbers(count_cells(cells)) for cells in (["1", "2.5e3", None], ["1", "a"], [True])]
+    [True, False, False]
+    >>> [holds_numbers(count_cells(cells)) for cells in ([*range(30), "a"], ["1", "02"])]
+    [True, False]
     """
-    known = [cell for cell in cells if cell is not None]
-    texts = ["" if isinstance(cell, bool) else str(cell).strip() for cell in known]
-    if any(re.match(LEADING_ZEROS, text) for text in texts):
+    if any(re.match(LEADING_ZEROS, cell) for cell in cells.counts):
         return False
-    words = sum(PLAIN.fullmatch(text) is None for text in texts)
-    slips = max(1, STRAY * len(texts)) if len(texts) > FEW_ROWS else 0
-    return len(texts) > 2 * words and words <= max(slips, tolerated)
+    known = cells.counts.total()
+    words = sum(n for cell, n in cells.counts.items() if PLAIN.fullmatch(cell) is None)
+    slips = max(1, STRAY * known) if known > FEW_ROWS else 0
+    return known > 2 * words and words <= max(slips, tolerated)
 
 
 def find_usual_labels(names: Sequence[str]) -> list[int]:
@@ -171,7 +171,7 @@ def find_usual_labels(names: Sequence[str]) -> list[int]:
     return [lower.index(name) for name in LABEL_NAMES if name in lower]
 
 
-def no_label_error(names: ColumnNames, place: int, cells: FirstCells) -> InputError:
+def no_label_error(names: ColumnNames, place: int, cells: Callable[[int], Cells]) -> InputError:
     """Return the error of a table whose label cannot be guessed, with the columns it could be."""
     found = [name for j, name in enumerate(names.names) if holds_classes(cells(j))]
     others = f" It could be one of: {', '.join(found[:10])}." if found else ""
@@ -181,47 +181,39 @@ def no_label_error(names: ColumnNames, place: int, cells: FirstCells) -> InputEr
         what += f"label={name!r} to learn numbers, or another column"
     else:
         what += f"label={found[0]!r}" if len(found) == 1 else "label to choose one"
-    return file_error("no-label-column", names.source, what, column=names.names[place])
+    return file_error("no-label-column", names.source, what, column=name)
 
 
-def holds_classes(cells: Sequence[Any]) -> bool:
+def holds_classes(cells: Cells) -> bool:
     """Whether cells may be classes: they repeat, and are not many numbers with decimals.
 
-    >>> holds_classes(["a", "b"] * 20), holds_classes(range(40)), holds_classes([None] * 99)
-    (True, False, True)
-    >>> holds_classes([j % 40 / 8 for j in range(900)]), holds_classes([2.5, 3.7, 1.9, 4.1])
-    (False, False)
+    >>> [holds_classes(count_cells(cells)) for cells in (["a", "b"] * 20, range(40), [None] * 99)]
+    [True, False, True]
+    >>> holds_classes(count_cells(j % 40 / 8 for j in range(900)))
+    False
+    >>> holds_classes(count_cells([2.5, 3.7, 1.9, 4.1]))
+    False
     """
-    known = [str(cell).strip() for cell in cells if cell is not None]
-    distinct = {*known}
-    if any(isinstance(cell, list) for cell in cells):
+    known, different = cells.counts.total(), len(cells.counts)
+    if cells.has_lists:
         return True
-    if len(known) < FEW_ROWS:
-        return len(distinct) < max(len(known), 3) or not all(map(FRACTION.fullmatch, known))
-    if 2 * len(distinct) > len(known):
+    if known < FEW_ROWS:
+        return different < max(known, 3) or not all(map(FRACTION.fullmatch, cells.counts))
+    if 2 * different > known:
         return False
-    return len(distinct) <= FEW_CLASSES or not any(map(FRACTION.fullmatch, distinct))
+    return different <= FEW_CLASSES or not any(map(FRACTION.fullmatch, cells.counts))
 
 
-def looks_like_label(names: ColumnNames, cells: FirstCells, last: int) -> bool:
+def looks_like_label(names: ColumnNames, cells: Callable[[int], Cells], last: int) -> bool:
     """Whether the first column may be the label, though the last one is taken.
 
     It has far fewer classes, or its classes are words in a table of numbers without a header.
     """
     first = cells(0)
-    if has_fewer_classes(first, cells(last)):
-        return True
-    if names.names[0] != "0" or not 2 <= len({*map(str, first)}) <= FEW_CLASSES:
+    different = len(first.counts)
+    if first.rows < FEW_ROWS or not 2 <= different <= FEW_CLASSES:
         return False
-    words = len(first) >= FEW_ROWS and not any(map(PLAIN.fullmatch, list_known(first)))
+    if 2 * different < len(cells(last).counts):
+        return True
+    words = names.names[0] == "0" and not any(map(PLAIN.fullmatch, first.counts))
     return words and all(holds_numbers(cells(place)) for place in (1, last))
-
-
-def has_fewer_classes(cells: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Whether a column has a few classes, and less than half as many as another one."""
-    distinct, more = ({*map(str, each)} - {"None"} for each in (cells, others))
-    return (
-        len(cells) >= FEW_ROWS
-        and 2 <= len(distinct) <= FEW_CLASSES
-        and 2 * len(distinct) < len(more)
-    )

@@ -33,7 +33,7 @@ from ..kernels.lines import (
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError, ParameterError
 from .batches import Batch, with_rows
-from .label import FRACTION, with_numbers
+from .label import FRACTION, count_cells, with_numbers
 from .notices import Notice, make_notice
 from .parser import BOM, SAMPLE, Detected, Parser, allocate_rows, slice_rows
 from .recipe import (
@@ -122,28 +122,17 @@ class LineParser(Parser):
         """Parse from the cursor until the arrays are full, and yield broken lines."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > FULL:
-            if self.is_unlabelled(cursor):
-                self.unlabelled += 1
-            else:
-                error = self.explain(data, cursor)
-                yield Broken(cursor.lines + 1, error, isinstance(error, RestartError))
+            error = self.explain(data, cursor)
+            yield Broken(cursor.lines + 1, error, isinstance(error, RestartError))
             cursor = self.parse(data, after_line(data, cursor), out)
         return cursor
-
-    def is_unlabelled(self, cursor: Cursor) -> bool:
-        """Whether the line at the cursor was refused as its label is missing."""
-        return False
 
     def long_label(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Broken:
         """Return the error of a label too large to be exact; the arrays end before its row."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > FULL:
             cursor = self.parse(data, after_line(data, cursor), out)
-        return Broken(cursor.lines + 1, self.long_label_error(self.label_column()), True)
-
-    def label_column(self) -> Any:
-        """The place of the label in a line."""
-        return 1
+        return Broken(cursor.lines + 1, self.long_label_error(1), True)
 
     def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
         """Say where the line at the cursor is broken, and why."""
@@ -280,10 +269,12 @@ def with_line_labels(
         return replace(recipe, labels_separator=",", numbers=False), {make_notice("labels"): None}
     if recipe.label is False:
         return recipe, {}
-    cells = [label.decode() for label in FIRST_LABEL.findall(head)]
-    if recipe.numbers is None and not any(map(FRACTION.fullmatch, cells)):
+    cells = count_cells(label.decode() for label in FIRST_LABEL.findall(head))
+    if recipe.numbers is None and not any(map(FRACTION.fullmatch, cells.counts)):
         return replace(recipe, numbers=False), {}  # there may be thousands of classes
-    return with_numbers(recipe, cells, options.skip_bad)
+    recipe, codes = with_numbers(recipe, cells, options.skip_bad)
+    about = {"name": "label", "values": len(cells.counts)}
+    return recipe, {make_notice(code, **about): None for code in codes}
 
 
 def has_index_0(head: bytes) -> bool:

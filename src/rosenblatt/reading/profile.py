@@ -1,12 +1,10 @@
 """What the first megabyte of a CSV or TSV file shows: delimiter, header, columns and kinds."""
 
 import csv
+import math
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -57,8 +55,7 @@ class Profile:
         self, asked: FeatureRecipe, options: ReaderOptions
     ) -> tuple[FeatureRecipe, dict[Notice, None]]:
         """Return a recipe with the label and the columns, and what to note about them."""
-        cells = lru_cache(self.cells)
-        recipe, notices = with_label(asked, self.columns, cells, options.skip_bad)
+        recipe, notices = with_label(asked, self.columns, self.cells, options.skip_bad)
         recipe = with_columns(recipe, self.columns, self.kinds)
         features = ColumnNames([name for name, _ in recipe.columns or ()], self.columns.source)
         for pair in split_crosses(recipe):
@@ -115,10 +112,10 @@ def profile_text(
     cells = [cell.strip() for cell in split_cells(top.decode(errors="replace"), delimiter)]
     columns = parse_strings(rows, delimiter, len(cells))
     below = [column[1:] for column in columns]
-    known, tolerated = recipe.columns is not None, options.skip_bad
+    known = recipe.columns is not None
     header, found = recipe.header, list[ColumnKind]()
     if header is None or not known:
-        found = detect_columns(cells, below, tolerated)
+        found = [detect_cells(*one, options.skip_bad) for one in zip(cells, below, strict=True)]
     if header is None:
         header = is_header(cells, below, recipe, found)
     if not (head[ends[0] : ends[-1]] if header else rows).strip():
@@ -129,7 +126,8 @@ def profile_text(
     if known:  # the model says what a column holds, and the file how it writes that
         found = [ColumnKind("number" if are_numbers(one) else "category") for one in columns]
     elif not header:
-        found = detect_columns(names.names, columns, tolerated)
+        every = zip(names.names, columns, strict=True)
+        found = [detect_cells(*one, options.skip_bad) for one in every]
     found = [keep_zeros(*each) for each in zip(found, names.names, columns, strict=True)]
     stated = {names.number(name) for name in options.category}
     kinds = [
@@ -202,13 +200,6 @@ def split_cells(row: str, delimiter: str) -> list[str]:
         csv.field_size_limit(usual)
 
 
-def detect_columns(
-    names: Sequence[str], columns: Sequence[Any], tolerated: int
-) -> list[ColumnKind]:
-    """Detect the kinds of columns of strings; ``tolerated`` rows may be broken."""
-    return [detect_cells(*pair, tolerated) for pair in zip(names, columns, strict=True)]
-
-
 def keep_zeros(found: ColumnKind, name: str, column: Any) -> ColumnKind:
     """Take numbers with leading zeros, such as postal codes, as a category."""
     from pyarrow import compute
@@ -254,45 +245,39 @@ def is_header(
         return not numbers
     if numbers:
         return cells == [str(number) for number in range(len(cells))]
-    label = label_place(recipe.label, cells)
+    label = recipe.label
+    if label is None or label is False:
+        place = next(iter(find_usual_labels(cells)), len(cells) - 1)
+    else:
+        place = int(label) % len(cells) if DIGITS.fullmatch(str(label)) else len(cells) - 1
     columns = enumerate(zip(cells, kinds, below, strict=True))
-    signs = Counter(weigh_name(*column, place == label) for place, column in columns)
-    if signs[Sign.SURE]:
-        return True
-    if signs[Sign.NAME] or signs[Sign.ROW]:
-        return signs[Sign.NAME] > signs[Sign.ROW]
-    return not signs[Sign.LABEL]
+    votes = [weigh_name(*column, j == place) for j, column in columns]
+    return sum(votes) > 0 or not any(votes)
 
 
-class Sign(Enum):
-    """What the first cell of a column is: surely or likely a name, or the cell of a row."""
+def weigh_name(cell: str, found: ColumnKind, column: Any, is_label: bool) -> float:
+    """Judge whether the first cell of a column is a name, by the kind of what is below it.
 
-    SURE = 1
-    NAME = 2
-    ROW = 3
-    LABEL = 4  # a row's, if the label is not called like one of its classes
-    NONE = 5
-
-
-def weigh_name(cell: str, found: ColumnKind, column: Any, is_label: bool) -> Sign:
-    """Judge whether the first cell of a column is a name, by the kind of what is below it."""
+    Infinity stands for a name that is sure, 1 for a likely one, -1 for the cell of a row, and 0 for
+    no sign. A label is often called like one of its classes, so that it counts half.
+    """
     from pyarrow import compute
 
     if not cell:
-        return Sign.NONE
+        return 0
     if found.kind == "date":
-        return Sign.NONE if re.search(r"\d", cell) else Sign.SURE
+        return 0 if re.search(r"\d", cell) else math.inf
     if found.kind == "number":
         number = is_number(cell) or (found.spelling is not None and found.spelling.fits(cell))
-        return Sign.SURE if not number else Sign.ROW if is_within(cell, column) else Sign.NONE
+        return math.inf if not number else -1 if is_within(cell, column) else 0
     words = trim_cells(column).drop_null()
     if compute.any(compute.equal(words, to_scalar(cell))).as_py():
-        return Sign.LABEL if is_label else Sign.ROW
+        return -0.5 if is_label else -1
     if cell.lower() in LABEL_NAMES:
-        return Sign.SURE
+        return math.inf
     if (compute.mean(compute.utf8_length(words)).as_py() or 0) > LONG:
-        return Sign.ROW if len(cell) > LONG else Sign.NAME
-    return Sign.NAME if len(words.unique()) < len(words) else Sign.NONE
+        return -1 if len(cell) > LONG else 1
+    return 1 if len(words.unique()) < len(words) else 0
 
 
 def is_within(cell: str, column: Any) -> bool:
@@ -306,14 +291,6 @@ def is_within(cell: str, column: Any) -> bool:
     except ValueError:  # numbers that are not written plainly
         return True
     return bool(ends["min"] <= int(cell) <= ends["max"])
-
-
-def label_place(label: Any, names: list[str]) -> int:
-    """Return the place of the label if a row held names."""
-    if label is None or label is False:
-        return next(iter(find_usual_labels(names)), len(names) - 1)
-    number = int(label) if isinstance(label, int) or DIGITS.fullmatch(label) else -1
-    return number % len(names)
 
 
 def holds_long(column: Any) -> bool:

@@ -308,8 +308,8 @@ class Perceptron:
         max_iter=100,
         measure=False,
         random_state=0,
-        negative_margin=None,
     ):
+        margin, negative_margin = margin if isinstance(margin, tuple) else (margin, None)
         self.negative_margin = negative_margin
         self.solution, self.order, self.eta0 = solution, order, eta0
         self.average_decay = average_decay

@@ -74,5 +74,5 @@ def test_what_changes_nothing_may_change_on_the_way(client, tmp_path):
     parts, path = cut(*blobs(20, 3), [10, 10]), tmp_path / "model"
     kept = {"client": client, "checkpoint": path}
     first = fit(Perceptron(max_iter=2, random_state=0), *parts, **kept)
-    loud = Perceptron(max_iter=2, random_state=0, verbose=1, n_jobs=2)
+    loud = Perceptron(max_iter=2, random_state=0, verbose=1)
     assert same(fit(loud, *parts, resume=True, **kept), first)

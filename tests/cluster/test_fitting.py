@@ -37,7 +37,7 @@ def test_one_partition_is_local(client, form, solution):
         {"order": "once", "margin": 0.5, "eta0": 0.1},
         {"order": "fixed", "intercept_step": "radius"},
         {"measure": True, "ties": "positive"},
-        {"early_stopping": True, "n_iter_no_change": 2, "solution": "average"},
+        {"early_stopping": 2, "solution": "average"},
         {"class_weight": "balanced"},
         {"class_weight": "balanced", "early_stopping": True, "intercept_step": "radius"},
         {"class_weight": {0: 2.0, 1: 0.5}, "fit_intercept": False},

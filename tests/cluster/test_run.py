@@ -27,7 +27,7 @@ def test_measured_losses_are_of_the_mixed_weights(client):
 
 def test_early_stopping_goes_back_to_the_best(client):
     X, y = blobs(300, 4)
-    settings = {"max_iter": 30, "random_state": 0, "early_stopping": True, "n_iter_no_change": 2}
+    settings = {"max_iter": 30, "random_state": 0, "early_stopping": 2}
     model = fit(Perceptron(**settings), *cut(X, y, [100, 100, 100]), client=client)
     scores = [epoch.validation_score for epoch in model.history_]
     assert model.stop_reason_ == "no_improvement"

@@ -78,9 +78,9 @@ def test_rows_that_are_held_out_change_no_weight(model):
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 4))
     y = (X[:, 0] + random.normal(size=200) > 0.8).astype(int)
-    parameters = {"early_stopping": True, "max_iter": 1, "validation_fraction": 0.3}
+    parameters = {"early_stopping": True, "max_iter": 1}
     model.set_params(random_state=4, **parameters)
-    learnt, held = Split(0.3, 4).stratify(y, np.arange(200))
+    learnt, held = Split(0.1, 4).stratify(y, np.arange(200))
     changed = X.copy()
     changed[held] *= 1000
     one, other = model.fit(X, y).coef_, model.fit(changed, y).coef_

@@ -155,7 +155,7 @@ def test_verbose_shows_mistakes_and_support_and_silence_is_the_default(capsys):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"kernel": "cosine"}, "kernel must be one of 'linear', 'poly', 'rbf'"),
+        ({"kernel": "cosine"}, "kernel must be one of 'rbf', 'linear', 'poly'"),
         ({"kernel": None}, "kernel must be one of"),
         ({"degree": 0}, "degree must be a number above 0; got 0"),
         ({"gamma": -1}, "gamma must be a number above 0"),

@@ -425,7 +425,7 @@ def test_weights_to_begin_with_are_taken_where_they_are_all_that_counts(name):
 @pytest.mark.parametrize("name", FAMILY)
 def test_early_stopping_goes_back_to_the_best_weights(name):
     X, y = noisy(200)
-    model, _ = one_of(name, early_stopping=True, max_iter=40, n_iter_no_change=3)
+    model, _ = one_of(name, early_stopping=3, max_iter=40)
     model.fit(X, y)
     scores = [epoch.validation_score for epoch in model.history_]
     assert model.stop_reason_ in ("no_improvement", "max_iter")

@@ -4,6 +4,7 @@ import pickle
 from contextlib import suppress
 from itertools import product
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -79,10 +80,11 @@ def test_can_be_calibrated(ensemble):
     np.testing.assert_allclose(chances.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [1, 2])
 def test_its_one_vs_rest_is_that_of_scikit_learn_and_threads_do_not_change_it(n_jobs):
     rows, y = blobs(classes=4)
-    model = Perceptron(multi_class="ovr", n_jobs=n_jobs, random_state=0, max_iter=9).fit(rows, y)
+    with joblib.parallel_config(n_jobs=n_jobs):
+        model = Perceptron(multi_class="ovr", random_state=0, max_iter=9).fit(rows, y)
     theirs = OneVsRestClassifier(Perceptron(random_state=0, max_iter=9)).fit(rows, y)
     np.testing.assert_array_equal(model.coef_, np.vstack([e.coef_ for e in theirs.estimators_]))
     np.testing.assert_array_equal(model.predict(rows), theirs.predict(rows))
@@ -464,14 +466,14 @@ def test_unusable_weights_are_refused(given, sentence):
         ({"eta0": 0}, "eta0 must be a number above 0; got 0"),
         ({"eta0": np.inf}, "eta0 must be a number above 0; got inf"),
         ({"eta0": "1"}, "eta0 must be a number above 0; got '1'"),
-        ({"margin": -1}, "margin must be a number from 0 up; got -1"),
-        ({"margin": np.nan}, "margin must be a number from 0 up; got nan"),
+        ({"margin": -1}, "margin must be a number from 0 up, .*; got -1"),
+        ({"margin": np.nan}, "margin must be a number from 0 up, .*; got nan"),
         ({"max_iter": 0}, "max_iter must be a whole number from 1 up; got 0"),
         ({"max_iter": 1.5}, "max_iter must be a whole number from 1 up; got 1.5"),
-        ({"n_iter_no_change": 0}, "n_iter_no_change must be a whole number"),
+        ({"early_stopping": -1}, "early_stopping must be True, False or a whole number"),
         ({"intercept_step": -1}, 'intercept_step must be a number from 0 up or "radius"; got -1'),
         ({"intercept_step": "R"}, "intercept_step must be .*; got 'R'"),
-        ({"validation_fraction": 1.0}, "validation_fraction must be between 0 and 1; got 1.0"),
+        ({"margin": (1.0, -1.0)}, "margin must be a number from 0 up, or two"),
         ({"solution": "average", "order": "first"}, "solution needs every row"),
         ({"solution": "vote"}, r'solution must be .*KernelPerceptron\("linear"\) also votes.; got'),
         ({"solution": "pocket", "order": "active"}, "solution needs every row"),
@@ -488,7 +490,7 @@ def test_unusable_parameters_are_refused(parameters, sentence):
 
 @pytest.mark.parametrize("ties", ["positive", "negative"])
 def test_signs_of_a_tie_have_no_meaning_for_many_classes(ties):
-    with pytest.raises(ValueError, match=f"ties='{ties}' has no meaning for 3 classes"):
+    with pytest.raises(ValueError, match=f"ties='{ties}' is about .* and 3 classes"):
         Perceptron(ties=ties).fit(X, THREE)
 
 
@@ -515,7 +517,7 @@ def test_a_model_goes_on_as_what_it_was_begun(change, learn):
 @pytest.mark.parametrize("learn", ["partial_fit", "fit"])
 def test_a_tie_gets_no_sign_later_either(learn):
     model = Perceptron(warm_start=True).partial_fit(X, THREE, classes=[0, 1, 2])
-    with pytest.raises(ValueError, match="ties='positive' has no meaning for 3 classes"):
+    with pytest.raises(ValueError, match=r"ties='positive' is about .* and 3 classes"):
         getattr(model.set_params(ties="positive"), learn)(X, THREE)
 
 

@@ -145,7 +145,7 @@ def test_measured_errors_are_those_of_the_weights_at_the_end():
 
 def test_early_stopping_keeps_the_best_epoch_by_rank_error(capsys):
     X, y = make_ranks(400)
-    model = PRank(early_stopping=True, n_iter_no_change=2, max_iter=50, random_state=0, verbose=1)
+    model = PRank(early_stopping=2, max_iter=50, random_state=0, verbose=1)
     model.fit(X[:300], y[:300], eval_set=(X[300:], y[300:]))
     scores = [epoch.validation_score for epoch in model.history_]
     assert scores.index(max(scores)) == len(scores) - 3

@@ -220,9 +220,7 @@ def test_numbers_within_epsilon_end_the_training():
 
 def test_early_stopping_keeps_the_best_epoch_by_r2(capsys):
     X, y = noisy_numbers(300)
-    model = PassiveAggressiveRegressor(
-        early_stopping=True, n_iter_no_change=2, max_iter=50, random_state=0, verbose=1
-    )
+    model = PassiveAggressiveRegressor(early_stopping=2, max_iter=50, random_state=0, verbose=1)
     model.fit(X, y)
     scores = [epoch.validation_score for epoch in model.history_]
     assert model.stop_reason_ == "no_improvement"

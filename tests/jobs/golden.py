@@ -33,7 +33,7 @@ CASES: dict[str, dict[str, Any]] = {
     "csv holdout": {**PERCEPTRON, "holdout": 0.2},
     "csv holdout window": {**PERCEPTRON, "holdout": 0.2, "window": 40},
     "csv early": {**PERCEPTRON, "early_stopping": True},
-    "csv early window": {**PERCEPTRON, "early_stopping": True, "window": 40, "n_iter_no_change": 2},
+    "csv early window": {**PERCEPTRON, "early_stopping": 2, "window": 40},
     "csv early balanced": {**PERCEPTRON, "early_stopping": True, "class_weight": "balanced"},
     "csv calibrate": {**PERCEPTRON, "calibrate": True},
     "csv balanced": {**PERCEPTRON, "class_weight": "balanced"},

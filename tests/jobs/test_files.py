@@ -380,7 +380,7 @@ def test_large_files_and_single_passes_are_streams(write, monkeypatch, size, epo
 def test_what_a_stream_cannot_do_is_said(write, monkeypatch):
     monkeypatch.setattr(files, "IN_MEMORY", 1)
     path = write("rows.svm", made("svm"))
-    with pytest.raises(ValueError, match="This order needs the rows in memory; use window"):
+    with pytest.raises(ValueError, match="A stream is read in its order"):
         train(read(path), How(order="each"))
     with pytest.raises(ValueError, match="solution='pocket' needs the rows in memory"):
         train(read(path), How("pocket"))
@@ -795,7 +795,7 @@ def test_windows_shuffle_within_so_many_rows(write, window, batch_bytes, order):
 
 def test_windows_need_an_order_that_shuffles(write):
     path = write("rows.svm", made("svm"))
-    with pytest.raises(ValueError, match="window shuffles, which this order does not"):
+    with pytest.raises(ValueError, match="A stream is read in its order"):
         train(read(path), How(order="fixed", window=50))
 
 
@@ -873,7 +873,7 @@ def test_rows_that_outgrow_memory_are_learnt_as_a_stream(write, monkeypatch, kin
     model = train(read(path, batch_bytes=700), How(epochs=3), heard)
     assert_same(model, averaged(path, 3))
     assert any("learnt as a stream" in note for note in heard.notes)
-    with pytest.raises(ValueError, match="This order needs the rows in memory"):
+    with pytest.raises(ValueError, match="A stream is read in its order"):
         train(read(path, batch_bytes=700), How(order="each", epochs=3))
 
 

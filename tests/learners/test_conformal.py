@@ -49,8 +49,8 @@ def covered(model, X, y, coverage):
 @pytest.mark.parametrize("coverage", [0.8, 0.95])
 def test_sets_cover_new_rows_and_are_never_empty(y, coverage):
     """The coverage of held-out rows is beta-binomial: 0.1 % of seeds are below this bound."""
-    model = PassiveAggressive(0.1, calibrate="conformal", validation_fraction=0.4, random_state=0)
-    model.fit(X[:600], y[:600])
+    model = PassiveAggressive(0.1, calibrate="conformal", random_state=0)
+    model.fit(X[:360], y[:360], eval_set=(X[360:600], y[360:600]))
     flags = model.predict_set(X[600:], coverage)
     assert flags.dtype == bool
     assert flags.shape == (600, len(model.classes_))
@@ -68,8 +68,9 @@ def test_sets_cover_new_rows_and_are_never_empty(y, coverage):
 
 @pytest.mark.parametrize("make", [PassiveAggressiveRegressor, Adaline])
 def test_intervals_cover_new_rows(make):
-    model = make(calibrate="conformal", validation_fraction=0.4, random_state=0)
-    low, high = model.fit(X[:600], NUMBERS[:600]).predict_interval(X[600:], 0.9)
+    model = make(calibrate="conformal", random_state=0)
+    model.fit(X[:360], NUMBERS[:360], eval_set=(X[360:600], NUMBERS[360:600]))
+    low, high = model.predict_interval(X[600:], 0.9)
     inside = (low <= NUMBERS[600:]) & (NUMBERS[600:] <= high)
     assert inside.mean() >= 0.9 - 3.1 * (0.09 * (1 / 240 + 1 / 600)) ** 0.5
     np.testing.assert_allclose((low + high) / 2, model.predict(X[600:]))
@@ -79,9 +80,9 @@ def test_coverage_over_many_draws_is_at_least_the_stated_one():
     outside, rows = 0, 0
     for seed in range(60):
         order = np.random.default_rng(seed).permutation(len(X))
-        learnt, new = order[:60], order[60:160]
+        learnt, held, new = order[:30], order[30:60], order[60:160]
         model = Perceptron(calibrate="conformal", max_iter=2, random_state=seed)
-        model.set_params(validation_fraction=0.5).fit(X[learnt], Y3[learnt])
+        model.fit(X[learnt], Y3[learnt], eval_set=(X[held], Y3[held]))
         outside += np.count_nonzero(~covered(model, X[new], Y3[new], 0.8))
         rows += len(new)
     effective = 60 * 24  # rows of a draw share their threshold

@@ -156,7 +156,6 @@ def test_units_that_see_what_there_is_not_are_refused(tmp_path):
         ({"unit": "adaline"}, "unit must be one of 'pocket'"),
         ({"max_units": 0}, "max_units must be a whole number"),
         ({"lift": "kernel"}, "lift must be one of"),
-        ({"validation_fraction": 1.5}, "validation_fraction must be between"),
     ],
 )
 def test_parameters_are_refused_in_a_sentence(parameters, words):

@@ -60,10 +60,9 @@ def test_the_words_are_those_that_there_is_code_for(name, table, known):
     ("name", "good", "bad"),
     [
         ("eta0", [1, 0.5, np.float32(2), np.int64(3)], [0, -1, np.nan, np.inf, "1", None, True]),
-        ("margin", [0, 0.0, 2.5], [-1, np.nan, np.inf, "0"]),
+        ("margin", [0, 0.0, 2.5, (1, 0)], [-1, np.nan, np.inf, "0", (1, 2, 3), (1, -1)]),
         ("max_iter", [1, np.int32(7)], [0, -1, 1.5, 2.0, None, True]),
         ("intercept_step", [0, 1.5, "radius"], [-1, "R", None, np.inf]),
-        ("validation_fraction", [0.1, 0.99], [0, 1, 1.0, -0.1]),
     ],
 )
 def test_numbers_are_in_their_range(name, good, bad):
@@ -162,7 +161,7 @@ def test_a_sign_of_a_tie_needs_two_sides(ties):
     check_signs({"ties": ties}, 2, False)
     check_signs({"ties": ties}, 3, True)
     if ties in ("positive", "negative"):
-        with pytest.raises(ParameterError, match=f"ties='{ties}' has no meaning for 3 classes"):
+        with pytest.raises(ParameterError, match=f"ties='{ties}' is about .* and 3 classes"):
             check_signs({"ties": ties}, 3, False)
     else:
         check_signs({"ties": ties}, 3, False)
@@ -171,7 +170,7 @@ def test_a_sign_of_a_tie_needs_two_sides(ties):
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"early_stopping": "roc_auc"}, "early_stopping must be True or False; got 'roc_auc'"),
+        ({"early_stopping": "roc_auc"}, "early_stopping must be True, False or .*; got 'roc_auc'"),
         ({"calibrate": "sigmoid"}, 'calibrate must be True, False or "conformal"'),
         ({"measure": 2}, "measure must be True or False"),
         ({"margin": 10**400}, "margin must be a number from 0 up"),
@@ -198,6 +197,6 @@ def test_what_was_accepted_is_not_checked_again_and_equal_values_of_other_types_
             check_parameters(values | {"eta0": True}, LINEAR)  # equal to 1.0
         assert refusal.value.code == "out-of-range"
     with pytest.raises(ParameterError):
-        check_parameters(values, LINEAR | {"eta0": LINEAR["validation_fraction"]})
+        check_parameters(values, LINEAR | {"eta0": LINEAR["max_iter"]})
     with pytest.raises(ParameterError):
         check_parameters(values | {"early_stopping": True}, LINEAR, "batch")

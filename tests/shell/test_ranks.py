@@ -117,7 +117,7 @@ def test_ranks_with_commas_and_many_ranks_and_one_rank(capsys, folder):
             "leave fit_intercept and intercept_step out",
         ),
         (["--separator", ";", *OPTIONS[2:]], "ordinal is for rows of one label each"),
-        (["--set", "negative_margin=1", *OPTIONS[2:]], "its own parameters are margin, ranks."),
+        (["--set", "C=1", *OPTIONS[2:]], "its own parameters are margin, ranks."),
         (["--set", "solution=pocket", *OPTIONS[2:]], "last"),
     ],
 )
@@ -209,7 +209,7 @@ def test_a_stream_equals_one_pass_in_memory(folder):
 
 def test_a_run_is_resumed_where_it_was_left(folder):
     def train(**more):
-        given = {"max_iter": 6, "early_stopping": True, "n_iter_no_change": 6}
+        given = {"max_iter": 6, "early_stopping": 6}
         reader = read("reviews.csv", label="grade", numbers=False)
         return files.train(reader, FileJob(Request(None, given, ordinal=tuple(GRADES)), **more))
 

@@ -381,7 +381,7 @@ def test_early_stopping_tells_the_held_out_error_of_every_epoch(capsys, folder):
         (["--seed", -1], "random_state must be a whole number from 0 up and below 2^32; got -1."),
         (
             ["--set", "window=3", "--set", "order=fixed"],
-            "window shuffles, which this order does not",
+            "A stream is read in its order",
         ),
     ],
 )

@@ -66,7 +66,7 @@ PERCEPTRON: list[dict[str, Any]] = [
 SIGNED: list[dict[str, Any]] = [  # for two classes at a time
     {"ties": "positive", "order": "fixed"},
     {"ties": "negative", "order": "first"},
-    {"margin": 1.0, "negative_margin": 4.0},
+    {"margin": (1.0, 4.0)},
 ]
 ROUNDED: list[dict[str, Any]] = [
     {"eta0": 0.3, "margin": 0.7},
@@ -209,7 +209,7 @@ def train(training: Training, layout: str, dtype: str) -> Any:
     if way == "balanced":
         given["class_weight"] = "balanced"
     if way in ("early", "eval set"):
-        given.update(max_iter=20, early_stopping=True, n_iter_no_change=2)
+        given.update(max_iter=20, early_stopping=2)
     model = getattr(rosenblatt, training.estimator)(**given)
     if way == "batches":
         weights[weights == 0] = 1.0

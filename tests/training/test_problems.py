@@ -1,5 +1,6 @@
 """Several problems that one run learns are as many models, each trained alone."""
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -116,7 +117,8 @@ def test_fit_of_several_problems_does_not_depend_on_threads_or_on_what_is_kept(m
     one = Perceptron(**chosen).fit(X, Y.astype(int))
     monkeypatch.setattr("rosenblatt.learners.linear.MOST_STEPS", 0)
     for jobs in (1, 3):
-        other = Perceptron(**chosen, n_jobs=jobs).fit(X, Y.astype(int))
+        with joblib.parallel_config(n_jobs=jobs):
+            other = Perceptron(**chosen).fit(X, Y.astype(int))
         assert other.history_ == one.history_
         np.testing.assert_array_equal(other.decision_function(X), one.decision_function(X))
 

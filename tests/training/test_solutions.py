@@ -220,7 +220,9 @@ def test_one_row_at_a_time_forgets_as_a_batch_does():
 
 def test_forgetting_is_for_averages_and_cannot_change_midway():
     X, y = blobs()
-    with pytest.raises(ValueError, match=r'average_decay is for averages; use solution="average"'):
+    with pytest.raises(
+        ValueError, match=r'average_decay is for averages row by row; use solution="average"'
+    ):
         Perceptron(average_decay=0.5).fit(X, y)
     with pytest.raises(ValueError, match="average_decay must be from 0 up and below 1"):
         Perceptron(solution="average", average_decay=1.0).fit(X, y)

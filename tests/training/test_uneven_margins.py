@@ -18,8 +18,7 @@ def parameters(form):
     """Settings under which small integers stay exact."""
     return st.fixed_dictionaries(
         {
-            "negative_margin": st.sampled_from([0.0, 1.0, 2.0]),
-            "margin": st.sampled_from([0.0, 0.0, 3.0]),
+            "margin": st.tuples(st.sampled_from([0.0, 0.0, 3.0]), st.sampled_from([0.0, 1.0, 2.0])),
             "ties": st.sampled_from(["mistake", "correct", "positive", "negative"]),
             "eta0": st.sampled_from([1.0, 2.0]),
             "measure": st.booleans(),
@@ -46,7 +45,7 @@ def test_equals_its_twin_bit_for_bit_on_integers(solution, order, form, choices)
 @pytest.mark.parametrize("layout", ["dense", "int32"])
 def test_equals_its_twin_on_real_numbers(form, layout):
     X, y = blobs(60, 20, classes=2 if form == "two" else 3)
-    chosen = {"margin": 2.0, "negative_margin": 0.5, "max_iter": 8, "random_state": 0}
+    chosen = {"margin": (2.0, 0.5), "max_iter": 8, "random_state": 0}
     chosen |= form_parameters(form)
     twin = reference.Perceptron(**chosen).fit(X, y)
     assert_same_run(
@@ -59,7 +58,7 @@ def test_equals_its_twin_on_real_numbers(form, layout):
 def test_uneven_margins_reach_what_each_class_asks_for(data, margins):
     """PAUM (Li et al. 2002): where it stops, positive rows exceed one margin, negative another."""
     X, y = data
-    model = Perceptron(margin=margins[0], negative_margin=margins[1], max_iter=300).fit(X, y)
+    model = Perceptron(margin=margins, max_iter=300).fit(X, y)
     if model.stop_reason_ == "separated":
         scores = model.decision_function(X)
         assert np.all(scores[y == 1] > margins[0])
@@ -71,7 +70,7 @@ def test_a_rare_class_is_found_more_often_with_a_larger_margin():
     y = (np.arange(2000) % 20 == 0).astype(int)
     X = rng.normal(size=(2000, 5)) + 1.2 * y[:, None]
     found = [
-        Perceptron(margin=wide, negative_margin=1.0, solution="average", random_state=0)
+        Perceptron(margin=(wide, 1.0), solution="average", random_state=0)
         .fit(X, y)
         .predict(X)[y == 1]
         .mean()
@@ -80,12 +79,12 @@ def test_a_rare_class_is_found_more_often_with_a_larger_margin():
     assert found[0] < found[1] < found[2]
 
 
-def test_several_classes_at_once_have_no_negative_margin():
+def test_several_classes_at_once_have_one_margin():
     X, y = blobs(classes=3)
     with pytest.raises(ParameterError) as refusal:
-        Perceptron(negative_margin=1.0).fit(X, y)
-    assert refusal.value.code == "negative-margin-of-many"
-    Perceptron(negative_margin=1.0, multi_class="ovr").fit(X, y)
+        Perceptron(margin=(0.0, 1.0)).fit(X, y)
+    assert refusal.value.code == "sides-of-many"
+    Perceptron(margin=(0.0, 1.0), multi_class="ovr").fit(X, y)
 
 
 def write_rows(path, X, y):
@@ -99,7 +98,7 @@ def write_rows(path, X, y):
 def test_a_file_teaches_what_fit_learns(tmp_path):
     X, y = blobs(80, 4)
     write_rows(tmp_path / "rows.svm", X, y)
-    chosen = {"negative_margin": 0.5, "margin": 1.0}
+    chosen = {"margin": (1.0, 0.5)}
     given = {"max_iter": 7, "intercept_step": 1.0, "random_state": 3, "solution": "average"}
     model = train(tmp_path / "rows.svm", rule="perceptron", listener=Listener(), **chosen, **given)[
         -1
@@ -109,4 +108,4 @@ def test_a_file_teaches_what_fit_learns(tmp_path):
     assert model.stop_reason_ == fitted.stop_reason_
     model.save(tmp_path / "model")
     again = load(tmp_path / "model")[-1]
-    assert (again.margin, again.negative_margin) == (1.0, 0.5)
+    assert tuple(again.margin) == (1.0, 0.5)

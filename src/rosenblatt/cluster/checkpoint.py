@@ -14,7 +14,7 @@ from ..training.history import Epoch, Standing
 from .rounds import Round
 from .run import ClusterRun
 
-OUTSIDE = ("verbose", "n_jobs")  # parameters that change nothing in the model
+OUTSIDE = ("verbose",)  # parameters that change nothing in the model
 
 
 def build_model(run: ClusterRun, learner: Any) -> Model:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.labels import UnknownLabelError, check_classes, encode, find_classes
 from ..data.rows import Array, refuse_not_finite, to_matrix
-from ..data.splits import Split
+from ..data.splits import HELD_OUT, Split
 from ..data.targets import ClassTarget, NumberTarget, as_numbers
 from ..data.weights import balance, class_weights, refuse_one_class, rows_that_count
 from ..kernels.algebra import largest_squared_norm
@@ -105,7 +105,7 @@ def summarize_partitions(
 
 def make_split(parameters: Mapping[str, Any]) -> Split:
     """The rows of each partition that early stopping holds out."""
-    share = parameters["validation_fraction"] if parameters["early_stopping"] else 0.0
+    share = HELD_OUT if parameters["early_stopping"] else 0.0
     return Split(share, parameters["random_state"])
 
 
@@ -268,8 +268,7 @@ class RowSource:
             settings = target, empty, learner.width
             parts = cluster.submit_each("prepare", prepare, parts, *settings)
             cluster.retry_when_lost(lambda: cluster.wait(parts))  # to know where they are
-        margins = parameters.get("margin"), parameters.get("negative_margin")
-        textbook = learner.rule is PERCEPTRON and not any(margins)
+        textbook = learner.rule is PERCEPTRON and not np.any(parameters["margin"])
         counts = [] if numbers else count_by_class(found, classes, "counts").tolist()
         weighted = parameters.get("class_weight") is not None or any(one.weighted for one in found)
         return Prepared(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..jobs.files import refuse_no_rows
+from ..parameters import find_patience
 from ..theory.bounds import radius_with_bias, weights_with_bias
 from ..training import state as states
 from ..training.history import Epoch, History
@@ -80,7 +81,7 @@ class ClusterRun(Run):
 
     def __init__(self, cluster: Cluster, prepared: Prepared, mode: str, mix: str) -> None:
         settings = prepared.learner.parameters
-        limits = settings["max_iter"], settings["n_iter_no_change"]
+        limits = settings["max_iter"], find_patience(settings)
         super().__init__(
             tuple,
             [Problem(state, History(*limits)) for state in prepared.learner.states],

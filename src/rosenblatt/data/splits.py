@@ -8,6 +8,7 @@ from ..kernels.algebra import mix
 from ..parameters import InputError
 from .rows import Array
 
+HELD_OUT = 0.1  # share of the rows, where early stopping or calibration needs some
 BLOCKS = 4  # of each class in a fold
 
 

@@ -11,14 +11,14 @@ from ..parameters.tables import (
     Values,
     choice,
     count,
-    finite_number,
     flag,
+    number,
     or_none,
     positive,
     positive_number,
 )
 
-KERNELS = choice("rbf", "linear", "poly", "rbf", "sigmoid", "precomputed")
+KERNELS = choice("rbf", "linear", "poly", "sigmoid", "precomputed")
 PARAMETERS: Mapping[str, Parameter] = SHARED | {
     "margin": MARGIN,
     "ties": TIES,
@@ -37,15 +37,11 @@ PARAMETERS: Mapping[str, Parameter] = SHARED | {
         lambda value: value in (None, "scale", "auto") or positive_number(value),
         help="Factor > 0 of the kernel's products or distances",
     ),
-    "coef0": Parameter(
-        1.0, "a finite number", finite_number, help="Constant of the polynomial and sigmoid kernel"
-    ),
-    "solution": choice("last", "last", "average", "vote", help="Weights to predict with"),
+    "coef0": number(1.0, "a finite number", "Constant of the polynomial and sigmoid kernel"),
+    "solution": choice("last", "average", "vote", help="Weights to predict with"),
     "normalize": flag(False, "Divide scores by the length of the weights"),
-    "order": choice("each", "each", "once", "fixed", help="Order of the rows in an epoch"),
-    "multi_class": choice(
-        "ovr", "ovr", "argmax", help="One problem for each class, or one for all classes"
-    ),
+    "order": choice("each", "once", "fixed", help="Order of the rows in an epoch"),
+    "multi_class": choice("ovr", "argmax", help="One problem for each class, or one for all"),
     "budget": or_none(count(1, "Largest number of support rows")),
     "cache_size": Parameter(
         200, "a number of megabytes above 0", positive_number, help="Megabytes for kernel values"

@@ -462,14 +462,11 @@ class LinearClassifier(BaseLinearClassifier):
     multi_class: str = "argmax"
     max_iter: int = 10
     measure: bool = False
-    early_stopping: bool = False
+    early_stopping: bool | int = False
     metric: str = "error"
     calibrate: bool | str = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
     class_weight: Mapping[Any, float] | str | None = None
     warm_start: bool = False
-    n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
 

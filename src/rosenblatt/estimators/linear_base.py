@@ -59,9 +59,8 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     intercept_step: float | str
     max_iter: int
     measure: bool
-    early_stopping: bool
+    early_stopping: bool | int
     calibrate: bool | str
-    validation_fraction: float
     warm_start: bool
     random_state: Any
     verbose: int
@@ -287,7 +286,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             seed=given.seed,
             measure=self.measure,
             updates_at_once=updates_at_once,
-            threads=effective_n_jobs(learner.parameters.get("n_jobs")) if several else 1,
+            threads=effective_n_jobs(None) if several else 1,
         )
         if self.verbose:
             measured = len(given.rows.row_order) * self.measure

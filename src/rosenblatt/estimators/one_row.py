@@ -13,6 +13,7 @@ from ..data.labels import is_missing
 from ..data.rows import Array, read_only, refuse_not_finite
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner
+from ..parameters import describe_sides
 
 
 class NamedColumns:
@@ -145,8 +146,8 @@ def check_label(y: Any, classes: Array | None = None) -> Any:
 def refuse_to_grow(learner: LinearLearner) -> None:
     """Raise ValueError if a model cannot add a class."""
     if len(learner.classes) == 1:
-        asymmetric = learner.ties in ("positive", "negative")
-        reason = f"ties={learner.ties} says which class is the second" if asymmetric else ""
+        sides = describe_sides(learner.parameters)
+        reason = f"{sides} says which class is the second" if sides else ""
         if learner.refusal("stream"):
             reason = f"the solution {learner.parameters['solution']} keeps rows of known classes"
     else:

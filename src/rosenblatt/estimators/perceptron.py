@@ -1,5 +1,7 @@
 """The perceptron as a scikit-learn estimator."""
 
+import numpy as np
+
 from .constructors import estimator
 from .linear import LinearClassifier
 
@@ -16,13 +18,11 @@ class Perceptron(LinearClassifier):
     eta0 : float, default=1.0
         Learning rate η > 0. From zero weights and without a margin it only scales the weights,
         except that rounding can decide otherwise about rows on the boundary (``train_form``).
-    margin : float, default=0.0
+    margin : float or (float, float), default=0.0
         Margin ≥ 0. A row causes an update if y·activation <= margin; with several classes, if the
-        lead of the right class is at most ``margin``.
-    negative_margin : float or None, default=None
-        Margin ≥ 0 of negative rows, where it differs from that of positive ones (PAUM, Li et al.
-        2002): the larger margin of a rare class moves the boundary away from it. Needs two classes
-        or one-vs-rest.
+        lead of the right class is at most ``margin``. A pair holds the margins of positive and of
+        negative rows (PAUM, Li et al. 2002): the larger margin of a rare class moves the boundary
+        away from it. A pair needs two classes or one-vs-rest.
     ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
         What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
         one-vs-rest, and also decide the prediction.
@@ -48,15 +48,17 @@ class Perceptron(LinearClassifier):
         squared norm of a row; 0 keeps the bias constant at ``intercept_init``.
     multi_class : {"argmax", "ovr"}, default="argmax"
         How to learn over two classes: "argmax" adds a row to the right class and subtracts it from
-        the best wrong class; "ovr" trains one two-class problem per class.
+        the best wrong class; "ovr" trains one two-class problem per class, in as many threads as
+        ``joblib.parallel_config(n_jobs=…)`` says.
     max_iter : int, default=100
         Largest number of epochs. With the orders "first" and "worst" an epoch is one update.
     measure : bool, default=False
         Whether to evaluate all rows after each epoch, to record both losses of the present weights
         and to stop as soon as no row is misclassified.
-    early_stopping : bool, default=False
-        Whether to hold out rows, stop when their metric no longer improves, and use the best
-        weights. ``fit(X, y, eval_set=(X_val, y_val))`` uses other rows instead.
+    early_stopping : bool or int, default=False
+        Whether to hold out a tenth of the rows, stop when their metric has not improved for this
+        number of epochs (True: 5), and use the best weights.
+        ``fit(X, y, eval_set=(X_val, y_val))`` uses other rows instead.
     metric : str, default="error"
         Metric of early stopping: "error", "log-loss" (of calibrated scores), "auc",
         "average-precision", "f1" (mean of the classes) or "balanced" (accuracy).
@@ -65,19 +67,13 @@ class Perceptron(LinearClassifier):
         a softmax for several classes. Weights and predictions do not change. ``fit`` scores each
         third of the rows by a model of the others, which takes three times as long, or with
         ``early_stopping`` uses the rows held out. ``partial_fit`` uses the scores that the last
-        rows had before they were learnt. "conformal" always holds out rows, and keeps their scores
-        for ``predict_set``.
-    validation_fraction : float, default=0.1
-        Share of the rows to hold out, in (0, 1).
-    n_iter_no_change : int, default=5
-        Number of epochs without improvement before early stopping.
+        rows had before they were learnt. "conformal" always holds out a tenth of the
+        rows, or uses ``eval_set``, and keeps their scores for ``predict_set``.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which scale the updates. "balanced" weights classes by their rarity:
         in ``fit`` among all rows, in ``partial_fit`` among the rows so far.
     warm_start : bool, default=False
         Whether ``fit`` continues from the weights of the last fit.
-    n_jobs : int or None, default=None
-        Number of threads for one-vs-rest problems; the result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Seed of the permutations and of the rows held out. The same integer gives the same model.
     verbose : int, default=0
@@ -136,11 +132,10 @@ class Perceptron(LinearClassifier):
     """
 
     eta0: float = 1.0
-    margin: float = 0.0
-    negative_margin: float | None = None
+    margin: float | tuple[float, float] = 0.0
     ties: str = "mistake"
     max_iter: int = 100
 
     @property
     def _textbook(self) -> bool:
-        return not (self.margin or self.negative_margin)
+        return not np.any(self.margin)

@@ -46,10 +46,8 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     intercept_step: float | str = 1.0
     max_iter: int = 10
     measure: bool = False
-    early_stopping: bool = False
+    early_stopping: bool | int = False
     calibrate: bool | str = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
     warm_start: bool = False
     random_state: Any = None
     verbose: int = 0
@@ -284,8 +282,9 @@ default="epsilon_insensitive"
         Largest number of epochs.
     measure : bool, default=False
         Whether to evaluate all rows after each epoch, to record the loss of the present weights.
-    early_stopping : bool, default=False
-        Whether to hold out rows, stop when their R² no longer improves, and use the best weights.
+    early_stopping : bool or int, default=False
+        Whether to hold out a tenth of the rows, stop when their R² has not improved for this number
+        of epochs (True: 5), and use the best weights.
     calibrate : {False, "conformal"}, default=False
         Whether to hold out rows for ``predict_interval``, which needs their errors.
         ``partial_fit`` and ``learn_one`` use the errors of rows before they are learnt.

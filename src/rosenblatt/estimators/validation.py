@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..data.labels import count_classes
 from ..data.rows import Array, refuse_not_finite
-from ..data.splits import Split
+from ..data.splits import HELD_OUT, Split
 from ..data.weights import row_weights, rows_that_count
 from ..parameters import CodedError, ParameterError
 from ..training.scoring import RANKING, describe_unranked, explain_undefined, is_defined
@@ -25,7 +25,7 @@ def hold_out(
 ) -> tuple[Array, Validation]:
     """Return the rows to learn from, and those that the model holds out."""
     known = rows_that_count(codes, row_weights(codes, sample_weight, None))
-    learnt, held = Split(model.validation_fraction, seed).stratify(codes, known)
+    learnt, held = Split(HELD_OUT, seed).stratify(codes, known)
     metric = model._values().get("metric", "error")
     if metric in RANKING:
         counts = count_classes(codes[held], len(classes))

@@ -22,9 +22,9 @@ class Perceptron(NamedTuple):
     @classmethod
     def of(cls, parameters, bias):
         """Thresholds by the margin; they include 0 or not, by ``ties``."""
-        margin, ties = float(parameters["margin"]), parameters["ties"]
-        negative = parameters.get("negative_margin")
-        above, below = margin, -(margin if negative is None else float(negative))
+        margin, ties = parameters["margin"], parameters["ties"]
+        positive, negative = margin if isinstance(margin, tuple | list) else (margin, margin)
+        above, below = float(positive), -float(negative)
         if above == 0 and ties in ("positive", "correct"):
             above = JUST_0
         if below == 0 and ties in ("negative", "correct"):

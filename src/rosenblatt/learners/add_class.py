@@ -8,6 +8,7 @@ import numpy as np
 
 from ..data.rows import Array
 from ..kernels.scaled import SEEN, SQUARE
+from ..parameters import describe_sides
 from ..training.solutions import Average, Last, new_state
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ and whether it belongs to the bias."""
 
 def refusal(learner: "LinearLearner") -> str:
     """Return why a linear model cannot learn a further label; "" if it can."""
-    if learner.ties in ("positive", "negative"):
-        return f"ties={learner.ties} has no meaning for more than two classes"
+    if sides := describe_sides(learner.parameters):
+        return f"{sides} is about the sides of two classes"
     if type(learner.states[0]) not in (Last, Average):
         return f"the solution {learner.parameters['solution']} keeps rows of two classes"
     return ""

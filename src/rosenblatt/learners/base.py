@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 from ..data.rows import Array, known_columns, n_rows, to_matrix
+from ..parameters import find_patience
 from ..storage.model import Model
 from ..training.history import Checkpoint, Count, Epoch, History
 from ..training.run import Problem, Run
@@ -98,7 +99,7 @@ class Learner:
 
     def run(self, parts: Callable[[], Iterable[Part]], max_iter: int, **options: Any) -> Run:
         """Return the training of all problems, ready to start; options are those of ``Run``."""
-        patience = self.parameters.get("n_iter_no_change", 5)
+        patience = find_patience(self.parameters)
         problems = [Problem(state, History(max_iter, patience)) for state in self.states]
         return Run(parts, problems, **options)
 

@@ -45,9 +45,8 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
     max_iter : int, default=100
         Largest number of epochs of a unit.
     early_stopping : bool, default=False
-        Whether to hold rows out, and to keep the units up to the fewest errors on them.
-    validation_fraction : float, default=0.1
-        Share of the rows to hold out, in (0, 1).
+        Whether to hold a tenth of the rows out, and to keep the units up to the fewest errors on
+        them.
     warm_start : bool, default=False
         Whether ``fit`` continues the network of the last fit, for example with a larger
         ``max_units``. The rows must be the same. The result is that of a single fit, without
@@ -106,7 +105,6 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
     patience: int = 10
     max_iter: int = 100
     early_stopping: bool = False
-    validation_fraction: float = 0.1
     warm_start: bool = False
     random_state: Any = None
     verbose: int = 0

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..data.rows import Array, to_dense
-from ..data.splits import Split
+from ..data.splits import HELD_OUT, Split
 from ..data.targets import choose_class
 from ..kernels.algebra import mix
 from ..learners.base import Learner
@@ -121,7 +121,7 @@ class NetworkLearner(Learner):
         rows, same = self.lift.rows(X), np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
         held_out = np.zeros(len(codes), bool)
         if self.parameters["early_stopping"]:
-            split = Split(self.parameters["validation_fraction"], seed)
+            split = Split(HELD_OUT, seed)
             held_out[split.stratify(codes, np.arange(len(codes)))[1]] = True
         positive = [1] if len(self.classes) == 2 else range(len(self.classes))
         grown = []

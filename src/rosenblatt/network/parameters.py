@@ -5,16 +5,13 @@ from collections.abc import Mapping
 from ..parameters import tables as table
 
 PARAMETERS: Mapping[str, table.Parameter] = {
-    "growth": table.choice(
-        "upstart", "upstart", "tiling", "tower", "pyramid", help="How units are added"
-    ),
-    "unit": table.choice("pocket", "pocket", "thermal", help="How a unit learns"),
-    "lift": table.choice("auto", "auto", "sphere", "none", help="Whether rows get one column more"),
+    "growth": table.choice("upstart", "tiling", "tower", "pyramid", help="How units are added"),
+    "unit": table.choice("pocket", "thermal", help="How a unit learns"),
+    "lift": table.choice("auto", "sphere", "none", help="Whether rows get one column more"),
     "max_units": table.count(100, "Largest number of units"),
     "patience": table.count(10, "Units without fewer errors before growing ends"),
     "max_iter": table.count(100, "Largest number of epochs of a unit"),
-    "early_stopping": table.EARLY_STOPPING,
-    "validation_fraction": table.VALIDATION_FRACTION,
+    "early_stopping": table.flag(False, "Keep the units with the fewest errors on held-out rows"),
     "warm_start": table.flag(False, "Continue to grow the network that there is"),
     "random_state": table.RANDOM_STATE,
     "verbose": table.VERBOSE,

@@ -46,14 +46,11 @@ CONFLICTS: tuple[Conflict, ...] = (
     Conflict(
         "decay-without-average",
         "fit",
-        lambda p: p.get("average_decay", 0) > 0 and p["solution"] != "average",
-        'average_decay is for averages; use solution="average", or leave it out.',
-    ),
-    Conflict(
-        "batch-decay",
-        "fit",
-        lambda p: p["order"] == "batch" and p.get("average_decay", 0) > 0,
-        'average_decay forgets row by row, and order="batch" takes all at once; leave one out.',
+        lambda p: (
+            p.get("average_decay", 0) > 0 and (p["solution"] != "average" or p["order"] == "batch")
+        ),
+        'average_decay is for averages row by row; use solution="average" and another order than '
+        '"batch", or leave it out.',
     ),
     Conflict(
         "rows-in-order",
@@ -69,17 +66,11 @@ CONFLICTS: tuple[Conflict, ...] = (
         "online makes one pass; use max_iter=1, and leave early_stopping out.",
     ),
     Conflict(
-        "window-order",
-        "stream",
-        lambda p: p["window"] > 0 and p["order"] not in ("each", "once"),
-        "window shuffles, which this order does not; leave one out.",
-    ),
-    Conflict(
         "stream-order",
         "stream",
-        lambda p: not p["window"] and p["order"] != "fixed",
-        "This order needs the rows in memory; use window to shuffle within some rows, or "
-        'order="fixed".',
+        lambda p: p["order"] not in (("each", "once") if p["window"] else ("fixed",)),
+        'A stream is read in its order, with order="fixed", or shuffled within some rows, with '
+        'window and order="each" or "once"; leave the order out.',
     ),
     Conflict(
         "sequential-order",
@@ -217,20 +208,20 @@ def is_accepted(value: Any, parameter: Parameter) -> bool:
         return False
 
 
+def describe_sides(values: Values) -> str:
+    """The parameter that is about positive and negative rows, with its value; "" if none is."""
+    margin, ties = values.get("margin"), values.get("ties")
+    if isinstance(margin, tuple | list):
+        return f"margin={margin}"
+    return f"ties={ties!r}" if ties in ("positive", "negative") else ""
+
+
 def check_signs(values: Values, n_classes: int, one_vs_rest: bool) -> None:
     """Refuse parameters about positive or negative rows if there are several classes at once."""
-    if n_classes <= 2 or one_vs_rest:
-        return
-    if values.get("negative_margin") is not None:
+    stated = describe_sides(values)
+    if stated and n_classes > 2 and not one_vs_rest:
         raise ParameterError(
-            f"negative_margin is the margin of negative rows, and {n_classes} classes at once "
-            'have none; use multi_class="ovr".',
-            code="negative-margin-of-many",
-        )
-    ties = values.get("ties", "mistake")
-    if ties in ("positive", "negative"):
-        raise ParameterError(
-            f"ties={ties!r} has no meaning for {n_classes} classes at once; "
-            'use ties="mistake" or "correct", or multi_class="ovr".',
-            code="ties-of-many",
+            f"{stated} is about positive and negative rows, and {n_classes} classes at once have "
+            'none; leave it out, or use multi_class="ovr".',
+            code="sides-of-many",
         )

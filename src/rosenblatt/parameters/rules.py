@@ -5,7 +5,7 @@ package derive from it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -20,11 +20,11 @@ from .tables import (
     choice,
     defaults,
     flag,
+    is_margin,
     non_negative,
+    number,
     or_none,
     positive,
-    positive_number,
-    share,
 )
 
 
@@ -42,8 +42,6 @@ class RuleEntry:
     own
         The parameters that it has besides those of all rules; each is an option of the shell, and
         ``--tune`` tries their grids.
-    python_only
-        Parameters besides these that only the class has.
     tuned
         Whether ``--tune`` tries the rule when none is stated.
     one_vs_rest
@@ -57,7 +55,6 @@ class RuleEntry:
     estimator: str
     step: str
     own: Mapping[str, Parameter]
-    python_only: Mapping[str, Parameter] = field(default_factory=dict)
     tuned: bool = True
     one_vs_rest: bool = False
     target: str = "classes"
@@ -71,7 +68,7 @@ class RuleEntry:
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
         """All parameters of the class by name."""
-        return {**self.shared, **self.own, **self.python_only}
+        return {**self.shared, **self.own}
 
     @property
     def grid(self) -> dict[str, tuple[Any, ...]]:
@@ -85,24 +82,19 @@ def are_ranks(value: Any) -> bool:
     return type(labels) in (list, tuple) and len(labels) > 1 and len(set(labels)) == len(labels)
 
 
-CONFIDENCE = Parameter(
-    0.75,
-    "between 0.5 and 1",
-    lambda value: positive_number(value) and 0.5 < value < 1,
-    help="Probability in (0.5, 1) of being right",
-)
+CONFIDENCE = number(0.75, "between 0.5 and 1", "Probability in (0.5, 1) of being right")
 ENTRIES = {
     "perceptron": RuleEntry(
         "Perceptron",
         "perceptron.Perceptron",
         own={
-            "margin": replace(MARGIN, grid=(0.0, 0.25, 1.0)),  # times the rows' mean square
-            "negative_margin": or_none(
-                non_negative(0.0, "Margin ≥ 0 of the negative class"),
-                "margin",
+            "margin": Parameter(
+                0.0,
+                "a number from 0 up, or two: of positive and of negative rows",
+                is_margin,
+                help="Margin ≥ 0 to exceed, or POSITIVE,NEGATIVE",
+                grid=(0.0, 0.25, 1.0),  # times the rows' mean square
             ),
-        },
-        python_only={
             "ties": TIES,
             "eta0": positive(1.0, "Size > 0 of an update"),
             "max_iter": SHARED["max_iter"],
@@ -113,25 +105,15 @@ ENTRIES = {
         "passive_aggressive.PassiveAggressive",
         own={
             "C": positive(1.0, "Largest step C > 0", (0.01, 0.1, 1.0)),
-            "loss": choice(
-                "hinge",
-                "hinge",
-                "squared_hinge",
-                "hard",
-                help="hinge (PA-I), squared_hinge (PA-II), hard",
-            ),
+            "loss": choice("hinge", "squared_hinge", "hard", help="PA-I, PA-II, hard"),
         },
     ),
     "alma": RuleEntry(
         "ALMA",
         "scaled.ALMA",
         own={
-            "alpha": Parameter(
-                0.9,
-                "above 0 and at most 1",
-                lambda value: positive_number(value) and value <= 1,
-                help="In (0, 1]; margin found ≥ (1 − alpha) × largest",
-                grid=(0.5, 0.9),
+            "alpha": number(
+                0.9, "above 0 and at most 1", "Margin found ≥ (1 − alpha) × largest", (0.5, 0.9)
             ),
             "B": or_none(positive(1.0, "Factor B > 0 of the margin to reach"), "√8 / alpha"),
             "C": or_none(positive(1.0, "Factor C > 0 of the steps"), "√2"),
@@ -147,12 +129,8 @@ ENTRIES = {
         "ShiftingPerceptron",
         "scaled.Shifting",
         own={
-            "lam": Parameter(
-                2.0,
-                "a number from 1 up",
-                lambda value: positive_number(value) and value >= 1,
-                help="Shift ≥ 1; larger: older mistakes count less",
-                grid=(1.0, 2.0, 5.0),
+            "lam": number(
+                2.0, "a number from 1 up", "Larger: older mistakes count less", (1.0, 2.0, 5.0)
             )
         },
         tuned=False,
@@ -160,9 +138,7 @@ ENTRIES = {
     "second-order": RuleEntry(
         "SecondOrderPerceptron",
         "second_order.SecondOrder",
-        own={
-            "a": positive(1.0, "Regularization > 0; larger: smaller updates", (0.1, 1.0, 10.0)),
-        },
+        own={"a": positive(1.0, "Regularization > 0; larger: smaller updates", (0.1, 1.0, 10.0))},
         tuned=False,
     ),
     "arow": RuleEntry(
@@ -176,7 +152,7 @@ ENTRIES = {
         own={
             "C": positive(1.0, "Largest step C > 0", (0.1, 1.0)),
             "confidence": CONFIDENCE,
-            "variant": choice("I", "I", "II", help="I (linear loss) or II (squared loss)"),
+            "variant": choice("I", "II", help="I (linear loss) or II (squared loss)"),
         },
     ),
     "nherd": RuleEntry(
@@ -210,7 +186,7 @@ ENTRIES = {
         own={
             "alpha": positive(0.3, "Learning rate alpha > 0 of a column", (0.1, 0.3, 1.0)),
             "beta": positive(0.1, "Offset > 0; larger: smaller updates"),
-            "decay": share(0.001, "Decay per row, in [0, 1), of the sums"),
+            "decay": number(0.001, "from 0 up and below 1", "Decay per row of the sums"),
         },
         tuned=False,
     ),
@@ -221,13 +197,9 @@ ENTRIES = {
         form_of="pa",
         own={
             "C": positive(1.0, "Largest step C > 0", (0.001, 0.01, 0.1)),
-            "loss": replace(
-                choice(
-                    *("epsilon_insensitive", "epsilon_insensitive"),
-                    *("squared_epsilon_insensitive", "hard"),
-                    help="hard or [squared_]epsilon_insensitive",
-                ),
-                default_text="PA-I",
+            "loss": choice(
+                *("epsilon_insensitive", "squared_epsilon_insensitive", "hard"),
+                help="PA-I, PA-II, hard",
             ),
             "epsilon": non_negative(0.1, "Error ≥ 0 that causes no update"),
         },
@@ -245,14 +217,14 @@ ENTRIES = {
         "PRank",
         "ranks.PRank",
         target="ranks",
-        own={"margin": replace(MARGIN, grid=(0.0, 0.3, 1.0))},  # times the rows' mean square
-        python_only={
+        own={
+            "margin": replace(MARGIN, grid=(0.0, 0.3, 1.0)),  # times the rows' mean square
             "ranks": Parameter(
                 None,
                 "a list of two or more different labels, the lowest first, or None",
                 lambda value: value is None or are_ranks(value),
                 help="Labels in their order, the lowest first",
-            )
+            ),
         },
     ),
 }
@@ -306,11 +278,7 @@ RULE_NAMES: dict[str, str] = {}
 CLASS_RULES: dict[str, RuleEntry] = {}
 NUMBER_RULES: dict[str, RuleEntry] = {}
 RANK_RULES: dict[str, RuleEntry] = {}
-RULES_BY_TARGET = {
-    "classes": CLASS_RULES,
-    "numbers": NUMBER_RULES,
-    "ranks": RANK_RULES,
-}
+RULES_BY_TARGET = {"classes": CLASS_RULES, "numbers": NUMBER_RULES, "ranks": RANK_RULES}
 
 
 def add_entry(rule: str, entry: RuleEntry) -> None:

@@ -79,11 +79,64 @@ def whole_number(value: Any) -> bool:
     return isinstance(value, Integral) and value is not True and int(value) >= 1
 
 
-def choice(default: str, *choices: str, help: str = "") -> Parameter:
-    """One of some words."""
+def from_0(value: Any) -> bool:
+    """Whether a value is a finite number from 0 up."""
+    return positive_number(value) or value == 0
+
+
+RANGES: dict[str, Callable[[Any], bool]] = {
+    "a finite number": finite_number,
+    "a number above 0": positive_number,
+    "a number from 0 up": from_0,
+    "a number from 1 up": lambda value: positive_number(value) and value >= 1,
+    "from 0 up and below 1": lambda value: from_0(value) and value < 1,
+    "above 0 and at most 1": lambda value: positive_number(value) and value <= 1,
+    "between 0.5 and 1": lambda value: positive_number(value) and 0.5 < value < 1,
+    "a whole number from 1 up": whole_number,
+    "a whole number from 0 up": lambda value: whole_number(value) or value == 0,
+    "True or False": lambda value: value in (True, False),
+}
+"""The ranges of parameters in words."""
+
+
+def number(
+    default: float, wanted: str, help: str = "", grid: tuple[Any, ...] = (), type: type = float
+) -> Parameter:
+    """A number, or True or False, in one of the ranges."""
+    return Parameter(default, wanted, RANGES[wanted], help=help, grid=grid, type=type)
+
+
+def positive(default: float, help: str = "", grid: tuple[float, ...] = ()) -> Parameter:
+    """A number above 0."""
+    return number(default, "a number above 0", help, grid)
+
+
+def non_negative(default: float, help: str = "", grid: tuple[float, ...] = ()) -> Parameter:
+    """A number that is 0 or more."""
+    return number(default, "a number from 0 up", help, grid)
+
+
+def count(default: int, help: str = "") -> Parameter:
+    """A whole number from 1 up."""
+    return number(default, "a whole number from 1 up", help, type=int)
+
+
+def count_from_0(help: str = "") -> Parameter:
+    """A whole number from 0 up, by default 0."""
+    return number(0, "a whole number from 0 up", help, type=int)
+
+
+def flag(default: bool, help: str = "") -> Parameter:
+    """True or False, or 1 or 0."""
+    return number(default, "True or False", help, type=bool)
+
+
+def choice(*choices: str, help: str = "") -> Parameter:
+    """One of some words, by default the first."""
+    wanted = f"one of {', '.join(map(repr, choices))}"
     return Parameter(
-        default,
-        f"one of {', '.join(map(repr, choices))}",
+        choices[0],
+        wanted,
         lambda value: isinstance(value, str) and value in choices,
         choices,
         help,
@@ -91,56 +144,9 @@ def choice(default: str, *choices: str, help: str = "") -> Parameter:
     )
 
 
-def positive(default: float, help: str = "", grid: tuple[float, ...] = ()) -> Parameter:
-    """A number above 0."""
-    return Parameter(default, "a number above 0", positive_number, help=help, grid=grid)
-
-
-def non_negative(default: float, help: str = "", grid: tuple[float, ...] = ()) -> Parameter:
-    """A number that is 0 or more."""
-    return Parameter(
-        default,
-        "a number from 0 up",
-        lambda value: positive_number(value) or value == 0,
-        help=help,
-        grid=grid,
-    )
-
-
-def share(default: float, help: str = "") -> Parameter:
-    """A share of something, 0 or more and below 1."""
-    return Parameter(
-        default,
-        "from 0 up and below 1",
-        lambda value: value == 0 or (positive_number(value) and value < 1),
-        help=help,
-    )
-
-
-def positive_share(default: float, help: str = "") -> Parameter:
-    """A share of something, above 0 and below 1."""
-    return Parameter(
-        default,
-        "between 0 and 1",
-        lambda value: positive_number(value) and value < 1,
-        help=help,
-    )
-
-
-def count(default: int, help: str = "") -> Parameter:
-    """A whole number from 1 up."""
-    return Parameter(default, "a whole number from 1 up", whole_number, help=help, type=int)
-
-
-def count_from_0(help: str = "") -> Parameter:
-    """A whole number from 0 up, by default 0."""
-    return Parameter(
-        0,
-        "a whole number from 0 up",
-        lambda value: whole_number(value) or value == 0,
-        help=help,
-        type=int,
-    )
+def anything(default: Any, help: str = "") -> Parameter:
+    """A value that is checked where it is used."""
+    return Parameter(default, help=help, type=str)
 
 
 def or_none(one: Parameter, default_text: str = "") -> Parameter:
@@ -151,13 +157,6 @@ def or_none(one: Parameter, default_text: str = "") -> Parameter:
         wanted=f"{one.wanted} or None",
         accepts=lambda value: value is None or one.accepts(value),
         default_text=default_text,
-    )
-
-
-def flag(default: bool, help: str = "") -> Parameter:
-    """True or False, or 1 or 0."""
-    return Parameter(
-        default, "True or False", lambda value: value in (True, False), help=help, type=bool
     )
 
 
@@ -177,24 +176,32 @@ def is_number_of_bins(value: Any) -> bool:
     return value == 0 or (whole_number(value) and 2 <= value <= MOST_BINS)
 
 
-def anything(default: Any, help: str = "") -> Parameter:
-    """A value that is checked where it is used."""
-    return Parameter(default, help=help, type=str)
+def is_margin(value: Any) -> bool:
+    """Whether a value is a margin, or a pair of them: of positive and of negative rows."""
+    sides = value if isinstance(value, tuple | list) else (value, value)
+    return len(sides) == 2 and all(map(from_0, sides))
 
 
-EARLY_STOPPING = flag(False, "Stop when the held-out error no longer falls")
-VALIDATION_FRACTION = positive_share(
-    0.1, "Share in (0, 1) that early stopping and calibration hold out"
+def find_patience(values: Values) -> int:
+    """The number of epochs without improvement after which early stopping ends a training."""
+    stated = values.get("early_stopping", False)
+    return 5 if stated is True or stated is False else int(stated)
+
+
+EARLY_STOPPING = Parameter(
+    False,
+    "True, False or a whole number of epochs from 1 up",
+    lambda value: value in (True, False) or whole_number(value),
+    help="Stop after so many epochs without a better metric (true: 5)",
+    type=bool,
 )
 METRICS = ("error", "log-loss", "auc", "average-precision", "f1", "balanced")
 METRIC = choice(
-    "error",
     *METRICS,
     help="Metric on held-out rows by which tuning and early stopping choose: error, log-loss, auc "
     "(ROC area), average-precision, f1 (mean of the classes), balanced (accuracy)",
 )
 RANK_METRIC = choice(
-    "rank-error",
     "rank-error",
     *METRICS,
     help="Metric on held-out rows by which tuning and early stopping choose: rank-error (mean "
@@ -217,22 +224,16 @@ SHARED = {
     "verbose": VERBOSE,
 }
 MARGIN = non_negative(0.0, "Margin ≥ 0 that a row must exceed")
-TIES = choice("mistake", *SIGN_OF_ZERO, help="What an activation of exactly 0 counts as")
+TIES = choice(*SIGN_OF_ZERO, help="What an activation of exactly 0 counts as")
 ANY_RULE = SHARED | {
     "max_iter": count(10, "Largest number of epochs"),
     "solution": replace(
-        choice("last", *SOLUTIONS, help="Weights that predict: last, average, pocket"),
+        choice(*SOLUTIONS, help="Weights that predict: last, average, pocket"),
         wanted="one of 'last', 'average', 'pocket' (KernelPerceptron(\"linear\") also votes)",
     ),
-    "average_decay": share(0.0, "Decay of the average per row, in [0, 1)"),
-    "order": choice(
-        "each",
-        *ORDERS,
-        help="Order: each, once, fixed, batch, active, first, worst",
-    ),
-    "multi_class": choice(
-        "argmax", "argmax", "ovr", help="One problem for all classes, or one for each class"
-    ),
+    "average_decay": number(0.0, "from 0 up and below 1", "Decay of the average per row"),
+    "order": choice(*ORDERS, help="Order: each, once, fixed, batch, active, first, worst"),
+    "multi_class": choice("argmax", "ovr", help="One problem for all classes, or one for each"),
     "measure": flag(False, "Measure the error of the weights after every epoch"),
     "early_stopping": EARLY_STOPPING,
     "metric": METRIC,
@@ -243,28 +244,16 @@ ANY_RULE = SHARED | {
         help="Calibrate scores to probabilities by cross-fitting",
         type=bool,
     ),
-    "validation_fraction": VALIDATION_FRACTION,
-    "n_iter_no_change": count(5, "Epochs without improvement before early stopping"),
     "warm_start": flag(False, "Start from the weights of the last fit"),
-    "n_jobs": anything(None, "Threads that learn several problems at once"),
 }
 """What the estimators of all rules for classes have; parameters/rules.py has the rules' own."""
 
 ONE_COLUMN = {
-    "solution": choice(
-        "last", "last", "average", help="Weights to predict with: last, average (over all rows)"
-    ),
-    "order": choice(
-        "each",
-        "each",
-        "once",
-        "fixed",
-        help="Order of the rows: each (shuffled every epoch), once (shuffled once), fixed (as "
-        "given)",
-    ),
+    "solution": choice("last", "average", help="Weights that predict: last, average"),
+    "order": choice("each", "once", "fixed", help="Order: each, once, fixed"),
 }
 """The solutions and orders of rules with one column of weights for all labels."""
-ANY_RANK_RULE = without(ANY_RULE, "multi_class", "n_jobs") | ONE_COLUMN | {"metric": RANK_METRIC}
+ANY_RANK_RULE = without(ANY_RULE, "multi_class") | ONE_COLUMN | {"metric": RANK_METRIC}
 """What the estimators of all rules for ranks have."""
 ANY_NUMBER_RULE = without(ANY_RANK_RULE, "class_weight", "metric") | {
     "calibrate": Parameter(
@@ -284,31 +273,20 @@ SHARED_BY_TARGET = {
 """What the estimators of all rules have, by what their labels are."""
 
 CLUSTER: Mapping[str, Parameter] = {
-    "mode": choice(
-        "mixing", "mixing", "sequential", help="Whether partitions are learnt at once or in turn"
-    ),
-    "mix": choice(
-        "uniform",
-        "uniform",
-        "mistakes",
-        "confidence",
-        help="How the weights of partitions are averaged",
-    ),
+    "mode": choice("mixing", "sequential", help="Whether partitions are learnt at once or in turn"),
+    "mix": choice("uniform", "mistakes", "confidence", help="How weights are averaged"),
 }
 FILES: Mapping[str, Parameter] = {
-    "intercept_step": Parameter(
-        None,
-        "a number from 0 up",
-        lambda value: value is None or value == 0 or positive_number(value),
-        help="Amount ≥ 0 by which an update moves the bias",
+    "intercept_step": replace(
+        or_none(non_negative(0.0, "Amount ≥ 0 by which an update moves the bias")),
+        wanted="a number from 0 up",
     ),
     "window": count_from_0("Shuffle a stream within this number of rows"),
-    "holdout": share(0.0, "Share of the rows, in [0, 1), to hold out and test on"),
-    "progress_every": count_from_0("Rows between reports of the error before learning"),
-    "online": flag(
-        False,
-        "Choose everything for the prediction of each next row of a stream, and warn of drift",
+    "holdout": number(
+        0.0, "from 0 up and below 1", "Share of the rows, in [0, 1), to hold out and test on"
     ),
+    "progress_every": count_from_0("Rows between reports of the error before learning"),
+    "online": flag(False, "Choose all for the prediction of each next row, and warn of drift"),
     "random_state": Parameter(
         0,
         "a whole number from 0 up and below 2^32",
@@ -328,11 +306,7 @@ FEATURES: Mapping[str, Parameter] = {
         default_text="1-2",
     ),
     "characters": flag(False, "Make n-grams of characters instead of words"),
-    "counts": choice(
-        "binary",
-        *("raw", "binary", "sublinear"),
-        help="Weight of n-grams: binary, raw or sublinear",
-    ),
+    "counts": choice("binary", "raw", "sublinear", help="Weight: binary, raw or sublinear"),
     "tfidf": or_none(flag(True, "Give rare n-grams more weight"), "on if read twice"),
     "bits": or_none(
         Parameter(
@@ -351,11 +325,7 @@ FEATURES: Mapping[str, Parameter] = {
         is_number_of_bins,
         help=f"Add quantile bins of columns of numbers, 2 to {MOST_BINS}",
     ),
-    "scale": choice(
-        "auto",
-        *("auto", "none", "standard", "maxabs", "robust"),
-        help="Scale: standard, maxabs, robust, none, auto",
-    ),
+    "scale": choice("auto", "none", "standard", "maxabs", "robust", help="How to scale columns"),
     "first": Parameter(
         None,
         "0 or 1",

@@ -115,7 +115,7 @@ class BoundaryDisplay(TrainedDisplay):
         self.linear = seen
         if np.isclose(seen.length, linear.length):  # else distances in the plane are not true
             nearest = margin(data.X, data.signs, linear.weights, float(linear.bias[0]))
-            demanded = estimator.margin if isinstance(estimator, Perceptron) else 0.0
+            demanded = np.min(estimator.margin) if isinstance(estimator, Perceptron) else 0.0
             self.band = nearest if nearest > 0 else demanded / seen.length
 
     def _compute_leads(self, seen: Linear | None, estimator: Any) -> Array:

@@ -24,11 +24,8 @@ PYTHON_ONLY = {
     "measure",
     "warm_start",
     "verbose",
-    "n_jobs",
     "rule",
     "constraints",
-    "validation_fraction",
-    "n_iter_no_change",
 }
 VALIDATION = Parameter(None, help="File with rows by which early stopping decides", type=str)
 THREADS = Parameter(None, help="Number of threads that read", default_text="all cores", type=int)
@@ -81,7 +78,7 @@ def parse_settings(words: Sequence[str], table: Mapping[str, Parameter]) -> dict
 
 
 def parse_value(text: str, parameter: Parameter) -> Any:
-    """Return a word of the parameter, a truth value, a number, or the text itself."""
+    """Return a word of the parameter, a truth value, a number, several of them, or the text."""
     if text in parameter.choices:
         return text
     if text.lower() in WORDS:
@@ -91,12 +88,17 @@ def parse_value(text: str, parameter: Parameter) -> Any:
             return kind(text)
         except ValueError:
             continue
+    if parameter.type is float and "," in text:
+        return tuple(parse_value(part, parameter) for part in text.split(","))
     return text
 
 
 def name_settings() -> str:
     """The names of the parameters that ``train --set`` takes, and rules of other packages."""
-    names = {rule: list(entry.own) for rule, entry in RULE_TABLE.items() if entry.own}
+    names = {
+        rule: [name for name in entry.own if name not in OPTIONS]
+        for rule, entry in RULE_TABLE.items()
+    }
     own = {name for listed in names.values() for name in listed}
     names["all"] = [name for name in table_for_training() if name not in own]
     text = "; ".join(f"{rule}: {', '.join(listed)}" for rule, listed in names.items())
@@ -124,7 +126,7 @@ def list_settings(table: Mapping[str, Parameter]) -> list[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for rule, entry in RULE_TABLE.items():
         for name, one in entry.own.items():
-            if name in table:
+            if name in table and name not in OPTIONS:
                 found.setdefault((name, describe(one)), []).append(rule)
     lines = [(name, f"{', '.join(rules)}: {text}") for (name, text), rules in found.items()]
     own = {name for name, _ in lines} | PYTHON_ONLY | OPTIONS.keys()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.splits import Split
+from ..data.splits import HELD_OUT, Split
 from ..parameters import (
     ANY_RULE,
     FILES,
@@ -27,7 +27,6 @@ from ..parameters import (
 )
 from .rules import RULES
 
-HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a stream need some
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
 NUMBER_STEP_SHARE = 1.0  # the same for numbers of deviation 1
@@ -268,7 +267,7 @@ def make_plan(request: Request, found: Found) -> Plan:
         parameters["intercept_step"] = 1.0
     stream, order = resolve_order(parameters, request, found)
     if request.validation is not None:
-        parameters = {**parameters, "early_stopping": True}
+        parameters["early_stopping"] = parameters["early_stopping"] or True
     stops = parameters["early_stopping"] and request.validation is None
     conformal = parameters.get("calibrate") == "conformal"
     needs = stops or (found.rereadable if conformal else stream and parameters.get("calibrate"))

@@ -192,7 +192,7 @@ EARLY_STOPPING = Parameter(
     False,
     "True, False or a whole number of epochs from 1 up",
     lambda value: value in (True, False) or whole_number(value),
-    help="Stop after so many epochs without a better metric (true: 5)",
+    help="Epochs without a better metric to stop after (true: 5)",
     type=bool,
 )
 METRICS = ("error", "log-loss", "auc", "average-precision", "f1", "balanced")

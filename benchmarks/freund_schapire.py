@@ -18,7 +18,6 @@ from sklearn.model_selection import train_test_split
 
 from rosenblatt import KernelPerceptron
 from rosenblatt.dual.gram import Gram
-from rosenblatt.dual.kernels.cpu import Updates
 from rosenblatt.dual.state import DualState
 
 # Freund & Schapire (1999), test error in %: T = 0.1, 1, 2, 3, 4, 10, 30 (where printed). Vote, the
@@ -122,10 +121,8 @@ def polynomial(degree: int, epochs: int, seed: int = 0, **parameters: Any) -> Ke
 
 def until(state: DualState, time: int) -> DualState:
     """A one-vs-rest model as it was when so many rows had been seen."""
-    kept = state.updates.times < time
-    updates = Updates(*(part[kept] for part in state.updates))
-    then = state.with_updates(updates, together=False)
-    return replace(then, norms=state.norms[kept], seen=np.minimum(state.seen, time))
+    then = state.with_updates(state.updates[state.updates["time"] < time])
+    return replace(then, seen=np.minimum(state.seen, time))
 
 
 class HostScorer:
@@ -141,7 +138,7 @@ class HostScorer:
 
     def votes(self, then: DualState) -> np.ndarray:
         """The votes at some moment."""
-        return then.votes(self.products.T.copy(), together=False, sign_of_zero=0.0)
+        return then.votes(self.products.T.copy(), together=False, sign_of_zero=0.0).T
 
 
 def figures(state: DualState, scorer: Any, y: np.ndarray, time: int) -> list[float]:
@@ -161,8 +158,8 @@ def figures(state: DualState, scorer: Any, y: np.ndarray, time: int) -> list[flo
     found["vote"] = error(scorer.votes(then))
     moments = [until(state, int(part * time)).coef for part in (np.arange(20) + 0.5) / 20]
     found["random"] = float(np.mean([error(scorer.scores(coef)) for coef in moments]))
-    found["support"] = len(np.unique(then.updates.rows))
-    found["mistakes"] = len(then.updates.rows)
+    found["support"] = len(np.unique(then.updates["place"]))
+    found["mistakes"] = len(then.updates)
     return [found[name] for name in COLUMNS]
 
 
@@ -215,7 +212,7 @@ def integers(data: tuple[np.ndarray, ...], epochs: list[float]) -> None:
         model = polynomial(degree, int(max(epochs)), order="fixed", ties="positive")
         if degree == 1:
             model.set_params(kernel="linear")
-        times = model.fit(rows, labels == digit)._learner.state.updates.times
+        times = model.fit(rows, labels == digit)._learner.state.updates["time"]
         found = [int(np.count_nonzero(times < T * len(rows))) for T in epochs]
         equal = found == published[: len(found)]
         lines.append(

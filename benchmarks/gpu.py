@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from rosenblatt import KernelPerceptron
-from rosenblatt.dual.device import DeviceScorer, get_array_module
+from rosenblatt.dual.device import get_array_module, vote_on_gpu
 from rosenblatt.dual.gram import Gram
 from rosenblatt.dual.state import DualState
 
@@ -43,8 +43,7 @@ def once(run: Callable[[], Any]) -> tuple[float, Any]:
 
 def same_updates(one: KernelPerceptron, other: KernelPerceptron) -> bool:
     """Whether two models were made by the same updates, one by one."""
-    pairs = zip(one._learner.state.updates, other._learner.state.updates, strict=True)
-    return all(np.array_equal(a, b) for a, b in pairs)
+    return np.array_equal(one._learner.state.updates, other._learner.state.updates)
 
 
 def shifted(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -113,8 +112,7 @@ class CardScorer:
 
     def __init__(self, gram: Gram, state: DualState, X: np.ndarray) -> None:
         xp = get_array_module()
-        self.gram, self.X = gram, xp.asarray(X)
-        self.values = gram(xp.asarray(state.support), self.X)
+        self.values = gram(xp.asarray(state.support), xp.asarray(X))
 
     def scores(self, coef: np.ndarray) -> np.ndarray:
         """The scores by some coefficients."""
@@ -122,7 +120,7 @@ class CardScorer:
 
     def votes(self, then: DualState) -> np.ndarray:
         """The votes at some moment."""
-        return DeviceScorer(self.gram, then).votes(self.X, together=False, sign_of_zero=0.0)
+        return then.votes(self.values, False, 0.0, get_array_module(), vote_on_gpu).T.get()
 
 
 def data_of(folder: Path, quick: bool) -> Data:

@@ -85,7 +85,6 @@ def test_compiled_functions_are_made_in_one_place():
 
 def test_the_tuples_that_kernels_take_keep_their_names():
     """The cache on a user's disk refers to them: without one, the next release breaks there."""
-    from rosenblatt.dual.kernels import cpu as dual
     from rosenblatt.kernels import (
         algebra,
         confidence,
@@ -118,8 +117,6 @@ def test_the_tuples_that_kernels_take_keep_their_names():
         second_order: "SecondOrder",
     }
     assert all(hasattr(module, name) for module in rules for name in rules[module].split())
-    assert hasattr(dual, "Updates")
-    assert hasattr(dual, "KernelValues")
     assert hasattr(lines, "Cursor")
     texts = ("CSRBuffer", "GramRoom", "Grams", "Names", "NumberColumns")
     assert all(hasattr(words, name) for name in texts)

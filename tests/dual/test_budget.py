@@ -44,7 +44,7 @@ def test_an_endless_stream_never_exceeds_the_budget(layout):
             value for value in vars(model._learner.state).values() if isinstance(value, np.ndarray)
         ]
         assert max(array.size for array in arrays) <= 100
-        assert len(model._learner.state.updates.rows) == 0
+        assert len(model._learner.state.updates) == 0
     assert len(model.support_) == 10
     assert model.support_.max() < 1000
 

@@ -117,7 +117,6 @@ def test_a_second_process_compiles_nothing():
     script = """
 import numpy as np
 from rosenblatt import KernelPerceptron
-from rosenblatt.dual.forms import EachClass
 from rosenblatt.dual.kernels import cpu as dual
 from rosenblatt.kernels import algebra
 X, y = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]]), np.array([0, 1, 2])

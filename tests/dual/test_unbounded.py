@@ -91,7 +91,7 @@ def test_with_the_linear_kernel_it_makes_the_same_mistakes_in_the_same_order(for
     X = np.round(4 * X)
     shared = {"random_state": 1, "max_iter": 8, "multi_class": "argmax"}
     dual = KernelPerceptron("linear", cache_size=0.02, **shared).fit(X, y)
-    rows = dual.support_[dual._learner.state.updates.rows]
+    rows = dual.support_[dual._learner.state.updates["place"]]
     assert [step.row for step in steps(X, y, **shared)] == rows.tolist()
 
 
@@ -156,4 +156,4 @@ def test_mistakes_stay_within_the_bound_of_novikoff_in_feature_space(seed):
     assert margin * model.n_mistakes_ <= norm * (1 + 1e-9)
     assert norm <= np.sqrt(model.n_mistakes_) * (1 + 1e-9)
     assert model.n_mistakes_ <= 1 / margin**2
-    np.testing.assert_allclose(np.sqrt(model._learner.state.norms[-1]), norm)
+    np.testing.assert_allclose(np.sqrt(model._learner.state.updates["rise"].sum()), norm)

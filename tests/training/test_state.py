@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from rosenblatt import Perceptron
-from rosenblatt.dual.kernels.cpu import Updates
-from rosenblatt.dual.state import check_updates, join_updates
 from rosenblatt.training.rules import PERCEPTRON
 from rosenblatt.training.solutions import SOLUTIONS
 from rosenblatt.training.state import (
@@ -79,18 +77,3 @@ def test_every_counter_is_checked(solution, value):
         setattr(state, name, value)
         with pytest.raises((ValueError, TypeError)):
             checked(state)
-
-
-@pytest.mark.parametrize(
-    ("name", "number"), [("rows", 5), ("rows", -1), ("times", 12), ("labels", 2), ("rivals", -1)]
-)
-def test_updates_point_to_what_there_is(name, number):
-    nothing, some = np.zeros(3), np.zeros(3, int)
-    few = Updates(np.arange(3), np.arange(3), nothing, nothing, some, some)
-    check_updates(few, n_rows=5, outputs=2, seen=11)
-    with pytest.raises(ValueError, match=f"the {name} of its updates do not exist"):
-        check_updates(few._replace(**{name: np.array([0, number, 0])}), 5, 2, 11)
-
-
-def test_no_updates_are_joined_to_none():
-    assert [len(part) for part in join_updates([])] == [0] * 6

@@ -120,10 +120,11 @@ def check_values(values: ArrayLike, shape: tuple[int, int]) -> Array:
     return block
 
 
-def slice_support(count: int, width: int, cache_bytes: float) -> Iterator[slice]:
+def slice_support(
+    count: int, width: int, cache_bytes: float, most: int = SUPPORT_AT_ONCE
+) -> Iterator[slice]:
     """Yield slices of the support whose rows and kernel values with a block fit in the cache."""
-    at_once = int(cache_bytes / (16 * max(width, ROWS_AT_ONCE)))
-    at_once = min(max(at_once, 1), SUPPORT_AT_ONCE)
+    at_once = min(max(int(cache_bytes / (16 * max(width, ROWS_AT_ONCE))), 1), most)
     for begin in range(0, count, at_once):
         yield slice(begin, min(begin + at_once, count))
 

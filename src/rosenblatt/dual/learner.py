@@ -9,23 +9,34 @@ import numpy as np
 
 from ..data.rows import Array
 from ..data.targets import choose_class
-from ..data.weights import rows_that_count
 from ..learners.base import Learner
 from ..parameters import SIGN_OF_ZERO, ParameterError, check_signs, finite_number
 from ..storage.model import Model
-from ..training.history import Checkpoint, Count, Epoch, History
+from ..training.history import Checkpoint, Epoch, History
 from ..training.rules import PERCEPTRON
 from ..training.run import Run
+from ..training.state import require
 from .budget import BudgetedTask
-from .device import DeviceScorer, DeviceTask, is_on_gpu, match_layout, to_host, use_gpu
-from .forms import AllClasses, EachClass
-from .gram import ROWS_AT_ONCE, Gram, overflow_error, resolve_gamma, slice_support
+from .device import (
+    GPU_BYTES,
+    GPU_ROWS,
+    DeviceTask,
+    fetch_rows,
+    get_array_module,
+    is_on_gpu,
+    match_layout,
+    to_host,
+    use_gpu,
+    vote_on_gpu,
+)
+from .gram import ROWS_AT_ONCE, Gram, as_dense, overflow_error, resolve_gamma, slice_support
 from .parameters import check_parameters
-from .state import DualState
-from .task import DualTask
-from .unbounded import GrowingTask
+from .state import DualState, vote
+from .task import DualTask, GrowingTask
 
+LASTING = ("kernel", "degree", "gamma", "coef0", "multi_class")  # parameters that cannot change
 REFUSALS = {
+    "learn": "A kernel perceptron learns from rows in memory; use partial_fit for batches.",
     "stream": "A kernel perceptron learns from rows in memory; use partial_fit for batches.",
     "resume": "A kernel perceptron learns in one go; use partial_fit to continue it.",
     "mix": "A kernel perceptron cannot learn on a cluster: support rows cannot be averaged.",
@@ -84,7 +95,8 @@ class DualLearner(Learner):
     @classmethod
     def begin(cls, parameters: Mapping[str, Any], classes: Array, X: Any, counting: Array) -> Self:
         """Make an untrained model for rows like X; ``counting`` numbers those with a weight."""
-        check_signs(parameters, len(classes), not is_joint(parameters, classes))
+        joint = PERCEPTRON.problems(len(classes), parameters["multi_class"]) == [None]
+        check_signs(parameters, len(classes), not joint)
         kernel = parameters["kernel"]
         gamma = resolve_gamma(parameters["gamma"], kernel, X)
         gram = Gram(kernel, parameters["degree"], gamma, parameters["coef0"])
@@ -92,25 +104,19 @@ class DualLearner(Learner):
         layout = to_host(X[:0]) if is_on_gpu(X) else X
         state = DualState.empty(outputs, gram.pick(layout, np.zeros(0, np.int64)))
         step = bias_step(parameters, gram, X, counting)
-        begun = fixed_parameters(parameters, classes)
-        return cls(parameters, classes, state, gram, step, X.shape[1], begun)
+        return cls(parameters, classes, state, gram, step, X.shape[1], dict(parameters))
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
         """Make the learner of a model file."""
-        given, facts = model.parameters, model.facts
+        given, facts, (state,) = model.parameters, model.facts, model.states
         for name in ("gamma", "intercept_step"):
-            if not finite_number(facts.get(name)):
-                raise ValueError(f"its {name} is not a finite number")
-        (state,) = model.states
+            require(finite_number(facts[name]), f"its {name} is not a finite number")
+        columns = (given["kernel"] == "precomputed") == (state.support.ndim == 1)
+        require(columns, "its kernel is not that of its support")
         gram = Gram(given["kernel"], given["degree"], float(facts["gamma"]), given["coef0"])
-        begun = fixed_parameters(given, model.classes)
-        if (facts.get("together") is True) != begun["together"]:
-            raise ValueError("its multi_class is not that of its coefficients")
-        if (given["kernel"] == "precomputed") != (state.support.ndim == 1):
-            raise ValueError("its kernel is not that of its support")
         step, width = float(facts["intercept_step"]), facts["width"]
-        learner = cls(given, model.classes, state, gram, step, width, begun, model.features)
+        learner = cls(given, model.classes, state, gram, step, width, dict(given), model.features)
         learner.check_begun()
         return learner
 
@@ -119,7 +125,6 @@ class DualLearner(Learner):
         return {
             "intercept_step": self.intercept_step,
             "gamma": self.gram.gamma,
-            "together": self.together,
             "width": self.width,
         }
 
@@ -141,7 +146,7 @@ class DualLearner(Learner):
     @property
     def together(self) -> bool:
         """Whether all classes are one problem."""
-        return bool(self.begun["together"])
+        return PERCEPTRON.problems(len(self.classes), self.begun["multi_class"]) == [None]
 
     @property
     def states(self) -> list[DualState]:
@@ -153,7 +158,8 @@ class DualLearner(Learner):
         state, budget = self.state, self.parameters["budget"]
         size = len(state.numbers)
         squared = 0 if budget is None else size
-        fitting = fixed_parameters(self.parameters, self.classes) == self.begun
+        fitting = all(self.parameters[name] == self.begun[name] for name in LASTING)
+        fitting &= (budget is None) == (self.begun["budget"] is None)
         fitting &= size <= (budget or size) and state.matrix.shape == (squared, squared)
         if not fitting:
             raise ValueError(
@@ -172,37 +178,28 @@ class DualLearner(Learner):
 
     def task(self, examples: DualExamples) -> DualTask:
         """Return the task of learning from examples, which starts from the state as it is."""
-        X = match_layout(self.state.support, examples.X)
-        codes, weights = examples.codes.astype(np.intp), examples.weights
-        form: EachClass | AllClasses
-        if self.together:
-            form = AllClasses(codes, weights)
-        else:
-            problems = PERCEPTRON.problems(len(self.classes), self.parameters["multi_class"])
-            form = EachClass(codes, weights, np.array(problems))
-        given: dict[str, Any] = {
-            "gram": self.gram,
-            "X": X,
-            "row_order": rows_that_count(codes, weights),
-            "form": form,
-            "settings": PERCEPTRON.settings(self.parameters, self.intercept_step),
-            "begun": self.state,
-            "cache_bytes": self.cache_bytes,
-        }
-        budget, on_gpu = self.parameters["budget"], runs_on_gpu(self.parameters, X)
-        if budget is None:
-            return (DeviceTask if on_gpu else GrowingTask)(**given)
-        if on_gpu:
+        X, codes, weights = examples
+        X, parameters = match_layout(self.state.support, X), self.parameters
+        problems = PERCEPTRON.problems(len(self.classes), parameters["multi_class"])
+        kind: type[DualTask] = GrowingTask if parameters["budget"] is None else BudgetedTask
+        on_gpu = runs_on_gpu(parameters, X)
+        if on_gpu and kind is BudgetedTask:
             raise ParameterError(
                 'A budget is kept on the CPU only; use device="cpu" or leave budget out.',
                 code="budget-device",
             )
-        return BudgetedTask(**given, budget=budget)
-
-    def start(self, examples: DualExamples, order: str, epochs: int, seed: int) -> Run:
-        """Return a run over examples, to step through block by block."""
-        task = self.task(examples)
-        return Run.single(task, task.state, History(epochs), order=order, seed=seed)
+        return (DeviceTask if on_gpu else kind)(
+            gram=self.gram,
+            X=X,
+            codes=codes.astype(np.intp),
+            weights=np.ones(len(codes)) if weights is None else weights,
+            positive=None if self.together else np.array(problems),
+            rule=PERCEPTRON.settings(parameters, self.intercept_step),
+            begun=self.state,
+            cache_bytes=GPU_BYTES if on_gpu else self.cache_bytes,
+            budget=parameters["budget"],
+            xp=get_array_module() if on_gpu else np,
+        )
 
     def fit(
         self,
@@ -213,37 +210,23 @@ class DualLearner(Learner):
         progress: Progress | None = None,
     ) -> History:
         """Train from the state as it is; after an error the model is what it was."""
-        with self.training(examples, order, epochs, seed) as run:
+        with self.computing(examples.X):
+            task = self.task(examples)
+            run = Run.single(task, task.state, History(epochs), order=order, seed=seed)
             for _, learnt in run.updates():
-                task: Any = run.part.task(0)
                 if progress is not None:
-                    text = f"{task.state.mistakes:,} mistakes, {task.size:,} support rows"
+                    text = f"{task.state.mistakes:,} mistakes, {task.support.count:,} support rows"
                     progress(run.epoch, learnt.position / max(len(task.row_order), 1), text)
+            (state,) = run.outcomes
+        self.state = replace(state, given=state.given + examples.X.shape[0])
         return run.problems[0].history
 
     @contextmanager
-    def training(self, examples: DualExamples, order: str, epochs: int, seed: int) -> Iterator[Run]:
-        """A context with a run whose state is kept if it ends without an error."""
-        card = use_gpu() if runs_on_gpu(self.parameters, examples.X) else nullcontext()
+    def computing(self, X: Any) -> Iterator[None]:
+        """A context for kernel values of X, here or on a GPU."""
+        card = use_gpu() if runs_on_gpu(self.parameters, X) else nullcontext()
         with card, np.errstate(over="ignore", invalid="ignore"):
-            run = self.start(examples, order, epochs, seed)
-            yield run
-            (state,) = run.outcomes
-        self.state = replace(state, given=state.given + examples.X.shape[0])
-
-    def learn(self, examples: DualExamples, wrong: Array | None = None) -> Count:
-        """Learn from examples once, in their order; after an error nothing has changed.
-
-        ``wrong``, one flag per example, is set where the prediction before learning was wrong.
-        """
-        count = Count()
-        with self.training(examples, "fixed", epochs=1, seed=0) as run:
-            for order, learnt in run.updates():
-                count.tally(learnt)
-                if wrong is not None:
-                    mistaken = learnt.updates["margin"] <= 0
-                    wrong[order[learnt.updates["position"][mistaken]]] = True
-        return count
+            yield
 
     # Predicting
 
@@ -263,7 +246,7 @@ class DualLearner(Learner):
 
     def require_updates(self) -> None:
         """Refuse what needs every mistake after a fit that did not keep them."""
-        if len(self.state.updates.rows) < self.state.mistakes:
+        if len(self.state.updates) < self.state.mistakes:
             raise ValueError(
                 "Votes and norms need every mistake there was, and this model was fitted with a "
                 "budget; fit it with budget=None."
@@ -271,59 +254,53 @@ class DualLearner(Learner):
 
     def score_matrix(self, X: Any) -> Array:
         """Score rows: activations or shares of votes, with a column per class if over two."""
-        X = match_layout(self.state.support, X)
-        if runs_on_gpu(self.parameters, X):
-            scores = self.scores_on_gpu(X)
-        else:
-            at_once = self.rows_at_once()
-            starts = range(0, X.shape[0], at_once)
-            scores = np.concatenate([self.block_scores(X[i : i + at_once]) for i in starts])
-        finite = np.isfinite(scores).reshape(len(scores), -1).all(axis=1)
+        X, at_once, cells = match_layout(self.state.support, X), ROWS_AT_ONCE, self.cache_bytes / 24
+        on_gpu = runs_on_gpu(self.parameters, X)
+        with self.computing(X):
+            check_parameters(self.parameters)
+            score, support = self.score_block, self.state.support
+            if self.parameters["solution"] == "vote":
+                self.require_updates()
+                score = self.count_votes
+            if on_gpu:
+                support = get_array_module().asarray(as_dense(support))
+                at_once, cells = GPU_ROWS, GPU_BYTES / 8
+            if (
+                on_gpu or self.parameters["solution"] == "vote"
+            ):  # the values with all of the support
+                at_once = min(at_once, max(int(cells / max(support.shape[0], 1)), 1))
+            parts = [np.empty((0, len(self.state.bias)))]
+            for begin in range(0, X.shape[0], at_once):
+                rows = X[begin : begin + at_once]
+                rows = fetch_rows(rows, slice(None), slice(None)) if on_gpu else rows
+                parts.append(to_host(score(support, rows, on_gpu).T))
+        scores = np.concatenate(parts)
+        finite = np.isfinite(scores).all(axis=1)
         if not finite.all():
             raise overflow_error(int(np.argmin(finite)))
         return scores.ravel() if len(self.classes) == 2 else scores
 
-    def rows_at_once(self) -> int:
-        """Return how many rows to score at once; votes need their values with the whole support."""
-        if self.parameters["solution"] != "vote":
-            return ROWS_AT_ONCE
-        room = self.cache_bytes / (24 * max(len(self.state.numbers), 1))
-        return min(ROWS_AT_ONCE, max(int(room), 1))
+    def compute_values(self, support: Any, rows: Any, on_gpu: bool) -> Iterator[tuple[slice, Any]]:
+        """Yield the kernel values of slices of the support with some rows."""
+        slices = slice_support(support.shape[0], self.width, self.cache_bytes)
+        for part in [slice(support.shape[0])] if on_gpu else slices:
+            yield part, self.gram(support[part], rows)
 
-    def block_scores(self, rows: Any) -> Array:
-        """Return the score of every output for some rows."""
-        state, gram = self.state, self.gram
-        slices = slice_support(len(state.numbers), self.width, self.cache_bytes)
-        with np.errstate(over="ignore", invalid="ignore"):
-            if self.parameters["solution"] == "vote":
-                self.check_votes()
-                blocks = [gram(state.support[part], rows) for part in slices]
-                products = np.concatenate([np.empty((0, rows.shape[0])), *blocks])
-                return state.votes(products, self.together, self.sign_of_zero)
-            coef, bias = self.coefficients()
-            scores = np.zeros((len(bias), rows.shape[0]))
-            for part in slices:
-                scores += coef[:, part] @ gram(state.support[part], rows)
-            return np.asarray(scores.T + bias)
+    def score_block(self, support: Any, rows: Any, on_gpu: bool) -> Any:
+        """Return the score of some rows for every output."""
+        xp, (coef, bias) = get_array_module() if on_gpu else np, self.coefficients()
+        scores = xp.zeros((len(bias), rows.shape[0])) + xp.asarray(bias)[:, None]
+        for part, values in self.compute_values(support, rows, on_gpu):
+            scores += xp.asarray(coef[:, part]) @ values
+        return scores
 
-    def scores_on_gpu(self, X: Any) -> Array:
-        """Return the score of every output for all rows."""
-        with use_gpu(), np.errstate(over="ignore", invalid="ignore"):
-            scorer = DeviceScorer(self.gram, self.state)
-            if self.parameters["solution"] == "vote":
-                self.check_votes()
-                return scorer.votes(X, self.together, self.sign_of_zero)
-            return scorer.scores(X, *self.coefficients())
-
-    def check_votes(self) -> None:
-        """Refuse to vote with parameters or a state that cannot."""
-        check_parameters(self.parameters)
-        self.require_updates()
-
-    @property
-    def sign_of_zero(self) -> float:
-        """What an activation of exactly 0 counts as."""
-        return SIGN_OF_ZERO[self.parameters["ties"]]
+    def count_votes(self, support: Any, rows: Any, on_gpu: bool) -> Any:
+        """Return the share of the votes of some rows for every output."""
+        xp = get_array_module() if on_gpu else np
+        blocks = [values for _, values in self.compute_values(support, rows, on_gpu)]
+        products = xp.concatenate([xp.empty((0, rows.shape[0])), *blocks])
+        sign = SIGN_OF_ZERO[self.parameters["ties"]]
+        return self.state.votes(products, self.together, sign, xp, vote_on_gpu if on_gpu else vote)
 
     def choose(self, scores: Array) -> Array:
         """Return the class numbers that scores decide for."""
@@ -337,23 +314,10 @@ class DualLearner(Learner):
         return replace(self)
 
 
-def is_joint(parameters: Mapping[str, Any], classes: Array) -> bool:
-    """Whether all classes are one problem."""
-    return PERCEPTRON.problems(len(classes), parameters["multi_class"]) == [None]
-
-
 def runs_on_gpu(parameters: Mapping[str, Any], X: Any) -> bool:
     """Whether to learn from X, or score it, on a GPU."""
     device = parameters["device"]
     return device == "cuda" or (device is None and is_on_gpu(X))
-
-
-def fixed_parameters(parameters: Mapping[str, Any], classes: Array) -> dict[str, Any]:
-    """Return the parameters that must not change after the first row."""
-    names = ("kernel", "degree", "gamma", "coef0")
-    kept = {name: parameters[name] for name in names}
-    budgeted = parameters["budget"] is not None
-    return kept | {"budgeted": budgeted, "together": is_joint(parameters, classes)}
 
 
 def bias_step(parameters: Mapping[str, Any], gram: Gram, X: Any, counting: Array) -> float:

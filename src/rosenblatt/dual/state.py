@@ -7,21 +7,24 @@ from typing import Annotated, Any, ClassVar, TypedDict
 import numpy as np
 
 from ..data.rows import Array
-from ..training.state import (
-    Declared,
-    DeclaredRows,
-    Sizes,
-    array,
-    counter,
-    declare,
-    require,
-)
+from ..training.state import Declared, DeclaredRows, Sizes, array, counter, declare, require
 from ..training.tasks import SweepResult, Task
 from .kernels import cpu
-from .kernels.cpu import Updates
-from .moves import group_updates, sum_by_place, sum_coefficients, to_moves
 
-UPDATE_TYPES = (np.intp, np.intp, np.float64, np.float64, np.intp, np.intp)
+UPDATES = np.dtype(
+    [
+        ("place", np.int64),
+        ("time", np.int64),
+        ("step", np.float64),
+        ("bias_step", np.float64),
+        ("label", np.int64),
+        ("rival", np.int64),
+        ("rise", np.float64),
+    ]
+)
+"""An update that is kept: the place of its row among the support, the rows seen before, what the
+row and the bias are multiplied by, the output that it adds to, the one that it subtracts from (or
+again the label), and the rise of the squared norm of the problem's function."""
 
 
 @dataclass(frozen=True)
@@ -29,31 +32,39 @@ class DeclaredUpdates(Declared):
     """The declaration of updates."""
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
-        return {f"{name}.{part}": array for part, array in value._asdict().items()}, {}
+        parts = UPDATES.names or ()
+        return {f"{name}.{part}": np.ascontiguousarray(value[part]) for part in parts}, {}
 
     def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
-        return Updates(*(arrays.pop(f"{name}.{part}") for part in Updates._fields))
+        parts = {part: arrays.pop(f"{name}.{part}") for part in UPDATES.names or ()}
+        updates = np.empty(len(parts["time"]), UPDATES)
+        for part, values in parts.items():
+            fitting = values.shape == updates.shape and values.dtype == UPDATES[part]
+            require(fitting, "its updates are malformed")
+            updates[part] = values
+        return updates
 
     def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
-        fitting = [array.dtype for array in value] == [np.dtype(one) for one in UPDATE_TYPES]
-        fitting &= all(array.ndim == 1 for array in value)
-        require(fitting and len(set(map(len, value))) == 1, "its updates are malformed")
-        finite = np.isfinite(value.steps) & np.isfinite(value.intercept_steps)
-        require(finite.all(), "its updates are not finite")
+        finite = all(np.isfinite(value[part]).all() for part in ("step", "bias_step", "rise"))
+        require(finite, "its updates are not finite")
 
 
-def join_updates(parts: list[Updates]) -> Updates:
-    """Join several lists of updates."""
-    nothing = Updates(*(np.empty(0, kind) for kind in UPDATE_TYPES))
-    return Updates(*map(np.concatenate, zip(nothing, *parts, strict=True)))
+def sum_steps(updates: Array, steps: Array, outputs: int, support: int) -> Array:
+    """Return the sum of steps for each output and support row; rivals move the other way."""
+    pairs = updates[updates["rival"] != updates["label"]]
+    both = np.concatenate([updates["label"], pairs["rival"]]) * support
+    both += np.concatenate([updates["place"], pairs["place"]])
+    signed = np.concatenate([steps, -steps[updates["rival"] != updates["label"]]])
+    sums = np.bincount(both, signed, outputs * support)  # integers, if there are no updates
+    return sums.astype(np.float64).reshape(outputs, support)
 
 
-def check_updates(updates: Updates, n_rows: int, outputs: int, seen: int) -> None:
-    """Refuse updates with rows, times or classes out of range."""
-    ends = {"rows": n_rows, "times": seen + 1, "labels": outputs, "rivals": outputs}
-    for name, end in ends.items():
-        numbers = getattr(updates, name)
-        require(np.all((numbers >= 0) & (numbers < end)), f"the {name} of its updates do not exist")
+def vote(
+    products: Array, updates: Array, lasted: Array, sign_of_zero: float, scores: Array, votes: Array
+) -> None:
+    """Let the weights before each update vote as often as they lasted."""
+    best = np.zeros(products.shape[1], np.int64)
+    cpu.vote(products, updates, lasted, sign_of_zero, scores, best, votes)
 
 
 class DualFacts(TypedDict):
@@ -62,7 +73,6 @@ class DualFacts(TypedDict):
     width: Annotated[int, lambda width: width > 0]
     gamma: float
     intercept_step: float
-    together: bool
 
 
 @dataclass(kw_only=True)
@@ -71,9 +81,8 @@ class DualState:
 
     Outputs are classes, or the problems of one-vs-rest (one for two classes). A column of ``coef``
     belongs to a support row; ``missing`` is that of ``Average``. Without a budget ``updates`` keeps
-    every mistake and ``norms`` the squared norm of the function after each. With one, ``matrix``
-    has the coefficients of an orthonormal basis of the span of the support, one row each. ``given``
-    counts the rows of all calls.
+    every mistake. With one, ``matrix`` has the coefficients of an orthonormal basis of the span of
+    the support, one row each. ``given`` counts the rows of all calls.
     """
 
     numbers: Array = array("support", dtype=np.int64)
@@ -84,8 +93,7 @@ class DualState:
     missing_bias: Array = array("outputs", dtype=np.float64)
     seen: Array = array("outputs", dtype=np.int64)
     matrix: Array = array("squared", "squared", dtype=np.float64)
-    norms: Array = array("mistakes kept", dtype=np.float64)
-    updates: Updates = declare(DeclaredUpdates())
+    updates: Array = declare(DeclaredUpdates())
     mistakes: int = counter(0)
     given: int = counter(0)
 
@@ -94,9 +102,9 @@ class DualState:
     @classmethod
     def empty(cls, outputs: int, support: Any) -> "DualState":
         """Return the function that is 0 everywhere; ``support`` has no rows, in the layout of X."""
-        nothing, numbers = np.zeros((outputs, 0)), np.zeros(0, np.int64)
+        nothing = np.zeros((outputs, 0))
         return cls(
-            numbers=numbers,
+            numbers=np.zeros(0, np.int64),
             support=support,
             coef=nothing,
             missing=nothing,
@@ -104,8 +112,7 @@ class DualState:
             missing_bias=np.zeros(outputs),
             seen=np.zeros(outputs, np.int64),
             matrix=np.zeros((0, 0)),
-            norms=np.zeros(0),
-            updates=join_updates([]),
+            updates=np.empty(0, UPDATES),
         )
 
     def sweep(self, task: Task, order: Array, most: int | None) -> Iterator[SweepResult]:
@@ -127,33 +134,38 @@ class DualState:
 
     def check(self) -> None:
         """Refuse parts that do not fit together."""
-        size, mistakes = len(self.numbers), len(self.norms)
-        require(mistakes in (0, self.mistakes), "its arrays do not fit")
+        size, updates = len(self.numbers), self.updates
+        require(len(updates) in (0, self.mistakes), "its updates are not its mistakes")
         require(len(self.matrix) in (0, size), "matrix does not fit or is not finite")
         require(self.support.shape[0] == size, "its rows do not fit")
         require(np.all(self.numbers < self.given), "its numbers of rows do not exist")
-        check_updates(self.updates, size, len(self.bias), int(self.seen.max()))
-        require(len(self.updates.rows) == mistakes, "its updates are malformed")
-        grouped = np.lexsort((np.arange(mistakes), self.updates.labels))
-        labels, times = self.updates.labels[grouped], self.updates.times[grouped]
-        forward = (np.diff(times) >= 0) | (np.diff(labels) != 0)
-        timely = self.updates.times <= self.seen[self.updates.labels]
+        for name, end in (("place", size), ("label", len(self.bias)), ("rival", len(self.bias))):
+            known = (updates[name] >= 0) & (updates[name] < end)
+            require(known.all(), f"a {name} of its updates does not exist")
+        grouped = updates[np.lexsort((np.arange(len(updates)), updates["label"]))]
+        forward = (np.diff(grouped["time"]) >= 0) | (np.diff(grouped["label"]) != 0)
+        timely = (updates["time"] >= 0) & (updates["time"] <= self.seen[updates["label"]])
         require(forward.all() and timely.all(), "its updates are out of order")
 
-    def with_updates(self, updates: Updates, together: bool) -> "DualState":
+    def with_updates(self, updates: Array) -> "DualState":
         """Return the state with other updates, and the coefficients that they give the support."""
-        shape, late = (len(self.bias), len(self.numbers)), updates.steps * updates.times
-        lack = to_moves(updates, late * updates.intercept_steps, together)
+        shape, late = (len(self.bias), len(self.numbers)), updates["step"] * updates["time"]
         return replace(
             self,
             updates=updates,
-            mistakes=len(updates.rows),
-            coef=sum_coefficients(to_moves(updates, updates.steps, together), *shape),
-            missing=sum_coefficients(to_moves(updates, late, together), *shape),
-            missing_bias=sum_by_place(lack.outputs, lack.steps, shape[0]),
+            mistakes=len(updates),
+            coef=sum_steps(updates, updates["step"], *shape),
+            missing=sum_steps(updates, late, *shape),
+            missing_bias=sum_steps(updates, late * updates["bias_step"], *shape).sum(axis=1),
         )
 
     # Predicting
+
+    def group_updates(self, together: bool) -> list[Array]:
+        """Return the numbers of the updates of each problem that has some."""
+        labels = self.updates["label"]
+        problems = [np.full(len(labels), True)] if together else labels == np.c_[: len(self.bias)]
+        return [np.flatnonzero(own) for own in problems if own.any()]
 
     def coefficients(self, average: bool) -> tuple[Array, Array]:
         """Return the coefficients and biases to predict with: the last ones or their average."""
@@ -164,32 +176,32 @@ class DualState:
 
     def normalize(self, average: bool, together: bool) -> tuple[Array, Array]:
         """Return the last function divided by its norm, or the average of all, each divided."""
-        updates, shares = self.updates, np.zeros(len(self.norms))
-        for group in group_updates(updates, together, len(self.bias)):
-            norms = np.sqrt(np.maximum(self.norms[group], 0))
-            seen = self.seen[updates.labels[group[0]]]
+        updates, shares = self.updates, np.zeros(len(self.updates))
+        for group in self.group_updates(together):
+            norms = np.sqrt(np.maximum(np.cumsum(updates["rise"][group]), 0))
+            seen = self.seen[updates["label"][group[0]]]
             inverse = np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)
-            survived = np.diff(updates.times[group], append=seen)
+            survived = np.diff(updates["time"][group], append=seen)
             tails = np.cumsum((survived * inverse)[::-1])[::-1] / seen
             shares[group] = tails if average else inverse[-1]
-        moves = to_moves(updates, updates.steps * shares, together)
-        lifts = to_moves(updates, updates.steps * shares * updates.intercept_steps, together)
-        outputs = len(self.bias)
-        coef = sum_coefficients(moves, outputs, len(self.numbers))
-        return coef, sum_by_place(lifts.outputs, lifts.steps, outputs)
+        shape, steps = (len(self.bias), len(self.numbers)), updates["step"] * shares
+        biases = sum_steps(updates, steps * updates["bias_step"], *shape).sum(axis=1)
+        return sum_steps(updates, steps, *shape), biases
 
-    def votes(self, products: Array, together: bool, sign_of_zero: float) -> Array:
+    def votes(
+        self, products: Any, together: bool, sign_of_zero: float, xp: Any = np, vote: Any = vote
+    ) -> Any:
         """Return the share of the votes for each output, from kernel values of the support."""
-        outputs, updates = len(self.bias), self.updates
-        out, best = np.zeros((outputs, products.shape[1])), np.zeros(products.shape[1], np.int64)
+        updates, last = self.updates, self.seen.astype(np.float64)
+        times, lasted = updates["time"], np.empty(len(updates))
+        for group in self.group_updates(together):
+            lasted[group] = np.diff(times[group], prepend=0)
+            last[... if together else updates["label"][group[0]]] -= times[group[-1]]
+        scores, votes = xp.zeros((2, len(last), products.shape[1]))
+        vote(products, updates, lasted, sign_of_zero, scores, votes)
         if together:
-            survived = np.diff(updates.times, prepend=0, append=self.seen[0]).astype(np.float64)
-            cpu.multiclass_votes(np.zeros_like(out), products, updates, survived, best, out)
-            return np.ascontiguousarray(out.T) / max(int(self.seen[0]), 1)
-        for problem in range(outputs):
-            own = Updates(*(part[updates.labels == problem] for part in updates))
-            survived = np.diff(own.times, prepend=0, append=self.seen[problem]).astype(np.float64)
-            scores = np.zeros(products.shape[1])
-            cpu.perceptron_votes(scores, products, own, survived, sign_of_zero, out[problem])
-            out[problem] /= max(int(self.seen[problem]), 1)
-        return np.ascontiguousarray(out.T)
+            votes[scores.argmax(axis=0), xp.arange(products.shape[1])] += last[0]
+        else:
+            signs = xp.where(scores == 0, sign_of_zero, xp.sign(scores))
+            votes += xp.asarray(last)[:, None] * signs
+        return votes / xp.asarray(np.maximum(self.seen, 1))[:, None]

@@ -1,51 +1,137 @@
 """Learning in the dual form, block by block: a task for the one outer loop."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import vstack
 
 from ..data.rows import Array
-from ..kernels.loop import UPDATE
+from ..data.weights import rows_that_count
 from ..kernels.perceptron import Perceptron
 from ..training.tasks import SweepResult
-from .forms import AllClasses, Block, EachClass
-from .gram import Gram
-from .state import DualState
+from .gram import ROWS_AT_ONCE, SUPPORT_AT_ONCE, Gram, overflow_error, slice_support
+from .kernels import cpu
+from .kernels.cpu import UPDATE
+from .state import UPDATES, DualState, sum_steps
+
+SPARE_SUSPECTS = 16  # rows close to a mistake whose kernel values are fetched with the wrong ones
+
+
+@dataclass
+class Block:
+    """Some rows of an epoch's order, and what is known of them while they are learnt.
+
+    Attributes
+    ----------
+    numbers, offset
+        The rows, and the number of rows of the epoch before them.
+    version
+        The number of pieces of updates that their stored scores contain.
+    index
+        The numbers as an index of arrays.
+    rows, scores, steps, labels
+        Of the block, from visit to visit: the rows when they were fetched, the scores of each
+        output, how far each row moves each problem, and classes if they are one problem.
+    """
+
+    numbers: Array
+    offset: int
+    version: int
+    index: Any
+    rows: Any = None
+    scores: Any = None
+    steps: Any = None
+    labels: Any = None
+
+
+class Support:
+    """Rows once mistaken, each once, in the order of their first mistake."""
+
+    def __init__(self, rows: Any, xp: Any) -> None:
+        self.room, self.count, self.xp = rows, rows.shape[0], xp
+
+    def add(self, rows: Any) -> None:
+        """Append rows; dense ones into room that doubles when it is full."""
+        begin, self.count = self.count, self.count + rows.shape[0]
+        if hasattr(rows, "indptr"):
+            self.room = stack_rows(self.room, rows)
+            return
+        if self.count > len(self.room):
+            shape = max(self.count, 2 * begin), *rows.shape[1:]
+            room = np.empty_like(rows, shape=shape)
+            room[:begin] = self.room[:begin]
+            self.room = room
+        self.room[begin : self.count] = rows
+
+    def take(self, places: Any) -> Any:
+        """Return some rows; as a view where they are neighbours."""
+        first, last = int(places[0]), int(places[-1])
+        together = last - first + 1 == len(places)
+        return self.room[first : last + 1] if together else self.room[self.xp.asarray(places)]
+
+
+def stack_rows(above: Any, below: Any) -> Any:
+    """Return two blocks of rows, or of row numbers, as one."""
+    if hasattr(above, "indptr"):
+        return vstack([above, below], format="csr")
+    return np.concatenate([above, below])
 
 
 @dataclass
 class DualTask:
-    """Rows to learn from with kernel values; subclasses define what a mistake does.
+    """Rows to learn from with kernel values; a subclass defines what a mistake does.
 
     All problems of one-vs-rest learn in the same pass; one without a mistake in a pass rests.
+
+    Attributes
+    ----------
+    gram, X
+        Computes kernel values of rows.
+    codes, weights
+        The class of each row, and its weight.
+    positive
+        The class that counts as positive in each problem; None if all classes are one problem.
+    rule
+        The thresholds of the perceptron, and the step of its bias.
+    begun
+        The state to start from.
+    cache_bytes
+        The memory for kernel values.
+    budget
+        The largest number of support rows, or None.
+    xp
+        NumPy, or CuPy.
     """
 
     gram: Gram
     X: Any
-    row_order: Array
-    form: EachClass | AllClasses
-    settings: Perceptron
+    codes: Any
+    weights: Any
+    positive: Any
+    rule: Perceptron
     begun: DualState
     cache_bytes: float
-    log: Array = field(init=False)
-    """The updates of a replay."""
-    size: int = field(init=False)
-    """The number of support rows."""
+    budget: int | None
+    xp: Any = np
+    support_at_once: ClassVar[int] = SUPPORT_AT_ONCE
 
     def __post_init__(self) -> None:
-        begun = self.begun
+        begun, asarray = self.begun, self.xp.asarray
         self.state = replace(begun, bias=begun.bias.copy(), seen=begun.seen.copy())
+        self.row_order = rows_that_count(self.codes, self.weights)
         self.width = self.X.shape[1]
-        self.together = isinstance(self.form, AllClasses)
-        self.learning = np.ones(len(begun.bias), bool)
+        self.together = self.positive is None
+        self.learning = np.ones(1 if self.together else len(begun.bias), bool)
+        self.codes, self.weights = asarray(self.codes), asarray(self.weights)
+        self.bias = asarray(self.state.bias)
         self.rows_at_once = min(max(self.block_size(), 1), max(len(self.row_order), 1))
+        self.support = Support(begun.support, self.xp)
         self.order: Array | None = None
         self.blocks: list[Block] = []
         self.mistakes = np.zeros(len(self.learning), np.intp)
-        self.made: list[Array] = []
-        self.loss, self.errors = 0.0, 0
-        self.size = len(begun.numbers)
+        self.log = np.zeros(self.rows_at_once * len(begun.bias), UPDATE)
 
     def block_size(self) -> int:
         """Return the number of rows of a block whose kernel values fit in the cache."""
@@ -57,10 +143,6 @@ class DualTask:
 
     def update_scores(self, block: Block) -> None:
         """Bring the scores of a block up to date, before its rows go to other blocks."""
-
-    def index(self, numbers: Array) -> Any:
-        """Return numbers of rows as an index of the scores."""
-        return numbers
 
     def version(self) -> int:
         """Return how many pieces of updates the scores of new blocks contain."""
@@ -75,43 +157,189 @@ class DualTask:
     ) -> SweepResult:
         """Learn from the block of an order that begins at a place."""
         if start == 0:
-            self.begin(order)
+            self.mistakes[:] = 0
+            self.cut(order)
         block = self.blocks[start // self.rows_at_once]
-        self.loss, self.errors, self.made = 0.0, 0, [np.empty(0, UPDATE)]
+        self.made = [np.empty(0, UPDATE)]
+        block.steps, block.labels = self.steps(block.index), self.codes[block.index]
+        block.labels = block.labels if self.together else block.labels[:0]
         self.visit(block)
-        position, updates = start + len(block.numbers), np.concatenate(self.made)
+        block.rows = block.scores = block.steps = block.labels = None
+        updates, position = np.concatenate(self.made), start + len(block.numbers)
+        wrong, n_rows = updates["margin"] <= 0, len(block.numbers) * int(self.learning.sum())
+        loss = -float(np.minimum(updates["margin"], 0.0).sum()) + 0.0
         updates["position"] += block.offset
-        problems = 1 if self.together else int(self.learning.sum())
         if position == len(order):
-            self.end(len(order))
-        n_rows = len(block.numbers) * problems
-        return SweepResult(position, updates, self.errors, self.loss, n_rows)
+            self.state.seen += len(order) * self.learning
+            self.learning &= self.mistakes > 0
+        return SweepResult(position, updates, int(wrong.sum()), loss, n_rows)
 
-    def begin(self, order: Array) -> None:
+    def cut(self, order: Array) -> None:
         """Cut an order into blocks, unless they are those of the last pass."""
-        self.mistakes[:] = 0
         if self.order is order:
             return
         for block in self.blocks:
             self.update_scores(block)
         self.order, numbers = order, order.astype(np.intp)
-        index, self.blocks = self.index(numbers), []
+        index, self.blocks = self.xp.asarray(numbers), []
         for offset in range(0, len(numbers), self.rows_at_once):
             some = slice(offset, offset + self.rows_at_once)
             self.blocks.append(Block(numbers[some], offset, self.version(), index[some]))
 
-    def end(self, n_rows: int) -> None:
-        """Count a pass; problems without a mistake rest from now on."""
-        self.state.seen[self.learning] += n_rows
-        self.learning &= bool(self.mistakes.sum()) if self.together else self.mistakes > 0
+    def steps(self, index: Any) -> Any:
+        """Return how far each row moves each problem."""
+        weights = self.weights[index]
+        if self.together:
+            return weights[None]
+        positive = self.codes[index] == self.xp.asarray(self.positive)[:, None]
+        return self.xp.where(positive, weights, -weights)
 
-    def tally(self, log: Array, outputs: Array) -> None:
+    def excess(self, block: Block) -> Any:
+        """Return how far each row exceeds what it needs to be right, in its worst problem."""
+        a, required = block.scores + self.bias[:, None], self.rule.above
+        if self.together:
+            every = self.xp.arange(a.shape[1])
+            own = a[block.labels, every]
+            a[block.labels, every] = -np.inf
+            return own - a.max(axis=0) - required
+        right = self.xp.where(block.steps > 0, a - required, self.rule.below - a)
+        return right[self.xp.asarray(np.flatnonzero(self.learning))].min(axis=0)
+
+    def slice_support(self, count: int) -> Iterator[slice]:
+        """Yield slices of so many support rows."""
+        return slice_support(count, self.width, self.cache_bytes, self.support_at_once)
+
+    def replay(self, block: Block, start: int, values: Array, places: Array) -> tuple[int, Array]:
+        """Learn from a block from a row on; stop at a mistake without kernel values."""
+        given = values, places, block.steps, block.labels, self.learning, start, block.scores
+        t, count = cpu.replay(*given, self.state.bias, self.rule, self.log)
+        return t, self.log[:count]
+
+    def tally(self, log: Array) -> None:
         """Count new mistakes."""
         self.made.append(log.copy())
-        self.errors += int(np.count_nonzero(log["margin"] <= 0))
-        self.mistakes += np.bincount(outputs, minlength=len(self.mistakes))
+        problems = log["label"] * (not self.together)
+        self.mistakes += np.bincount(problems, minlength=len(self.mistakes))
         self.state.mistakes += len(log)
 
     def close(self, state: DualState) -> None:
         """Write the support and the coefficients into the state that a run was given."""
         vars(state).update(vars(self.make_state()))
+
+
+@dataclass
+class GrowingTask(DualTask):
+    """Learns without a budget: keeps the scores of every row, to which each update is added once.
+
+    The updates since a block was learnt last are added to its scores by matrix products; then its
+    rows are replayed one by one with their own kernel values. So an epoch costs (new mistakes ×
+    rows) kernel values, not (support × rows).
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.place = np.full(self.X.shape[0], -1, np.intp)
+        self.numbers, self.pieces = [self.state.numbers], [self.state.updates]
+        self.scores = self.xp.zeros((len(self.bias), self.X.shape[0]))
+        self.lines = np.empty((self.rows_at_once, self.rows_at_once))
+        self.visited = False
+
+    def block_size(self) -> int:
+        return min(ROWS_AT_ONCE, int((self.cache_bytes / 16) ** 0.5))
+
+    def version(self) -> int:
+        return len(self.pieces) if self.visited else 0
+
+    def visit(self, block: Block) -> None:
+        self.add_updates(block)
+        made = [self.record(block, log) for log in self.find_mistakes(block)]
+        self.pieces.append(np.concatenate([np.empty(0, UPDATES), *made]))
+        self.store_scores(block)
+
+    def find_mistakes(self, block: Block) -> Iterator[Array]:
+        """Learn from a block; yield the log of its updates, piece by piece."""
+        count = len(block.numbers)
+        places, start, used = np.full(count, -1, np.intp), 0, 0
+        while True:
+            start, log = self.replay(block, start, self.lines, places)
+            if len(log):
+                yield log
+            if start == count:
+                return
+            if places[start] >= 0:
+                raise overflow_error(int(block.numbers[start]))
+            suspects = self.find_suspects(block, places, start)
+            places[suspects] = np.arange(used, used + len(suspects))
+            picked = self.pick(block.numbers[suspects])
+            values = self.gram(picked, self.rows(block))
+            self.lines[used : used + len(suspects), :count] = values
+            used += len(suspects)
+
+    def find_suspects(self, block: Block, places: Array, start: int) -> Array:
+        """Return the rows from start on that are wrong or nearly wrong, whose values are needed."""
+        unknown = start + np.flatnonzero(places[start:] < 0)
+        excess = np.nan_to_num(self.excess(block)[unknown], nan=-np.inf)
+        excess[0] = -np.inf  # where the replay stopped
+        wrong = int(np.count_nonzero(~(excess > 0)))
+        count = min(2 * wrong + SPARE_SUSPECTS, len(unknown))
+        return np.sort(unknown[np.argpartition(excess, count - 1)[:count]])
+
+    def record(self, block: Block, log: Array) -> Array:
+        """Add the rows of updates to the support, and return the updates to keep."""
+        self.tally(log)
+        rows = block.numbers[log["position"]]
+        fresh = rows[self.place[rows] < 0]
+        fresh = fresh[np.diff(fresh, prepend=-1) != 0]
+        if len(fresh):
+            self.place[fresh] = np.arange(self.support.count, self.support.count + len(fresh))
+            self.support.add(self.pick(fresh))
+            self.numbers.append(fresh + self.state.given)
+        updates = np.empty(len(log), UPDATES)
+        for name in ("label", "rival", "step"):
+            updates[name] = log[name]
+        seen = self.state.seen[log["label"]]
+        updates["place"], updates["time"] = self.place[rows], seen + block.offset + log["position"]
+        updates["bias_step"] = self.rule.bias
+        # ‖f + ηyK(x, ·)‖² = ‖f‖² + 2ηyf(x) + η²K(x, x), and twice the last for two outputs.
+        sizes, outputs = np.abs(log["step"]), 1 + self.together
+        moved = outputs * sizes**2 * (log["own"] + self.rule.bias)
+        updates["rise"] = 2 * sizes * log["margin"] + moved
+        return updates
+
+    def pick(self, numbers: Array) -> Any:
+        """Return the rows with some numbers, as support."""
+        return self.gram.pick(self.X, numbers)
+
+    def rows(self, block: Block) -> Any:
+        """Return the rows of a block, fetched when first needed."""
+        if block.rows is None:
+            block.rows = self.X[block.numbers]
+        return block.rows
+
+    def add_updates(self, block: Block) -> None:
+        """Add to the scores of a block the updates that they lack, by matrix products."""
+        block.scores = self.scores.take(block.index, axis=1)
+        updates = np.concatenate([np.empty(0, UPDATES), *self.pieces[block.version :]])
+        places, updates["place"] = np.unique(updates["place"], return_inverse=True)
+        coef = sum_steps(updates, updates["step"], len(self.scores), len(places))
+        for part in self.slice_support(len(places)):
+            values = self.gram(self.support.take(places[part]), self.rows(block))
+            block.scores += self.xp.asarray(coef[:, part]) @ values
+
+    def store_scores(self, block: Block) -> None:
+        """Store the scores of a block, which are up to date."""
+        self.scores[:, block.index] = block.scores
+        self.visited, block.version = True, len(self.pieces)
+
+    def update_scores(self, block: Block) -> None:
+        self.add_updates(block)
+        self.store_scores(block)
+
+    def copy_support(self) -> Any:
+        """Return a copy of the support rows without spare room, in the layout of X."""
+        return self.support.room[: self.support.count].copy()
+
+    def make_state(self) -> DualState:
+        numbers = np.concatenate(self.numbers)
+        kept = replace(self.state, support=self.copy_support(), numbers=numbers)
+        return kept.with_updates(np.concatenate(self.pieces))

@@ -1,96 +1,86 @@
-"""The dual perceptron: updates the scores of a block of rows, one line per problem or class.
+"""The dual perceptron: updates the scores of a block of rows, one line per output.
 
-Each kernel stops early at a mistaken row without kernel values, or at a row whose activation is not
-finite.
+Outputs are classes, which are one problem; or each output is a problem of its own. An update adds
+to an output, its label, and subtracts from its rival; without a rival, that is the label, too.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.algebra import best_other
 from ...kernels.compiling import compiled, inlined
-from ...kernels.loop import log_update
 
-
-class Updates(NamedTuple):
-    """A list of updates: the row, the number of rows seen before, the steps and the classes."""
-
-    rows: np.ndarray
-    times: np.ndarray
-    steps: np.ndarray
-    intercept_steps: np.ndarray
-    labels: np.ndarray
-    rivals: np.ndarray
-
-
-class KernelValues(NamedTuple):
-    """Kernel values of some rows of a block with all of its rows.
-
-    Those of row t are line ``places[t]`` of ``values``; it has none if ``places[t]`` is negative.
-    """
-
-    values: np.ndarray
-    places: np.ndarray
+UPDATE = np.dtype(
+    [
+        ("position", np.intp),
+        ("label", np.intp),
+        ("rival", np.intp),
+        ("margin", np.float64),
+        ("step", np.float64),
+        ("own", np.float64),
+    ]
+)
+"""One entry of the log: ``margin`` is that before the update, ``own`` the row's K(x, x)."""
 
 
 @inlined
-def add_line(scores, step, line):
+def measure(scores, b, p, u, step, labels):
+    """The margin of row u in problem p, and the label and rival of an update.
+
+    Without labels, each output is a problem, and the sign of the step is that of the row. Of equal
+    rivals, the first counts.
+    """
+    if len(labels) == 0:
+        a = scores[p, u] + b[p]
+        return (a if step > 0 else -a), p, p
+    y = labels[u]
+    rival = 1 if y == 0 else 0
+    for c in range(rival + 1, len(b)):
+        if c != y and scores[c, u] + b[c] > scores[rival, u] + b[rival]:
+            rival = c
+    return scores[y, u] + b[y] - (scores[rival, u] + b[rival]), y, rival
+
+
+@inlined
+def move(scores, b, output, step, line, bias_step):
     """Add step times a row's kernel values to the scores of all rows of the block."""
-    for u in range(len(scores)):
-        scores[u] += step * line[u]
+    own = scores[output]
+    for u in range(len(own)):
+        own[u] += step * line[u]
+    b[output] += step * bias_step
 
 
 @compiled
-def dual_perceptron(kernel_values, steps, learning, start, scores, b, rule, log):
+def replay(values, places, steps, labels, learning, start, scores, b, rule, log):
     """On every mistake of a problem, f += ηyK(x, ·) and b += ηy (Freund & Schapire 1999).
 
-    Row t of the block moves problem p by ``steps[p, t]``; the log's ``rival`` is the problem.
+    With several classes the rival loses as much (Crammer & Singer 2003). Row t of the block moves
+    problem p by ``steps[p, t]``; its kernel values are line ``places[t]`` of ``values``. It stops
+    early at a mistaken row without a line, or at a margin that is not finite. Returns the place and
+    the number of updates.
     """
-    values, places = kernel_values.values, kernel_values.places
-    updates, loss = 0, 0.0
+    updates = 0
     for t in range(start, len(places)):
         for p in range(len(learning)):
-            if not learning[p]:
+            step = steps[p, t]
+            margin, y, rival = measure(scores, b, p, t, step, labels)
+            right = margin > (rule.above if step > 0 else -rule.below)
+            if not learning[p] or (right and not math.isinf(margin)):
                 continue
-            a = scores[p, t] + b[p]
-            right = a > rule.above if steps[p, t] > 0 else a < rule.below
-            if not right or math.isinf(a):
-                if places[t] < 0 or not math.isfinite(a):
-                    return t, updates, loss
-                step = steps[p, t]
-                add_line(scores[p], step, values[places[t]])
-                b[p] += step * rule.bias
-                loss += log_update(log, updates, t, p, a if step > 0 else -a, step)
-                updates += 1
-    return len(places), updates, loss
-
-
-@compiled
-def dual_multiclass(kernel_values, steps, labels, start, scores, b, s, rule, log):
-    """Add ηK(x, ·) to the right class, subtract it from its rival (Crammer & Singer 2003).
-
-    ``s`` is a buffer for the scores of a row.
-    """
-    values, places = kernel_values.values, kernel_values.places
-    updates, loss = 0, 0.0
-    for t in range(start, len(places)):
-        for c in range(len(s)):
-            s[c] = scores[c, t] + b[c]
-        y = labels[t]
-        rival = best_other(s, y)
-        lead = s[y] - s[rival]
-        if not lead > rule.above or math.isinf(lead):
-            if places[t] < 0 or not math.isfinite(lead):
-                return t, updates, loss
-            add_line(scores[y], steps[t], values[places[t]])
-            add_line(scores[rival], -steps[t], values[places[t]])
-            b[y] += steps[t] * rule.bias
-            b[rival] -= steps[t] * rule.bias
-            loss += log_update(log, updates, t, rival, lead, steps[t])
+            if places[t] < 0 or not math.isfinite(margin):
+                return t, updates
+            line = values[places[t]]
+            move(scores, b, y, step, line, rule.bias)
+            if rival != y:
+                move(scores, b, rival, -step, line, rule.bias)
+            log[updates]["position"] = t
+            log[updates]["label"] = y
+            log[updates]["rival"] = rival
+            log[updates]["margin"] = margin
+            log[updates]["step"] = step
+            log[updates]["own"] = line[t]
             updates += 1
-    return len(places), updates, loss
+    return len(places), updates
 
 
 # The vote of all weights: weights k are weights k-1 plus one update, so their scores on new rows
@@ -98,42 +88,29 @@ def dual_multiclass(kernel_values, steps, labels, start, scores, b, s, rule, log
 # scores and votes have a column per new row, so that an update changes a contiguous line.
 
 
-@inlined
-def move_scores(scores, sign, k, products, updates):
-    """Apply update k to the scores of all rows."""
-    step, bias = sign * updates.steps[k], updates.intercept_steps[k]
-    line = products[updates.rows[k]]
-    for r in range(len(scores)):
-        scores[r] += step * (line[r] + bias)
-
-
 @compiled
-def perceptron_votes(scores, products, updates, survived, sign_of_zero, out):
-    """Sum the sign of each weight vector, times the rows that it survived."""
-    for k in range(len(survived)):
-        if k > 0:
-            move_scores(scores, 1.0, k - 1, products, updates)
-        votes = survived[k]
-        tie = votes * sign_of_zero
-        for r in range(len(scores)):
-            out[r] += votes if scores[r] > 0.0 else (-votes if scores[r] < 0.0 else tie)
+def vote(products, updates, lasted, sign_of_zero, scores, best, out):
+    """Before each update, let the weights vote as often as they lasted.
 
-
-@compiled
-def multiclass_votes(scores, products, updates, survived, best, out):
-    """Count for the best class of each weight matrix the rows that it survived; ties: the first.
-
-    ``best`` is the best class of each row by the scores before the first update.
+    A problem of its own votes by its sign, classes for the best one, of equals the first.
+    ``scores`` and ``best``, the best class of each row, begin as zeros.
     """
-    for k in range(len(survived)):
-        if k > 0:
-            label, rival = updates.labels[k - 1], updates.rivals[k - 1]
-            move_scores(scores[label], 1.0, k - 1, products, updates)
-            move_scores(scores[rival], -1.0, k - 1, products, updates)
-            for r in range(len(best)):
-                best[r] = best_after(scores, best[r], label, rival, r)
-        for r in range(len(best)):
-            out[best[r], r] += survived[k]
+    for k in range(len(updates)):
+        y, rival, bias = updates[k]["label"], updates[k]["rival"], updates[k]["bias_step"]
+        line, step, votes = products[updates[k]["place"]], updates[k]["step"], lasted[k]
+        own, count = scores[y], out[y]
+        if rival == y:
+            tie = votes * sign_of_zero
+            for r in range(len(own)):
+                count[r] += votes if own[r] > 0.0 else (-votes if own[r] < 0.0 else tie)
+                own[r] += step * (line[r] + bias)
+        else:
+            other = scores[rival]
+            for r in range(len(own)):
+                out[best[r], r] += votes
+                own[r] += step * (line[r] + bias)
+                other[r] -= step * (line[r] + bias)
+                best[r] = best_after(scores, best[r], y, rival, r)
 
 
 @inlined

@@ -175,7 +175,7 @@ def test_options_of_text_are_refused_without_text(write):
     for options in {"ngrams": (1, 2)}, {"characters": True}, {"counts": "raw"}, {"tfidf": True}:
         with pytest.raises(ValueError, match=r"are of text; name its column: text"):
             read(numbers, **options)
-    with pytest.raises(ValueError, match="counts must be one of 'raw', 'binary'"):
+    with pytest.raises(ValueError, match="counts must be one of 'binary', 'raw'"):
         read(MAILS, text="body", counts="often")
 
 

@@ -1,7 +1,7 @@
 """Make dense or hashed rows of Arrow tables with numbers, categories, dates and text."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from ..kernels.lines import VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams, NumberColumns, salt
 from ..parameters import InputError
 from .batches import Batch, with_rows
-from .bins import ColumnBins, name_bins
+from .bins import make_bins, name_bins
 from .dates import Times, get_parts, to_days, to_times
 from .kinds import classify_type
 from .lines import line_error
@@ -83,7 +83,9 @@ class TableParser(Parser):
         self.columns = [(name, kind) for name, kind in recipe.columns or ()]
         features = ColumnNames([name for name, _ in self.columns], source.name)
         self.width = 1 << recipe.bits if recipe.bits else len(features)
-        self.groups = group_numbers(recipe, features)
+        crossed = [] if recipe.pairs else sorted(set(chain(*split_crosses(recipe))))
+        numbers = {name: number for number, name in enumerate(crossed, 1)}
+        self.groups = [numbers.get(name, 0) for name in features.names]  # 0: outside of crosses
         self.pairs = find_crossed_groups(recipe, lambda name: self.groups[features.number(name)])
         self.salts = [np.uint64(salt(name)) for name in features.names]
         self.text_weights = text_weights(recipe)
@@ -106,17 +108,14 @@ class TableParser(Parser):
     def add_scaling(self, names: list[str]) -> None:
         """Scale numbers as the recipe says; in hashed rows, column by column."""
         self.places = {name: place for place, name in enumerate(self.recipe.numeric())}
-        self.flagged: dict[str, np.uint32] = {}  # the features that mark missing numbers
+        self.flagged: dict[str, int] = {}  # the features that mark missing numbers
         if self.recipe.scales is None:
             return
         scaling = table_scaling(self.recipe, self.options.dtype)
         flagged = [name for name, place in self.places.items() if scaling.flags[place]]
         if self.hashed:
             self.column_scaling = scaling
-            for name in flagged:
-                index = int(salt(missing_name(name)) & int(self.mask))
-                self.flagged[name] = np.uint32(index)
-                self.vocabulary.add(index, missing_name(name))
+            self.flagged = {name: self.add_name(missing_name(name)) for name in flagged}
         else:
             self.scaling, self.width = scaling, scaling.width
             further = enumerate(map(missing_name, flagged), len(names))
@@ -124,13 +123,16 @@ class TableParser(Parser):
 
     def add_bins(self) -> None:
         """Give each bin of a column of numbers a feature."""
-        self.bins: dict[str, ColumnBins] = {}
+        self.bins: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         for name, edges in (self.recipe.edges or {}).items():
-            names = name_bins(name, edges)
-            indices = [int(salt(each) & int(self.mask)) for each in names]
-            self.bins[name] = ColumnBins(edges, indices)
-            for index, each in zip(indices, names, strict=True):
-                self.vocabulary.add(index, each)
+            indices = [self.add_name(each) for each in name_bins(name, edges)]
+            self.bins[name] = np.array(edges, np.float64), np.array(indices, np.uint32)
+
+    def add_name(self, name: str) -> int:
+        """Name a hashed feature; return its index."""
+        index = int(salt(name)) & int(self.mask)
+        self.vocabulary.add(index, name)
+        return index
 
     def find_runs(self) -> list[tuple[list[int], NumberColumns | None]]:
         """Divide the columns: numbers of one group that follow each other, and each other column.
@@ -194,43 +196,32 @@ class TableParser(Parser):
         raise AssertionError
 
     def decode_parts(self, data: Any) -> Iterator[DecodedColumns | Broken]:
-        """Decode all rows of a piece, in as few parts as the broken ones among them allow."""
+        """Decode all rows of a piece: at once, or in halves as long as some rows are broken."""
         try:
             yield self.decode(data)
             return
         except ValueError:
             edges = self.row_edges(data)
-        first, rows = 0, len(edges) - 1
 
-        def decode(start: int, stop: int) -> DecodedColumns:
-            return self.decode(data[edges[start] : edges[stop]])
+        def decode(first: int, stop: int) -> Iterator[DecodedColumns | Broken]:
+            rows = data[edges[first] : edges[stop]]
+            try:
+                yield self.decode(rows)
+            except ValueError:
+                if stop - first > 1:
+                    middle = (first + stop) // 2
+                    yield from decode(first, middle)
+                    yield from decode(middle, stop)
+                else:
+                    error = self.explain(rows)
+                    line = self.count_lines(data[: edges[first]]) + 1
+                    yield Broken(line, error, isinstance(error, RestartError))
 
-        while first < rows:
-            bad, beyond = first, rows
-            while beyond - bad > 1:  # the first broken row is from bad on and before beyond
-                middle = (bad + beyond) // 2
-                try:
-                    decode(bad, middle)
-                    bad = middle
-                except ValueError:
-                    beyond = middle
-            if bad > first:
-                yield decode(first, bad)
-            error = self.explain(data[edges[bad] : edges[beyond]])
-            line = self.count_lines(data[: edges[bad]]) + 1
-            yield Broken(line, error, isinstance(error, RestartError))
-            first = bad + 1
-            if first < rows:
-                try:
-                    yield decode(first, rows)
-                    return
-                except ValueError:
-                    continue
+        yield from decode(0, len(edges) - 1)
 
     def decode_table(self, table: Any) -> DecodedColumns:
         """Decode an Arrow table that has only the wanted columns."""
-        columns = [column.combine_chunks() for column in table.columns]
-        return self.decode_columns(columns, len(table))
+        return self.decode_columns([each.combine_chunks() for each in table.columns], len(table))
 
     def decode_columns(
         self, columns: list[Any], rows: int, matrix: np.ndarray | None = None
@@ -355,10 +346,8 @@ class TableParser(Parser):
         """Make rows of decoded columns."""
         if not decoded.rows:
             return
-        labels, ids = decoded.labels, decoded.ids
-        rows = self.hashed_rows(decoded) if self.hashed else self.dense_rows(decoded)
-        for some, part in rows:
-            whole = Batch(part, labels, None, self.width, taken, lines, ids)
+        for some, part in self.make_rows(decoded):
+            whole = Batch(part, decoded.labels, None, self.width, taken, lines, decoded.ids)
             batch = with_rows(whole, part, some)
             if isinstance(batch.labels, np.ndarray):
                 yield from self.leave_out_unlabelled(batch)
@@ -376,32 +365,30 @@ class TableParser(Parser):
                 matrix[:, self.places[name]] = numbers
         return matrix
 
-    def dense_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
-        """Make dense rows of columns of numbers."""
-        yield slice(decoded.rows), self.make_number_rows(self.number_matrix(decoded))
-
     def make_number_rows(self, matrix: np.ndarray) -> Rows:
         """Make rows of a matrix of numbers in place; NaN marks missing ones."""
         if self.recipe.scale == "none":
             matrix[np.isnan(matrix)] = 0
         return self.scaled(view_rows(matrix))
 
-    def hashed_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
-        """Make sparse rows of the features of all columns, and of their products."""
+    def make_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
+        """Make dense rows of numbers, or sparse ones of all features and their products."""
         matrix = self.number_matrix(decoded)
+        if not self.hashed:
+            yield slice(decoded.rows), self.make_number_rows(matrix)
+            return
         parts, numbers = list[CSRBuffer](), list[int]()
         for run, columns in self.runs:
             made = self.features(run, columns, decoded, matrix)
             parts += made
             numbers += [self.groups[run[0]]] * len(made)
-        if self.pairs is None and len(parts) == 1:
-            yield slice(decoded.rows), view_filled_rows(parts[0], decoded.rows)
+        if self.pairs is not None:
+            rows, groups = join_columns(parts, numbers, self.options.dtype)
+            yield from self.cross_rows(rows, groups, self.pairs)
             return
-        rows, groups = join_columns(parts, numbers, self.options.dtype, self.pairs is not None)
-        if self.pairs is None:
-            yield slice(decoded.rows), view_filled_rows(rows, decoded.rows)
-            return
-        yield from self.cross_rows(rows, groups, self.pairs)
+        if len(parts) > 1:
+            parts[0], _ = join_columns(parts, None, self.options.dtype)
+        yield slice(decoded.rows), view_filled_rows(parts[0], decoded.rows)
 
     def features(
         self,
@@ -418,22 +405,17 @@ class TableParser(Parser):
                 return [self.text_features(number, column)]
             return [self.category_features(name, self.salts[number], column)]
         place = self.places[name]
-        found = [self.number_features(place, columns, matrix)]
-        if kind == "date":
-            words = get_parts(column.column, self.recipe.date_form(name).parts)
-            for part, cells in ((f"{name} {part}", cells) for part, cells in words.items()):
-                salted = np.uint64(salt(part))
-                found.append(self.category_features(part, salted, encode_strings(cells)))
-        elif name in self.bins:
-            found.append(self.bins[name].features(matrix[:, place], self.options.dtype))
-        return found
-
-    def number_features(self, place: int, columns: NumberColumns, matrix: np.ndarray) -> CSRBuffer:
-        """Make the features of numbers, and those that mark missing numbers."""
         most = len(matrix) * (len(columns.indices) + int(np.count_nonzero(columns.flags >= 0)))
-        out = allocate_rows(len(matrix), most, self.options.dtype)
-        words.numbers(matrix, place, columns, out)
-        return out
+        found = [allocate_rows(len(matrix), most, self.options.dtype)]
+        words.numbers(matrix, place, columns, found[0])
+        if kind == "date":
+            parts = get_parts(column.column, self.recipe.date_form(name).parts)
+            for part, cells in parts.items():
+                own, salted = f"{name} {part}", np.uint64(salt(f"{name} {part}"))
+                found.append(self.category_features(own, salted, encode_strings(cells)))
+        elif name in self.bins:
+            found.append(make_bins(*self.bins[name], matrix[:, place], self.options.dtype))
+        return found
 
     def category_features(self, name: str, seed: np.uint64, column: Any) -> CSRBuffer:
         """Make a feature for each string."""
@@ -441,7 +423,7 @@ class TableParser(Parser):
         rows = len(offsets) - 1
         out, met = allocate_rows(rows, rows, self.options.dtype), self.vocabulary.met
         words.categories(data, offsets, 0, 0, seed, self.mask, self.recipe.trim, out, met)
-        self.collect_names(name, decode_name, data)
+        self.vocabulary.collect(Cells.spell_name(name, decode_name, data))
         return out
 
     def text_features(self, number: int, column: Any) -> CSRBuffer:
@@ -456,7 +438,8 @@ class TableParser(Parser):
         kinds = grams.longest - grams.shortest + 1
         out = allocate_rows(rows, most * kinds, self.options.dtype)
         words.text(data, offsets, 0, 0, grams, out, self.vocabulary.met)
-        self.collect_names(name, decode_name if grams.characters else decode_words, data)
+        spell = decode_name if grams.characters else decode_words
+        self.vocabulary.collect(Cells.spell_name(name, spell, data))
         return out
 
     def grams(self, number: int) -> Grams:
@@ -471,10 +454,6 @@ class TableParser(Parser):
         values = rows.values.copy()
         words.weigh_rows(rows.starts, self.grams(0), values, rows.indices)
         return rows._replace(values=read_only(values))
-
-    def collect_names(self, name: str, spell: Callable[[bytes], str], data: Any) -> None:
-        """Keep the names of features that a column shows for the first time."""
-        self.vocabulary.collect(Cells.spell_name(name, spell, data))
 
 
 def table_scaling(recipe: FeatureRecipe, dtype: Any = np.float64) -> DenseScaling:
@@ -514,22 +493,15 @@ def missing_name(name: str) -> str:
     return f"{name} is missing"
 
 
-def group_numbers(recipe: FeatureRecipe, features: ColumnNames) -> list[int]:
-    """Number the groups of columns to cross; 0 is for columns outside of every cross."""
-    crossed = () if recipe.pairs else sorted(set(chain(*split_crosses(recipe))))
-    numbers = {name: number for number, name in enumerate(crossed, 1)}
-    return [numbers.get(name, 0) for name in features.names]
-
-
 def join_columns(
-    parts: list[CSRBuffer], numbers: list[int], dtype: np.dtype, grouped: bool
+    parts: list[CSRBuffer], numbers: list[int] | None, dtype: np.dtype
 ) -> tuple[CSRBuffer, np.ndarray]:
-    """Join the features of several columns row by row, with the group of each value if asked."""
+    """Join the features of several columns row by row, with the group of each value if given."""
     starts = np.add.reduce([part.starts for part in parts])
     values = int(starts[-1])
     out = CSRBuffer(np.empty(values, dtype), np.empty(values, np.uint32), starts)
-    groups, ends = np.empty(values if grouped else 0, np.uint16), starts[:-1].copy()
-    for part, number in zip(parts, numbers, strict=True):
+    groups, ends = np.empty(values if numbers else 0, np.uint16), starts[:-1].copy()
+    for part, number in zip(parts, numbers or [0] * len(parts), strict=True):
         words.append(part, number, ends, out, groups)
     return out, groups
 

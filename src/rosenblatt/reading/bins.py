@@ -41,17 +41,12 @@ def name_bins(name: str, edges: Sequence[float]) -> list[str]:
     return [f"{name} ≤ {edges[0]:.6g}", *between, f"{name} > {edges[-1]:.6g}"]
 
 
-class ColumnBins:
-    """The bins of one column of a table, and the index of the feature of each bin."""
-
-    def __init__(self, edges: Sequence[float], indices: Sequence[int]) -> None:
-        self.edges = np.array(edges, np.float64)
-        self.indices = np.array(indices, np.uint32)
-
-    def features(self, column: np.ndarray, dtype: np.dtype) -> CSRBuffer:
-        """Make the feature of each number's bin; none for a missing number."""
-        known = ~np.isnan(column)
-        numbers = np.searchsorted(self.edges, column[known].astype(np.float64))
-        starts = np.zeros(len(column) + 1, np.uint64)
-        np.cumsum(known, out=starts[1:])
-        return CSRBuffer(np.ones(len(numbers), dtype), self.indices[numbers], starts)
+def make_bins(
+    edges: np.ndarray, indices: np.ndarray, column: np.ndarray, dtype: np.dtype
+) -> CSRBuffer:
+    """Make the feature of each number's bin; none for a missing number."""
+    known = ~np.isnan(column)
+    numbers = np.searchsorted(edges, column[known].astype(np.float64))
+    starts = np.zeros(len(column) + 1, np.uint64)
+    np.cumsum(known, out=starts[1:])
+    return CSRBuffer(np.ones(len(numbers), dtype), indices[numbers], starts)

@@ -1,6 +1,5 @@
 """Parquet and Arrow files, one or many, through Arrow's datasets."""
 
-import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,7 +10,6 @@ import numpy as np
 
 from ..data.rows import n_rows
 from ..disk import TemporaryFile
-from ..parameters import InputError
 from .arrow import DecodedColumns, TableParser
 from .batches import Batch, slice_batch
 from .formats import format_from_magic
@@ -163,7 +161,9 @@ def detect_columnar(
         opened = Opened(make_dataset(source.table), len(source.table))
     else:
         opened = open_files(source, format)
-    schema, index = divide_index(opened.dataset.schema, stated_columns(recipe, options))
+    known = {name for name, _ in recipe.columns or ()}
+    stated = {recipe.label, recipe.id, *recipe.text, *recipe.ignore, *options.category}
+    schema, index = divide_index(opened.dataset.schema, known | stated)
 
     def first_rows(columns: Sequence[str]) -> Any:
         return opened.dataset.head(FIRST_ROWS, columns=list(columns), use_threads=False)
@@ -185,7 +185,9 @@ def open_files(source: Source, format: str) -> Opened:  # noqa: A002
         found = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
         return Opened(found, found.count_rows(), copied)
     except (ValueError, OSError) as error:
-        raise unreadable_error(source, files, format) from error
+        what = f"cannot be read as {format}: it is damaged or of another format"
+        several = [file for file in source.files[1:] and files if file in str(error)]
+        raise file_error("damaged", [*several, source.name][0], what) from error
 
 
 def copy_source(source: Source) -> TemporaryFile:
@@ -256,12 +258,6 @@ class ColumnarParser(TableParser):
         return self.decode_table(data)
 
 
-def stated_columns(recipe: FeatureRecipe, options: ReaderOptions) -> set[Any]:
-    """Return the names of columns that a person or a model asks for."""
-    known = {name for name, _ in recipe.columns or ()}
-    return known | {recipe.label, recipe.id, *recipe.text, *recipe.ignore, *options.category}
-
-
 def divide_index(schema: Any, stated: set[Any]) -> tuple[Any, list[str]]:
     """Return the columns without the index of a pandas data frame, and the names of the index.
 
@@ -302,23 +298,6 @@ def check_batches(scanned: Iterator[Any], name: str) -> Iterator[Any]:
             return
         rows += len(batch)
         yield batch
-
-
-def unreadable_error(source: Source, files: list[str], format: str) -> InputError:  # noqa: A002
-    """Return the error of files that Arrow cannot read: which, and why as far as is known."""
-    from pyarrow import dataset
-
-    for file in files:
-        name = file if len(files) > 1 else source.name
-        if not os.path.getsize(file):
-            return file_error("empty", name, "is empty")
-        try:
-            dataset.dataset([file], format=ARROW_NAMES.get(format, format)).count_rows()
-        except (ValueError, OSError):
-            what = f"cannot be read as {format}: it is damaged or of another format"
-            return file_error("damaged", name, what)
-    what = "has files with columns of the same name and of different types"
-    return file_error("column-types", source.name, what)
 
 
 def is_plain(source: Source) -> bool:

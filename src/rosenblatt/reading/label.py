@@ -73,8 +73,8 @@ def with_label(
     if not len(names):
         raise file_error("no-columns", names.source, "has no columns to learn from")
     cells = lru_cache(lambda place: count_cells(first_cells(place)))
-    stated = recipe.label is not None
-    usual = [names.number(recipe.label)] if stated else find_usual_labels(names.names)
+    stated, label = recipe.label is not None, recipe.label
+    usual = find_usual_labels(names.names) if label is None else [names.number(label)]
     places = usual if stated else list(dict.fromkeys([*usual, len(names) - 1]))
     if recipe.labels_separator is not None:
         return replace(recipe, label=names.names[places[0]], numbers=False), {}

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import MaxAbsScaler, RobustScaler, StandardScaler
 
-from rosenblatt import Perceptron
+from rosenblatt import Perceptron, train
 from rosenblatt.data.rows import to_matrix
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.reading.scaling import looks_like_codes
@@ -239,6 +239,12 @@ def test_columns_that_no_model_can_have_are_refused_before_they_are_measured(wri
     path = write("wide.svm", b"1 1:0.5 3:1e3 4294967295:-2\n-1 2:1 3:4\n")
     with refused("too-many-columns"):
         read_whole(read(path))
+
+
+@pytest.mark.parametrize("options", [{"bins": 4}, {"scale": "robust"}])
+def test_without_a_row_to_learn_from_nothing_is_measured(write, options):
+    with pytest.raises(ValueError, match=r"none of its 2 rows has a label\.$"):
+        train(write("t.csv", "a,tags\n2,\n3,\n"), **options)
 
 
 def test_there_are_other_words_for_scales(write):

@@ -137,7 +137,7 @@ def test_a_plane_of_fractions_is_not_rounded():
 
 
 def test_nothing_undecided_verifies():
-    assert not Undecided(-np.inf, 0.0).verify(XOR, ODD)
+    assert not Undecided(0.0).verify(XOR, ODD)
 
 
 # Certificates as files
@@ -174,7 +174,7 @@ def test_a_certificate_of_extreme_rows_comes_back(tmp_path):
 
 def test_only_proofs_are_saved(tmp_path):
     with pytest.raises(ValueError, match="proves nothing"):
-        save_certificate(Undecided(-np.inf, 0.0), tmp_path / "proof.json")
+        save_certificate(Undecided(0.0), tmp_path / "proof.json")
     assert not list(tmp_path.iterdir())
 
 

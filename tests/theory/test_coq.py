@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from rosenblatt import Separable, save_certificate, separability
+from rosenblatt import Separable, separability
 from rosenblatt.theory import coq
 from rosenblatt.theory.problem import check_problem
 
@@ -173,14 +173,6 @@ def test_a_file_that_was_changed_is_no_proof(monkeypatch, what, tmp_path):
     assert CHANGES[what][0] in text
     path.write_text(text.replace(*CHANGES[what]), encoding="utf-8")
     assert not coq.check_coq(coq.read_coq(path), XOR, ODD, path)
-
-
-@pytest.mark.slow
-def test_a_certificate_is_verified_by_coq(built, tmp_path):
-    X, y = separated(20, 2)
-    save_certificate(separability(X, y), tmp_path / "proof.json")
-    assert coq.verify_coq(tmp_path / "proof.json", X, y) == ("is separable", True)
-    assert coq.verify_coq(tmp_path / "proof.json", X, -y) == ("is separable", False)
 
 
 def test_without_coq_there_is_a_sentence(monkeypatch):

@@ -14,7 +14,7 @@ X, LABELS = X[:100], np.where(LABELS[:100] == 1, 1, -1)
 SEPALS, OF_SEPALS = X[:99, :2], LABELS[:99]
 
 
-@pytest.mark.parametrize("form", FORMS.keys() - {"003-offset"})
+@pytest.mark.parametrize("form", sorted(FORMS.keys() - {"003-offset"}))
 @pytest.mark.parametrize("rows", [slice(0, 100), slice(45, 55)])
 def test_a_form_is_perceptron_with_its_parameters(form, rows):
     run = train_form(X[rows], LABELS[rows], form, random_state=3, max_iter=50)

@@ -54,7 +54,7 @@ def test_online_to_batch_holds_as_often_as_it_says(noise):
         X, y = draw(rng, 100, noise)
         model = Perceptron(random_state=seed, max_iter=3).fit(X, y)
         epoch = model.history_[0]
-        found = generalization(model.history_, 100, separated=False, order="each", delta=0.2)
+        found = generalization(model, 100, delta=0.2)
         assert found.online == pytest.approx(epoch.mistakes / 100 + np.sqrt(np.log(5) / 200))
         new, labels = draw(rng, 2000, noise)
         weights, bias, before, total = np.zeros(3), 0.0, 0, 0.0

@@ -1,7 +1,4 @@
-"""What is surely positive is positive, and equal rows have equal fingerprints."""
-
-from fractions import Fraction
-from itertools import combinations
+"""What is surely positive is positive."""
 
 import numpy as np
 import pytest
@@ -10,16 +7,8 @@ from hypothesis.extra.numpy import arrays
 
 from rosenblatt.theory.problem import Problem
 
-from ..conftest import LAYOUTS, csr, examples
-
-
-def exactly(X, signs, w, b):
-    """y(w·x + b) of every row in fractions."""
-    products = (
-        [Fraction(p) * Fraction(q) for p, q in zip(x, w.tolist(), strict=True)] for x in X.tolist()
-    )
-    return [int(s) * sum(terms, Fraction(b)) for s, terms in zip(signs, products, strict=True)]
-
+from ..conftest import LAYOUTS, csr
+from .conftest import exactly
 
 any_float = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
@@ -69,24 +58,3 @@ def test_the_filter_settles_almost_every_row(layout):
     sure = surely(LAYOUTS[layout](X), signs, w, 0.1)
     assert sure.mean() > 0.999
     assert not surely(LAYOUTS[layout](X), -signs, w, 0.1).any()
-
-
-def prints(X):
-    return Problem(X, np.ones(X.shape[0])).fingerprints().tolist()
-
-
-@given(examples())
-def test_equal_rows_have_equal_fingerprints(data):
-    X, _ = data
-    found = prints(X)
-    assert found == prints(csr(X)) == prints(csr(X, np.int64)) == prints(X * 1.0 - 0.0)
-    assert found == prints(np.where(X == 0, -0.0, X))
-    for a, b in combinations(range(len(X)), 2):
-        assert (found[a] == found[b]) == np.array_equal(X[a], X[b])
-
-
-def test_stored_zeros_leave_no_fingerprint():
-    X = csr(np.array([[1.0, 2.0, 3.0], [1.0, 0.0, 3.0]]))
-    X.data[1] = 0.0
-    first, second = prints(X)
-    assert first == second

@@ -10,7 +10,7 @@ class CodedError(ValueError):
     Parameters
     ----------
     message
-        The message; it names parameters as Python does.
+        The message, in one line; it names parameters as Python does.
     code
         The short name.
 
@@ -22,7 +22,7 @@ class CodedError(ValueError):
 
     def __init__(self, message: str, /, *, code: str) -> None:
         self.code = code
-        super().__init__(message)
+        super().__init__(message.replace("\n", "\\n"))  # of a label or a name in the message
 
     def reword(self, message: str, **changes: Any) -> Self:
         """Return the same error with another message, and with other attributes if some change."""

@@ -353,7 +353,7 @@ class ColumnNames:
 
     def no_column_error(self, column: Any) -> InputError:
         """Return the error of a column that is not there."""
-        there = ", ".join(self.names[:20]) + (", …" if len(self) > 20 else "")
+        there = ", ".join(name[:40] for name in self.names[:20]) + (", …" if len(self) > 20 else "")
         what = f"has no column {column!r}; there are: {there}"
         parts = [part.strip() for part in str(column).split(",")]
         if len(parts) > 1 and all(part in self.numbers for part in parts):

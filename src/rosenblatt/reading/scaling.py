@@ -104,7 +104,7 @@ class DenseSurvey:
         self.width, self.keep = width, keep  # rows for quantiles; of more, every second, fourth …
         self.seen = np.zeros((6, width))
         self.count, self.step = 0, 1
-        self.kept: list[np.ndarray] = []
+        self.kept = [np.empty((0, width), np.float32)]
         self.first = np.empty((0, width))  # rows
 
     def add(self, rows: Rows) -> None:

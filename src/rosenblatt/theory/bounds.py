@@ -10,7 +10,7 @@ M ≤ n(R/γ)². The T passes that move the weights have 1 ≤ mₜ ≤ n, so m�
 nT ≤ (n + 1)M − (γM/R)², which is largest at M = (n + 1)(R/γ)²/2: T ≤ (R/γ)²(n + 1)²/(4n).
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -161,54 +161,26 @@ def mistake_bounds(
     origin = reached if b == 0 else -np.inf
     lifted, u = radius_with_bias(R, 1.0), float(np.hypot(1, b))
     functional = problem.margins(w, b) / u
-    targets = choose_targets(functional) if gamma is None else np.array([gamma])
+    if gamma is not None:
+        targets = np.array([gamma])
+    elif (functional > 0).any():
+        targets = np.quantile(functional[functional > 0], np.linspace(0, 1, 33))
+    else:
+        targets = np.array([max(float(np.abs(functional).max()), 1.0)])
+    short = [np.maximum(0.0, target - functional) for target in targets]
+    D, L = np.linalg.norm(short, axis=1), np.sum(short, axis=1) / targets
+    a = lifted / targets
     return MistakeBounds(
         novikoff=mistake_bound(R, origin),
         radius_step=mistake_bound(float(np.sqrt(2) * np.hypot(R, max(R, abs(b)))), reached),
         unit_step=mistake_bound(lifted * u, reached),
         unit_rows=mistake_bound(1.0, origin) if R <= 1 + 1e-12 else np.inf,
-        squared_hinge=min(squared_hinge_bound(functional, lifted, float(t)) for t in targets),
-        hinge=min(hinge_bound(functional, lifted, float(t)) for t in targets),
+        squared_hinge=float(np.min((a + D / targets) ** 2)),
+        hinge=float(np.min(L + a * a / 2 + a * np.sqrt(L + a * a / 4))),
     )
 
 
-def squared_hinge_bound(functional: Array, R: float, gamma: float) -> float:
-    """Compute ((R + D)/γ)² with D² = Σ max(0, γ - margin)²."""
-    D = float(np.linalg.norm(np.maximum(0.0, gamma - functional)))
-    return mistake_bound(R + D, gamma)
-
-
-def hinge_bound(functional: Array, R: float, gamma: float) -> float:
-    """Compute L + a²/2 + a√(L + a²/4) with L = Σ max(0, 1 - margin/γ)."""
-    L, a = float(np.maximum(0.0, 1 - functional / gamma).sum()), R / gamma
-    return L + a * a / 2 + a * float(np.sqrt(L + a * a / 4))
-
-
-def choose_targets(functional: Array) -> Array:
-    """Choose target margins to try: quantiles of the positive margins of the rows."""
-    positive = functional[functional > 0]
-    if not len(positive):
-        return np.array([max(float(np.abs(functional).max(initial=0.0)), 1.0)])
-    return np.quantile(positive, np.linspace(0, 1, 33))
-
-
 # What a run has proved
-
-
-class FittedPerceptron(Protocol):
-    """The part of a fitted model that the theorem is about."""
-
-    eta0: Any
-    order: str
-    stop_reason_: str
-    history_: list[Any]
-
-    @property
-    def n_mistakes_(self) -> int:
-        """The number of updates."""
-
-    def last_weights(self) -> tuple[Array, float, float]:
-        """Return weights, bias and ``intercept_step``; raise where the theorem does not apply."""
 
 
 class Convergence(NamedTuple):
@@ -261,9 +233,7 @@ class Convergence(NamedTuple):
 
 
 @np.errstate(all="ignore")  # overflow gives infinity
-def compute_convergence(
-    model: FittedPerceptron, X: Any, y: ArrayLike, tolerance: float = 1e-3
-) -> Convergence:
+def compute_convergence(model: Any, X: Any, y: ArrayLike, tolerance: float = 1e-3) -> Convergence:
     """Compute the numbers of the theorem for the rows of a run, with γ up to a tolerance."""
     step = model.last_weights()[2]
     problem = check_problem(X, y, fit_intercept=False)
@@ -347,7 +317,7 @@ class Report(NamedTuple):
         return "\n".join(filter(None, [*lines, str(self.generalization or "")]))
 
 
-def report(model: FittedPerceptron, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Report:
+def report(model: Any, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Report:
     """Compare the run of a fitted Perceptron with the convergence theorem.
 
     The bias counts as a coordinate of the rows, with the value √``intercept_step``.
@@ -402,10 +372,5 @@ def report(model: FittedPerceptron, X: Any, y: ArrayLike, *, tolerance: float = 
         chain=(low, reached, float(high)),
         updates=updates,
         most_updates=None if updates is None else found.most_updates,
-        generalization=generalization(
-            model.history_,
-            len(np.asarray(y)),
-            separated=model.stop_reason_ == "separated",
-            order=model.order,
-        ),
+        generalization=generalization(model, len(np.asarray(y))),
     )

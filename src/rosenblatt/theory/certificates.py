@@ -211,9 +211,8 @@ class Undecided(Verdict):
 
     Attributes
     ----------
-    attained, upper : float
-        The largest margin found (-∞ if no hyperplane was found to separate the rows) and an upper
-        bound on all margins, up to rounding; an upper bound near 0 suggests inseparable data.
+    upper : float
+        An upper bound on all margins; one near 0 suggests inseparable data.
 
     See Also
     --------
@@ -222,11 +221,10 @@ class Undecided(Verdict):
 
     Examples
     --------
-    >>> Undecided(-np.inf, 1e-9).verify([[1.0]], [1])
+    >>> Undecided(1e-9).verify([[1.0]], [1])
     False
     """
 
-    attained: float
     upper: float
 
 

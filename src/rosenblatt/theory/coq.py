@@ -20,14 +20,13 @@ from numpy.typing import ArrayLike
 
 from ..data.rows import to_dense
 from ..disk import replace_file
-from .certificates import Inseparable, Separable, load_certificate
+from .certificates import Inseparable, Separable
 from .margins import max_margin
 from .problem import Problem, check_problem
 from .separability import start_perceptron
 
 MOST_NUMBERS = 50_000  # coqc reads about a thousand a second
 MOST_MISTAKES = 5_000  # Coq writes the natural number n with n symbols
-PLAIN_NUMBERS = 100_000_000
 BITS = (16, 32, 53)  # of the weights; fewer bits are checked faster
 
 
@@ -107,30 +106,24 @@ def find_short_plane(found: Separable, problem: Problem) -> tuple[tuple[int, ...
         size = Fraction(largest)
         for bits in BITS:
             *w, b = (round(Fraction(value) * 2**bits / size) for value in (*weights, bias))
-            if is_separator(w, b, problem):
+            short = Separable(tuple(map(float, w)), float(b), np.nan)
+            if short.separates(problem):
                 return tuple(w), b
     *w, b = to_integers((*found.weights, found.bias))
     return tuple(w), b
 
 
-def is_separator(weights: list[int], bias: int, problem: Problem) -> bool:
-    """Whether a hyperplane of short integers separates the rows."""
-    return Separable(tuple(map(float, weights)), float(bias), np.nan).separates(problem)
-
-
 def bound_mistakes(plane: Plane, problem: Problem) -> int:
     """Compute the bound of the convergence theorem on the mistakes of every run, rounded down.
 
-    (R² + s)(s‖u‖² + c²) / sγ² for a bias that moves by s = 1, R²‖u‖² / γ² without a bias.
+    (R² + s)(‖u‖² + c²) / γ² for a bias c that moves by s: 1, or 0 without a bias.
     """
     rows = np.arange(len(problem.signs))
     weights = tuple(map(Fraction, plane.weights))
     least = min(Separable(weights, Fraction(plane.bias), np.nan).exact_margins(problem, rows))
     longest = max(sum(value**2 for _, value in problem.entries(i)) for i in rows.tolist())
-    size = sum(value**2 for value in plane.weights)
-    if plane.fit_intercept:
-        return math.floor((longest + 1) * (size + plane.bias**2) / least**2)
-    return math.floor(longest * size / least**2)
+    size = sum(value**2 for value in (*plane.weights, plane.bias))
+    return math.floor((longest + plane.fit_intercept) * size / least**2)
 
 
 # Runs
@@ -325,17 +318,9 @@ def parse_integers(text: str) -> list[int]:
 
 
 def verify_coq(path: str | Path, X: Any, y: ArrayLike) -> tuple[str, bool]:
-    """Return the claim of a Coq file or certificate about rows, and whether Coq accepts it."""
-    if Path(path).suffix == ".v":
-        proof, written = read_coq(path), Path(path)
-        holds = check_coq(proof, X, y, written)
-    else:
-        verdict = load_certificate(path)
-        problem = check_problem(X, y, verdict.fit_intercept)
-        if not verdict.holds(problem):
-            return f"is {type(verdict).__name__.lower()}", False
-        proof = to_proof(verdict, problem)
-        holds = check_coq(proof, X, y)
+    """Return the claim of a Coq file about rows, and whether Coq accepts it."""
+    proof = read_coq(path)
+    holds = check_coq(proof, X, y, path)
     if isinstance(proof, RunLog):
         claim = f"has a run of {len(proof.rows)} mistakes"
         return f"{claim} that separates it" if proof.separates else claim, holds
@@ -371,18 +356,11 @@ def check_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path | None = None
 
 def write_plain(proof: Proof, X: Any, y: ArrayLike, folder: str | Path) -> tuple[Path, Path]:
     """Write rows and proof as text files for ``rosenblatt-check``; return their paths."""
-    problem = check_problem(X, y)
-    n, d = problem.X.shape
-    if n * d > PLAIN_NUMBERS:
-        raise ValueError(
-            f"{n:,} rows of {d:,} numbers are too many for plain text, which takes "
-            f"{PLAIN_NUMBERS:,} numbers."
-        )
     folder = Path(folder)
     folder.mkdir(exist_ok=True)
     rows, certificate = folder / "rows.txt", folder / "proof.txt"
     with replace_file(rows) as temporary, temporary.open("w", encoding="ascii") as file:
-        file.writelines(f"{format_row(sign, x)}\n" for sign, x in read_rows(problem))
+        file.writelines(f"{format_row(*row)}\n" for row in read_rows(check_problem(X, y)))
     with replace_file(certificate) as temporary:
         temporary.write_text(format_plain(proof), encoding="ascii")
     return rows, certificate

@@ -14,7 +14,6 @@ length 1 (Cesa-Bianchi, Conconi & Gentile 2004). A vote of the same weights errs
 often as they do on average.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,48 +61,20 @@ class Generalization(NamedTuple):
         return "\n".join(lines) if len(lines) > 1 else ""
 
 
-def generalization(
-    history: Sequence[Any], n_rows: int, *, separated: bool, order: str, delta: float = 0.05
-) -> Generalization:
-    """Bound the error on new rows by the mistakes that a run made.
+def generalization(model: Any, n_rows: int, delta: float = 0.05) -> Generalization:
+    """Bound the error on new rows by the mistakes of a fitted perceptron on ``n_rows`` rows.
 
-    Parameters
-    ----------
-    history : sequence of Epoch
-        The epochs of the run.
-    n_rows : int
-        The rows that it learnt from.
-    separated : bool
-        Whether it ended because nothing was wrong.
-    order : str
-        The order of the rows.
-    delta : float, default=0.05
-        The probability that the second bound may fail.
-
-    Returns
-    -------
-    Generalization
-        The bounds; None where one does not hold for the run.
-
-    References
-    ----------
-    Freund & Schapire (1999), "Large margin classification using the perceptron algorithm", Machine
-    Learning 37(3), 277-296.
-
-    Cesa-Bianchi, Conconi & Gentile (2004), "On the generalization ability of on-line learning
-    algorithms", IEEE Transactions on Information Theory 50(9), 2050-2057.
-
-    Examples
-    --------
-    >>> from rosenblatt import Epoch
-    >>> epochs = [Epoch(1, 100, 4, 4, 9.0), Epoch(2, 100, 1, 1, 2.0), Epoch(3, 100, 0, 0, 0.0)]
-    >>> found = generalization(epochs, 100, separated=True, order="each")
-    >>> found.left_out, round(found.online, 3)
-    (0.05, 0.162)
+    A bound is None where it does not hold for the run; the second may fail with probability
+    ``delta``. References: Freund & Schapire (1999), "Large margin classification using the
+    perceptron algorithm", Machine Learning 37(3), 277-296; Cesa-Bianchi, Conconi & Gentile (2004),
+    "On the generalization ability of on-line learning algorithms", IEEE Transactions on Information
+    Theory 50(9), 2050-2057.
     """
     left_out = online = None
-    if separated and order in ONE_BY_ONE:
-        left_out = sum(epoch.mistakes for epoch in history) / n_rows
-    if order in ONE_BY_ONE and history:
-        online = history[0].mistakes / n_rows + float(np.sqrt(np.log(1 / delta) / (2 * n_rows)))
+    if model.order in ONE_BY_ONE and model.history_:
+        online = model.history_[0].mistakes / n_rows + float(
+            np.sqrt(np.log(1 / delta) / 2 / n_rows)
+        )
+        if model.stop_reason_ == "separated":
+            left_out = sum(epoch.mistakes for epoch in model.history_) / n_rows
     return Generalization(n_rows, left_out, online, delta)

@@ -12,7 +12,15 @@ from ..parameters.tables import SIGN_OF_ZERO
 from .certificates import Separable
 from .exact import MOST_WORK, Effort
 from .hull import Hull, nearest_to_origin, widest_gap
-from .problem import Problem, check_problem, check_rows, check_weights, length
+from .problem import (
+    Problem,
+    check_problem,
+    check_rows,
+    check_weights,
+    exponent,
+    length,
+    scale_by_powers,
+)
 from .separability import decide
 
 
@@ -39,8 +47,10 @@ def radius(X: Any) -> float:
     >>> radius([[3.0, 4.0], [1.0, 0.0]])
     5.0
     """
-    rows, power = Problem(check_rows(X), np.empty(0)).rescale()
-    return float(np.ldexp(row_norms(rows.X).max(), power))
+    X = check_rows(X)
+    power = exponent(X)  # squares could overflow or vanish
+    scaled = scale_by_powers(X, np.full(X.shape[1], -power))
+    return float(np.ldexp(row_norms(scaled).max(), power))
 
 
 def margins(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> Array:
@@ -375,15 +385,14 @@ def max_margin(
 @np.errstate(all="ignore")  # overflow gives infinity
 def solve_max_margin(problem: Problem, tolerance: float) -> MaxMargin:
     """Find a hyperplane near the largest margin, for checked rows."""
-    scaled, power = problem.rescale()
-    hull = Hull(scaled, distances=True)
+    hull = Hull(problem, distances=True)
     nearest = nearest_to_origin(hull, tolerance)
     weights, bias = hull.plane(nearest.normal)
     weights = weights / (float(length(weights)) or 1.0)
     if problem.fit_intercept:
-        functional = scaled.margins(weights)
+        functional = problem.margins(weights)
         low, high = (float(functional[problem.signs == sign].min()) for sign in (1, -1))
-        bias = float(np.ldexp((high - low) / 2, power))
+        bias = high / 2 - low / 2
     support, shares = nearest.shares()
     upper = widest_gap(problem, support, shares)
     found = MaxMargin(weights, bias, -np.inf, upper, support, shares, problem.fit_intercept)

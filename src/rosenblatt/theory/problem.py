@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from ..data.labels import encode, make_labels
 from ..data.rows import Array, is_sparse, to_canonical
-from ..kernels.algebra import mix
 
 
 class Problem(NamedTuple):
@@ -34,19 +33,10 @@ class Problem(NamedTuple):
         """
         terms = 2.0 * (len(weights) + 4)
         with np.errstate(all="ignore"):
-            sizes = np.concatenate([abs(part) @ abs(weights) for part in self.blocks()])
+            sizes = abs(self.X) @ abs(weights)
             bound = terms * 2.0**-53 * (sizes + abs(bias)) + terms * 2.0**-1074
             margins = self.margins(weights, bias)
             return margins - bound, margins + bound
-
-    def fingerprints(self) -> Array:
-        """Compute a hash of every row, which is the same for equal rows, dense or sparse."""
-        return np.concatenate([hash_rows(part) for part in self.blocks()])
-
-    def blocks(self) -> Iterator[Any]:
-        """Iterate over blocks of rows that fit into a processor's cache."""
-        rows = max(1, BLOCK // max(self.X.shape[1], 1))
-        return (self.X[first : first + rows] for first in range(0, len(self.signs), rows))
 
     def margin(self, weights: Array, bias: float = 0.0) -> float:
         """Compute the smallest distance of a row from a hyperplane; -∞ if a row is not right."""
@@ -64,20 +54,6 @@ class Problem(NamedTuple):
         else:
             columns, values = range(self.X.shape[1]), self.X[row].tolist()
         return ((j, Fraction(value)) for j, value in zip(columns, values, strict=True) if value)
-
-    def rescale(self) -> tuple["Problem", int]:
-        """Divide the rows by a power of two where squares could overflow or vanish.
-
-        Returns the problem and the exponent.
-        """
-        power = exponent(self.X)
-        if abs(power) <= LARGE:
-            return self, 0
-        return self._replace(X=scale_by_powers(self.X, np.full(self.X.shape[1], -power))), power
-
-    def select(self, rows: Array) -> "Problem":
-        """The problem of some of the rows."""
-        return Problem(self.X[rows], self.signs[rows], self.fit_intercept)
 
 
 def check_problem(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Problem:
@@ -129,22 +105,6 @@ def check_weights(X: Any, weights: ArrayLike) -> Array:
             f"weights must be {X.shape[1]} finite numbers, one per column of X; got {len(w)}."
         )
     return w
-
-
-BLOCK = 1 << 14  # values
-
-
-def hash_rows(X: Any) -> Array:
-    """Hash rows of float64, by the bits of their nonzero values and by their columns."""
-    stored = is_sparse(X)
-    values = X.data if stored else X
-    seeds = mix.py_func(np.arange(1, X.shape[1] + 1, dtype=np.uint64))
-    hashes = mix.py_func(values.view(np.uint64) ^ (seeds[X.indices] if stored else seeds))
-    hashes[values == 0] = 0
-    if not stored:
-        return np.asarray(hashes.sum(axis=1))
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(hashes)])
-    return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]])
 
 
 def length(vectors: Array) -> Any:

@@ -81,8 +81,8 @@ def decide(problem: Problem, effort: Effort | None = None) -> Separable | Insepa
                 return replace(verdict, margin=verdict.measure(problem))
         elif verdict.holds(problem):
             return verdict
-    nearest = nearest_to_origin(Hull(problem.rescale()[0], distances=True), 1e-6)
-    return Undecided(-np.inf, widest_gap(problem, *nearest.shares()))
+    nearest = nearest_to_origin(Hull(problem, distances=True), 1e-6)
+    return Undecided(widest_gap(problem, *nearest.shares()))
 
 
 def find_candidates(problem: Problem, effort: Effort) -> Iterator[Separable | Inseparable]:
@@ -135,12 +135,12 @@ def try_perceptron(problem: Problem) -> Iterator[Separable]:
 
 
 def try_equal_rows(problem: Problem) -> Iterator[Inseparable]:
-    """Try pairs of equal rows with opposite labels."""
-    prints = problem.fingerprints()
-    order = np.argsort(prints, kind="stable")
-    prints, labels = prints[order], problem.signs[order]
-    twins = np.flatnonzero((prints[1:] == prints[:-1]) & (labels[1:] != labels[:-1]))
-    for k in twins[:3]:  # one fingerprint may agree by chance, three do not
+    """Try pairs of equal rows with opposite labels: those with the same product."""
+    products = problem.X @ np.random.default_rng(0).random(problem.X.shape[1])
+    order = np.argsort(products, kind="stable")
+    products, labels = products[order], problem.signs[order]
+    twins = np.flatnonzero((products[1:] == products[:-1]) & (labels[1:] != labels[:-1]))
+    for k in twins[:3]:  # one product may agree by chance, three do not
         yield make_certificate(problem, order[k : k + 2].tolist(), [Fraction(1, 2)] * 2)
 
 
@@ -194,7 +194,8 @@ def try_each_size(problem: Problem, effort: Effort) -> Iterator[Separable | Inse
         if isinstance(verdict, Separable):
             yield replace(verdict, fit_intercept=True)
     for rows in map(np.sort, np.split(order, gaps)):
-        for verdict in try_floating_point(problem.select(rows), effort):
+        some = problem._replace(X=problem.X[rows], signs=problem.signs[rows])
+        for verdict in try_floating_point(some, effort):
             if isinstance(verdict, Inseparable):
                 yield replace(verdict, support=tuple(rows[list(verdict.support)].tolist()))
 
@@ -263,7 +264,7 @@ def separability_of_partitions(
             rows.append(part.X[fresh])
             signs.append(part.signs[fresh])
         if len(known) == before:
-            return Undecided(-np.inf, np.inf)
+            return Undecided(np.inf)
         X = stack_rows(rows)
         verdict = separability(X, np.concatenate(signs), fit_intercept=fit_intercept)
         if isinstance(verdict, Inseparable):

@@ -29,6 +29,9 @@ BLANKS = " "  # stands for any run of blanks between cells
 TRANSLATED = 1 << 20  # bytes at once
 TAIL = 1 << 16  # bytes in which most last lines begin, and that are looked at together
 
+Translate = Callable[[bytes, bool], bytes]
+"""Translates the next bytes of a stream, which may be the last ones."""
+
 
 def file_error(code: str, name: str, what: str, **where: Any) -> InputError:
     """Return the error of a file: its name, and what is wrong with it."""
@@ -135,17 +138,16 @@ class Source:
     def translate(self, stream: "ByteStream") -> "ByteStream":
         """Translate a stream to UTF-8, and blanks between cells to tabs where asked."""
         if self.encoding is not None:
-            recoding = Recoding(stream.name, self.encoding)
             if looks_like_utf8(stream.head(TRANSLATED), self.encoding):
                 self.misread = self.encoding
-            stream = ByteStream(stream.name, Translated(stream, recoding), stream)
-        return replace_blanks(stream) if self.blanks else stream
+            stream = translate(stream, make_recoder(stream.name, self.encoding))
+        return translate(stream, make_tabs()) if self.blanks else stream
 
     def divide_at_blanks(self) -> None:
         """Replace runs of blanks between cells by tabs from now on."""
         self.blanks, self.known_head = True, (0, b"")
         if self.stream is not None:  # what cannot be opened again, and was looked at
-            self.stream = replace_blanks(self.stream)
+            self.stream = translate(self.stream, make_tabs())
 
     def head(self, size: int) -> bytes:
         """Return the first bytes, which stay to be read; the source is opened for them once."""
@@ -299,7 +301,7 @@ def open_only_member(name: str, file: Any) -> Any:
 class Translated(io.RawIOBase):
     """A stream of bytes that a function translates block by block."""
 
-    def __init__(self, stream: ByteStream, translate: Callable[[bytes, bool], bytes]) -> None:
+    def __init__(self, stream: ByteStream, translate: Translate) -> None:
         self.stream, self.translate, self.rest, self.over = stream, translate, b"", False
 
     def readable(self) -> bool:
@@ -317,20 +319,22 @@ class Translated(io.RawIOBase):
         return count
 
 
-class Recoding:
-    """Translates bytes of another encoding to UTF-8."""
+def translate(stream: ByteStream, function: Translate) -> ByteStream:
+    """Return a stream of the bytes that a function makes of those of another one."""
+    return ByteStream(stream.name, Translated(stream, function), stream)
 
-    def __init__(self, name: str, encoding: str) -> None:
-        self.name, self.encoding = name, encoding
-        self.decoder = codecs.getincrementaldecoder(encoding)()
 
-    def __call__(self, data: bytes, last: bool) -> bytes:
-        """Translate the next bytes."""
+def make_recoder(name: str, encoding: str) -> Translate:
+    """Return a function that translates the next bytes of another encoding to UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+
+    def recode(data: bytes, last: bool) -> bytes:
         try:
-            return self.decoder.decode(data, last).encode()
+            return decoder.decode(data, last).encode()
         except UnicodeDecodeError as error:
-            what = f"has bytes that are not {self.encoding}"
-            raise file_error("encoding", self.name, what) from error
+            raise file_error("encoding", name, f"has bytes that are not {encoding}") from error
+
+    return recode
 
 
 def find_encoding(name: str | None) -> str | None:
@@ -359,24 +363,19 @@ def looks_like_utf8(head: bytes, encoding: str) -> bool:
     return True
 
 
-class Tabs:
-    """Translates runs of blanks within lines to single tabs."""
+def make_tabs() -> Translate:
+    """Return a function that translates runs of blanks within lines to single tabs."""
+    begun = b""
 
-    def __init__(self) -> None:
-        self.begun = b""
-
-    def __call__(self, data: bytes, last: bool) -> bytes:
-        """Translate the lines that are complete."""
-        data = self.begun + data
+    def translate(data: bytes, last: bool) -> bytes:
+        nonlocal begun
+        data = begun + data
         end = len(data) if last else data.rfind(b"\n") + 1
-        self.begun = data[end:]
+        begun = data[end:]
         trimmed = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data[:end])
         return re.sub(rb"[ \t]+", b"\t", trimmed)
 
-
-def replace_blanks(stream: ByteStream) -> ByteStream:
-    """Replace the blanks between cells of a stream by tabs."""
-    return ByteStream(stream.name, Translated(stream, Tabs()), stream)
+    return translate
 
 
 class Location:

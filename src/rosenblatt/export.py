@@ -362,7 +362,7 @@ def collect_words(model: Model, data: Any) -> dict[str, list[str]]:
         for name in names:
             cells = to_words(pyarrow.array([record.get(name) for record in part]))
             words = (word for word in cells.unique().to_pylist() if word is not None)
-            found[name] |= dict.fromkeys(map(str.strip, words) if recipe.get("trim") else words)
+            found[name] |= dict.fromkeys(map(str.strip, words))
         if sum(map(len, found.values())) > MOST_WORDS:
             raise ValueError(f"The columns have over {MOST_WORDS:,} words, too many for a table.")
     return {name: list(words) for name, words in found.items()}

@@ -245,10 +245,3 @@ def test_times_within_a_minute_differ(write, step, form):
     values = [dict(row)[number("when")] for row in whole(reader)[2]]
     expected = (np.arange(60) - 29.5) / np.std(np.arange(60))
     np.testing.assert_allclose(values, expected, atol=1e-4)
-
-
-def test_times_within_a_minute_are_learnt():
-    frame = pd.DataFrame({"when": seconds(60, 1), "y": [int(k >= 30) for k in range(60)]})
-    with pytest.warns(UserWarning, match="taken as dates"):
-        model = train(frame, label="y", max_iter=200, solution="last")
-    assert model.score(frame.drop(columns="y"), frame["y"]) == 1

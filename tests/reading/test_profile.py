@@ -258,8 +258,6 @@ def test_blanks_around_words_do_not_count():
     red = [(category("c", "red"), 1), (category("d", "?"), 1)]
     assert rows == [red, red, [(category("d", "up"), 1)]]
     assert sorted(reader.names.values()) == ["c=red", "d=?", "d=up"]
-    old = {**reader.features(), "trim": False}
-    assert whole(read(io.BytesIO(text), format="csv", features=old))[0] == [" yes", " no", " no"]
 
 
 def test_numbers_are_missing_with_blanks_around_too():

@@ -13,7 +13,6 @@ from sklearn.preprocessing import MaxAbsScaler, RobustScaler, StandardScaler
 from rosenblatt import Perceptron, train
 from rosenblatt.data.rows import to_matrix
 from rosenblatt.reading.reader import read, read_whole
-from rosenblatt.reading.scaling import looks_like_codes
 from rosenblatt.reading.units import in_file_units
 
 from .samples import VW, category, notices, number, refused, whole
@@ -209,14 +208,6 @@ def test_sparse_rows_of_one_size_are_left_alone():
     assert len(reader.names) == 3
 
 
-def test_what_was_kept_before_there_were_scales_is_read_as_then(write):
-    path = write("t.csv", TABLE.to_csv(index=False))
-    features = read(path, scale="none").features()
-    for name in "scale", "scales", "trim", "header", "delimiter", "encoding", "ignore", "id":
-        del features[name]
-    assert whole(read(path, features=features)) == whole(read(path, scale="none"))
-
-
 @pytest.mark.parametrize(
     "scales", [{}, {"size": [0, 1, 0, 0]}, {name: [np.nan] * 4 for name in TABLE}]
 )
@@ -311,14 +302,6 @@ def test_it_is_told_that_numbers_are_too_large_to_tell_apart(write):
     reader = read(write("u.csv", TABLE.to_csv(index=False)))
     whole(reader)
     assert "scale" not in [notice.kind for notice in reader.notices]
-
-
-def test_counts_with_a_long_tail_are_sizes_and_codes_all_over_are_names():
-    rng = np.random.default_rng(0)
-    counts = np.floor(rng.pareto(1.0, 2_000) * 10)
-    codes = rng.choice(rng.integers(10_000, 99_999, 200), 2_000).astype(float)
-    assert not looks_like_codes(counts)
-    assert looks_like_codes(codes)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -290,8 +290,7 @@ class TableParser(Parser):
             return self.refuse_long(self.number_labels(column, name), name)
         coded = to_words(column).dictionary_encode(null_encoding="encode")
         classes = coded.dictionary.to_pylist()
-        if self.recipe.trim:
-            classes = [each if each is None else each.strip() for each in classes]
+        classes = [each if each is None else each.strip() for each in classes]
         for word in sorted(MISSING_LABELS.intersection(classes) - {""}):
             self.add_notice("label-na", name=name, word=word)
         classes = [None if each in MISSING_LABELS else each for each in classes]
@@ -333,8 +332,7 @@ class TableParser(Parser):
             column = compute.split_pattern(words, self.recipe.labels_separator)
         counts = to_numbers(compute.fill_null(column.value_lengths(), 0))
         flat = to_words(column.flatten()).fill_null("")
-        if self.recipe.trim:
-            flat = compute.utf8_trim_whitespace(flat)
+        flat = compute.utf8_trim_whitespace(flat)
         known = compute.not_equal(flat, "")
         rows = np.repeat(np.arange(len(counts)), counts)[known.to_numpy(zero_copy_only=False)]
         coded = flat.filter(known).dictionary_encode()
@@ -422,7 +420,7 @@ class TableParser(Parser):
         data, offsets = column
         rows = len(offsets) - 1
         out, met = allocate_rows(rows, rows, self.options.dtype), self.vocabulary.met
-        words.categories(data, offsets, 0, 0, seed, self.mask, self.recipe.trim, out, met)
+        words.categories(data, offsets, 0, 0, seed, self.mask, True, out, met)
         self.vocabulary.collect(Cells.spell_name(name, decode_name, data))
         return out
 

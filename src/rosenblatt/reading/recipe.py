@@ -88,7 +88,6 @@ class FeatureRecipe:
     counts: str = "raw"
     tfidf: bool | None = False  # None: if all rows can be read twice
     frequencies: Frequencies | None = None
-    trim: bool = False
     scale: str = "none"
     scales: Mapping[str, Scale | str] | None = None
     labels_separator: str | None = None  # or a row has one label
@@ -99,13 +98,9 @@ class FeatureRecipe:
     @property
     def is_complete(self) -> bool:
         """Whether the statistics of all rows are known."""
-        measured = self.scale == "none" or self.scales is not None
-        return measured and not self.lacks_frequencies and not self.lacks_edges
-
-    @property
-    def lacks_edges(self) -> bool:
-        """Whether the edges of bins have not been found yet."""
-        return self.bins > 0 and self.edges is None
+        lacks_edges = self.bins > 0 and self.edges is None
+        lacks_scales = self.scale != "none" and self.scales is None
+        return not (lacks_scales or lacks_edges or self.lacks_frequencies)
 
     @property
     def lacks_frequencies(self) -> bool:
@@ -153,9 +148,7 @@ class FeatureRecipe:
         return sorted(named, key=int)
 
 
-ASKED = FeatureRecipe(
-    ngrams=None, counts="binary", tfidf=None, trim=True, scale="auto", numbers=None
-)
+ASKED = FeatureRecipe(ngrams=None, counts="binary", tfidf=None, scale="auto", numbers=None)
 """The recipe of a reader without options."""
 OF_THE_FILE = ("label", "header", "encoding", "id")
 """What may be stated about another file for the same model."""
@@ -421,15 +414,25 @@ def with_new_columns(
     text, grams = text_columns(recipe.text, names)
     ignore = names.find_names(recipe.ignore)
     row_name = None if recipe.id is None else names.find_names([recipe.id])[0]
-    refuse_two_uses(label, {"text": text, "ignore": ignore, "id": [row_name]})
+    for option, chosen in ("text", text), ("ignore", ignore), ("id", [row_name]):
+        if label is not None and label in chosen:
+            raise ParameterError(
+                f"The column {label!r} is the label; {option} is for other columns.",
+                code="label-is-feature",
+            )
+    for name in text:
+        if name in (*ignore, row_name):
+            raise ParameterError(
+                f"The column {name!r} cannot be text and be left out.", code="text-ignored"
+            )
     kept = {
         name: "text" if name in text else "number" if each.kind == "boolean" else each.kind
         for name, each in found.items()
         if each.kind and name not in (label, row_name, *ignore)
     }
     dates: dict[str, Any] = {name: found[name].form for name in kept if kept[name] == "date"}
-    numbers = [name for name in kept if kept[name] == "number"]
-    spelled: dict[str, Any] = {name: found[name].spelling for name in numbers}
+    spelled = {name: found[name].spelling for name in kept if kept[name] == "number"}
+    spellings = {name: one for name, one in spelled.items() if one is not None}
     return replace(
         recipe,
         label=label,
@@ -438,28 +441,10 @@ def with_new_columns(
         text=[name for name in kept if kept[name] == "text"],
         grams=grams,
         dates=dates,
-        spellings={
-            **recipe.spellings,
-            **{name: one for name, one in spelled.items() if one is not None},
-        },
+        spellings={**recipe.spellings, **spellings},
         ignore=ignore,
         id=row_name,
     )
-
-
-def refuse_two_uses(label: str | None, uses: Mapping[str, Sequence[Any]]) -> None:
-    """Refuse a column that is given for two uses that exclude each other."""
-    for option, chosen in uses.items():
-        if label is not None and label in chosen:
-            raise ParameterError(
-                f"The column {label!r} is the label; {option} is for other columns.",
-                code="label-is-feature",
-            )
-    for name in uses["text"]:
-        if name in (*uses["ignore"], *uses["id"]):
-            raise ParameterError(
-                f"The column {name!r} cannot be text and be left out.", code="text-ignored"
-            )
 
 
 def label_kind(found: ColumnKind, recipe: FeatureRecipe = ASKED) -> str:

@@ -103,7 +103,6 @@ def make_recipe(columns: Sequence[Column], label: str, numbers: bool, bits: int 
             text=text,
             bits=None if dense else bits or (TEXT_BITS if text else OTHER_BITS),
             grams=grams,
-            trim=True,
             scale="standard" if scaled else "none",
             scales=scales if scaled else None,
         )

@@ -68,7 +68,6 @@ def make_array_recipe(learner: LinearLearner) -> FeatureRecipe:
         label=next(name for name in (*LABEL_NAMES, "") if name not in names),
         columns=[(str(name), "number") for name in names],
         labels_separator="," if learner.multilabel else None,
-        trim=True,
     )
 
 
@@ -175,7 +174,7 @@ class TableMaker:
             return to_whole(number)
         with refused_in_row(row, self.label):
             word = "" if value is None else to_word(value)
-        word = word.strip() if self.recipe.trim else word
+        word = word.strip()
         if not word:
             raise BadExampleError("the label is missing", row, self.label)
         return word

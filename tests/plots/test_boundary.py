@@ -69,12 +69,6 @@ def test_the_arrow_points_along_the_weights_and_the_shift_ends_on_the_boundary()
     assert np.isclose(model.decision_function([end])[0], 0)
 
 
-def test_zero_weights_have_no_boundary():
-    display = BoundaryDisplay.from_weights([[0.0, 0.0]], [0.0], *XOR).plot(new_ax())
-    assert display.errors == 4
-    assert not axlines(display.ax_)
-
-
 def test_one_column_is_drawn_on_a_line():
     X, y = np.array([[-2.0], [-1.0], [3.0]]), [0, 0, 1]
     model = Perceptron(random_state=0).fit(X, y)
@@ -110,21 +104,9 @@ def test_any_classifier_is_drawn_as_it_predicts(estimator):
     ("ties", "errors"), [("mistake", 4), ("positive", 2), ("negative", 2), ("correct", 0)]
 )
 def test_ties_decide_what_is_wrong_on_the_boundary(ties, errors):
-    display = BoundaryDisplay.from_weights([[0.0, 0.0]], [0.0], *XOR, ties=ties)
+    display = BoundaryDisplay.from_weights([[0.0, 0.0]], [0.0], *XOR, ties=ties).plot(new_ax())
     assert display.errors == errors
-
-
-def test_the_weights_are_drawn_above_the_points():
-    ax = BoundaryDisplay.from_estimator(fitted(), *apart()).plot(new_ax()).ax_
-    points_at = max(drawn.get_zorder() for drawn in ax.collections)
-    assert all(text.get_zorder() > points_at for text in ax.texts)
-
-
-def test_without_a_bias_the_shift_is_zero():
-    X, y = np.array([[1.0, 0.2], [-1.0, -0.4]]), [1, 0]
-    model = Perceptron(fit_intercept=False, random_state=0).fit(X, y)
-    ax = BoundaryDisplay.from_estimator(model, X, y).plot(new_ax()).ax_
-    assert "shift −b/‖w‖ = 0" in [line.get_label() for line in ax.lines]
+    assert not axlines(display.ax_)  # zero weights have no boundary
 
 
 def test_classes_and_columns_have_their_names():
@@ -149,15 +131,3 @@ def test_a_new_row_is_a_grey_triangle_with_its_prediction(new):
     predicted = ["→ yes", "→ no"][: len(rows)]
     assert [text.get_text() for text in ax.texts if "→" in text.get_text()] == predicted
     assert display.n_rows == len(y)
-
-
-def test_a_new_row_of_many_columns_is_projected():
-    X, y = load_iris(return_X_y=True)
-    display = BoundaryDisplay.from_data(X, y == 0, new=X[:1])
-    assert np.array_equal(display.new.X, X[:1])
-    assert display.new.codes.tolist() == [1]
-
-
-def test_a_new_row_that_cannot_be_scored_is_refused():
-    with pytest.raises(ValueError, match="expecting 2 features"):
-        BoundaryDisplay.from_estimator(fitted(), *apart(), new=[[1.0, 2.0, 3.0]])

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import random_array
 
 from rosenblatt import Inseparable, max_margin, separability
 from rosenblatt.plots import CertificateDisplay
 
 from ..conftest import blobs
-from .conftest import IRIS, XOR, apart, new_ax, points
+from .conftest import apart, new_ax, points
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 7])
@@ -41,31 +40,6 @@ def test_equal_rows_of_two_classes_are_a_certificate():
     display = CertificateDisplay.from_data([[1.0, 2.0], [1.0, 2.0], [0.0, 5.0]], [0, 1, 1])
     assert display.nearest.tolist() == [[1.0, 2.0], [1.0, 2.0]]
     display.plot(new_ax())
-
-
-def test_rows_too_wide_for_their_nearest_points_are_refused():
-    X = random_array(
-        (40, 100_000), density=1e-3, random_state=np.random.default_rng(0), format="csr"
-    )
-    with pytest.raises(ValueError, match="100,000 columns"):
-        CertificateDisplay.from_data(X, np.arange(40) % 2)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: CertificateDisplay.from_data(*IRIS), "3 classes"),
-        (lambda: CertificateDisplay.from_data([[1.0]], [0]), "1 classes"),
-    ],
-)
-def test_other_than_two_classes_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-def test_classes_have_their_names():
-    display = CertificateDisplay.from_data(*XOR, class_names=["no", "yes"])
-    assert set(points(display.plot(new_ax()).ax_)) >= {"no", "yes"}
 
 
 def test_the_line_between_separable_classes_follows_the_weights():

@@ -1,21 +1,12 @@
 """Figures and files appear whole, where they should."""
 
 import pytest
-from matplotlib import pyplot
 from matplotlib.figure import Figure
 
-from rosenblatt import Perceptron
-from rosenblatt.plots import BoundaryDisplay, ProgressDisplay, save_plot
+from rosenblatt.plots import ProgressDisplay, save_plot
 from rosenblatt.plots.display import Display
 
 from .conftest import apart
-
-
-def test_a_new_figure_is_made_where_none_is_given():
-    X, y = apart()
-    display = BoundaryDisplay.from_estimator(Perceptron().fit(X, y), X, y).plot()
-    assert display.figure_ is pyplot.gcf()
-    assert display.ax_ in display.figure_.axes
 
 
 def test_a_display_saves_itself(tmp_path):

@@ -26,12 +26,6 @@ def test_each_order_has_the_engines_own_counts():
     assert display.mistakes["once"].tolist() in dots
 
 
-def test_runs_that_did_not_separate_are_marked():
-    display = OrderDisplay.from_data(*XOR, max_iter=3, orders=["each"]).plot(Figure().subplots(2))
-    assert not display.separated["each"].any()
-    assert "not separated" in display.ax_[0].get_title(loc="left")
-
-
 def test_runs_that_did_not_separate_are_open():
     X, y = XOR
     display = OrderDisplay.from_data(X, y, seeds=range(3), max_iter=3).plot()

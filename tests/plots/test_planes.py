@@ -5,8 +5,7 @@ import pytest
 
 from rosenblatt import Perceptron
 from rosenblatt.plots import BoundaryDisplay
-from rosenblatt.plots.data import Linear
-from rosenblatt.plots.planes import Limits, Plane, compute_limits
+from rosenblatt.plots.planes import compute_limits
 
 from ..conftest import blobs, csr
 from .conftest import IRIS, new_ax, points
@@ -47,21 +46,6 @@ def test_limits_have_one_shape_and_hold_every_place():
     assert np.isclose(width, 1.25 * height)
     assert all(limits.contains(place) for place in places)
     assert not compute_limits(places * [1, 100]).equal
-
-
-def test_the_foot_is_the_point_of_a_line_nearest_to_the_centre():
-    limits = Limits(np.array([-1.0, -1.0]), np.array([1.0, 1.0]), True)
-    line = Linear(np.array([[0.0, 2.0]]), np.array([-1.0]))
-    assert limits.find_foot(line).tolist() == [0.0, 0.5]
-    assert limits.find_foot(line, -1.0).tolist() == [0.0, -0.5]
-    assert limits.find_foot(line, 2.5) is None
-
-
-def test_a_boundary_across_the_plane_is_no_line():
-    plane = Plane(np.eye(3)[:2], np.array([0.0, 0.0, 2.0]), ("x", "y"))
-    seen = plane.restrict(Linear(np.array([[1e-17, 0.0, 3.0]]), np.array([1.0])))
-    assert seen.length == 0
-    assert seen.bias.tolist() == [7.0]
 
 
 def test_rows_in_a_corner_come_with_a_hint():

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from scipy.sparse import random_array
-from sklearn.svm import SVC
 
 import rosenblatt
 from rosenblatt import Perceptron, report, steps
 from rosenblatt.plots import ProgressDisplay, progress
 
 from ..conftest import blobs
-from .conftest import IRIS, XOR, apart, fitted, new_ax
+from .conftest import IRIS, XOR, apart
 
 
 @pytest.mark.parametrize("parameters", [{}, {"fit_intercept": False}, {"intercept_step": "radius"}])
@@ -121,18 +120,3 @@ def test_very_wide_rows_have_no_bound():
 def test_a_run_without_mistakes_has_empty_curves(every):
     display = ProgressDisplay.from_data(*apart(), ties="correct", every=every).plot()
     assert len(display.curves["errors"]) == 0
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: ProgressDisplay.from_data([[1.0], [2.0]], [1, 1]), "only one class"),
-        (lambda: ProgressDisplay.from_data(*XOR, every="time"), "every must be"),
-        (lambda: ProgressDisplay.from_estimator(fitted(), every="update"), "needs X and y"),
-        (lambda: ProgressDisplay.from_estimator(SVC().fit(*XOR), *XOR), "Expected a Perceptron"),
-        (lambda: ProgressDisplay.from_data(*XOR).plot(new_ax()), "ax has 1 axes"),
-    ],
-)
-def test_what_has_no_progress_is_refused_in_a_sentence(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

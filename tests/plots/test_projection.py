@@ -1,7 +1,6 @@
 """Every row lies on the side that is predicted."""
 
 import numpy as np
-import pytest
 from matplotlib.patches import StepPatch
 from sklearn.svm import SVC
 
@@ -9,7 +8,7 @@ from rosenblatt import Perceptron
 from rosenblatt.plots import ProjectionDisplay
 
 from ..conftest import blobs
-from .conftest import IRIS, new_ax
+from .conftest import new_ax
 
 
 def test_projections_lie_on_the_side_that_is_predicted():
@@ -31,15 +30,3 @@ def test_a_score_is_projected_where_there_is_no_w():
     display = ProjectionDisplay.from_estimator(model, X, y)
     assert np.array_equal(display.positions, model.decision_function(X))
     assert display.threshold == 0
-
-
-def test_more_classes_are_refused():
-    with pytest.raises(ValueError, match="3 classes"):
-        ProjectionDisplay.from_estimator(Perceptron().fit(*IRIS), *IRIS)
-
-
-def test_classes_have_their_names():
-    X, y = blobs(60, 2)
-    display = ProjectionDisplay.from_estimator(SVC().fit(X, y), X, y, class_names=["no", "yes"])
-    names = display.plot(new_ax()).ax_.get_legend_handles_labels()[1]
-    assert {"no", "yes"} <= set(names)

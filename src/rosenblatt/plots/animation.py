@@ -7,19 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from io import BytesIO
-from itertools import chain
-from pathlib import Path
 from string import Template
-from tempfile import TemporaryDirectory
 from textwrap import fill
 from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 import numpy as np
-from matplotlib.animation import FFMpegWriter, PillowWriter
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
+from PIL import Image
 from sklearn.utils.validation import check_is_fitted
 
 from ..disk import replace_file
@@ -131,12 +128,9 @@ class LearningAnimation(TrainedDisplay):
         data = check_fitted_data(estimator, X, y, **names)
         plane = choose_plane(data, frames[-1].linear)
         if data.X.shape[1] > 2:  # the plane of the last boundary
-            first, second = plane.labels
-            labels = (
-                fill(f"{first}, at the end", WIDEST[0]),
-                fill(f"{second}, at the end", WIDEST[1]),
-            )
-            plane = replace(plane, labels=labels)
+            pairs = zip(plane.labels, WIDEST, strict=True)
+            first, second = (fill(f"{label}, at the end", width) for label, width in pairs)
+            plane = replace(plane, labels=(first, second))
         return cls(data=data, frames=frames, model=estimator, plane=plane)
 
     def plot(self, ax: Axes | None = None, *, frame: int = -1, legend: bool = True) -> Self:
@@ -210,31 +204,23 @@ class LearningAnimation(TrainedDisplay):
         Parameters
         ----------
         path : str or path-like
-            The file to write: ``.gif``, ``.mp4`` or ``.html``. It is replaced only when the new one
-            is complete.
+            The file to write: ``.gif`` or ``.html``. It is replaced only when the new one is
+            complete.
         dpi : int, default=90
             Resolution in dots per inch.
         fps : int, default=4
             Frames per second.
         """
         ending = get_ending(path, MOVING)
-        if ending == ".mp4" and not FFMpegWriter.isAvailable():
-            raise ValueError(
-                "An .mp4 file needs the program ffmpeg, which was not found; install it, or write "
-                ".gif or .html."
-            )
-        with replace_file(path) as temporary, TemporaryDirectory() as folder:
+        with replace_file(path) as temporary:
             if ending == ".html":
-                page = self.to_html(dpi=dpi, fps=fps)
-                temporary.write_text(HEAD + page, encoding="utf-8")
+                temporary.write_text(HEAD + self.to_html(dpi=dpi, fps=fps), encoding="utf-8")
                 return
-            writer = (PillowWriter if ending == ".gif" else FFMpegWriter)(fps=fps)
-            named = Path(folder) / f"animation{ending}"  # the writers need the suffix
-            frames = self._draw_frames()
-            with writer.saving(next(frames), named, dpi):
-                for _ in chain([None], frames, range(2 * fps)):  # hold the last frame
-                    writer.grab_frame()
-            temporary.write_bytes(named.read_bytes())
+            first, *others = (Image.open(each).convert("RGB") for each in self._draw_images(dpi))
+            times = [1000 // fps] * len(others) + [2000 + 1000 // fps]  # hold the last frame
+            first.save(
+                temporary, "GIF", save_all=True, append_images=others, duration=times, loop=0
+            )
 
     def to_html(self, *, dpi: int = 90, fps: int = 4) -> str:
         """Return the animation as HTML with buttons and a slider; it loads no other files.
@@ -251,13 +237,17 @@ class LearningAnimation(TrainedDisplay):
         str
             HTML to embed in a page.
         """
-        images = []
+        encoded = (base64.b64encode(each.getvalue()) for each in self._draw_images(dpi))
+        images = [f"data:image/png;base64,{each.decode()}" for each in encoded]
+        page = Template((files(__package__) / "player.html").read_text("utf-8"))
+        return page.substitute(id=f"f{uuid4().hex}", images=json.dumps(images), fps=fps)
+
+    def _draw_images(self, dpi: int) -> Iterator[BytesIO]:
+        """Draw the frames as PNG images."""
         for figure in self._draw_frames():
             image = BytesIO()
             figure.savefig(image, format="png", dpi=dpi)
-            images.append(f"data:image/png;base64,{base64.b64encode(image.getvalue()).decode()}")
-        page = Template((files(__package__) / "player.html").read_text("utf-8"))
-        return page.substitute(id=f"f{uuid4().hex}", images=json.dumps(images), fps=fps)
+            yield image
 
     def _draw_frames(self) -> Iterator[Figure]:
         """Draw one frame after the other in one figure."""

@@ -15,7 +15,7 @@ from ..estimators.perceptron import Perceptron
 from .drawing import draw_legend
 
 STILL = (".png", ".svg", ".pdf", ".jpg", ".webp")
-MOVING = (".gif", ".mp4", ".html")
+MOVING = (".gif", ".html")
 
 
 class Display:

@@ -1,7 +1,6 @@
 """Draw a plot or an animation of learning to a file."""
 
 import os
-from collections.abc import Sequence
 from typing import Any
 
 from .animation import LearningAnimation
@@ -18,6 +17,9 @@ DISPLAYS: dict[str, Any] = {
     "certificate": CertificateDisplay,
     "learning": LearningAnimation,
 }
+NAMES = "class_names", "feature_names"
+NOT_TAKEN = {"progress": NAMES, "orders": ("every", "random_state", *NAMES)}
+"""Options that a plot of a training has no use for; others have none for ``every``."""
 IDEAS = tuple(DISPLAYS)[:-1]  # the suffix of the file chooses "learning"
 
 
@@ -28,11 +30,7 @@ def save_plot(
     *,
     estimator: Any = None,
     what: str | None = None,
-    every: str = "update",
-    class_names: Sequence[str] | None = None,
-    feature_names: Sequence[str] | None = None,
-    new: Any = None,
-    **parameters: Any,
+    **options: Any,
 ) -> None:
     """Draw a plot or an animation of learning to a file; the suffix chooses the format.
 
@@ -40,22 +38,18 @@ def save_plot(
     ----------
     path : str or path-like
         The file to write: ``.png``, ``.svg``, ``.pdf``, ``.jpg`` or ``.webp`` for a plot, ``.gif``,
-        ``.mp4`` or ``.html`` for an animation of learning. It is replaced only when the new one is
-        complete.
+        ``.html`` for an animation of learning. It is replaced only when the new one is complete.
     X, y : array-like, default=None
         Rows and labels. Without them only the progress of an estimator can be drawn.
     estimator : classifier, default=None
         A fitted classifier; None trains a Perceptron on X and y.
     what : {"boundary", "projection", "progress", "orders", "certificate"}, default=None
         What to draw; None means the boundary, or the progress without X and y.
-    every : {"update", "epoch"}, default="update"
-        The unit of time of an animation and of the progress.
-    class_names, feature_names : sequence of str, default=None
-        Names of the classes, in sorted order, and of the columns.
-    new : array-like of shape (n_new, n_features), default=None
-        Rows without labels, drawn in the plot of the boundary with their predictions.
-    **parameters
-        Parameters of the Perceptron to train; ``random_state`` is 0 by default.
+    **options
+        Options of the display: ``class_names`` and ``feature_names``; ``every`` ("update" or
+        "epoch") of the progress and of an animation; ``new`` of the boundary, rows without labels
+        that are drawn with their predictions. Without an estimator also parameters of the
+        Perceptron to train; ``random_state`` is 0 by default.
 
     See Also
     --------
@@ -78,19 +72,15 @@ def save_plot(
         raise ValueError(
             "Without rows only the progress of an estimator can be drawn; pass X and y."
         )
-    if new is not None and (what != "boundary" or ending in MOVING):
-        raise ValueError('new rows are drawn in a plot of the boundary only; use what="boundary".')
     what = "learning" if ending in MOVING else what
-    names = {"class_names": class_names, "feature_names": feature_names}
-    options: dict[str, Any] = {
-        "boundary": {**names, "new": new},
-        "progress": {"every": None if X is None else every},
-        "orders": {},
-        "learning": {**names, "every": every},
-    }.get(what, names)
+    if "new" in options and what != "boundary":
+        raise ValueError('new rows are drawn in a plot of the boundary only; use what="boundary".')
+    left_out = () if what == "learning" else NOT_TAKEN.get(what, ("every",))
+    left_out += ("every",) * (X is None)
+    kept = NAMES if what == "certificate" else options.keys() - set(left_out)
+    options = {name: options[name] for name in kept if name in options}
     if estimator is not None and hasattr(DISPLAYS[what], "from_estimator"):
         display = DISPLAYS[what].from_estimator(estimator, X, y, **options)
     else:
-        parameters = {} if what == "certificate" else parameters
-        display = DISPLAYS[what].from_data(X, y, **options, **parameters)
+        display = DISPLAYS[what].from_data(X, y, **options)
     display.save(path)

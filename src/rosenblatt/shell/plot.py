@@ -34,7 +34,7 @@ class DrawingOptions:
     """What is drawn, and where."""
 
     output: Path = drawing_option(
-        "Figure to write: .png, .svg, .pdf, or .gif, .mp4, .html for an animation. [required]",
+        "Figure to write: .png, .svg, .pdf, or .gif, .html for an animation. [required]",
         flags=["-o", "--output"],
         required=True,
     )
@@ -118,8 +118,6 @@ def plot(
         if what in ("projection", "certificate"):
             refuse_many_classes(found, source)
         parameters = learning.parameters()
-        if what == "orders":
-            parameters.pop("random_state")
         save_plot(output, X, y, what=what, every=drawing.every, **names, **parameters)
     print(f"Wrote the figure to {output}.")
 

@@ -1,0 +1,65 @@
+"""What cannot be drawn is refused in a sentence."""
+
+import numpy as np
+import pytest
+from scipy.sparse import random_array
+from sklearn.svm import SVC
+
+from rosenblatt import Perceptron
+from rosenblatt.plots import (
+    BoundaryDisplay,
+    CertificateDisplay,
+    LearningAnimation,
+    ProgressDisplay,
+    ProjectionDisplay,
+    save_plot,
+)
+
+from .conftest import IRIS, XOR, apart, fitted, new_ax
+
+
+def draw(X, y):
+    return BoundaryDisplay.from_estimator(fitted(), X, y)
+
+
+def draw_wide():
+    random = np.random.default_rng(0)
+    X = random_array((40, 100_000), density=1e-3, random_state=random, format="csr")
+    return CertificateDisplay.from_data(X, np.arange(40) % 2)
+
+
+CALLS = {
+    "NaN in row 0, column 1": lambda: draw([[1.0, np.nan]], [0]),
+    "infinity": lambda: draw([[1.0, np.inf]], [0]),
+    "too large to draw": lambda: draw([[1.0, 1e200]], [0]),
+    "0 sample": lambda: draw(np.empty((0, 2)), []),
+    "y has the label 7; the estimator knows 0, 1": lambda: draw([[1.0, 2.0]], [7]),
+    "Leave such rows out": lambda: draw([[1.0, 2.0]], [None]),
+    "inconsistent numbers of samples": lambda: draw([[1.0, 2.0]], [0, 1]),
+    "expecting 2 features": lambda: draw([[1.0]], [0]),
+    "could not convert string to float": lambda: draw([["a", "b"]], [0]),
+    "1 class_names": lambda: BoundaryDisplay.from_data(*apart(), class_names=["one"]),
+    "1 feature_names": lambda: BoundaryDisplay.from_data(*apart(), feature_names=["a"]),
+    "every must be": lambda: LearningAnimation.from_data(*XOR, every="year"),
+    "pass the rows": lambda: LearningAnimation.from_estimator(fitted(), *apart(seed=1)),
+    "a fitted Perceptron": lambda: LearningAnimation.from_estimator(SVC().fit(*XOR), *XOR),
+    "3 classes": lambda: CertificateDisplay.from_data(*IRIS),
+    "are 1 classes": lambda: CertificateDisplay.from_data([[1.0]], [0]),
+    "100,000 columns": draw_wide,
+    "are 3 classes": lambda: ProjectionDisplay.from_estimator(Perceptron().fit(*IRIS), *IRIS),
+    "only one class": lambda: ProgressDisplay.from_data([[1.0], [2.0]], [1, 1]),
+    "needs X and y": lambda: ProgressDisplay.from_estimator(fitted(), every="update"),
+    "Expected a Perceptron": lambda: ProgressDisplay.from_estimator(SVC().fit(*XOR), *XOR),
+    "ax has 1 axes": lambda: ProgressDisplay.from_data(*XOR).plot(new_ax()),
+    "figure.bmp must end in .png, .svg": lambda: save_plot("figure.bmp", *XOR),
+    "figure must end in": lambda: save_plot("figure", *XOR),
+    "what must be one of": lambda: save_plot("figure.png", *XOR, what="dream"),
+    "pass X and y": lambda: save_plot("figure.gif", estimator=fitted()),
+    "plot of the boundary only": lambda: save_plot("figure.gif", *XOR, new=[[1, 1]]),
+}
+
+
+@pytest.mark.parametrize("message", CALLS)
+def test_what_cannot_be_drawn_is_refused_in_a_sentence(message):
+    with pytest.raises(ValueError, match=message):
+        CALLS[message]()

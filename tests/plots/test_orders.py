@@ -14,16 +14,14 @@ def test_each_order_has_the_engines_own_counts():
     X, y = apart()
     display = OrderDisplay.from_data(X, y, seeds=[3, 4]).plot(Figure().subplots(2))
     models = [Perceptron(order="once", random_state=seed).fit(X, y) for seed in (3, 4)]
-    assert display.mistakes["once"].tolist() == [model.n_mistakes_ for model in models]
-    assert display.reads["once"].tolist() == [model.n_iter_ for model in models]
-    assert {order: len(reads) for order, reads in display.reads.items()} == {
-        "fixed": 1,
-        "once": 2,
-        "each": 2,
-        "active": 1,
-    }
-    dots = [np.asarray(drawn.get_offsets())[:, 0].tolist() for drawn in display.ax_[1].collections]
-    assert display.mistakes["once"].tolist() in dots
+    counts = {order: len(runs) for order, runs in display.models.items()}
+    assert counts == {"fixed": 1, "once": 2, "each": 2, "active": 1}
+    for ax, drawn in zip(
+        display.ax_,
+        ([len(X) * model.n_iter_ for model in models], [model.n_mistakes_ for model in models]),
+        strict=True,
+    ):
+        assert drawn in [np.asarray(dots.get_offsets())[:, 0].tolist() for dots in ax.collections]
 
 
 def test_runs_that_did_not_separate_are_open():

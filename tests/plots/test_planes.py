@@ -46,9 +46,3 @@ def test_limits_have_one_shape_and_hold_every_place():
     assert np.isclose(width, 1.25 * height)
     assert all(limits.contains(place) for place in places)
     assert not compute_limits(places * [1, 100]).equal
-
-
-def test_rows_in_a_corner_come_with_a_hint():
-    places = np.vstack([np.random.default_rng(0).normal(size=(100, 2)), [[400.0, 300.0]]])
-    assert "scale the columns" in compute_limits(places).hint
-    assert compute_limits(places[:-1]).hint == ""

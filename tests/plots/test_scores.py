@@ -24,7 +24,7 @@ def test_a_tie_leads_by_nothing():
 def test_only_what_scores_by_weights_is_linear(solution):
     X, y = blobs(60, 2)
     model = Perceptron(solution=solution, max_iter=3, random_state=0).fit(X, y)
-    assert np.allclose(find_linear(model, X).scores(X), model.decision_function(X))
+    assert np.allclose(find_linear(model).scores(X), model.decision_function(X))
 
 
 def test_a_classifier_without_scores_has_its_predictions():

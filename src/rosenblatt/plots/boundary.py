@@ -155,7 +155,7 @@ class BoundaryDisplay(TrainedDisplay):
             The display; ``plot`` draws it and ``save`` writes it to a file.
         """
         data = check_fitted_data(estimator, X, y, **names)
-        linear = find_linear(estimator, data.X)
+        linear = find_linear(estimator)
         wrong = np.asarray(estimator.predict(X)) != data.classes[data.codes]
         if new is not None:
             new = new if hasattr(new, "shape") else np.atleast_2d(new)
@@ -333,7 +333,7 @@ class ProjectionDisplay(TrainedDisplay):
     def __init__(self, data: Data, estimator: Any, wrong: Array) -> None:
         data.check_two_classes()
         self.codes, self.class_names, self.wrong = data.codes, data.class_names, wrong
-        linear = find_linear(estimator, data.X)
+        linear = find_linear(estimator)
         if linear is not None and linear.length > 0:
             self.positions = np.asarray(data.X @ linear.weights[0] / linear.length)
             self.threshold, self.label = -float(linear.bias[0]) / linear.length, "w·x / ‖w‖"

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
+from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.labels import encode, find_codes, make_labels
 from ..data.rows import Array, refuse_not_finite
+from ..estimators.linear import LinearClassifier
 
 MOST_POINTS = 5_000  # that are drawn
 MOST_COLUMNS = 2_000  # for which the largest margin is computed
@@ -130,25 +132,14 @@ class Linear(NamedTuple):
         return float(np.linalg.norm(self.weights))
 
 
-def find_linear(estimator: Any, X: Any) -> Linear | None:
-    """Return the weights by which an estimator scores rows; None if it is not linear.
-
-    Having ``coef_`` is not enough: other classifiers may use it in another way.
-    """
-    if not hasattr(estimator, "coef_") or not hasattr(estimator, "decision_function"):
+def find_linear(estimator: Any) -> Linear | None:
+    """Return the weights by which an estimator scores rows; None if it is not linear."""
+    if not isinstance(estimator, LinearClassifier | LinearClassifierMixin):
         return None
-    coef = estimator.coef_.toarray() if issparse(estimator.coef_) else estimator.coef_
-    weights = np.atleast_2d(np.asarray(coef, np.float64))
-    bias = np.ravel(np.asarray(estimator.intercept_, np.float64))
-    some = X[:100]
-    if weights.shape[1] != some.shape[1] or len(bias) not in (1, len(weights)):
-        return None
-    found = Linear(weights, np.broadcast_to(bias, len(weights)))
-    scores, expected = compute_scores(estimator, some), found.scores(some)
-    same = expected.shape == scores.shape and np.allclose(
-        expected, scores, rtol=1e-4, atol=1e-4 * float(np.abs(scores).max(initial=0.0))
-    )
-    return found if same else None
+    coef: Any = estimator.coef_
+    coef = coef.toarray() if issparse(coef) else coef
+    bias = np.broadcast_to(np.ravel(estimator.intercept_), len(coef))
+    return Linear(np.asarray(coef, np.float64), np.asarray(bias, np.float64))
 
 
 def compute_scores(estimator: Any, X: Any) -> Array:

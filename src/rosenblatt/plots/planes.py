@@ -11,7 +11,6 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from ..data.rows import Array
 from .data import Data, Linear
 
-CROWDED = 0.05  # a hint appears if most rows lie in a smaller share of the plot
 SHAPE = 1.25  # width / height of limits with equal scales
 
 
@@ -51,20 +50,18 @@ def choose_plane(data: Data, linear: Linear | None) -> Plane:
         return Plane(np.eye(2)[:, :width], np.zeros(width), (names[0], (*names, "")[1]))
     weights = np.zeros((1, width)) if linear is None else linear.weights
     spread = weights - weights.mean(axis=0)
-    if len(weights) == 1 and weights.any():
-        along = weights / np.linalg.norm(weights)
-        directions = np.vstack([along, find_principal_direction(data.X, along)])
-        labels = "w·x / ‖w‖ (distances to the boundary are true)", "first principal direction ⊥ w"
-        return make_plane(data, directions, labels)
+    what: str | tuple[str, str]
     if np.linalg.matrix_rank(spread) >= 2:
-        directions = np.linalg.svd(spread, full_matrices=False)[2][:2]
         what = f"main direction of the {len(weights)} weight vectors"
         what += "" if len(weights) == 3 else " (a slice through the mean)"
+        return make_plane(data, find_main_directions(spread), what)
+    if len(weights) == 1 and weights.any():
+        along = weights / np.linalg.norm(weights)
+        what = "w·x / ‖w‖ (distances to the boundary are true)", "first principal direction ⊥ w"
     else:
-        first = find_principal_direction(data.X, np.empty((0, width)))
-        directions = np.vstack([first, find_principal_direction(data.X, first[None])])
+        along = find_principal_direction(data.X, np.empty((0, width)))[None]
         what = "principal direction (a slice through the mean)"
-    return make_plane(data, directions, (f"first {what}", f"second {what}"))
+    return make_plane(data, np.vstack([along, find_principal_direction(data.X, along)]), what)
 
 
 def choose_plane_through(data: Data, rows: Array) -> Plane:
@@ -72,13 +69,18 @@ def choose_plane_through(data: Data, rows: Array) -> Plane:
     if data.X.shape[1] <= 2 or len(rows) < 3:
         return choose_plane(data, None)
     some = data.X[rows].toarray() if issparse(data.X) else data.X[rows]
-    directions = np.linalg.svd(some - some.mean(axis=0), full_matrices=False)[2][:2]
-    what = "principal direction of the rows that prove it"
-    return make_plane(data, directions, (f"first {what}", f"second {what}"))
+    directions = find_main_directions(some - some.mean(axis=0))
+    return make_plane(data, directions, "principal direction of the rows that prove it")
 
 
-def make_plane(data: Data, directions: Array, labels: tuple[str, str]) -> Plane:
+def find_main_directions(vectors: Array) -> Array:
+    """Find the two directions in which vectors are longest."""
+    return np.asarray(np.linalg.svd(vectors, full_matrices=False)[2][:2])
+
+
+def make_plane(data: Data, directions: Array, what: str | tuple[str, str]) -> Plane:
     """Make the plane of two directions through the mean; labels name dominant columns."""
+    labels = (f"first {what}", f"second {what}") if isinstance(what, str) else what
     mean, names = np.asarray(data.X.mean(axis=0)).ravel(), data.feature_names
     largest = np.argmax(directions**2, axis=1).tolist()
     first, second = (
@@ -111,15 +113,11 @@ def find_principal_direction(X: Any, away: Array) -> Array:
 
 
 class Limits(NamedTuple):
-    """The visible part of the plane, and whether both axes have the same scale.
-
-    ``hint`` says what to do if most rows lie in a small part of it.
-    """
+    """The visible part of the plane, and whether both axes have the same scale."""
 
     low: Array
     high: Array
     equal: bool
-    hint: str = ""
 
     def contains(self, place: Array) -> bool:
         """Whether a point is inside."""
@@ -130,8 +128,6 @@ class Limits(NamedTuple):
         ax.set_xlim(self.low[0], self.high[0])
         ax.set_ylim(self.low[1], self.high[1])
         ax.set_aspect("equal" if self.equal else "auto")
-        if self.hint:
-            ax.text(0.99, 0.01, self.hint, transform=ax.transAxes, fontsize="small", ha="right")
 
     def find_foot(self, linear: Linear, distance: float = 0.0) -> Array | None:
         """Find the point at a distance from the boundary that is nearest to the centre.
@@ -155,10 +151,5 @@ def compute_limits(places: Array) -> Limits:
     equal = bool(size.max() <= 6 * size.min())
     if equal:  # always the same shape, so that plots side by side agree
         size = max(size[0] / SHAPE, size[1]) * np.array([SHAPE, 1.0])
-    centre, hint = high / 2 + low / 2, ""
-    most = np.diff(np.quantile(places, [0.05, 0.95], axis=0), axis=0)
-    share = float(np.prod(np.clip(most / (2.2 * size), 0, 1)))
-    if share < CROWDED and len(places) >= 20:
-        part = f"{max(100 * share, 0.1):.1g} % of this plot"
-        hint = f"most rows lie in {part}; scale the columns"
-    return Limits(centre - 1.1 * size, centre + 1.1 * size, equal, hint)
+    centre = high / 2 + low / 2
+    return Limits(centre - 1.1 * size, centre + 1.1 * size, equal)

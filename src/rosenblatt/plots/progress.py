@@ -231,12 +231,8 @@ class OrderDisplay(Display):
 
     Attributes
     ----------
-    reads : dict of ndarray
-        By order, for each seed: the number of rows read, divided by the number of rows.
-    mistakes : dict of ndarray
-        The number of mistakes.
-    separated : dict of ndarray of bool
-        Whether the run ended with a pass without mistakes.
+    models : dict of list of Perceptron
+        By order, the model of each seed.
 
     See Also
     --------
@@ -245,15 +241,13 @@ class OrderDisplay(Display):
     Examples
     --------
     >>> display = OrderDisplay.from_data([[2.0, 1.0], [-1.0, 1.0]], [1, -1], seeds=range(3))
-    >>> display.reads["fixed"].tolist(), display.mistakes["fixed"].tolist()
-    ([2.0], [2])
+    >>> [model.n_mistakes_ for model in display.models["fixed"]]
+    [2]
     """
 
     n_axes = 2
     title = "The same rows in different orders"
-    reads: dict[str, Array]
-    mistakes: dict[str, Array]
-    separated: dict[str, Array]
+    models: dict[str, list[Perceptron]]
 
     @classmethod
     def from_data(
@@ -285,33 +279,28 @@ class OrderDisplay(Display):
         OrderDisplay
             The display; ``plot`` draws it and ``save`` writes it to a file.
         """
-        display = cls(reads={}, mistakes={}, separated={})
-        parameters = {"max_iter": 1000, **parameters}
+        models = {}
         for order in orders:
-            models = [
-                Perceptron(order=order, random_state=seed, **parameters).fit(X, y)
-                for seed in (seeds if order in ("each", "once") else [0])
-            ]
-            reads = [sum(epoch.rows for epoch in model.history_) for model in models]
-            display.reads[order] = np.array(reads) / np.shape(y)[0]
-            display.mistakes[order] = np.array([model.n_mistakes_ for model in models])
-            ends = [model.stop_reason_ == "separated" for model in models]
-            display.separated[order] = np.array(ends)
-        return display
+            tried = seeds if order in ("each", "once") else [0]
+            given = [{"max_iter": 1000, "random_state": seed, **parameters} for seed in tried]
+            models[order] = [Perceptron(order=order, **each).fit(X, y) for each in given]
+        return cls(models=models)
 
     def draw(self, ax: Any) -> None:
         """Draw a dot for each run, open if it did not separate the rows, and the means.
 
         :meta private:
         """
-        everywhere = all(done.all() for done in self.separated.values())
-        until = " until separated" if everywhere else " (open: not separated)"
-        named = ("reads of the data", self.reads), ("mistakes", self.mistakes)
-        for axis, (title, runs) in zip(ax, named, strict=True):
-            for place, (order, values) in enumerate(runs.items()):
-                draw_runs(axis, place, values, self.separated[order])
-            axis.set_yticks(range(len(runs)), list(runs))
-            axis.set_ylim(len(runs) - 0.5, -0.5)
+        ends = {model.stop_reason_ for models in self.models.values() for model in models}
+        until = " until separated" if ends == {"separated"} else " (open: not separated)"
+        for axis, title in zip(ax, ("rows read", "mistakes"), strict=True):
+            for place, models in enumerate(self.models.values()):
+                rows = [sum(epoch.rows for epoch in model.history_) for model in models]
+                made = [model.n_mistakes_ for model in models]
+                separated = [model.stop_reason_ == "separated" for model in models]
+                draw_runs(axis, place, np.array(made if title == "mistakes" else rows), separated)
+            axis.set_yticks(range(len(self.models)), list(self.models))
+            axis.set_ylim(len(self.models) - 0.5, -0.5)
             axis.set_xlim(left=0)
             axis.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
             axis.set_title(title + until, loc="left", fontsize="medium")
@@ -321,7 +310,7 @@ class OrderDisplay(Display):
             label_axes(axis, "")
 
 
-def draw_runs(ax: Axes, place: int, values: Array, separated: Array) -> None:
+def draw_runs(ax: Axes, place: int, values: Array, separated: list[bool]) -> None:
     """Draw the runs in one order, and their mean with two standard errors."""
     heights = place + 0.22 * np.sin(2.4 * np.arange(len(values)))  # deterministic jitter
     colours = [to_rgba(COLOURS[1], 0.7 * done) for done in separated]

@@ -150,7 +150,7 @@ def test_without_a_gpu_one_sentence_says_what_is_needed():
 
 
 def test_devices_are_named():
-    with pytest.raises(ValueError, match='device must be "cpu", "cuda" or None'):
+    with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda' or None"):
         KernelPerceptron(device="tpu").fit([[0.0], [1.0]], [0, 1])
 
 

@@ -167,7 +167,7 @@ def test_verbose_shows_mistakes_and_support_and_silence_is_the_default(capsys):
         ({"intercept_step": "wide"}, "intercept_step must be a number from 0 up or"),
         ({"budget": 0}, "budget must be a whole number from 1 up or None"),
         ({"budget": 2.5}, "budget must be a whole number from 1 up or None"),
-        ({"cache_size": 0}, "cache_size must be a number of megabytes above 0"),
+        ({"cache_size": 0}, "cache_size must be a number above 0"),
         ({"solution": "vote", "normalize": True}, "normalize has no effect on votes"),
         ({"solution": "vote", "budget": 2}, "which a budget does not keep"),
         ({"normalize": True, "budget": 2}, "which a budget does not keep"),

@@ -172,7 +172,7 @@ FORGERIES = {
     "seen negative": put("0.seen", np.array([-1])),
     "seen too little": put("0.seen", np.array([0])),
     "matrix of another size": put("0.matrix", np.zeros((2, 2))),
-    "rises NaN": put("0.updates.rise", np.full(21, np.nan)),
+    "margins NaN": put("0.updates.margin", np.full(21, np.nan)),
     "updates outside": put("0.updates.place", np.full(21, 4)),
     "updates of no class": put("0.updates.label", np.full(21, 1)),
     "updates of no rival": put("0.updates.rival", np.full(21, -1)),

@@ -156,4 +156,5 @@ def test_mistakes_stay_within_the_bound_of_novikoff_in_feature_space(seed):
     assert margin * model.n_mistakes_ <= norm * (1 + 1e-9)
     assert norm <= np.sqrt(model.n_mistakes_) * (1 + 1e-9)
     assert model.n_mistakes_ <= 1 / margin**2
-    np.testing.assert_allclose(np.sqrt(model._learner.state.updates["rise"].sum()), norm)
+    model.set_params(normalize=True)
+    np.testing.assert_allclose(model.dual_coef_ * norm, model._learner.state.coef)

@@ -12,18 +12,18 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ..data.rows import Array, to_dense
-from .gram import as_dense, overflow_error
-from .kernels.cpu import UPDATE
-from .task import Block, GrowingTask, Support, stack_rows
+from .gram import as_dense, overflow_error, slice_support
+from .state import UPDATES
+from .task import Block, DualTask, Support, stack_rows
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-GPU_ROWS = (
-    12_288  # to score at once; learning computes all kernel values of a block of half as many
-)
+GPU_ROWS = 12_288  # to score at once; learning has blocks of half as many
 GPU_BYTES = 2**31  # for kernel values
+SUPPORT_AT_ONCE = 16_384  # of a product of matrices
 FEW = 257  # numbers of a line of updates that are fetched before their count is known
+LOGGED = ("position", "label", "rival", "margin", "step", "own")  # as gpu.py writes them
 SENDERS, CHUNK = range(8), 8 << 20  # threads that copy rows to the GPU, and bytes at a time
 SHARE = 0.5  # of the free memory that rows may take; larger ones are sent block by block
 
@@ -166,51 +166,52 @@ def use_gpu() -> Iterator[None]:
         ) from error
 
 
-class DeviceTask(GrowingTask):
+class DeviceTask(DualTask):
     """Learns without a budget on a GPU, which keeps the scores and the support.
 
     A block's own kernel values are computed at once, and one thread block per problem replays it.
     """
 
-    support_at_once = 16_384
+    @property
+    def xp(self) -> Any:
+        """CuPy."""
+        return get_array_module()
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.support = Support(self.xp.asarray(as_dense(self.begun.support)), self.xp)
-        shape = len(self.learning), len(UPDATE.names or ()), self.rows_at_once + 1
+        self.support = Support(self.xp.asarray(as_dense(self.state.support)), self.xp)
+        shape = len(self.learning), len(LOGGED), self.rows_at_once + 1
         self.log_there = self.xp.zeros(shape)
 
     def block_size(self) -> int:
         return GPU_ROWS // 2
 
-    def pick(self, numbers: Array) -> Any:
-        index = self.xp.asarray(numbers)
-        return index if self.gram.kernel == "precomputed" else fetch_rows(self.X, numbers, index)
+    def slice_support(self, count: int) -> Iterator[slice]:
+        return slice_support(count, self.width, GPU_BYTES, SUPPORT_AT_ONCE)
 
-    def rows(self, block: Block) -> Any:
-        if block.rows is None:
-            block.rows = fetch_rows(self.X, block.numbers, block.index)
-        return block.rows
+    def fetch(self, numbers: Array) -> Any:
+        if is_on_gpu(self.X):
+            return self.X[self.xp.asarray(numbers)]
+        return rows_as_there(self.X[numbers])
 
     def find_mistakes(self, block: Block) -> Iterator[Array]:
         from .kernels import gpu
 
-        excess, problems = self.excess(block), np.flatnonzero(self.learning)
+        excess, out = self.excess(block), self.log_there
         if ((excess > 0) & self.xp.isfinite(excess)).all():
             return
-        rows, out = self.rows(block), self.log_there
+        rows, problems = self.rows(block), self.xp.asarray(np.flatnonzero(self.learning))
         values = self.gram(block.index if self.gram.kernel == "precomputed" else rows, rows)
         given = values, block.steps, block.labels, block.scores, self.bias
-        blocks = self.xp.asarray(problems)
-        gpu.replay[len(problems), gpu.THREADS](blocks, *given, *self.rule[:3], out)
+        gpu.replay[len(problems), gpu.THREADS](problems, *given, *self.rule[:3], out)
         found = to_host(out[:, :, :FEW])  # one wait for the GPU, if there are few
         self.state.bias[:] = to_host(self.bias)
         counts = np.where(self.learning, found[:, 0, 0], 0).astype(np.intp)
         if counts.max() >= FEW:
             found = to_host(out[:, :, : int(counts.max()) + 1])
         lines, columns = np.nonzero(np.arange(counts.max()) < counts[:, None])
-        log = np.zeros(len(lines), UPDATE)
-        for name, numbers in zip(UPDATE.names or (), found[lines, :, columns + 1].T, strict=True):
+        log = np.zeros(len(lines), UPDATES)
+        for name, numbers in zip(LOGGED, found[lines, :, columns + 1].T, strict=True):
             log[name] = numbers
         broken = log["position"][~np.isfinite(log["margin"])]
         if len(broken):
@@ -221,12 +222,12 @@ class DeviceTask(GrowingTask):
         if is_on_gpu(self.X):
             return to_host(self.support.room[: self.support.count])
         fresh = np.concatenate(self.numbers[1:] or [np.zeros(0, np.int64)]) - self.state.given
-        return stack_rows(self.begun.support, self.gram.pick(self.X, fresh))
+        return stack_rows(self.state.support, self.gram.pick(self.X, fresh))
 
 
-def fetch_rows(X: Any, numbers: Any, index: Any) -> Any:
-    """Return some rows on the GPU; ``index`` is their numbers there."""
-    return X[index] if is_on_gpu(X) else get_array_module().asarray(to_dense(X[numbers]))
+def rows_as_there(rows: Any) -> Any:
+    """Return rows, from here or on the GPU, dense on the GPU."""
+    return rows if is_on_gpu(rows) else get_array_module().asarray(to_dense(rows))
 
 
 def vote_on_gpu(

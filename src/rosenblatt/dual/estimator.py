@@ -173,9 +173,18 @@ class KernelPerceptron(RowClassifier[DualLearner]):
         """
         self._check_parameters()
         with self._unchanged_by_errors():
-            learner, examples = self._prepare(X, y, sample_weight)
-            self._train(learner, examples, self.order, self.max_iter)
-        return self
+            X, y = self._check_input(X, y, reset=True)
+            if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"A precomputed Gram matrix must be square; X has shape {X.shape}."
+                )
+            classes, codes = self._encode(y)
+            weights = self._weigh(classes, codes, sample_weight)
+            counting = rows_that_count(codes, weights)
+            self.class_count_ = count_classes(codes[counting], len(classes))
+            refuse_one_class(codes, counting)
+            learner = DualLearner.begin(self._values(), classes, X, counting)
+            return self._train(learner, DualExamples(X, codes, weights), self.order, self.max_iter)
 
     def partial_fit(
         self,
@@ -217,8 +226,7 @@ class KernelPerceptron(RowClassifier[DualLearner]):
                 learner = DualLearner.begin(self._values(), known, X, counting)
             else:
                 learner = self._learner.with_parameters(self._values())
-            examples = DualExamples(X, codes, weights)
-            self._train(learner, examples, "fixed", 1)
+            self._train(learner, DualExamples(X, codes, weights), "fixed", 1)
             self.stop_reason_ = "max_iter"  # other batches may still hold mistakes
         return self
 
@@ -286,25 +294,11 @@ class KernelPerceptron(RowClassifier[DualLearner]):
         refuse_not_finite(X)
         return X
 
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None
-    ) -> tuple[DualLearner, DualExamples]:
-        """Return an untrained learner and its examples."""
-        X, y = self._check_input(X, y, reset=True)
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(f"A precomputed Gram matrix must be square; X has shape {X.shape}.")
-        classes, codes = self._encode(y)
-        weights = self._weigh(classes, codes, sample_weight)
-        counting = rows_that_count(codes, weights)
-        self.class_count_ = count_classes(codes[counting], len(classes))
-        refuse_one_class(codes, counting)
-        learner = DualLearner.begin(self._values(), classes, X, counting)
-        return learner, DualExamples(X, codes, weights)
-
-    def _train(self, learner: DualLearner, examples: DualExamples, order: str, epochs: int) -> None:
+    def _train(self, learner: DualLearner, examples: DualExamples, order: str, epochs: int) -> Self:
         """Train a learner and become its estimator."""
         with show_epochs(self.verbose) as progress:
             seed = make_seed(self.random_state)
             history = learner.fit(examples, order, epochs, seed, progress)
         counts = {"class_rows": self.class_count_.tolist()}
         self.take_over(learner, history.epochs, history.stop_reason, counts)
+        return self

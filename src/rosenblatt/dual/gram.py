@@ -97,14 +97,12 @@ def power(values: Array, degree: float) -> Array:
     exponent = int(degree)
     if exponent != degree or exponent < 1:
         return np.power(values, degree, out=values)
-    odd: list[Array] = []  # the powers of two that make up the exponent, but for the largest
-    while exponent > 1:
-        if exponent & 1:
-            odd.append(values.copy())
+    factors = f"{exponent:b}"[1:]
+    base = values.copy() if "1" in factors else values
+    for bit in factors:
         values *= values
-        exponent >>= 1
-    for factor in odd:
-        values *= factor
+        if bit == "1":
+            values *= base
     return values
 
 

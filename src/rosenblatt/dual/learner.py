@@ -1,6 +1,6 @@
 """The kernel perceptron as a learner: kernel values, a state, and the parameters in use."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -12,27 +12,16 @@ from ..data.targets import choose_class
 from ..learners.base import Learner
 from ..parameters import SIGN_OF_ZERO, ParameterError, check_signs, finite_number
 from ..storage.model import Model
-from ..training.history import Checkpoint, Epoch, History
+from ..training.history import History
 from ..training.rules import PERCEPTRON
 from ..training.run import Run
 from ..training.state import require
+from . import device
 from .budget import BudgetedTask
-from .device import (
-    GPU_BYTES,
-    GPU_ROWS,
-    DeviceTask,
-    fetch_rows,
-    get_array_module,
-    is_on_gpu,
-    match_layout,
-    to_host,
-    use_gpu,
-    vote_on_gpu,
-)
 from .gram import ROWS_AT_ONCE, Gram, as_dense, overflow_error, resolve_gamma, slice_support
 from .parameters import check_parameters
 from .state import DualState, vote
-from .task import DualTask, GrowingTask
+from .task import DualTask
 
 LASTING = ("kernel", "degree", "gamma", "coef0", "multi_class")  # parameters that cannot change
 REFUSALS = {
@@ -97,11 +86,10 @@ class DualLearner(Learner):
         """Make an untrained model for rows like X; ``counting`` numbers those with a weight."""
         joint = PERCEPTRON.problems(len(classes), parameters["multi_class"]) == [None]
         check_signs(parameters, len(classes), not joint)
-        kernel = parameters["kernel"]
-        gamma = resolve_gamma(parameters["gamma"], kernel, X)
-        gram = Gram(kernel, parameters["degree"], gamma, parameters["coef0"])
+        gamma = resolve_gamma(parameters["gamma"], parameters["kernel"], X)
+        gram = Gram(parameters["kernel"], parameters["degree"], gamma, parameters["coef0"])
         outputs = 1 if len(classes) == 2 else len(classes)
-        layout = to_host(X[:0]) if is_on_gpu(X) else X
+        layout = device.to_host(X[:0]) if device.is_on_gpu(X) else X
         state = DualState.empty(outputs, gram.pick(layout, np.zeros(0, np.int64)))
         step = bias_step(parameters, gram, X, counting)
         return cls(parameters, classes, state, gram, step, X.shape[1], dict(parameters))
@@ -121,27 +109,15 @@ class DualLearner(Learner):
         return learner
 
     def own_facts(self) -> dict[str, Any]:
-        """Return the numbers that the parameters were resolved to."""
-        return {
-            "intercept_step": self.intercept_step,
-            "gamma": self.gram.gamma,
-            "width": self.width,
-        }
-
-    def to_model(
-        self,
-        facts: Mapping[str, Any],
-        history: Sequence[Epoch] = (),
-        checkpoint: Checkpoint | None = None,
-    ) -> Model:
-        """Build the model to save; refuse a kernel function, and parameters that have changed."""
+        """Return what parameters were resolved to; refuse what a file cannot hold."""
         if callable(self.parameters["kernel"]):
             raise ValueError(
                 "A model file holds numbers and no code, so a kernel function cannot be saved; use "
                 'a kernel by name or "precomputed".'
             )
         self.check_begun()
-        return super().to_model(facts, history, checkpoint)
+        numbers = {"intercept_step": self.intercept_step, "gamma": self.gram.gamma}
+        return {**numbers, "width": self.width}
 
     @property
     def together(self) -> bool:
@@ -176,31 +152,6 @@ class DualLearner(Learner):
 
     # Learning
 
-    def task(self, examples: DualExamples) -> DualTask:
-        """Return the task of learning from examples, which starts from the state as it is."""
-        X, codes, weights = examples
-        X, parameters = match_layout(self.state.support, X), self.parameters
-        problems = PERCEPTRON.problems(len(self.classes), parameters["multi_class"])
-        kind: type[DualTask] = GrowingTask if parameters["budget"] is None else BudgetedTask
-        on_gpu = runs_on_gpu(parameters, X)
-        if on_gpu and kind is BudgetedTask:
-            raise ParameterError(
-                'A budget is kept on the CPU only; use device="cpu" or leave budget out.',
-                code="budget-device",
-            )
-        return (DeviceTask if on_gpu else kind)(
-            gram=self.gram,
-            X=X,
-            codes=codes.astype(np.intp),
-            weights=np.ones(len(codes)) if weights is None else weights,
-            positive=None if self.together else np.array(problems),
-            rule=PERCEPTRON.settings(parameters, self.intercept_step),
-            begun=self.state,
-            cache_bytes=GPU_BYTES if on_gpu else self.cache_bytes,
-            budget=parameters["budget"],
-            xp=get_array_module() if on_gpu else np,
-        )
-
     def fit(
         self,
         examples: DualExamples,
@@ -210,21 +161,35 @@ class DualLearner(Learner):
         progress: Progress | None = None,
     ) -> History:
         """Train from the state as it is; after an error the model is what it was."""
-        with self.computing(examples.X):
-            task = self.task(examples)
+        X, codes, weights = examples
+        X, kind, on_gpu = device.match_layout(self.state.support, X), DualTask, self.runs_on_gpu(X)
+        if self.parameters["budget"] is not None:
+            kind = BudgetedTask
+            if on_gpu:
+                raise ParameterError(
+                    'A budget is kept on the CPU only; use device="cpu" or leave budget out.',
+                    code="budget-device",
+                )
+        weights = np.ones(len(codes)) if weights is None else weights
+        with self.computing(X):
+            task = (device.DeviceTask if on_gpu else kind)(self, X, codes.astype(np.intp), weights)
             run = Run.single(task, task.state, History(epochs), order=order, seed=seed)
             for _, learnt in run.updates():
                 if progress is not None:
                     text = f"{task.state.mistakes:,} mistakes, {task.support.count:,} support rows"
                     progress(run.epoch, learnt.position / max(len(task.row_order), 1), text)
             (state,) = run.outcomes
-        self.state = replace(state, given=state.given + examples.X.shape[0])
+        self.state = replace(state, given=state.given + len(codes))
         return run.problems[0].history
+
+    def runs_on_gpu(self, X: Any) -> bool:
+        """Whether to learn from X, or score it, on a GPU."""
+        return runs_on_gpu(self.parameters, X)
 
     @contextmanager
     def computing(self, X: Any) -> Iterator[None]:
         """A context for kernel values of X, here or on a GPU."""
-        card = use_gpu() if runs_on_gpu(self.parameters, X) else nullcontext()
+        card = device.use_gpu() if self.runs_on_gpu(X) else nullcontext()
         with card, np.errstate(over="ignore", invalid="ignore"):
             yield
 
@@ -254,53 +219,51 @@ class DualLearner(Learner):
 
     def score_matrix(self, X: Any) -> Array:
         """Score rows: activations or shares of votes, with a column per class if over two."""
-        X, at_once, cells = match_layout(self.state.support, X), ROWS_AT_ONCE, self.cache_bytes / 24
-        on_gpu = runs_on_gpu(self.parameters, X)
+        check_parameters(self.parameters)
+        state, voting = self.state, self.parameters["solution"] == "vote"
+        X, size, on_gpu = (
+            device.match_layout(state.support, X),
+            len(state.numbers),
+            self.runs_on_gpu(X),
+        )
+        xp, most, cells = np, ROWS_AT_ONCE, self.cache_bytes / 24 if voting else np.inf
         with self.computing(X):
-            check_parameters(self.parameters)
-            score, support = self.score_block, self.state.support
-            if self.parameters["solution"] == "vote":
-                self.require_updates()
-                score = self.count_votes
+            support, slices = state.support, list(self.slice_support(size))
             if on_gpu:
-                support = get_array_module().asarray(as_dense(support))
-                at_once, cells = GPU_ROWS, GPU_BYTES / 8
-            if (
-                on_gpu or self.parameters["solution"] == "vote"
-            ):  # the values with all of the support
-                at_once = min(at_once, max(int(cells / max(support.shape[0], 1)), 1))
-            parts = [np.empty((0, len(self.state.bias)))]
+                xp, most, cells = device.get_array_module(), device.GPU_ROWS, device.GPU_BYTES / 8
+                support, slices = xp.asarray(as_dense(support)), [slice(size)]
+            if voting:
+                self.require_updates()
+            else:
+                coef, bias = map(xp.asarray, self.coefficients())
+            at_once = int(min(most, max(cells // max(size, 1), 1)))
+            parts = [np.empty((0, len(state.bias)))]
             for begin in range(0, X.shape[0], at_once):
                 rows = X[begin : begin + at_once]
-                rows = fetch_rows(rows, slice(None), slice(None)) if on_gpu else rows
-                parts.append(to_host(score(support, rows, on_gpu).T))
+                rows = device.rows_as_there(rows) if on_gpu else rows
+                blocks = (self.gram(support[part], rows) for part in slices)
+                if voting:
+                    products = xp.concatenate([xp.empty((0, rows.shape[0])), *blocks])
+                    count, sign = (
+                        device.vote_on_gpu if on_gpu else vote,
+                        SIGN_OF_ZERO[self.parameters["ties"]],
+                    )
+                    found = state.votes(products, self.together, sign, xp, count)
+                else:
+                    found = xp.zeros((len(bias), rows.shape[0]))
+                    for part, values in zip(slices, blocks, strict=True):
+                        found += coef[:, part] @ values
+                    found += bias[:, None]
+                parts.append(device.to_host(found.T))
         scores = np.concatenate(parts)
         finite = np.isfinite(scores).all(axis=1)
         if not finite.all():
             raise overflow_error(int(np.argmin(finite)))
         return scores.ravel() if len(self.classes) == 2 else scores
 
-    def compute_values(self, support: Any, rows: Any, on_gpu: bool) -> Iterator[tuple[slice, Any]]:
-        """Yield the kernel values of slices of the support with some rows."""
-        slices = slice_support(support.shape[0], self.width, self.cache_bytes)
-        for part in [slice(support.shape[0])] if on_gpu else slices:
-            yield part, self.gram(support[part], rows)
-
-    def score_block(self, support: Any, rows: Any, on_gpu: bool) -> Any:
-        """Return the score of some rows for every output."""
-        xp, (coef, bias) = get_array_module() if on_gpu else np, self.coefficients()
-        scores = xp.zeros((len(bias), rows.shape[0])) + xp.asarray(bias)[:, None]
-        for part, values in self.compute_values(support, rows, on_gpu):
-            scores += xp.asarray(coef[:, part]) @ values
-        return scores
-
-    def count_votes(self, support: Any, rows: Any, on_gpu: bool) -> Any:
-        """Return the share of the votes of some rows for every output."""
-        xp = get_array_module() if on_gpu else np
-        blocks = [values for _, values in self.compute_values(support, rows, on_gpu)]
-        products = xp.concatenate([xp.empty((0, rows.shape[0])), *blocks])
-        sign = SIGN_OF_ZERO[self.parameters["ties"]]
-        return self.state.votes(products, self.together, sign, xp, vote_on_gpu if on_gpu else vote)
+    def slice_support(self, count: int) -> Iterator[slice]:
+        """Yield slices of so many support rows, that fit in the cache."""
+        return slice_support(count, self.width, self.cache_bytes)
 
     def choose(self, scores: Array) -> Array:
         """Return the class numbers that scores decide for."""
@@ -316,8 +279,8 @@ class DualLearner(Learner):
 
 def runs_on_gpu(parameters: Mapping[str, Any], X: Any) -> bool:
     """Whether to learn from X, or score it, on a GPU."""
-    device = parameters["device"]
-    return device == "cuda" or (device is None and is_on_gpu(X))
+    where = parameters["device"]
+    return where == "cuda" or (where is None and device.is_on_gpu(X))
 
 
 def bias_step(parameters: Mapping[str, Any], gram: Gram, X: Any, counting: Array) -> float:

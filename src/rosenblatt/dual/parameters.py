@@ -2,27 +2,14 @@
 
 from collections.abc import Mapping
 
+from ..parameters import tables as table
 from ..parameters.conflicts import Conflict, check_ranges, refuse_conflicts, refuse_values
-from ..parameters.tables import (
-    MARGIN,
-    SHARED,
-    TIES,
-    Parameter,
-    Values,
-    choice,
-    count,
-    flag,
-    number,
-    or_none,
-    positive,
-    positive_number,
-)
 
-KERNELS = choice("rbf", "linear", "poly", "sigmoid", "precomputed")
-PARAMETERS: Mapping[str, Parameter] = SHARED | {
-    "margin": MARGIN,
-    "ties": TIES,
-    "kernel": Parameter(
+KERNELS = table.choice("rbf", "linear", "poly", "sigmoid", "precomputed")
+PARAMETERS: Mapping[str, table.Parameter] = table.SHARED | {
+    "margin": table.MARGIN,
+    "ties": table.TIES,
+    "kernel": table.Parameter(
         "rbf",
         KERNELS.wanted,
         lambda value: callable(value) or KERNELS.accepts(value),
@@ -30,29 +17,21 @@ PARAMETERS: Mapping[str, Parameter] = SHARED | {
         "Kernel function",
         str,
     ),
-    "degree": positive(3, "Degree > 0 of the polynomial kernel"),
-    "gamma": Parameter(
+    "degree": table.positive(3, "Degree > 0 of the polynomial kernel"),
+    "gamma": table.Parameter(
         "scale",
         'a number above 0, "scale", "auto" or None',
-        lambda value: value in (None, "scale", "auto") or positive_number(value),
+        lambda value: value in (None, "scale", "auto") or table.positive_number(value),
         help="Factor > 0 of the kernel's products or distances",
     ),
-    "coef0": number(1.0, "a finite number", "Constant of the polynomial and sigmoid kernel"),
-    "solution": choice("last", "average", "vote", help="Weights to predict with"),
-    "normalize": flag(False, "Divide scores by the length of the weights"),
-    "order": choice("each", "once", "fixed", help="Order of the rows in an epoch"),
-    "multi_class": choice("ovr", "argmax", help="One problem for each class, or one for all"),
-    "budget": or_none(count(1, "Largest number of support rows")),
-    "cache_size": Parameter(
-        200, "a number of megabytes above 0", positive_number, help="Megabytes for kernel values"
-    ),
-    "device": Parameter(
-        None,
-        '"cpu", "cuda" or None',
-        lambda value: value in (None, "cpu", "cuda"),
-        help="Where kernel values are computed",
-        type=str,
-    ),
+    "coef0": table.number(1.0, "a finite number", "Constant of the polynomial and sigmoid kernel"),
+    "solution": table.choice("last", "average", "vote", help="Weights to predict with"),
+    "normalize": table.flag(False, "Divide scores by the length of the weights"),
+    "order": table.choice("each", "once", "fixed", help="Order of the rows in an epoch"),
+    "multi_class": table.choice("ovr", "argmax", help="One problem for each class, or one for all"),
+    "budget": table.or_none(table.count(1, "Largest number of support rows")),
+    "cache_size": table.positive(200, "Megabytes > 0 for kernel values"),
+    "device": table.or_none(table.choice("cpu", "cuda", help="Where kernel values are computed")),
 }
 CONFLICTS = (
     Conflict(
@@ -78,7 +57,7 @@ CONFLICTS = (
 )
 
 
-def check_parameters(values: Values, *where: str) -> None:
+def check_parameters(values: table.Values, *where: str) -> None:
     """Refuse parameters that are out of range or do not go together."""
     check_ranges(values, PARAMETERS)
     refuse_conflicts(CONFLICTS, values, *where)

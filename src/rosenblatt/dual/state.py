@@ -11,20 +11,14 @@ from ..training.state import Declared, DeclaredRows, Sizes, array, counter, decl
 from ..training.tasks import SweepResult, Task
 from .kernels import cpu
 
+NUMBERS = ("place", "time", "label", "rival")
+FIGURES = ("step", "bias_step", "margin", "own")
 UPDATES = np.dtype(
-    [
-        ("place", np.int64),
-        ("time", np.int64),
-        ("step", np.float64),
-        ("bias_step", np.float64),
-        ("label", np.int64),
-        ("rival", np.int64),
-        ("rise", np.float64),
-    ]
+    [*((n, np.int64) for n in ("position", *NUMBERS)), *((n, np.float64) for n in FIGURES)]
 )
-"""An update that is kept: the place of its row among the support, the rows seen before, what the
-row and the bias are multiplied by, the output that it adds to, the one that it subtracts from (or
-again the label), and the rise of the squared norm of the problem's function."""
+"""An update: the position in an order, the place of its row among the support, the rows seen
+before, the output that it adds to, the one that it subtracts from (or again the label), what the
+row and the bias are multiplied by, the margin before, and the row's K(x, x)."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +26,12 @@ class DeclaredUpdates(Declared):
     """The declaration of updates."""
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
-        parts = UPDATES.names or ()
+        parts = NUMBERS + FIGURES
         return {f"{name}.{part}": np.ascontiguousarray(value[part]) for part in parts}, {}
 
     def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
-        parts = {part: arrays.pop(f"{name}.{part}") for part in UPDATES.names or ()}
-        updates = np.empty(len(parts["time"]), UPDATES)
+        parts = {part: arrays.pop(f"{name}.{part}") for part in NUMBERS + FIGURES}
+        updates = np.zeros(len(parts["time"]), UPDATES)
         for part, values in parts.items():
             fitting = values.shape == updates.shape and values.dtype == UPDATES[part]
             require(fitting, "its updates are malformed")
@@ -45,7 +39,7 @@ class DeclaredUpdates(Declared):
         return updates
 
     def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
-        finite = all(np.isfinite(value[part]).all() for part in ("step", "bias_step", "rise"))
+        finite = all(np.isfinite(value[part]).all() for part in FIGURES)
         require(finite, "its updates are not finite")
 
 
@@ -176,9 +170,13 @@ class DualState:
 
     def normalize(self, average: bool, together: bool) -> tuple[Array, Array]:
         """Return the last function divided by its norm, or the average of all, each divided."""
-        updates, shares = self.updates, np.zeros(len(self.updates))
+        updates, shares, outputs = self.updates, np.zeros(len(self.updates)), 1 + together
+        # ‖f + ηyK(x, ·)‖² = ‖f‖² + 2ηyf(x) + η²K(x, x), and twice the last for two outputs.
+        sizes = np.abs(updates["step"])
+        moved = outputs * sizes**2 * (updates["own"] + updates["bias_step"])
+        rises = 2 * sizes * updates["margin"] + moved
         for group in self.group_updates(together):
-            norms = np.sqrt(np.maximum(np.cumsum(updates["rise"][group]), 0))
+            norms = np.sqrt(np.maximum(np.cumsum(rises[group]), 0))
             seen = self.seen[updates["label"][group[0]]]
             inverse = np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)
             survived = np.diff(updates["time"][group], append=seen)

@@ -9,13 +9,13 @@ from scipy.sparse import vstack
 
 from ..data.rows import Array
 from ..data.weights import rows_that_count
-from ..kernels.perceptron import Perceptron
+from ..training.rules import PERCEPTRON
 from ..training.tasks import SweepResult
-from .gram import ROWS_AT_ONCE, SUPPORT_AT_ONCE, Gram, overflow_error, slice_support
+from .gram import ROWS_AT_ONCE, overflow_error
 from .kernels import cpu
-from .kernels.cpu import UPDATE
 from .state import UPDATES, DualState, sum_steps
 
+NONE = np.empty(0, UPDATES)
 SPARE_SUSPECTS = 16  # rows close to a mistake whose kernel values are fetched with the wrong ones
 
 
@@ -81,76 +81,52 @@ def stack_rows(above: Any, below: Any) -> Any:
 
 @dataclass
 class DualTask:
-    """Rows to learn from with kernel values; a subclass defines what a mistake does.
+    """Learns without a budget: keeps the scores of every row, to which each update is added once.
 
-    All problems of one-vs-rest learn in the same pass; one without a mistake in a pass rests.
+    The updates since a block was learnt last are added to its scores by matrix products; then its
+    rows are replayed one by one with their own kernel values. So an epoch costs (new mistakes ×
+    rows) kernel values, not (support × rows). All problems of one-vs-rest learn in the same pass;
+    one without a mistake in a pass rests.
 
     Attributes
     ----------
-    gram, X
-        Computes kernel values of rows.
-    codes, weights
-        The class of each row, and its weight.
-    positive
-        The class that counts as positive in each problem; None if all classes are one problem.
-    rule
-        The thresholds of the perceptron, and the step of its bias.
-    begun
-        The state to start from.
-    cache_bytes
-        The memory for kernel values.
-    budget
-        The largest number of support rows, or None.
-    xp
-        NumPy, or CuPy.
+    learner
+        The ``DualLearner``, whose state is where learning starts.
+    X, codes, weights
+        The rows, the class of each, and its weight.
     """
 
-    gram: Gram
+    learner: Any
     X: Any
     codes: Any
     weights: Any
-    positive: Any
-    rule: Perceptron
-    begun: DualState
-    cache_bytes: float
-    budget: int | None
-    xp: Any = np
-    support_at_once: ClassVar[int] = SUPPORT_AT_ONCE
+    xp: ClassVar[Any] = np
+    """NumPy, or CuPy."""
 
     def __post_init__(self) -> None:
-        begun, asarray = self.begun, self.xp.asarray
-        self.state = replace(begun, bias=begun.bias.copy(), seen=begun.seen.copy())
+        learner, begun = self.learner, self.learner.state
+        parameters, outputs, n_rows = learner.parameters, len(begun.bias), self.X.shape[0]
+        self.gram, self.together, self.width = learner.gram, learner.together, self.X.shape[1]
+        self.rule = PERCEPTRON.settings(parameters, learner.intercept_step)
+        problems = PERCEPTRON.problems(len(learner.classes), parameters["multi_class"])
+        self.positive = None if self.together else self.xp.asarray(problems)[:, None]
+        self.state: DualState = replace(begun, bias=begun.bias.copy(), seen=begun.seen.copy())
         self.row_order = rows_that_count(self.codes, self.weights)
-        self.width = self.X.shape[1]
-        self.together = self.positive is None
-        self.learning = np.ones(1 if self.together else len(begun.bias), bool)
-        self.codes, self.weights = asarray(self.codes), asarray(self.weights)
-        self.bias = asarray(self.state.bias)
+        self.codes, self.weights = self.xp.asarray(self.codes), self.xp.asarray(self.weights)
+        self.learning = np.ones(len(problems), bool)
+        self.mistakes = np.zeros(len(problems), np.intp)
         self.rows_at_once = min(max(self.block_size(), 1), max(len(self.row_order), 1))
-        self.support = Support(begun.support, self.xp)
         self.order: Array | None = None
-        self.blocks: list[Block] = []
-        self.mistakes = np.zeros(len(self.learning), np.intp)
-        self.log = np.zeros(self.rows_at_once * len(begun.bias), UPDATE)
+        self.blocks, self.visited = list[Block](), False
+        self.log = np.zeros(self.rows_at_once * outputs, UPDATES)
+        self.lines = np.empty((self.rows_at_once, self.rows_at_once))
+        self.bias, self.scores = self.xp.asarray(self.state.bias), self.xp.zeros((outputs, n_rows))
+        self.support, self.place = Support(begun.support, self.xp), np.full(n_rows, -1, np.intp)
+        self.numbers, self.pieces = [begun.numbers], [begun.updates]
 
     def block_size(self) -> int:
         """Return the number of rows of a block whose kernel values fit in the cache."""
-        raise NotImplementedError
-
-    def visit(self, block: Block) -> None:
-        """Learn from the rows of a block, one by one."""
-        raise NotImplementedError
-
-    def update_scores(self, block: Block) -> None:
-        """Bring the scores of a block up to date, before its rows go to other blocks."""
-
-    def version(self) -> int:
-        """Return how many pieces of updates the scores of new blocks contain."""
-        return 0
-
-    def make_state(self) -> DualState:
-        """Return the state with the support and coefficients as they are now."""
-        raise NotImplementedError
+        return min(ROWS_AT_ONCE, int((self.learner.cache_bytes / 16) ** 0.5))
 
     def learn(
         self, state: DualState, order: Array, start: int, most: int | None = None
@@ -160,7 +136,7 @@ class DualTask:
             self.mistakes[:] = 0
             self.cut(order)
         block = self.blocks[start // self.rows_at_once]
-        self.made = [np.empty(0, UPDATE)]
+        self.made = [NONE]
         block.steps, block.labels = self.steps(block.index), self.codes[block.index]
         block.labels = block.labels if self.together else block.labels[:0]
         self.visit(block)
@@ -168,7 +144,6 @@ class DualTask:
         updates, position = np.concatenate(self.made), start + len(block.numbers)
         wrong, n_rows = updates["margin"] <= 0, len(block.numbers) * int(self.learning.sum())
         loss = -float(np.minimum(updates["margin"], 0.0).sum()) + 0.0
-        updates["position"] += block.offset
         if position == len(order):
             self.state.seen += len(order) * self.learning
             self.learning &= self.mistakes > 0
@@ -178,21 +153,22 @@ class DualTask:
         """Cut an order into blocks, unless they are those of the last pass."""
         if self.order is order:
             return
-        for block in self.blocks:
-            self.update_scores(block)
+        for block in self.blocks if self.visited else ():
+            self.add_updates(block)
+            self.store_scores(block)
         self.order, numbers = order, order.astype(np.intp)
         index, self.blocks = self.xp.asarray(numbers), []
         for offset in range(0, len(numbers), self.rows_at_once):
             some = slice(offset, offset + self.rows_at_once)
-            self.blocks.append(Block(numbers[some], offset, self.version(), index[some]))
+            version = len(self.pieces) if self.visited else 0
+            self.blocks.append(Block(numbers[some], offset, version, index[some]))
 
     def steps(self, index: Any) -> Any:
         """Return how far each row moves each problem."""
         weights = self.weights[index]
         if self.together:
             return weights[None]
-        positive = self.codes[index] == self.xp.asarray(self.positive)[:, None]
-        return self.xp.where(positive, weights, -weights)
+        return self.xp.where(self.codes[index] == self.positive, weights, -weights)
 
     def excess(self, block: Block) -> Any:
         """Return how far each row exceeds what it needs to be right, in its worst problem."""
@@ -206,8 +182,9 @@ class DualTask:
         return right[self.xp.asarray(np.flatnonzero(self.learning))].min(axis=0)
 
     def slice_support(self, count: int) -> Iterator[slice]:
-        """Yield slices of so many support rows."""
-        return slice_support(count, self.width, self.cache_bytes, self.support_at_once)
+        """Yield slices of so many support rows, that fit in the cache."""
+        slices: Iterator[slice] = self.learner.slice_support(count)
+        return slices
 
     def replay(self, block: Block, start: int, values: Array, places: Array) -> tuple[int, Array]:
         """Learn from a block from a row on; stop at a mistake without kernel values."""
@@ -215,45 +192,20 @@ class DualTask:
         t, count = cpu.replay(*given, self.state.bias, self.rule, self.log)
         return t, self.log[:count]
 
-    def tally(self, log: Array) -> None:
-        """Count new mistakes."""
+    def tally(self, log: Array) -> Array:
+        """Count new mistakes, and return a copy of their log."""
         self.made.append(log.copy())
         problems = log["label"] * (not self.together)
         self.mistakes += np.bincount(problems, minlength=len(self.mistakes))
         self.state.mistakes += len(log)
-
-    def close(self, state: DualState) -> None:
-        """Write the support and the coefficients into the state that a run was given."""
-        vars(state).update(vars(self.make_state()))
-
-
-@dataclass
-class GrowingTask(DualTask):
-    """Learns without a budget: keeps the scores of every row, to which each update is added once.
-
-    The updates since a block was learnt last are added to its scores by matrix products; then its
-    rows are replayed one by one with their own kernel values. So an epoch costs (new mistakes ×
-    rows) kernel values, not (support × rows).
-    """
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.place = np.full(self.X.shape[0], -1, np.intp)
-        self.numbers, self.pieces = [self.state.numbers], [self.state.updates]
-        self.scores = self.xp.zeros((len(self.bias), self.X.shape[0]))
-        self.lines = np.empty((self.rows_at_once, self.rows_at_once))
-        self.visited = False
-
-    def block_size(self) -> int:
-        return min(ROWS_AT_ONCE, int((self.cache_bytes / 16) ** 0.5))
-
-    def version(self) -> int:
-        return len(self.pieces) if self.visited else 0
+        return self.made[-1]
 
     def visit(self, block: Block) -> None:
+        """Learn from the rows of a block, one by one."""
         self.add_updates(block)
-        made = [self.record(block, log) for log in self.find_mistakes(block)]
-        self.pieces.append(np.concatenate([np.empty(0, UPDATES), *made]))
+        for log in self.find_mistakes(block):
+            self.record(block, self.tally(log))
+        self.pieces.append(np.concatenate(self.made))
         self.store_scores(block)
 
     def find_mistakes(self, block: Block) -> Iterator[Array]:
@@ -284,42 +236,38 @@ class GrowingTask(DualTask):
         count = min(2 * wrong + SPARE_SUSPECTS, len(unknown))
         return np.sort(unknown[np.argpartition(excess, count - 1)[:count]])
 
-    def record(self, block: Block, log: Array) -> Array:
-        """Add the rows of updates to the support, and return the updates to keep."""
-        self.tally(log)
-        rows = block.numbers[log["position"]]
+    def record(self, block: Block, updates: Array) -> None:
+        """Say of updates whose they are, and add their rows to the support."""
+        rows = block.numbers[updates["position"]]
         fresh = rows[self.place[rows] < 0]
         fresh = fresh[np.diff(fresh, prepend=-1) != 0]
         if len(fresh):
             self.place[fresh] = np.arange(self.support.count, self.support.count + len(fresh))
             self.support.add(self.pick(fresh))
             self.numbers.append(fresh + self.state.given)
-        updates = np.empty(len(log), UPDATES)
-        for name in ("label", "rival", "step"):
-            updates[name] = log[name]
-        seen = self.state.seen[log["label"]]
-        updates["place"], updates["time"] = self.place[rows], seen + block.offset + log["position"]
-        updates["bias_step"] = self.rule.bias
-        # ‖f + ηyK(x, ·)‖² = ‖f‖² + 2ηyf(x) + η²K(x, x), and twice the last for two outputs.
-        sizes, outputs = np.abs(log["step"]), 1 + self.together
-        moved = outputs * sizes**2 * (log["own"] + self.rule.bias)
-        updates["rise"] = 2 * sizes * log["margin"] + moved
-        return updates
+        updates["place"], updates["bias_step"] = self.place[rows], self.rule.bias
+        updates["position"] += block.offset
+        updates["time"] = self.state.seen[updates["label"]] + updates["position"]
+
+    def fetch(self, numbers: Array) -> Any:
+        """Return some rows."""
+        return self.X[numbers]
 
     def pick(self, numbers: Array) -> Any:
-        """Return the rows with some numbers, as support."""
-        return self.gram.pick(self.X, numbers)
+        """Return some rows as support: their numbers, if X has kernel values."""
+        precomputed = self.gram.kernel == "precomputed"
+        return self.xp.asarray(numbers) if precomputed else self.fetch(numbers)
 
     def rows(self, block: Block) -> Any:
         """Return the rows of a block, fetched when first needed."""
         if block.rows is None:
-            block.rows = self.X[block.numbers]
+            block.rows = self.fetch(block.numbers)
         return block.rows
 
     def add_updates(self, block: Block) -> None:
         """Add to the scores of a block the updates that they lack, by matrix products."""
         block.scores = self.scores.take(block.index, axis=1)
-        updates = np.concatenate([np.empty(0, UPDATES), *self.pieces[block.version :]])
+        updates = np.concatenate([NONE, *self.pieces[block.version :]])
         places, updates["place"] = np.unique(updates["place"], return_inverse=True)
         coef = sum_steps(updates, updates["step"], len(self.scores), len(places))
         for part in self.slice_support(len(places)):
@@ -331,15 +279,16 @@ class GrowingTask(DualTask):
         self.scores[:, block.index] = block.scores
         self.visited, block.version = True, len(self.pieces)
 
-    def update_scores(self, block: Block) -> None:
-        self.add_updates(block)
-        self.store_scores(block)
-
     def copy_support(self) -> Any:
         """Return a copy of the support rows without spare room, in the layout of X."""
         return self.support.room[: self.support.count].copy()
 
     def make_state(self) -> DualState:
+        """Return the state with the support and coefficients as they are now."""
         numbers = np.concatenate(self.numbers)
         kept = replace(self.state, support=self.copy_support(), numbers=numbers)
         return kept.with_updates(np.concatenate(self.pieces))
+
+    def close(self, state: DualState) -> None:
+        """Write the support and the coefficients into the state that a run was given."""
+        vars(state).update(vars(self.make_state()))

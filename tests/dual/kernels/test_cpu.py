@@ -5,6 +5,7 @@ import pytest
 
 from rosenblatt.data.rows import view_rows
 from rosenblatt.dual.kernels import cpu
+from rosenblatt.dual.state import UPDATES
 from rosenblatt.kernels.loop import UPDATE, Clock, Examples, State, compile_loop
 from rosenblatt.kernels.perceptron import Perceptron
 from rosenblatt.kernels.targets import SeveralClasses, TwoClasses
@@ -21,7 +22,7 @@ def test_it_is_the_linear_perceptron(together):
     steps, target = np.where(y == 0, -1.0, 1.0), TwoClasses()
     if together:
         steps, target = np.ones(60), SeveralClasses(np.zeros(3))
-    b, log, other = np.zeros(3 if together else 1), np.zeros(60, UPDATE), np.zeros(60, cpu.UPDATE)
+    b, log, other = np.zeros(3 if together else 1), np.zeros(60, UPDATE), np.zeros(60, UPDATES)
     examples = Examples(view_rows(X), steps, y.astype(np.uint32) if together else None)
     state = State(np.zeros(5 * len(b)), b, np.empty(0), np.empty(0))
     given = target, RULE, examples, places.astype(np.uint32), 0, state, Clock(0.0, 0.0, 0.0), log

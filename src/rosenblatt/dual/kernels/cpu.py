@@ -6,21 +6,7 @@ to an output, its label, and subtracts from its rival; without a rival, that is 
 
 import math
 
-import numpy as np
-
 from ...kernels.compiling import compiled, inlined
-
-UPDATE = np.dtype(
-    [
-        ("position", np.intp),
-        ("label", np.intp),
-        ("rival", np.intp),
-        ("margin", np.float64),
-        ("step", np.float64),
-        ("own", np.float64),
-    ]
-)
-"""One entry of the log: ``margin`` is that before the update, ``own`` the row's K(x, x)."""
 
 
 @inlined
@@ -57,7 +43,7 @@ def replay(values, places, steps, labels, learning, start, scores, b, rule, log)
     With several classes the rival loses as much (Crammer & Singer 2003). Row t of the block moves
     problem p by ``steps[p, t]``; its kernel values are line ``places[t]`` of ``values``. It stops
     early at a mistaken row without a line, or at a margin that is not finite. Returns the place and
-    the number of updates.
+    the number of updates, which it writes into the log.
     """
     updates = 0
     for t in range(start, len(places)):

@@ -44,7 +44,7 @@ def next_mistake(firsts, turn, found):
 def replay(problems, values, steps, labels, scores, b, above, below, bias_step, log):
     """On every mistake of a problem, f += ηyK(x, ·) and b += ηy; a rival loses as much.
 
-    The log has a line for each field of ``cpu.UPDATE``; its first number is that of updates.
+    The log has a line for each field of ``device.LOGGED``; its first number is that of updates.
     """
     p, me = problems[cuda.blockIdx.x], cuda.threadIdx.x
     firsts = cuda.shared.array(3, int32)

@@ -1,143 +1,188 @@
-"""How do raw data fare by default, next to what others write? Error, log loss, AUC, CPU seconds.
+"""How do raw data fare, by default and with --tune, next to what others write?
 
-python benchmarks/raw.py --data FOLDER
+python benchmarks/raw.py --data FOLDER [--sets churn coffee ...] [--splits 3] [--rows 10000]
 
-The sets are those of sets.py: training rows only, of which 30 % are held out to compare with.
-Vowpal Wabbit and LightGBM are compared with where they are installed.
+Error, log loss, ROC AUC and CPU seconds of a method in a process of its own, from the raw rows in
+memory to predictions for 30 % of the training rows, which are held out. Test rows are never read.
+LightGBM is compared with where it is installed.
 """
 
+import csv
 import importlib.util
-import resource
-import subprocess
+import multiprocessing
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas
 from measure import parser, table
-from sets import RAW, RawSet, read_raw
+from scipy.sparse import csr_array
+from sklearn import datasets
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import dump_svmlight_file
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDClassifier
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, SplineTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
 from rosenblatt import train
 from rosenblatt.training.report import Listener
 
-VW = [sys.executable, "-m", "vowpalwabbit", "--quiet", "-b", "20"]
-SHOWN: dict[str, Callable[["Result"], str]] = {
-    "error in %": lambda one: f"{100 * one.error:.2f}",
-    "log loss": lambda one: "–" if one.loss is None else f"{one.loss:.4f}",
-    "ROC AUC": lambda one: f"{one.area:.4f}",
-    "CPU seconds": lambda one: f"{one.seconds:.2f}",
+csv.field_size_limit(sys.maxsize)
+FILES: dict[str, tuple[str, dict[str, Any]]] = {
+    "adult": ("adult/adult.data", {"header": None}),
+    "oil": ("oil/train.csv", {"header": None}),
+    "shoppers": ("shoppers/train.csv", {"label": "Revenue"}),
+    "churn": ("churn/train.csv", {"label": "churn", "drop": ["rownames"]}),
+    "coffee": (
+        "coffee/train.csv",
+        {"label": "prefer_overall", "drop": ["submission_id", "prefer_abc", "prefer_ad"]},
+    ),
+    "names": ("names/train.csv", {"label": "gender"}),
+    "a9a": ("a9a/a9a", {}),
+    "w8a": ("w8a/w8a", {}),
+    "mushrooms": ("mushrooms/mushrooms", {}),
+    "spambase": ("spambase/spambase.data", {"header": None}),
+    "elec2": ("elec2/elec.csv", {"label": "target"}),
+    "covtype": ("covtype/covtype.csv", {}),
+    "letter": ("letter/letter-recognition.data", {"label": 0, "header": None}),
+    "sonar": ("uci/sonar.csv", {"header": None}),
+    "ionosphere": ("uci/ionosphere.csv", {"header": None}),
+    "banknote": ("uci/banknote_authentication.csv", {"header": None}),
+    "pima": ("uci/pima-indians-diabetes.csv", {"header": None}),
+    "wisconsin": ("uci/breast-cancer-wisconsin.data", {"header": None}),
 }
+WITH_TEST = "adult", "oil", "shoppers", "churn", "coffee", "names", "a9a"  # rows in other files
+OWN = "breast_cancer", "digits", "wine"
+TEXTS = "sms_spam", "subjectivity", "imdb", "20newsgroups"
+COLUMNS = "error in %", "log loss", "ROC AUC", "CPU s"
 
 
-class Answer(NamedTuple):
-    """Predicted labels, and probabilities, or scores without them; a column per sorted class."""
+class RawSet(NamedTuple):
+    """Rows before any encoding: a data frame, a CSR matrix ("sparse") or a list of texts."""
 
-    labels: np.ndarray
-    scores: np.ndarray
-    probable: bool = True
+    kind: str
+    X: Any
+    y: np.ndarray
 
-
-class Result(NamedTuple):
-    """The figures of one method on one set."""
-
-    error: float
-    loss: float | None
-    area: float
-    seconds: float
+    def take(self, rows: np.ndarray) -> "RawSet":
+        """Some of the rows."""
+        if self.kind == "text":
+            return self._replace(X=[self.X[k] for k in rows], y=self.y[rows])
+        X = self.X.iloc[rows].reset_index(drop=True) if self.kind == "table" else self.X[rows]
+        return self._replace(X=X, y=self.y[rows])
 
 
-def judge(answer: Answer, y: np.ndarray, seconds: float) -> Result:
-    """Compute the figures of an answer to held-out rows."""
-    classes = np.unique(y)
-    loss = None
-    if answer.probable:
-        sums = answer.scores.sum(axis=1, keepdims=True)
-        loss = float(log_loss(y, answer.scores / sums, labels=classes))
-    if len(classes) == 2:
-        area = roc_auc_score(y == classes[1], answer.scores[:, -1])
+def choose_rows(name: str, count: int, most: int) -> np.ndarray:
+    """The training rows of a file in a random order: two thirds, where no others test."""
+    order = np.random.default_rng(0).permutation(16_000 if name == "letter" else count)
+    whole = (*WITH_TEST, *OWN, "imdb", "20newsgroups")
+    return order[: len(order) if name in whole else 2 * len(order) // 3][:most]
+
+
+def read_raw(folder: Path, name: str, most: int) -> RawSet:
+    """The raw training rows of a set in a random order, at most ``most``."""
+    if name in TEXTS:
+        texts, y = read_texts(folder, name)
+        rows = choose_rows(name, len(y), most)
+        return RawSet("text", texts, np.array(y)).take(rows)
+    if name in OWN:
+        found = getattr(datasets, f"load_{name}")(as_frame=True)
+        return RawSet("table", found.data, found.target_names.astype(str)[found.target])
+    path, options = FILES[name]
+    if Path(path).suffix == "":
+        X, y = datasets.load_svmlight_file(str(folder / path))
+        return RawSet("sparse", csr_array(X), y.astype(int)).take(choose_rows(name, len(y), most))
+    how = {"skipinitialspace": True, "na_values": "?", "low_memory": False}
+    frame = pandas.read_csv(folder / path, header=options.get("header", 0), **how)
+    frame.columns = [str(column) for column in frame.columns]
+    frame = frame.drop(columns=options.get("drop", []))
+    label = options.get("label", len(frame.columns) - 1)
+    label = frame.columns[label] if isinstance(label, int) else label
+    frame = frame[frame[label].notna()]
+    y = frame[label].to_numpy().astype(str)
+    return RawSet("table", frame.drop(columns=label), y).take(choose_rows(name, len(y), most))
+
+
+def read_texts(folder: Path, name: str) -> tuple[list[str], list[str]]:
+    """The texts of a set and their labels."""
+    if name in ("imdb", "20newsgroups"):
+        with (folder / name / "train.csv").open(newline="", encoding="utf-8") as file:
+            pairs = [(row["text"], row["label"]) for row in csv.DictReader(file)]
+    elif name == "sms_spam":
+        lines = (folder / "sms_spam/SMSSpamCollection").read_text("utf-8").splitlines()
+        pairs = [(text, label) for label, _, text in (line.partition("\t") for line in lines)]
     else:
-        area = roc_auc_score(y[:, None] == classes, answer.scores)
-    return Result(float(np.mean(answer.labels != y)), loss, float(area), seconds)
+        files = sorted((folder / "subjectivity").glob("*tok*"))
+        own = [(file.name.partition(".")[0], file.read_text("latin-1")) for file in files]
+        pairs = [(line, label) for label, text in own for line in text.splitlines()]
+    texts, y = zip(*pairs, strict=True)
+    return list(texts), list(y)
 
 
-def used() -> float:
-    """Processor seconds of this process and of the programs that it ran."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+# Methods: from raw rows to classes, and probabilities or scores for held-out rows
 
 
-# Methods: each goes from raw rows to an answer
-
-
-def ours(learnt: RawSet, held: RawSet) -> Answer:
-    """``train`` by default, with probabilities."""
-    options: dict[str, Any] = {"calibrate": True, "listener": Listener()}
+def ours(learnt: RawSet, held: RawSet, **options: Any) -> Any:
+    """``train`` with probabilities."""
+    options |= {"calibrate": True, "listener": Listener()}
     if learnt.kind == "sparse":
         with tempfile.TemporaryDirectory() as folder:
             paths = [f"{folder}/learnt", f"{folder}/held"]
             for path, one in zip(paths, (learnt, held), strict=True):
-                dump_svmlight_file(one.X, one.y, path, zero_based=False)
+                datasets.dump_svmlight_file(one.X, one.y, path, zero_based=False)
             model = train(paths[0], format="svmlight", **options)
-            return answer_with(model, paths[1])
+            return model.classes_, model.predict(paths[1]), model.predict_proba(paths[1])
     if learnt.kind == "text":
         rows = [{"text": t, "label": k} for t, k in zip(learnt.X, learnt.y.tolist(), strict=True)]
         model = train(rows, text="text", label="label", **options)
-        return answer_with(model, [{"text": text} for text in held.X])
-    model = train(learnt.X.assign(label_=learnt.y), label="label_", **options)
-    return answer_with(model, held.X)
+        new: Any = [{"text": text} for text in held.X]
+    else:
+        model, new = train(learnt.X.assign(label_=learnt.y), label="label_", **options), held.X
+    return model.classes_, model.predict(new), model.predict_proba(new)
 
 
-def answer_with(model: Any, X: Any) -> Answer:
-    """The answer of a classifier; scores where it has no probabilities."""
-    if hasattr(model, "predict_proba"):
-        chances = np.asarray(model.predict_proba(X))
-        return Answer(np.asarray(model.predict(X)), chances)
-    scores = np.asarray(model.decision_function(X))
-    return Answer(model.predict(X), scores.reshape(len(scores), -1), probable=False)
-
-
-def encode(learnt: RawSet, held: RawSet) -> tuple[Any, Any]:
-    """What a scikit-learn user writes: impute, scale, one-hot, or tf-idf."""
+def encode(learnt: RawSet, held: RawSet, splines: bool) -> tuple[Any, Any]:
+    """What a scikit-learn user writes: impute, scale, one-hot, or tf-idf of long strings."""
     if learnt.kind == "sparse":
         return learnt.X, held.X
     if learnt.kind == "text":
         made: Any = TfidfVectorizer(ngram_range=(1, 2))
-    else:
-        numbers = list(learnt.X.select_dtypes("number").columns)
-        words = [name for name in learnt.X.columns if name not in numbers]
-        frequent = SimpleImputer(strategy="most_frequent")
-        made = make_column_transformer(
-            (make_pipeline(SimpleImputer(), StandardScaler()), numbers),
-            (make_pipeline(frequent, OneHotEncoder(handle_unknown="ignore")), words),
-        )
-    return made.fit_transform(learnt.X), made.transform(held.X)
+        return made.fit_transform(learnt.X), made.transform(held.X)
+    numbers = list(learnt.X.select_dtypes("number").columns)
+    words = [name for name in learnt.X.columns if name not in numbers]
+    long = [name for name in words if learnt.X[name].nunique() > len(learnt.y) / 2]
+    short = [name for name in words if name not in long]
+    curves = [SplineTransformer()] if splines else []
+    frequent = SimpleImputer(strategy="most_frequent")
+    made = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler(), *curves), numbers),
+        (make_pipeline(frequent, OneHotEncoder(handle_unknown="ignore")), short),
+        *((TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 4)), name) for name in long),
+    )
+    X, X_held = (one.X.assign(**one.X[words].astype(object).fillna("")) for one in (learnt, held))
+    return made.fit_transform(X), made.transform(X_held)
 
 
-def peer(make: Callable[[], Any]) -> Callable[[RawSet, RawSet], Answer]:
+def peer(model: Any, learnt: RawSet, held: RawSet, splines: bool = False) -> Any:
     """A method of scikit-learn after the encoding."""
+    X, X_held = encode(learnt, held, splines)
+    model.fit(X, learnt.y)
+    probable = hasattr(model, "predict_proba")
+    scores = model.predict_proba(X_held) if probable else model.decision_function(X_held)
+    return model.classes_, model.predict(X_held), scores
 
-    def run(learnt: RawSet, held: RawSet) -> Answer:
-        X, X_held = encode(learnt, held)
-        return answer_with(make().fit(X, learnt.y), X_held)
 
-    return run
-
-
-def boosted(learnt: RawSet, held: RawSet) -> Answer | None:
+def boosted(learnt: RawSet, held: RawSet) -> Any:
     """LightGBM, to show what is lost by being linear; not for texts, where it takes minutes."""
     from lightgbm import LGBMClassifier
 
@@ -148,119 +193,100 @@ def boosted(learnt: RawSet, held: RawSet) -> Answer | None:
         words = list(X.select_dtypes(exclude="number").columns)
         coder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
         made = make_column_transformer((coder, words), remainder="passthrough")
-        X, X_held = made.fit_transform(X), made.transform(X_held)
-    model = LGBMClassifier(verbose=-1, random_state=0).fit(X, learnt.y)
-    return answer_with(model, X_held)
+        X, X_held = (
+            made.fit_transform(X.astype(dict.fromkeys(words, str))),
+            made.transform(X_held.astype(dict.fromkeys(words, str))),
+        )
+    model = LGBMClassifier(verbose=-1, random_state=0, n_jobs=1).fit(X, learnt.y)
+    return model.classes_, model.predict(X_held), model.predict_proba(X_held)
 
 
-def vowpal(learnt: RawSet, held: RawSet) -> Answer:
-    """Vowpal Wabbit on the encoded rows: logistic loss, ten passes."""
-    X, X_held = (np.asarray(x) if not hasattr(x, "tocsr") else x for x in encode(learnt, held))
-    classes, codes = np.unique(learnt.y, return_inverse=True)
-    two = len(classes) == 2
-    labels = np.where(codes == 1, 1, -1) if two else codes + 1
-    options = ["--loss_function", "logistic"]
-    options += ["--link", "logistic"] if two else ["--oaa", str(len(classes)), "--probabilities"]
-    with tempfile.TemporaryDirectory() as folder:
-        write_vw(f"{folder}/learnt", X, labels)
-        write_vw(f"{folder}/held", X_held, None)
-        learn = ["-d", "learnt", "-f", "model", "--passes", "10", "-c", "-k", "--holdout_off"]
-        predict = ["-d", "held", "-t", "-i", "model", "-p", "out"]
-        predict += [] if two else ["--probabilities"]
-        subprocess.run([*VW, *options, *learn], cwd=folder, check=True)
-        subprocess.run([*VW, *predict], cwd=folder, check=True)
-        lines = Path(folder, "out").read_text().split("\n")
-    rows = [line.split() for line in lines if line.strip()]
-    if two:
-        high = np.array([float(row[0]) for row in rows])
-        chances = np.column_stack([1 - high, high])
-    else:
-        chances = np.array([[float(cell.split(":")[1]) for cell in row] for row in rows])
-    return Answer(classes[chances.argmax(axis=1)], np.clip(chances, 1e-9, 1))
-
-
-def write_vw(path: str, X: Any, labels: np.ndarray | None) -> None:
-    """Write encoded rows in the format of Vowpal Wabbit."""
-    from scipy.sparse import csr_array
-
-    rows = csr_array(X)
-    cells = [f"{j}:{v:.6g}" for j, v in zip(rows.indices, rows.data, strict=True)]
-    starts = rows.indptr.tolist()
-    with open(path, "w", encoding="ascii") as out:
-        for k in range(rows.shape[0]):
-            label = "" if labels is None else labels[k]
-            out.write(f"{label} |f {' '.join(cells[starts[k] : starts[k + 1]])}\n")
-
-
-def list_methods() -> dict[str, Callable[[RawSet, RawSet], Answer | None]]:
+def list_methods() -> dict[str, Callable[[RawSet, RawSet], Any]]:
     """Ours, and those that are installed."""
-    sgd = {"loss": "log_loss", "average": True, "max_iter": 10, "tol": None, "random_state": 0}
-    found: dict[str, Callable[[RawSet, RawSet], Answer | None]] = {
-        "rosenblatt": ours,
-        "LogisticRegression": peer(lambda: LogisticRegression(max_iter=1000)),
-        "SGD": peer(lambda: SGDClassifier(**sgd)),
-        "LinearSVC": peer(LinearSVC),
+    logistic = LogisticRegression(max_iter=1000)
+    cv = LogisticRegressionCV(Cs=8, cv=3, scoring="neg_log_loss", max_iter=1000)
+    sgd = SGDClassifier(loss="log_loss", average=True, max_iter=10, tol=None, random_state=0)
+    found: dict[str, Callable[[RawSet, RawSet], Any]] = {
+        "fixed": partial(ours, tune=False),
+        "default": ours,
+        "--tune": partial(ours, tune=True),
+        "logistic": partial(peer, logistic),
+        "logistic CV": partial(peer, cv),
+        "splines": partial(peer, logistic, splines=True),
+        "LinearSVC": partial(peer, LinearSVC()),
+        "SGD": partial(peer, sgd),
     }
-    if importlib.util.find_spec("vowpalwabbit") is not None:
-        found["vw"] = vowpal
     if importlib.util.find_spec("lightgbm") is not None:
         found["LightGBM"] = boosted
     return found
 
 
-def measure(one: RawSet, methods: dict[str, Any]) -> dict[str, Result | None]:
-    """The figures of all methods on 30 % of the rows, which are held out."""
-    rounds = StratifiedShuffleSplit(1, test_size=0.3, random_state=0)
-    learnt, held = (one.take(rows) for rows in next(rounds.split(np.zeros(len(one.y)), one.y)))
-    ours(learnt, held)  # what it needs is compiled
-    found: dict[str, Result | None] = {}
-    for name, method in methods.items():
-        start = used()
-        answer = method(learnt, held)
-        found[name] = None if answer is None else judge(answer, held.y, used() - start)
-    print(f"{one.name} is done", file=sys.stderr, flush=True)
-    return found
+def judge(name: str, learnt: RawSet, held: RawSet) -> list[float] | None:
+    """The figures of a method; NaN for a log loss without probabilities."""
+    warnings.simplefilter("ignore")
+    start = time.process_time()
+    answer = list_methods()[name](learnt, held)
+    if answer is None:
+        return None
+    seconds = time.process_time() - start
+    classes, labels, scores = (np.asarray(each) for each in answer)
+    loss, y = float("nan"), held.y
+    if name not in ("LinearSVC",):
+        scores = scores / scores.sum(axis=1, keepdims=True)
+        loss = float(log_loss(y, scores, labels=classes))
+    if len(classes) == 2:
+        area = roc_auc_score(y == classes[1], scores.reshape(len(y), -1)[:, -1])
+    else:
+        there = [k for k, label in enumerate(classes) if (y == label).any()]
+        area = np.mean([roc_auc_score(y == classes[k], scores[:, k]) for k in there])
+    return [100 * float(np.mean(labels != y)), loss, float(area), seconds]
 
 
-def summarize(results: dict[str, dict[str, Result | None]], names: list[str]) -> None:
-    """Print the means over the sets that all methods have figures of."""
-    both = [one for one in results.values() if all(one[name] is not None for name in names)]
-    lines = []
-    for name in names:
-        some = [one[name] for one in both]
-        losses = [one.loss for one in some]
-        loss = "–" if None in losses else f"{np.mean(losses):.4f}"
-        error, area = (np.mean([one[k] for one in some]) for k in (0, 2))
-        seconds = f"{sum(one.seconds for one in some):.1f}"
-        lines.append((name, f"{100 * error:.2f}", loss, f"{area:.4f}", seconds))
-    print(f"\nMeans over {len(both)} sets, and all CPU seconds")
-    table(("", *SHOWN), *lines)
+def measure(one: RawSet, methods: list[str], splits: int) -> dict[str, np.ndarray]:
+    """The figures of methods on several splits of the rows, each in a process of its own."""
+    rounds = StratifiedShuffleSplit(splits, test_size=0.3, random_state=0)
+    found: dict[str, list[Any]] = {name: [] for name in methods}
+    for rows in rounds.split(np.zeros(len(one.y)), one.y):
+        learnt, held = map(one.take, rows)
+        for name in methods:
+            with multiprocessing.get_context("fork").Pool(1) as pool:
+                found[name].append(pool.apply(judge, (name, learnt, held)))
+    return {name: np.array(all_) for name, all_ in found.items() if None not in all_}
+
+
+def format_figures(figures: np.ndarray) -> list[str]:
+    """Means over splits, with the deviation of the error."""
+    (error, loss, area, seconds), spread = figures.mean(axis=0), figures[:, 0].std()
+    return [f"{error:.2f} ± {spread:.2f}", f"{loss:.4f}", f"{area:.4f}", f"{seconds:.2f}"]
 
 
 def main() -> None:
     given = parser(__doc__)
     given.add_argument("--rows", type=int, default=10_000, help="most rows of a set")
+    given.add_argument("--splits", type=int, default=3, help="how often rows are divided")
+    given.add_argument("--sets", nargs="+", choices=(*FILES, *OWN, *TEXTS), help="some sets")
+    given.add_argument("--methods", nargs="+", choices=list_methods(), help="some methods")
     chosen = given.parse_args()
     if not chosen.data.is_dir():
         print(f"Skipped: the folder {chosen.data} with the data sets is not there (see --data).")
         return
-    warnings.simplefilter("ignore")
-    names = ("oil", "mushrooms", "wine", "sms_spam") if chosen.quick else RAW
-    methods, results, rows = list_methods(), {}, {}
+    names = chosen.sets or (("oil", "wine") if chosen.quick else (*FILES, *OWN, *TEXTS))
+    methods, splits = chosen.methods or list(list_methods()), 1 if chosen.quick else chosen.splits
+    results = {}
     for name in names:
         one = read_raw(chosen.data, name, 500 if chosen.quick else chosen.rows)
-        results[name], rows[name] = measure(one, methods), f"{len(one.y):,}"
-    for title, show in SHOWN.items():
-        print(f"\n{title}")
-        lines = [
-            (name, rows[name], *("–" if one is None else show(one) for one in found.values()))
-            for name, found in results.items()
-        ]
-        table(("set", "rows", *methods), *lines)
-    linear = [name for name in methods if name != "LightGBM"]
-    summarize(results, linear)
-    if "LightGBM" in methods:
-        summarize(results, list(methods))
+        results[name] = measure(one, methods, splits)
+        print(f"\n{name}: {len(one.y):,} rows, {splits} splits")
+        lines = [(method, *format_figures(each)) for method, each in results[name].items()]
+        table(("", *COLUMNS), *lines)
+        sys.stdout.flush()
+    whole = [one for one in results.values() if len(one) == len(methods)]
+    print(f"\nMeans over {len(whole)} sets with figures of all methods")
+    lines = []
+    for method in methods:
+        figures = np.array([one[method].mean(axis=0) for one in whole]).mean(axis=0)
+        lines.append((method, *(f"{figure:.4g}" for figure in figures)))
+    table(("", *COLUMNS), *lines)
 
 
 if __name__ == "__main__":

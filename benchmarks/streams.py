@@ -1,7 +1,7 @@
 """How fast and how good is learning from a stream, row by row in its order, next to River?
 
 The first table compares the same rules on the same numbers, the second what both choose from raw
-files: `train --online`, and River's scaler with logistic regression (Adam) and with PA.
+files: `train --epochs 1 --tune`, and River's scaler with logistic regression (Adam) and with PA.
 
 python benchmarks/streams.py --data FOLDER
 """
@@ -75,7 +75,7 @@ def compare_choices(folder: Path, quick: bool) -> None:
     for name, (path, how) in list(SETS.items())[:1]:  # River's scaler takes minutes for the others
         for _ in range(2):  # the first run compiles
             start = time.process_time()
-            model = train(folder / path, **how, online=True, listener=Listener())
+            model = train(folder / path, **how, max_iter=1, tune=True, listener=Listener())
             seconds = time.process_time() - start
         X, y = read_matrix(read(folder / path, **how, scale="none"))
         if quick:
@@ -85,7 +85,7 @@ def compare_choices(folder: Path, quick: bool) -> None:
             one_by_one(preprocessing.StandardScaler() | each, X, y)
             for each in (logistic, linear_model.PAClassifier(C=1.0, mode=1))
         ]
-        ours = model.file_facts_["facts"]["online"]
+        ours = model.file_facts_["facts"]["stream"]
         lines.append(
             (
                 name,
@@ -98,7 +98,7 @@ def compare_choices(folder: Path, quick: bool) -> None:
             )
         )
     print("\nWhat each chooses, from raw files; the last columns are μs a row:\n")
-    head = "stream", "rows", "--online", "River, Adam", "River, PA", "previous label"
+    head = "stream", "rows", "tuned", "River, Adam", "River, PA", "previous label"
     table((*head, "ours", "Adam", "PA"), *lines)
 
 

@@ -50,10 +50,6 @@ CASES: dict[str, dict[str, Any]] = {
     "csv second order": {"rule": "second-order"},
     "csv arow": {"rule": "arow", "max_iter": 3},
     "csv scw": {"rule": "scw"},
-    "csv tune": {"tune": True},
-    "csv tune arow": {"tune": True, "rule": "arow"},
-    "csv tune early": {"tune": True, "early_stopping": True},
-    "csv tune holdout": {"tune": True, "holdout": 0.2},
     "svm": {},
     "svm one pass": {"max_iter": 1},
     "svm window": {**PERCEPTRON, "window": 40},
@@ -64,14 +60,12 @@ CASES: dict[str, dict[str, Any]] = {
     "vw one pass": {"max_iter": 1},
     "text": {**PERCEPTRON, "text": ["words"]},
     "text by default": {"text": ["words"]},
-    "text tune": {"text": ["words"], "tune": True, "max_iter": 3},
     "text one pass": {"text": ["words"], "max_iter": 1},
     "text holdout": {**PERCEPTRON, "text": ["words"], "holdout": 0.2},
     "sets": {},
     "sets window": {**PERCEPTRON, "window": 40},
     "sets early": {**PERCEPTRON, "early_stopping": True},
     "sets holdout": {**PERCEPTRON, "holdout": 0.2},
-    "sets tune": {"tune": True, "max_iter": 3},
 }
 """By the kind of file and a name: options of ``train``."""
 
@@ -106,7 +100,7 @@ def train(files: dict[str, Path], name: str) -> dict[str, Any]:
     """Train a case and return its outcome, briefly."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = rosenblatt.train(files[name.split()[0]], **CASES[name])
+        model = rosenblatt.train(files[name.split()[0]], tune=False, **CASES[name])
     classifier, facts = model[-1], model.file_facts_["facts"]
     coef, bias = classifier.coef_.astype(np.float64), classifier.intercept_.astype(np.float64)
     places = np.sin(np.arange(coef.size)).reshape(coef.shape)

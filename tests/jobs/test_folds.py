@@ -79,7 +79,6 @@ def test_settings_are_tuned_without_the_fold(table):
     ("request_", "count", "code"),
     [
         (Request(), 1, "out-of-range"),
-        (Request(online=True), 3, "folds-option"),
     ],
 )
 def test_what_cannot_be_cross_validated(table, request_, count, code):

@@ -86,7 +86,6 @@ VALUES = {
     "window": [0, 5],
     "holdout": [0.0, 0.5],
     "progress_every": [0, 10],
-    "online": [False, True],
     "intercept_step": [1.0, "radius"],
     "class_weight": [None, "balanced"],
     "early_stopping": [False, True],

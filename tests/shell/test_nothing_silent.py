@@ -45,7 +45,7 @@ def train(capsys, data, *options):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--metric auc", "metric is what tune, early_stopping and validation choose by"),
+        ("--rule pa --metric auc", "metric is what tune, early_stopping and validation choose by"),
         ("--epochs 1 --set validation=gaps.csv", "validation chooses the best of several epochs"),
         ("--target numbers --separator ;", "leave --target numbers out"),
         ("--conformal --holdout 0", "holdout=0 holds no rows out, and calibrate needs some"),

@@ -111,7 +111,6 @@ def test_ranks_with_commas_and_many_ranks_and_one_rank(capsys, folder):
         (["--rule", "arow", *OPTIONS[2:]], "learns classes, and the labels are ranks"),
         (["--classes", "a,b", *OPTIONS[2:]], "leave --classes and --target out"),
         (["--target", "numbers", *OPTIONS[2:]], "--target numbers excludes"),
-        (["--online", *OPTIONS[2:]], "online is for classes"),
         (
             ["--set", "fit_intercept=false", *OPTIONS[2:]],
             "leave fit_intercept and intercept_step out",
@@ -135,7 +134,7 @@ def test_folds_tuning_and_comparing(capsys, folder):
     out = run(capsys, "train", "reviews.csv", *OPTIONS, "--tune", "--set", "bins=2", "-o", "tuned")[
         1
     ]
-    assert "by rank error" in out
+    assert ": rank error, error (±" in out
     tried = load_model("tuned").facts["tuning"]["best"]
     assert len({json.dumps(each, sort_keys=True) for each in tried}) == len(tried)
     run(capsys, "train", "reviews.csv", "--label", "grade", "-o", "classes")

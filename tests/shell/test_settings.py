@@ -1,38 +1,33 @@
-"""Settings that were tried are named with their figures, in plain digits."""
+"""Settings that were compared are named with their figures, in plain digits."""
 
-from rosenblatt.shell.settings import about_choice, about_online, about_tuning
+from rosenblatt.shell.settings import about_choice, about_stream, about_tuning
 
-PRICES = {"value": 106_230.4, "spread": 1_234.5, "rule": "pa-regression", "C": 0.5}
-TUNING = {"tried": 3, "rows": 500, "folds": 5, "usual": PRICES, "best": [PRICES]}
+PRICES = {"value": 106_230.4, "spread": 1_234.5, "other": 200_000.0, "bins": 8}
+USUAL = {"value": 0.25, "spread": 0.125, "other": 0.5}
+FACTS = {"tried": 3, "rows": 500, "folds": 5, "usual": USUAL}
 
 
 def test_figures_of_prices_have_no_exponent():
-    facts = {"metric": "absolute-error", **TUNING}
+    facts = {"metric": "absolute-error", **FACTS, "best": [PRICES]}
     assert about_tuning(facts) == [
-        "Tuning: 3 settings by mean absolute error, 5 folds of 500 rows; ± standard error.",
-        "  106230 ± 1230  --rule pa-regression --set C=0.5  (chosen, default)",
+        "Compared 3 settings in 5 folds of 500 rows: mean absolute error, RMSE (± standard error)",
+        "  106230 ± 1230   200000  --no-tune --set bins=8  (chosen)",
     ]
     best = {"error": 250_123.7, "rule": "pa-regression"}
-    online = {"tried": 3, "rows": 500, "error": 250_123.7, "alarms": [], "best": [best]}
-    first, second = about_online(online)
-    assert first.startswith("Online: mean absolute error 250120 of 500 rows")
+    stream = {"tried": 3, "rows": 500, "error": 250_123.7, "alarms": [], "best": [best]}
+    first, second = about_stream(stream)
+    assert first.startswith("Stream: mean absolute error 250120 of 500 rows")
     assert second.split()[0] == "250120"
 
 
-def test_a_choice_that_has_not_the_best_figure_is_explained():
-    cheap, other = ({**PRICES, "value": value, "C": 2.0} for value in (90_000.0, 110_000.0))
-    why = "The chosen setting is the simplest within one standard error of the best."
-    for metric, one, expected in [
-        ("absolute-error", cheap, True),
-        ("absolute-error", other, False),
-        ("auc", cheap, False),
-        ("auc", other, True),
-    ]:
-        facts = {"metric": metric, **TUNING, "best": [PRICES, one]}
-        assert (why in about_tuning(facts)) == expected, (metric, one)
+def test_options_can_be_pasted():
+    texts = {**USUAL, "rule": "pa", "pairs": True, "max_iter": 5, "text": ["name:c1-5"]}
+    lines = about_tuning({"metric": "error", **FACTS, "best": [USUAL, texts]})
+    assert lines[1] == "  25.00% ± 12.50%  --no-tune (default)  (chosen)"
+    assert lines[2].endswith("  --rule pa --set pairs=true --epochs 5 --text name:c1-5")
 
 
 def test_average_precision_names_its_class():
-    facts = {"metric": "average-precision", "positive_class": "fraud", **TUNING}
-    assert "3 settings by average precision (of fraud), 5 folds" in about_tuning(facts)[0]
+    facts = {"metric": "average-precision", "positive_class": "fraud", **FACTS, "best": [USUAL]}
+    assert ": average precision (of fraud), error (±" in about_tuning(facts)[0]
     assert "cross-validated average precision (of fraud) " in about_choice(facts)

@@ -621,20 +621,21 @@ def test_the_error_before_learning_is_reported_and_changes_nothing(capsys, folde
 
 
 def test_the_settings_for_the_next_row_are_printed(capsys, folder):
+    once = "--epochs", 1, "--tune"
     status, out, _ = run(
-        capsys, "train", "flowers.csv", "--online", "--set", "progress_every=30", "-o", "model"
+        capsys, "train", "flowers.csv", *once, "--set", "progress_every=30", "-o", "model"
     )
     assert status == 0
     assert "drift alarm" in out
     assert "(predicts the next row)" in out
     (event,) = (
         one
-        for one in sample_lines(run(capsys, "train", "flowers.csv", "--online", "--json")[1])
-        if one["event"] == "online"
+        for one in sample_lines(run(capsys, "train", "flowers.csv", *once, "--json")[1])
+        if one["event"] == "stream"
     )
     assert event["rows"] == 90
-    assert f"Online: {event['error']:.2%} of 90 rows" in out
-    assert f"Online: {event['error']:.2%} of 90 rows" in run(capsys, "inspect", "model")[1]
+    assert f"Stream: {event['error']:.2%} of 90 rows" in out
+    assert f"Stream: {event['error']:.2%} of 90 rows" in run(capsys, "inspect", "model")[1]
 
 
 def test_a_pass_is_told_as_a_whole(capsys, folder):

@@ -17,11 +17,10 @@ import rosenblatt
 
 from ..data.labels import LabelSets
 from ..data.targets import make_target
+from ..jobs.choose import choose_and_train
 from ..jobs.data import open_file
 from ..jobs.files import train as train_model
 from ..jobs.job import FileJob
-from ..jobs.online import train_online
-from ..jobs.tuning import tune
 from ..parameters import RULE_TABLE, ParameterError
 from ..reading.batches import known_labels
 from ..reading.reader import read, read_whole
@@ -168,14 +167,15 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         lowest first, to learn ranks), ``window`` (shuffle a stream within N rows,
         default 0), ``holdout`` (share of rows to test on, default 0).
 
-        ``tune=True`` (default False) compares several rules, parameters and readings of the columns
-        by cross-validation, and takes the simplest within one standard error of the best;
-        ``file_facts_["facts"]["tuning"]`` has the results.
+        ``tune``: unless a rule is stated, a few readings of the columns are compared by
+        cross-validation on a sample of the rows, and the simplest within one standard error of the
+        best is taken. True compares many, with rules and parameters; False none.
+        ``file_facts_["facts"]["tuning"]`` has the results. With ``max_iter=1``, True makes one pass
+        and chooses for the prediction of each next row; ``file_facts_["facts"]["stream"]`` has the
+        error, the settings and the drift alarms.
 
-        ``online=True`` (default False) makes one pass over a stream and chooses everything that is
-        not stated for the prediction of each next row; ``file_facts_["facts"]["online"]`` has the
-        error, the settings and the drift alarms. ``progress_every`` (default 0) reports the error
-        of predictions made before each row is learnt to the listener after every N rows.
+        ``progress_every`` (default 0) reports the error of predictions made before each row is
+        learnt to the listener after every N rows.
 
     Returns
     -------
@@ -209,9 +209,7 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     stated = {**once, **job.request.parameters}
     job = replace(job, request=replace(job.request, parameters=stated), reporter=listener or notes)
 
-    if job.request.tune:
-        reader, job = tune(reader, job, frozenset(reading))
-    model = train_online(reader, job) if job.request.online else train_model(reader, job)
+    model = choose_and_train(reader, job, frozenset(reading))
     notes.warn(3)
     return to_pipeline(model, str(reader.source.name))
 

@@ -15,10 +15,9 @@ from ..parameters import ParameterError
 from ..reading.reader import Reader, read
 from ..storage.model import Model
 from ..training.report import Listener
+from .choose import choose_and_train
 from .evaluate import evaluate
-from .files import train
 from .job import FileJob, read_once_error
-from .tuning import tune
 
 
 class Spread(NamedTuple):
@@ -159,10 +158,8 @@ def train_without(
     reader.keep_fold(fold)
     refuse_folds(reader, job)
     quiet = replace(job, reporter=Listener(), checkpointer=None)
-    if job.request.tune:
-        reader, quiet = tune(reader, quiet, reading)
     try:
-        return train(reader, quiet)
+        return choose_and_train(reader, quiet, reading)
     except UnknownLabelError as error:
         if error.code != "one-class":
             raise
@@ -190,7 +187,6 @@ def refuse_folds(reader: Reader, job: FileJob) -> None:
         "initial": job.initial is not None,
         "resume": job.begun is not None,
         "progress_every": bool(job.request.progress_every),
-        "online": job.request.online,
     }
     for name, given in other.items():
         if given:

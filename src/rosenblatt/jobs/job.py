@@ -85,11 +85,6 @@ class FileJob:
                 request = replace(request, ordinal=self.check_ranks(before))
         plan = make_plan(request, found)
         self.refuse_unused(plan, found.rereadable)
-        if request.online and (self.checkpointer is not None or self.before is not None):
-            raise ParameterError(
-                "online begins with several settings; leave checkpoint, resume and initial out.",
-                code="online-resume",
-            )
         if request.progress_every and (self.checkpointer is not None or self.begun is not None):
             raise ParameterError(
                 "progress_every is about a whole pass; leave checkpoint out.",
@@ -99,7 +94,8 @@ class FileJob:
 
     def refuse_unused(self, plan: Plan, rereadable: bool) -> None:
         """Refuse a metric by which nothing is chosen, and early stopping of a single epoch."""
-        chooses = self.request.tune or "tuning" in self.facts or plan.parameters["early_stopping"]
+        is_fixed = self.request.tune is False or self.request.rule is not None
+        chooses = "tuning" in self.facts or plan.parameters["early_stopping"] or not is_fixed
         if "metric" in self.request.parameters and not chooses:
             raise ParameterError(
                 "metric is what tune, early_stopping and validation choose by; add one "

@@ -55,15 +55,8 @@ CONFLICTS: tuple[Conflict, ...] = (
     Conflict(
         "rows-in-order",
         "stream",
-        lambda p: p["window"] > 0 and (p["online"] or p["progress_every"] > 0),
-        "online and progress_every read the rows in their order, which window changes; leave one "
-        "out.",
-    ),
-    Conflict(
-        "online-epochs",
-        "stream",
-        lambda p: p["online"] and (p["max_iter"] > 1 or bool(p["early_stopping"])),
-        "online makes one pass; use max_iter=1, and leave early_stopping out.",
+        lambda p: p["window"] > 0 and p["progress_every"] > 0,
+        "progress_every reads the rows in their order, which window changes; leave one out.",
     ),
     Conflict(
         "stream-order",
@@ -122,7 +115,6 @@ REFUSED: dict[str, tuple[str, dict[str, tuple[Any, ...]]]] = {
             "calibrate": ANY,
             "warm_start": ANY,
             "progress_every": ANY,
-            "online": ANY,
             "window": ANY,
             "holdout": ANY,
         },

@@ -286,7 +286,6 @@ FILES: Mapping[str, Parameter] = {
         0.0, "from 0 up and below 1", "Share of the rows, in [0, 1), to hold out and test on"
     ),
     "progress_every": count_from_0("Rows between reports of the error before learning"),
-    "online": flag(False, "Choose all for the prediction of each next row, and warn of drift"),
     "random_state": Parameter(
         0,
         "a whole number from 0 up and below 2^32",
@@ -379,7 +378,7 @@ ONLINE_SETTINGS: tuple[tuple[str, Values], ...] = (
     ),
     ("shifting", {}),
 )
-"""Rules and parameters that ``--online`` chooses from where no rule is stated."""
+"""Rules and parameters that a stream is tuned by where no rule is stated."""
 
 ONLINE_NUMBER_SETTINGS: tuple[tuple[str, Values], ...] = (
     *(("adaline", {"eta0": eta0}) for eta0 in (0.03, 0.003, 0.01, 0.1, 0.3)),

@@ -70,6 +70,7 @@ class Notice(NamedTuple):
 
     code: str
     sentence: str
+    column: str = ""  # that it is about
 
     @property
     def kind(self) -> str:
@@ -86,7 +87,7 @@ def make_notice(code: str, **values: Any) -> Notice:
     >>> str(make_notice("delimiter", delimiter="blanks"))
     'The cells are divided by blanks.'
     """
-    return Notice(code, SENTENCES[code].format(**values))
+    return Notice(code, SENTENCES[code].format(**values), str(values.get("name", "")))
 
 
 def list_words(words: Sequence[str], most: int = 3) -> str:

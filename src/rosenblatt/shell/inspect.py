@@ -21,7 +21,7 @@ from .format import (
     held_out_line,
 )
 from .predict import MODEL, load_learner, output_option
-from .settings import about_choice, summarize_online
+from .settings import about_choice, summarize_stream
 
 if TYPE_CHECKING:
     from ..jobs.importances import Importance
@@ -231,10 +231,10 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
         )
     if "tuning" in facts:
         lines.append(about_choice(facts["tuning"]))
-    if "online" in facts:
-        online = facts["online"]
-        alarms = count(len(online["alarms"]), "drift alarm")
-        lines.append(f"{summarize_online(online)}; {alarms}")
+    if "stream" in facts:
+        stream = facts["stream"]
+        alarms = count(len(stream["alarms"]), "drift alarm")
+        lines.append(f"{summarize_stream(stream)}; {alarms}")
     if "held_out" in facts:
         lines.append(f"Held-out {held_out_line(facts)}")
     return lines

@@ -69,10 +69,9 @@ class TrainOptions:
     epochs: int | None = learning("Largest number of epochs.", shown="10; of text: 3 or 5")
     seed: int = learning("Seed of the random orders, below 2^32.", default=0)
     initial: Path | None = learning("Start from the weights of a model file.")
-    tune: bool = choice(
-        "Choose what is not given by cross-validation.", default=False, flags=["--tune/--no-tune"]
+    tune: bool | None = choice(
+        "Compare many settings, or none.", flags=["--tune/--no-tune"], shown="a few"
     )
-    online: bool = choice("One pass; the best setting so far predicts the next row.", default=False)
     metric: str | None = choice(METRIC_HELP, type=click.Choice(RANK_METRIC.choices), shown="error")
     probabilities: bool = choice("Calibrate scores to probabilities.", default=False)
     conformal: bool = choice("Prediction sets or intervals (predict --coverage).", default=False)

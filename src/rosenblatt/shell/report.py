@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ from ..training.history import Epoch
 from ..training.report import Listener, Tally
 from ..training.scoring import format_epoch
 from .data import print_note
-from .format import about_margin, fold, plain
+from .format import about_columns, about_margin, fold, plain
+from .settings import about_tuning
 
 LONGEST_SILENCE = 60.0  # seconds between two lines of a pass
 EPOCH_SILENCE = 10.0  # seconds between two lines of epochs without lines of their own
@@ -104,6 +105,10 @@ class Printed(Quiet):
         for line in [*self.opening, *about_margin(self.plan)]:
             print_line(line)
 
+    def chose(self, recipe: Any, facts: Mapping[str, Any]) -> None:
+        """Begin with what was compared, and what is done to the columns."""
+        self.opening = [*(about_tuning(facts) if facts else ()), *about_columns(recipe)]
+
     def batch(self, tally: Tally) -> None:
         """Print how far a pass has come, after 1, 2, 4 … seconds."""
         if read_clock() - self.pass_printed < self.silence:
@@ -154,6 +159,11 @@ def format_pace(pace: Pace, tally: Tally, size: int | None, numbers: bool = Fals
 
 class AsJson(Printed):
     """Prints one JSON object per line."""
+
+    def chose(self, recipe: Any, facts: Mapping[str, Any]) -> None:
+        """Print an object about what was compared."""
+        if facts:
+            print_event("tuned", **facts)
 
     def show(self, pace: Pace, tally: Tally) -> None:
         """Print an object about a pass."""

@@ -10,7 +10,6 @@ from ..slices import find_by_estimator, find_by_format, is_there
 from .commands import CommandError, command
 from .data import DATA, SetOptions, is_builtin_set, open_source, print_note
 from .format import (
-    about_columns,
     about_result,
     about_stated_metric,
     as_result,
@@ -20,17 +19,17 @@ from .format import (
 from .forms import train_by_form
 from .options import TrainOptions
 from .parameters import name_settings
-from .settings import about_online, about_tuning
+from .settings import about_stream
 
 if TYPE_CHECKING:
     from ..jobs.folds import CrossValidation
     from ..jobs.job import FileJob
-    from ..reading.reader import Reader
     from ..storage.model import Model
     from .builtin_report import Study
     from .report import Quiet
 
 NAMES = 100_000  # of features, that a model may show
+STATED = "text", "category"  # options of reading besides those that are set
 
 
 @command(
@@ -50,6 +49,8 @@ def train(data: str, options: TrainOptions) -> None:
         train_by_form(data, options)
         return
     options.check(data)
+    if is_builtin_set(data) and options.tune is None:
+        options.tune = False  # these show the rule as it is
     study = make_report(data, options) if is_builtin_set(data) else None
     if study is not None and options == TrainOptions():
         show_perceptron(study, options)
@@ -100,7 +101,7 @@ def make_report(data: str, options: TrainOptions) -> "Study | None":
 
     files = options.skip_bad, options.format, options.no_header, options.cluster, options.test
     others = options.classes, options.ordinal, options.initial, options.checkpoint
-    if any(files) or any(others) or options.of_streams or options.online or options.resume:
+    if any(files) or any(others) or options.of_streams or options.resume:
         raise CommandError(
             f"{data} is a built-in set; options for files do not apply to it.", "builtin-option"
         )
@@ -153,7 +154,6 @@ def make_job(options: TrainOptions, once: bool = False) -> "FileJob":
         options.to_parameters(once),
         classes=options.parse_classes(),
         holdout=options.holdout,
-        online=options.online,
         tune=options.tune,
         ordinal=options.parse_ordinal(),
         **options.of_streams,
@@ -175,9 +175,9 @@ def make_listener(options: TrainOptions) -> "Quiet":
 
 def train_on_file(data: str, options: TrainOptions) -> "Model":
     """Train on a file and save the model."""
+    from ..jobs.choose import choose_and_train
     from ..jobs.data import ExampleFile, match_labels, open_file
-    from ..jobs.files import train as train_file
-    from ..jobs.online import train_online
+    from .report import print_event, print_line
 
     reading = options.reading
     initial = None if options.initial is None else load_initial(data, options)
@@ -196,48 +196,18 @@ def train_on_file(data: str, options: TrainOptions) -> "Model":
     job = make_job(options, once)
     job = replace(job, initial=initial, begun=begun)
     try:
-        if has_rows:
-            opened, job = tune_and_open(opened, job, options)
-        if has_rows and job.request.online:
-            model = train_online(opened, job)
-        else:
-            model = train_file(opened, job)
+        stated = frozenset(options.features) | {name for name in STATED if getattr(options, name)}
+        model = choose_and_train(opened, job, stated) if has_rows else opened.train(job)
     finally:
         job.reporter.close()
     save(model, None if model is begun else options.output)
-    if "online" in model.facts:
-        print_facts("online", model.facts["online"], options, about_online)
+    if "stream" in model.facts:
+        if options.json:
+            print_event("stream", **model.facts["stream"])
+        elif not options.quiet:
+            for line in about_stream(model.facts["stream"]):
+                print_line(line)
     return model
-
-
-def tune_and_open(
-    reader: "Reader", job: "FileJob", options: TrainOptions
-) -> "tuple[Reader, FileJob]":
-    """Choose settings if asked to, and have the reporter begin with what is done to the columns."""
-    if job.request.tune:
-        from ..jobs.tuning import tune
-
-        reader, job = tune(reader, job, frozenset(options.features))
-        print_facts("tuned", job.facts["tuning"], options, about_tuning)
-    if not options.json:
-        job.reporter.opening = about_columns(reader.recipe)
-    return reader, job
-
-
-def print_facts(
-    event: str,
-    facts: dict[str, Any],
-    options: TrainOptions,
-    describe: Callable[[dict[str, Any]], list[str]],
-) -> None:
-    """Print the settings that were tried and chosen."""
-    from .report import print_event, print_line
-
-    if options.json:
-        print_event(event, **facts)
-    elif not options.quiet:
-        for line in describe(facts):
-            print_line(line)
 
 
 def load_initial(data: str, options: TrainOptions) -> "Model":
@@ -364,7 +334,7 @@ def print_result(
 
 def is_unmeasured(model: "Model") -> bool:
     """Whether a training over several epochs has found no error on rows that it did not learn."""
-    others = {"held_out", "tuning", "online", "cluster"}
+    others = {"held_out", "tuning", "stream", "cluster"}
     return len(model.history) > 1 and "rows" in model.facts and not others & model.facts.keys()
 
 

@@ -79,8 +79,8 @@ class Tuning(TypedDict, total=False):
     best: list[Figure]
 
 
-class Online(TypedDict):
-    """What training on a stream tried and found; the alarms are numbers of rows."""
+class Stream(TypedDict):
+    """What tuning on a stream tried and found; the alarms are numbers of rows."""
 
     tried: Count
     rows: Count
@@ -161,7 +161,7 @@ class Facts(TypedDict, total=False):
     training: dict[str, Any]
     held_out_figure: HeldOutFigure
     tuning: Tuning
-    online: Online
+    stream: Stream
     service: Service | None
     cluster: Cluster
 

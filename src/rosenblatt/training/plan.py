@@ -59,10 +59,9 @@ class Request:
     progress_every
         Predict each row of the first pass before learning from it, and report the error after this
         many rows; 0 for not at all.
-    online
-        Choose what was not stated for the prediction of each next row of a stream.
     tune
-        Choose by cross-validation what was not stated.
+        Choose what was not stated: True among many candidates, None among a few unless a rule is
+        stated, False not at all. Of a stream, for the prediction of each next row.
     validation
         A file or a table by which early stopping decides, instead of rows held out.
     ordinal
@@ -75,15 +74,14 @@ class Request:
     window: int = 0
     holdout: float | None = None
     progress_every: int = 0
-    online: bool = False
-    tune: bool = False
+    tune: bool | None = None
     validation: Any = None
     ordinal: tuple[Any, ...] | None = None
 
     @property
     def options(self) -> dict[str, Any]:
         """The options besides the rule and its parameters."""
-        names = "classes", "window", "progress_every", "online"
+        names = "classes", "window", "progress_every"
         return {name: getattr(self, name) for name in names} | {"holdout": self.holdout or 0.0}
 
     @property
@@ -93,7 +91,7 @@ class Request:
         once = self.parameters.get("max_iter") == 1
         return self.rule is None and once and self.parameters.keys() <= shared
 
-    def with_rule(self, rule: str, **parameters: Any) -> "Request":
+    def with_rule(self, rule: str | None, **parameters: Any) -> "Request":
         """The request with a rule and more parameters stated."""
         return replace(self, rule=rule, parameters={**self.parameters, **parameters}, tune=False)
 
@@ -319,7 +317,6 @@ def refuse_other_target(request: Request, target: str) -> None:
     probabilities = request.parameters.get("calibrate") is True
     of_classes: dict[str, dict[str, Any]] = {
         "numbers": {"calibrate": probabilities},
-        "ranks": {"online": request.online},
     }
     for name, wanted in of_classes.get(target, {}).items():
         if wanted:
@@ -436,7 +433,7 @@ def resolve_order(
     A single pass needs no memory, unless something must be measured before it.
     """
     order, several = parameters["order"], parameters["max_iter"] > 1
-    if request.progress_every or request.online:
+    if request.progress_every:
         return True, order or "fixed"
     if request.window:
         return True, order or "each"

@@ -1,8 +1,8 @@
 """Events of a training, and the base class of those who receive them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ..data.rows import Array
 from .history import Epoch
 
 if TYPE_CHECKING:
+    from ..reading.recipe import FeatureRecipe
     from .plan import Plan
 
 
@@ -62,6 +63,9 @@ class Listener:
 
     def epoch(self, epoch: Epoch) -> None:
         """Report the end of an epoch."""
+
+    def chose(self, recipe: "FeatureRecipe", facts: Mapping[str, Any]) -> None:
+        """Report how columns are read, and the candidates that were compared, if any."""
 
     def tried(self, done: int, total: int) -> None:
         """Report the number of tuning trials that are done."""

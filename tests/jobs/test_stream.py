@@ -1,4 +1,4 @@
-"""Training for the prediction of the next row of a stream, and reports that change nothing."""
+"""Tuning for the prediction of the next row of a stream, and reports that change nothing."""
 
 import io
 import json
@@ -10,7 +10,7 @@ import rosenblatt
 from rosenblatt import PassiveAggressive, Perceptron, progressive
 from rosenblatt.jobs.files import train
 from rosenblatt.jobs.job import FileJob
-from rosenblatt.jobs.online import list_settings, train_online
+from rosenblatt.jobs.stream import list_settings, train_stream
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.parameters import ONLINE_NUMBER_SETTINGS, ONLINE_SETTINGS
 from rosenblatt.reading.reader import read
@@ -48,13 +48,13 @@ def runs_of_labels(path, run_length, rows=3000):
     return write(path, rng.normal(size=(rows, 4)) + 0.3 * labels[:, None], labels)
 
 
-def online(path, reading=None, **stated):
+def tune_stream(path, reading=None, **stated):
     """The model of a file, its facts, and what was heard."""
     heard, names = Heard(), {"rule", "progress_every", "holdout", "classes"}
     of_files = {name: stated.pop(name) for name in names & stated.keys()}
-    job = FileJob(Request(parameters=stated, online=True, **of_files), heard)
-    model = train_online(read(path, **reading or {}), job)
-    return model, model.facts["online"], heard
+    job = FileJob(Request(parameters=stated, tune=True, **of_files), heard)
+    model = train_stream(read(path, **reading or {}), job)
+    return model, model.facts["stream"], heard
 
 
 # Reports
@@ -79,7 +79,7 @@ def test_reports_of_the_progressive_error_do_not_change_the_model(tmp_path, rule
 def test_the_leader_predicts_as_well_as_the_best_setting(tmp_path):
     for run_length, best in ((25, {"pa", "adagrad", "shifting"}), (1, {"arow", "adagrad"})):
         path = runs_of_labels(tmp_path / f"{run_length}.csv", run_length)
-        model, facts, _ = online(path)
+        model, facts, _ = tune_stream(path)
         assert facts["tried"] == 2 * len(ONLINE_SETTINGS)
         assert facts["rows"] == 3000 == model.facts["rows"]
         assert facts["best"][0]["rule"] in best
@@ -90,7 +90,7 @@ def test_a_single_setting_learns_and_errs_as_it_does_without_a_choice(tmp_path):
     path = runs_of_labels(tmp_path / "runs.csv", 25, rows=1025)
     stated = {"rule": "pa", "C": 0.5, "intercept_step": 1.0}
     reading = {"scale": "none", "pairs": True}
-    model, facts, heard = online(path, reading, **stated, progress_every=250)
+    model, facts, heard = tune_stream(path, reading, **stated, progress_every=250)
     X, y = rosenblatt.reading.reader.read_matrix(read(path, **reading))
     seen = progressive(PassiveAggressive(0.5), X, y, batch_size=1)
     assert facts["tried"] == 1
@@ -106,12 +106,12 @@ def test_products_of_few_columns_are_tried(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 3))
     path = write(tmp_path / "xor.csv", X, X[:, 0] * X[:, 1] > 0, "a,b,c,label")
-    model, facts, _ = online(path)
+    model, facts, _ = tune_stream(path)
     assert facts["best"][0]["pairs"]
     assert model.features["recipe"]["pairs"]
     assert facts["error"] < 0.1
     wide = write(tmp_path / "wide.csv", rng.normal(size=(200, 30)), rng.integers(2, size=200))
-    assert online(wide)[1]["tried"] == len(ONLINE_SETTINGS)
+    assert tune_stream(wide)[1]["tried"] == len(ONLINE_SETTINGS)
 
 
 def test_drift_is_reported_and_ends_the_comparison(tmp_path):
@@ -119,35 +119,30 @@ def test_drift_is_reported_and_ends_the_comparison(tmp_path):
     X = rng.normal(size=(6000, 5))
     sign = np.where(np.arange(6000) < 3000, 1, -1)
     moved = write(tmp_path / "moved.csv", X, sign * X[:, 0] + 0.3 * rng.normal(size=6000) > 0)
-    _, facts, heard = online(moved)
+    _, facts, heard = tune_stream(moved)
     assert 3000 < facts["alarms"][0] <= 3200
     assert heard.codes.count("drift") == len(facts["alarms"]) <= 3
     still = write(tmp_path / "still.csv", X, X[:, 0] + 0.3 * rng.normal(size=6000) > 0)
-    assert online(still)[1]["alarms"] == []
+    assert tune_stream(still)[1]["alarms"] == []
 
 
 def test_several_classes_are_learnt_by_rules_that_compare_them(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 4))
     path = write(tmp_path / "three.csv", X, X[:, :3].argmax(axis=1))
-    _, facts, _ = online(path)
+    _, facts, _ = tune_stream(path)
     assert {one["rule"] for one in facts["best"]} == {"arow", "pa", "shifting"}
-    with refused("online-problems"):
-        online(path, rule="adagrad")
+    with refused("stream-problems"):
+        tune_stream(path, rule="adagrad")
 
 
 def test_what_is_stated_stays():
-    assert [rule for rule, _ in ONLINE_SETTINGS] == [
-        chosen["rule"] for chosen, _ in list_settings(Request(online=True))
-    ]
-    stated = list_settings(Request("adagrad", {"alpha": 0.5}, online=True))
-    assert [chosen for chosen, _ in stated] == [{"rule": "adagrad"}]
-    assert stated[0][1].parameters["alpha"] == 0.5
-    assert [chosen for chosen, _ in list_settings(Request(None, {"C": 2.0}, online=True))] == [
-        {"rule": "pa"}
-    ]
-    averaged = list_settings(Request(None, {"solution": "average"}, online=True))
-    assert {request.parameters["solution"] for _, request in averaged} == {"average"}
+    def listed(*stated):
+        return list_settings(FileJob(Request(*stated)), numbers=False)
+
+    assert [rule for rule, _ in ONLINE_SETTINGS] == [one["rule"] for one in listed()]
+    assert listed("adagrad", {"alpha": 0.5}) == [{"rule": "adagrad"}]
+    assert listed(None, {"C": 2.0}) == [{"rule": "pa"}]
 
 
 # Streams of all kinds
@@ -158,8 +153,8 @@ def test_a_pipe_is_read_once_and_without_products(tmp_path):
     heard = Heard()
     pipe = io.BytesIO(path.read_bytes())
     pipe.seekable = lambda: False
-    job = FileJob(Request(online=True), heard)
-    facts = train_online(read(pipe), job).facts["online"]
+    job = FileJob(Request(tune=True), heard)
+    facts = train_stream(read(pipe), job).facts["stream"]
     assert (facts["tried"], facts["rows"]) == (len(ONLINE_SETTINGS), 3000)
 
 
@@ -169,8 +164,8 @@ def test_a_label_far_down_begins_the_run_again(tmp_path):
     y[3900:] = 2
     path = write(tmp_path / "late.csv", X, y)
     heard, small = Heard(), {"batch_bytes": 4096}
-    job = FileJob(Request(online=True), heard)
-    model = train_online(read(path, **small), job)
+    job = FileJob(Request(tune=True), heard)
+    model = train_stream(read(path, **small), job)
     assert model.classes.tolist() == [0, 1, 2]
     assert "late-label" in heard.codes
 
@@ -179,7 +174,7 @@ def test_an_index_of_zero_far_down_begins_the_run_again(tmp_path):
     path = tmp_path / "late.svm"
     lines = [f"{i % 2} 1:{i % 2} 2:{i % 3}" for i in range(4000)]
     path.write_text("\n".join([*lines, "1 0:1"]) + "\n")
-    model, facts, _ = online(path, {"batch_bytes": 4096})
+    model, facts, _ = tune_stream(path, {"batch_bytes": 4096})
     assert facts["rows"] == 4001
     assert model.features["recipe"]["first"] == 0
 
@@ -187,7 +182,7 @@ def test_an_index_of_zero_far_down_begins_the_run_again(tmp_path):
 @pytest.mark.parametrize("calibrate", [True, "conformal"])
 def test_rows_are_held_out_and_probabilities_are_calibrated(tmp_path, calibrate):
     path = runs_of_labels(tmp_path / "runs.csv", 1)
-    model, facts, _ = online(path, holdout=0.2, calibrate=calibrate)
+    model, facts, _ = tune_stream(path, holdout=0.2, calibrate=calibrate)
     assert facts["rows"] < 2600
     assert 0 < model.facts["held_out"]["rows"] == 3000 - facts["rows"]
     assert "calibration" in model.facts
@@ -199,32 +194,31 @@ def test_rows_are_held_out_and_probabilities_are_calibrated(tmp_path, calibrate)
 @pytest.mark.parametrize(
     ("stated", "code"),
     [
-        ({"max_iter": 3}, "online-epochs"),
-        ({"window": 5}, "rows-in-order"),
-        ({"early_stopping": True}, "online-epochs"),
-        ({"tune": True}, "tune-stream"),
+        ({"window": 5}, "tune-stream"),
+        ({"early_stopping": True}, "tune-stream"),
         ({"order": "each"}, "stream-order"),
         ({"solution": "pocket"}, "stream-solution"),
     ],
 )
 def test_what_needs_several_passes_is_refused(tmp_path, stated, code):
     with refused(code):
-        rosenblatt.train(runs_of_labels(tmp_path / "runs.csv", 1), online=True, **stated)
+        path = runs_of_labels(tmp_path / "runs.csv", 1)
+        rosenblatt.train(path, tune=True, max_iter=1, **stated)
 
 
 def test_label_sets_are_refused(tmp_path):
     path = tmp_path / "sets.csv"
     path.write_text("a,labels\n" + "1,x;y\n2,y\n3,x\n" * 20)
-    with refused("online-problems"):
-        rosenblatt.train(path, label="labels", labels_separator=";", online=True)
+    with refused("stream-problems"):
+        rosenblatt.train(path, label="labels", labels_separator=";", tune=True, max_iter=1)
 
 
 def test_facts_are_kept_in_the_file_and_reach_python(tmp_path):
     path = runs_of_labels(tmp_path / "runs.csv", 25)
-    model = rosenblatt.train(path, online=True, listener=Heard())
+    model = rosenblatt.train(path, tune=True, max_iter=1, listener=Heard())
     rosenblatt.save(model, tmp_path / "model")
-    kept = rosenblatt.load(tmp_path / "model").file_facts_["facts"]["online"]
-    assert kept == json.loads(json.dumps(model.file_facts_["facts"]["online"]))
+    kept = rosenblatt.load(tmp_path / "model").file_facts_["facts"]["stream"]
+    assert kept == json.loads(json.dumps(model.file_facts_["facts"]["stream"]))
     assert not isinstance(model[-1], Perceptron)
 
 
@@ -241,7 +235,7 @@ def moving_numbers(path, rows=4000):
 
 def test_numbers_are_predicted_by_the_setting_with_the_least_errors(tmp_path):
     path = moving_numbers(tmp_path / "moving.csv")
-    model, facts, heard = online(path, {"label": "y"}, progress_every=1000)
+    model, facts, heard = tune_stream(path, {"label": "y"}, progress_every=1000)
     assert facts["tried"] == 2 * len(ONLINE_NUMBER_SETTINGS)  # with products, too
     assert heard.codes.count("drift") == len(facts["alarms"]) == 1
     assert 2000 < facts["alarms"][0] < 2300
@@ -251,7 +245,7 @@ def test_numbers_are_predicted_by_the_setting_with_the_least_errors(tmp_path):
 
 def test_a_stated_rule_for_numbers_is_kept(tmp_path):
     path = moving_numbers(tmp_path / "moving.csv", 600)
-    _, facts, _ = online(path, {"label": "y"}, rule="pa", epsilon=0.1)
+    _, facts, _ = tune_stream(path, {"label": "y"}, rule="pa", epsilon=0.1)
     assert {each["rule"] for each in facts["best"]} == {"pa-regression"}
     assert facts["tried"] == 6
     assert {0.001, 0.01, 0.1} >= {each["C"] for each in facts["best"]}

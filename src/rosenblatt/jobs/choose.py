@@ -1,0 +1,632 @@
+"""Choose how columns become features, the rule and its parameters, by folds of training rows.
+
+A plain training compares a few candidates on a sample of its rows, ``tune`` many.
+"""
+
+import io
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+from math import ceil, inf, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data import metrics
+from ..data.rows import Array, drop_empty_columns, n_rows, rows_where
+from ..data.splits import Split
+from ..data.targets import ClassTarget, LabelCounts, NumberTarget
+from ..data.weights import balance, row_weights
+from ..learners.initial_weights import refuse_too_many
+from ..learners.linear import TrainingRows
+from ..parameters import ANY_RULE, FOR_TABLES, RULE_TABLE, TEXTBOOK, InputError, ParameterError
+from ..reading.batches import known_labels, select_rows
+from ..reading.formats import DELIMITERS
+from ..reading.profile import row_ends
+from ..reading.reader import Reader, read_whole, read_with_restart
+from ..reading.recipe import FeatureRecipe
+from ..reading.sources import NEWLINE, PACKINGS
+from ..reading.tables import TableSource
+from ..storage.model import Model
+from ..training.plan import (
+    C_BY_SIZE,
+    STEP_SHARE,
+    Found,
+    Plan,
+    Request,
+    make_plan,
+    rules_with,
+    usual_aggressiveness,
+    usual_bias_step,
+)
+from ..training.report import Note
+from ..training.scoring import ABSOLUTE, METRICS, Held
+from .evaluate import name_rarer
+from .files import look, train
+from .job import FileJob, begin_learner
+from .stream import train_stream
+
+BINS: tuple[Mapping[str, Any], ...] = ({"bins": 8}, {"bins": 32}, {"bins": 8, "pairs": True})
+"""Options that make a linear model of numbers less linear; the simplest first."""
+SHORT = ":c1-5"  # n-grams of characters, of columns of names
+TABLE: Mapping[str, Any] = {**FOR_TABLES, "solution": "average"}
+MOST_PRODUCTS = 2_500  # of the features of a row
+FEWEST_ROWS = 4  # to tune on
+QUICK_FEWEST_ROWS = 200  # fewer take the fixed default
+FINALISTS = 3
+MANY, MOST_FOLDS = 2_000, 10  # fewer rows have twice as many folds
+BIAS_STEPS = (1 / 8, 8.0)  # times the usual one
+STEPS = (0.1, 10.0)  # times the usual C
+NEUTRAL = ANY_RULE.keys() - {"average_decay", "solution", "order", "multi_class", "intercept_step"}
+"""Parameters that may be stated and leave the rule open."""
+
+
+class Budget(NamedTuple):
+    """How much is compared: folds, rows, bytes of text or a share of them, and feature values."""
+
+    folds: int
+    rows: int
+    text_bytes: int
+    text_share: float
+    values: float
+
+
+QUICK, THOROUGH = Budget(3, 10_000, 2 << 20, 1 / 8, 1e7), Budget(5, 20_000, 1 << 26, 1.0, 5e7)
+
+
+class Candidate(NamedTuple):
+    """One way to train.
+
+    Attributes
+    ----------
+    settings
+        The rule and its parameters, by name; none are those of the default.
+    reading
+        Options of reading.
+    relative
+        Parameters that are multiplied by the usual ones for the size of the rows.
+    """
+
+    settings: Mapping[str, Any] = {}
+    reading: Mapping[str, Any] = {}
+    relative: Mapping[str, float] = {}
+
+    def resolve(self, mean_square: float) -> dict[str, Any]:
+        """Return the rule and all chosen parameters for rows of a mean squared length."""
+        share = C_BY_SIZE.get(self.settings.get("rule", ""), STEP_SHARE)
+        usual = {
+            "margin": mean_square or 1.0,
+            "C": usual_aggressiveness(mean_square, share),
+            "intercept_step": usual_bias_step(mean_square),
+        }
+        scaled = {name: float(f"{part * usual[name]:.2g}") for name, part in self.relative.items()}
+        return {**self.settings, **scaled}
+
+    @property
+    def complexity(self) -> tuple[bool, int]:
+        """Its rank by simplicity: the default first, then without bins, with bins, with pairs."""
+        shape = self.reading.get("pairs", 0) * 2 + ("bins" in self.reading)
+        return self != Candidate(), shape
+
+
+class Result(NamedTuple):
+    """The loss of a candidate on held-out rows.
+
+    Attributes
+    ----------
+    loss
+        By the metric, of all folds together.
+    parts
+        The loss of each row where the metric is a mean over rows, else that of each fold.
+    other
+        The share of wrong rows or, of numbers, the root of the mean squared error.
+    predicted
+        The classes that were ever predicted, as flags.
+    """
+
+    loss: float
+    parts: Array
+    other: float
+    predicted: Array
+
+    def is_near(self, best: "Result") -> bool:
+        """Whether the loss is within one standard error of the least; rows are paired."""
+        return self.loss - best.loss <= standard_error(self.parts - best.parts)
+
+
+def standard_error(parts: Array) -> float:
+    """Return the standard error of a mean over rows or folds.
+
+    The training rows of folds overlap, so that their variance is multiplied by 1/k + 1/(k - 1)
+    instead of 1/k (Nadeau & Bengio 2003).
+    """
+    known = parts[np.isfinite(parts)]
+    k = len(known)
+    overlap = 1 / (k - 1) if 1 < k <= MOST_FOLDS else 0.0
+    return float(known.std(ddof=1) * sqrt(1 / k + overlap)) if k > 1 else 0.0
+
+
+def measure_rows(metric: str, held: Held) -> Array | None:
+    """Return the loss of each row; None if the metric is no mean over rows."""
+    if metric == "error":
+        wrong = held.chosen != held.codes
+        return np.asarray(wrong if wrong.ndim == 1 else wrong.any(axis=1), float)
+    if metric == "rank-error":
+        return np.asarray(np.abs(held.chosen - held.codes), float)
+    if metric == "log-loss":
+        chances = held.probabilities[np.arange(len(held.codes)), held.codes]
+        return np.asarray(-np.log(np.maximum(chances, metrics.LEAST)))
+    return None
+
+
+def join_held(held: list[Held]) -> Held:
+    """Join the held-out rows of several folds."""
+    codes, scores, chosen = (np.concatenate(each) for each in list(zip(*held, strict=True))[:3])
+    weights = [one.weights for one in held if one.weights is not None]
+    return Held(codes, scores, chosen, np.concatenate(weights) if weights else None)
+
+
+class Sample(NamedTuple):
+    """Rows to compare candidates on, their mean squared length, and what read them."""
+
+    reader: Reader
+    found: Found
+    given: TrainingRows
+    target: ClassTarget | NumberTarget
+    mean_square: float
+
+    def plan(self, candidate: Candidate, request: Request) -> Plan:
+        """Make the plan of a training with a candidate; refuse what does not go together."""
+        own = candidate.resolve(self.mean_square)
+        chosen = request.with_rule(own.pop("rule", request.rule), **own) if own else request
+        return make_plan(chosen, self.found).complete(self.mean_square)
+
+    def cross_validate(self, plan: Plan, fold: tuple[Array, Array], epochs: int) -> Held:
+        """Train on some rows, for a part of the epochs, and predict the others."""
+        (learnt, held), given = fold, self.given
+        if plan.parameters.get("class_weight") and "class_weight" not in plan.request.parameters:
+            classes = self.target.classes  # of texts, with a margin
+            balanced = balance(classes, np.bincount(given.codes, minlength=len(classes)))
+            given = given._replace(weights=row_weights(given.codes, given.weights, balanced))
+        learner = begin_learner(plan, self.target, (given.width, given.rows.values.dtype))
+        if len(learner.states) > 1:
+            plan.check("problems")
+        how = {"order": plan.parameters["order"], "seed": plan.split.seed}
+        learner.train(given._replace(row_order=learnt), ceil(plan.max_iter / epochs), **how)
+        some = np.zeros(len(given.codes), bool)
+        some[held] = True
+        scores = learner.scores(rows_where(given.rows, some), given.width)
+        weights = None if self.given.weights is None else self.given.weights[some]
+        return Held(given.codes[some], scores, learner.choose(scores), weights)
+
+
+class Choice:
+    """Compares candidates on blocks of rows that are held out in turn.
+
+    Parameters
+    ----------
+    reader, job
+        The reader of the file, and the training.
+    stated
+        The options of reading that the user stated.
+    budget
+        How much is compared.
+    """
+
+    def __init__(
+        self, reader: Reader, job: FileJob, stated: frozenset[str], budget: Budget
+    ) -> None:
+        self.reader, self.stated, self.budget = reader, stated, budget
+        self.request, self.reporter = job.request, job.reporter
+        self.plan = make_plan(self.request, self.look(reader))
+        self.pieces = take_pieces(reader, self.plan.split, budget)
+        self.samples: dict[str, Sample] = {}
+        self.results: dict[str, Result] = {}
+        self.tried: set[str] = set()
+        self.done = self.expected = 0
+
+    def look(self, reader: Reader) -> Found:
+        """Return what is known of the file, whose rows are in memory here."""
+        return replace(look(reader, self.request), fits=True, one_pass_statistics=True)
+
+    def begin(self) -> bool:
+        """Divide the rows into folds; return whether there are enough for a plain training."""
+        try:
+            self.base = self.read({})
+        except InputError:  # the whole file has the right number of the line
+            if self.pieces is None:
+                raise
+            self.pieces = None
+            return self.begin()
+        codes, sets = self.base.given.codes, self.base.target.label_sets
+        usual = {"numbers": ABSOLUTE, "ranks": "rank-error"}.get(self.plan.target, "log-loss")
+        metric = self.request.parameters.get("metric", "error" if sets else usual)
+        self.metric = ABSOLUTE if self.plan.target == "numbers" else str(metric)
+        if sets and self.metric in ("log-loss", "balanced"):
+            raise ParameterError(
+                f"metric={metric!r} is for rows of one label each, and these may have several; "
+                'use metric="f1".',
+                code="labels-option",
+            )
+        rows = np.sort(self.base.given.row_order)
+        known, count = codes[rows], self.budget.folds * (1 + (len(rows) < MANY))
+        of_classes = codes.ndim == 1 and codes.dtype.kind != "f"
+        few = of_classes and int(np.count_nonzero(np.bincount(known) > 1)) < 2
+        if self.budget is not QUICK and (few or len(rows) < FEWEST_ROWS):
+            raise InputError(
+                f"tune learns from some rows and tests on others, so it needs at least "
+                f"{FEWEST_ROWS} rows, and two classes with two rows each; there are {len(rows)} "
+                "rows. Add rows, or leave tune out.",
+                code="tune-few-rows",
+            )
+        numbers = self.plan.split.block_folds(codes, rows, min(count, max(len(rows), 1)))
+        folds = [(rows[numbers != k], rows[numbers == k]) for k in range(count)]
+        self.rows, self.folds = len(rows), [fold for fold in folds if all(map(len, fold))]
+        size = len(self.base.given.rows.values) * max(len(self.base.target.classes) - 1, 1)
+        return not few and len(rows) >= QUICK_FEWEST_ROWS and size <= 4 * self.budget.values
+
+    # Reading
+
+    def read(self, reading: Mapping[str, Any]) -> Sample:
+        """Return the rows as they are read with some options."""
+        key = repr(reading)
+        if key not in self.samples:
+            reader = self.open(reading)
+            self.samples[key] = read_with_restart(reader, lambda: self.encode(reader))
+        return self.samples[key]
+
+    def open(self, reading: Mapping[str, Any]) -> Reader:
+        """Open the sample with some options."""
+        if self.pieces is None:
+            reader = reopen(self.reader, reading)
+            reader.hold_out(self.plan.split)
+            return reader
+        recipe, kind = self.reader.recipe, self.reader.format
+        others = {"label": recipe.label} if recipe.rows == "table" else {}
+        others |= {"header": recipe.header} if kind in DELIMITERS else {}
+        if isinstance(self.pieces, bytes):
+            return reopen(self.reader, reading, path=io.BytesIO(self.pieces), format=kind, **others)
+        return reopen(self.reader, reading, path=self.pieces, **others)
+
+    def encode(self, reader: Reader) -> Sample:
+        """Read at most as many rows as are compared on; encode labels, drop empty columns."""
+        split, batch = self.plan.split if self.pieces is None else Split(), read_whole(reader)
+        left_out = split.held_out(0, n_rows(batch.rows))
+        share = 1 - self.budget.rows / max(int(np.count_nonzero(~left_out)), 1)
+        if share > 0:
+            left_out |= Split(share, split.seed).held_out(0, len(left_out))
+        batch = select_rows(batch, ~left_out) if left_out.any() else batch
+        labels, every = known_labels(batch), np.ones(n_rows(batch.rows), bool)
+        target: Any = None
+        if self.plan.target == "numbers":
+            target = NumberTarget.measure(labels, every)
+        else:
+            weights = {"class_weight": self.request.parameters.get("class_weight")}
+            counts = LabelCounts().add(labels, every)
+            target = counts.target({**self.plan.parameters, **weights}, self.request.classes, None)
+        given = TrainingRows.encode(batch, target)
+        refuse_too_many(given.width, len(target.classes))
+        if given.rows.indices is not None:
+            rows, _, width = drop_empty_columns(given.rows, given.rows, given.width)
+            given = given._replace(rows=rows, width=width)
+        return Sample(reader, self.look(reader), given, target, reader.mean_square())
+
+    # Candidates
+
+    def list_few(self) -> list[Candidate]:
+        """List the default and what a plain training compares it with."""
+        recipe, classes = self.base.reader.recipe, self.plan.target == "classes"
+        short = [f"{name}{SHORT}" for name in find_short(self.base.reader)]
+        texts = [{"text": short}] if short and "text" not in self.stated else []
+        counts = self.allow([{"counts": "sublinear"}] if recipe.text else [])
+        readings, bins = [{}, *texts, *counts], self.list_bins(recipe)
+        mixed = texts or (recipe.text and len(recipe.columns or ()) > len(recipe.text))
+        if classes and mixed and self.request.rule is None:
+            more = [*bins, *({**one, **each} for one in texts for each in bins)]
+            of_tables = [Candidate(TABLE, each, {"C": 1.0}) for each in [*readings, *more]]
+        else:
+            of_tables = [Candidate(reading=each) for each in bins]
+        return [*(Candidate(reading=each) for each in readings), *of_tables]
+
+    def allow(self, readings: list[Any]) -> list[Any]:
+        """Return the readings that change nothing that was stated."""
+        return [each for each in readings if not self.stated & each.keys()]
+
+    def list_bins(self, recipe: FeatureRecipe) -> list[Mapping[str, Any]]:
+        """List the bins and pairs that rows may have without too many features."""
+        given, kinds = self.base.given, [kind for _, kind in recipe.columns or ()]
+        rows = max(len(given.codes), 1)
+        own = float(np.count_nonzero(given.rows.values)) / rows
+        numbers = kinds.count("number")
+
+        def is_possible(bins: int = 0, pairs: bool = False) -> bool:
+            size = own + numbers * (bins > 0)
+            size *= (size + 1) / 2 if pairs else 1
+            possible = (numbers or not bins) and not (recipe.text and pairs)
+            return bool(possible and 1 < size <= min(MOST_PRODUCTS, self.budget.values / rows))
+
+        if recipe.cross or recipe.rows not in ("table", "svmlight"):
+            return []
+        found = self.allow([*BINS, *([] if self.budget is QUICK else [{"pairs": True}])])
+        return [each for each in found if is_possible(**each)]
+
+    def list_settings(self, reading: Mapping[str, Any]) -> list[Candidate]:
+        """List rules with all values of their parameters that go with what was stated."""
+        usual, rule, stated = self.plan.parameters, self.plan.rule, self.request.parameters
+        listed = list[tuple[str, dict[str, Any], dict[str, float]]]()
+        if rule in C_BY_SIZE and self.request.rule is None:
+            own = {name: usual[name] for name in ("loss", "epsilon", "solution") if name in usual}
+            listed += [(rule, own, {"C": share}) for share in STEPS]
+        solutions = [usual["solution"]] if "solution" in stated else ["last", "average"]
+        for each in rules_with(stated, self.plan.target) if self.request.rule is None else [rule]:
+            grid = {**RULE_TABLE[each].grid, "solution": solutions}
+            values = product(*grid.values())
+            listed += [(each, dict(zip(grid, some, strict=True)), {}) for some in values]
+        found, refused = list[Candidate](), list[ParameterError]()
+        for each, chosen, relative in listed:
+            free = {name: value for name, value in chosen.items() if name not in stated}
+            scaled = {name: value for name, value in relative.items() if name not in stated}
+            scaled |= {"margin": free.pop("margin")} if "margin" in free else {}
+            found.append(Candidate({"rule": each, **free}, reading, scaled))
+            try:
+                self.base.plan(found[-1], self.request)
+            except ParameterError as error:
+                refused.append(error)
+                found.pop()
+        if not found:
+            raise refused[0]
+        return found
+
+    def vary(self, found: list[Candidate]) -> Iterator[Candidate]:
+        """Yield candidates with other weights of words, and with other steps of the bias."""
+        sublinear: dict[str, Any] = {"counts": "sublinear"}
+        words = [sublinear, {"tfidf": False}, {**sublinear, "tfidf": False}]
+        words = self.allow(words if self.base.reader.recipe.text else [])
+        is_open = self.request.parameters.get("intercept_step") is None
+        steps = BIAS_STEPS if self.plan.parameters["fit_intercept"] and is_open else ()
+        for each in found:
+            yield from (each._replace(reading={**each.reading, **some}) for some in words)
+            for step in steps if each.settings else ():
+                yield each._replace(relative={**each.relative, "intercept_step": step})
+
+    # Comparing
+
+    def search(self) -> list[Candidate]:
+        """Compare candidates by the budget; return those that were compared on all folds."""
+        few = self.list_few()
+        self.expected = len(few)
+        best = self.choose(few)
+        if self.budget is QUICK:
+            return few
+        settings = self.list_settings(best.reading)
+        self.expected = self.done + len(settings) * 4 // 3 + 3 * FINALISTS
+        ranked = self.race(settings)
+        leaders = remove_repeated(sorted([best, *ranked], key=self.loss))[:FINALISTS]
+        return remove_repeated([*few, *ranked, *self.race(list(self.vary(leaders)))])
+
+    def race(self, candidates: list[Candidate]) -> list[Candidate]:
+        """Return the best third of some candidates, by one fold and a third of the epochs.
+
+        That is a step of successive halving (Jamieson & Talwalkar 2016).
+        """
+        first = sorted(candidates, key=lambda each: self.compare(each, 1, 3).loss)
+        return first[: max(FINALISTS, ceil(len(first) / 3))]
+
+    def loss(self, candidate: Candidate) -> float:
+        """Return the loss of a candidate on all folds."""
+        return self.compare(candidate).loss
+
+    def compare(self, candidate: Candidate, folds: int | None = None, epochs: int = 1) -> Result:
+        """Cross-validate a candidate, on some or all folds, with all epochs or a part of them."""
+        key = repr((candidate, folds, epochs))
+        if key not in self.results:
+            sample = self.read(candidate.reading)
+            plan = sample.plan(candidate, self.request)
+            held = [sample.cross_validate(plan, fold, epochs) for fold in self.folds[:folds]]
+            self.results[key] = self.measure(sample.target, held)
+            self.tried.add(repr(candidate))
+            self.done += 1
+            self.reporter.tried(self.done, max(self.done, self.expected))
+        return self.results[key]
+
+    def measure(self, target: Any, held: list[Held]) -> Result:
+        """Return the result of the held-out rows of some folds."""
+        rows = join_held(held)
+        classes, several = np.arange(len(target.classes)), rows.codes.ndim == 2
+        predicted = np.asarray(rows.chosen.any(0) if several else np.isin(classes, rows.chosen))
+        if not np.isfinite(rows.scores).all():
+            return Result(inf, np.full(len(held), inf), inf, predicted)
+        if isinstance(target, NumberTarget):
+            errors = target.row_errors(rows.scores, rows.codes)
+            other = sqrt(metrics.average(errors**2, rows.weights))
+            return Result(metrics.average(errors, rows.weights), errors, other, predicted)
+        other, parts = rows.measure("error"), measure_rows(self.metric, rows)
+        if parts is not None:
+            return Result(metrics.average(parts, rows.weights), parts, other, predicted)
+        as_loss = METRICS[self.metric].as_loss
+        parts = np.array([as_loss(one.measure(self.metric)) for one in held])
+        loss = float(as_loss(rows.measure(self.metric)))
+        return Result(inf if np.isnan(loss) else loss, parts, other, predicted)
+
+    def choose(self, candidates: list[Candidate]) -> Candidate:
+        """Return the simplest candidate whose loss is within one standard error of the least."""
+        least = self.compare(min(candidates, key=self.loss))
+        near = [each for each in candidates if self.compare(each).is_near(least)]
+        return min(near, key=lambda each: (each.complexity, self.loss(each)))
+
+    # Facts
+
+    def list_facts(self, chosen: Candidate, final: list[Candidate]) -> dict[str, Any]:
+        """Return the facts that a model keeps: the best candidates, the chosen one first."""
+
+        def describe(each: Candidate) -> dict[str, Any]:
+            result, as_loss = self.compare(each), METRICS[self.metric].as_loss
+            figures = {
+                "value": float(as_loss(result.loss)),
+                "spread": standard_error(result.parts),
+                "other": float(result.other),
+            }
+            own = each.resolve(self.read(each.reading).mean_square)
+            return {**figures, **own, **each.reading}
+
+        kept = [chosen, *sorted(final, key=self.loss)[: 2 * FINALISTS], Candidate()]
+        codes, classes = self.base.given.codes, self.base.target.classes
+        return {
+            "tried": len(self.tried),
+            "metric": self.metric,
+            **name_rarer(self.metric, codes, classes),
+            "rows": self.rows,
+            "folds": len(self.folds),
+            "usual": describe(Candidate()),
+            "best": [describe(each) for each in remove_repeated(kept)],
+        }
+
+    def note_forgotten(self, chosen: Candidate) -> None:
+        """Note the classes of held-out rows that a candidate never predicted."""
+        codes, classes = self.base.given.codes[self.base.given.row_order], self.base.target.classes
+        if codes.ndim == 2 or self.plan.target == "numbers":
+            return
+        there = np.isin(np.arange(len(classes)), codes)
+        missing = classes[there & ~self.compare(chosen).predicted].tolist()
+        if missing:
+            named = ", ".join(map(str, missing[:3])) + ", …" * (len(missing) > 3)
+            others = {"average-precision", "balanced", "f1"} - {self.metric}
+            sentence = (
+                f"The model never predicts {named} on held-out rows: the class is rare or hard. "
+                f'Try metric {" or ".join(sorted(others))}, or class_weight="balanced".'
+            )
+            self.reporter.note(Note(sentence, "never-predicted"))
+
+
+def remove_repeated(candidates: list[Candidate]) -> list[Candidate]:
+    """Return the different candidates, in their order."""
+    return list({repr(each): each for each in candidates}.values())
+
+
+def find_short(reader: Reader) -> list[str]:
+    """Find the columns of short strings that mostly differ, such as names."""
+    kinds = dict(reader.recipe.columns or ())
+    notices = (one for one in reader.notices if one.code in ("words-few", "codes-names"))
+    return [one.column for one in notices if kinds.get(one.column) == "category"]
+
+
+def reopen(reader: Reader, reading: Mapping[str, Any], **options: Any) -> Reader:
+    """Open the rows of a reader another time; columns of text are added to those stated."""
+    if reader.source.start is not None:
+        reader.source.file.seek(reader.source.start)
+    if "text" in reading:
+        stated = reader.reopen.keywords["text"]
+        options["text"] = [*([stated] if isinstance(stated, str) else stated), *reading["text"]]
+    return reader.open_again(**{**reading, **options})
+
+
+def take_pieces(reader: Reader, split: Split, budget: Budget) -> Any:
+    """Return evenly spaced rows of a large file or table; None for a source to read whole.
+
+    Numbers of rows decide what is held out, so a source is read whole if some of it is.
+    """
+    source, recipe = reader.source, reader.recipe
+    if split or reader.options.fold is not None or not source.size:
+        return None
+    texts = recipe.rows == "table" and (recipe.text or find_short(reader))
+    most = max(budget.text_bytes / source.size, budget.text_share) if texts else 1.0
+
+    def pick(take: Callable[[Array], Any], count: int) -> Any:
+        wanted = int(min(budget.rows, most * count))
+        if count <= 1.2 * wanted:
+            return None
+        return take(np.unique(np.linspace(0, count - 1, wanted).astype(np.intp)))
+
+    if isinstance(source, TableSource):
+        return pick(source.table.take, source.table.num_rows)
+    lines = (*DELIMITERS, "svmlight", "vw", "jsonl")
+    odd = source.file is not None or source.encoding or source.blanks or len(source.files) != 1
+    if odd or reader.format not in lines:
+        return None
+    data = np.memmap(source.files[0], np.uint8, "r")
+    if data[:6].tobytes().startswith((b"PK", *PACKINGS)):
+        return None
+    if reader.format in DELIMITERS:
+        ends = row_ends(data, recipe.delimiter or DELIMITERS[reader.format])[0]
+    else:
+        ends = np.flatnonzero(data == NEWLINE) + 1
+    starts = np.append(0, ends)[int(bool(recipe.header)) :]
+
+    def join(rows: Array) -> bytes:
+        found = (data[starts[k] : starts[k + 1]].tobytes() for k in rows)
+        return b"".join([data[: starts[0]].tobytes(), *found])
+
+    return pick(join, len(starts) - 1)
+
+
+def is_open(reader: Reader, job: FileJob) -> bool:
+    """Whether a plain training compares candidates: if its rule is open, and it is no stream."""
+    request, found, stated = job.request, look(reader, job.request), job.request.parameters
+    textbook = any(stated.get(name) in values for name, values in TEXTBOOK.items())
+    streams = request.window or request.progress_every or stated.get("max_iter") == 1
+    is_fixed = request.tune is False or request.rule is not None or textbook or streams
+    continues = job.before is not None or job.checkpointer is not None
+    open_sets = found.rereadable and found.fits and not found.label_sets
+    return not is_fixed and not continues and open_sets and stated.keys() <= NEUTRAL
+
+
+def refuse_untunable(job: FileJob) -> None:
+    """Refuse to tune a model that continues, and shuffled windows."""
+    if job.before is not None:
+        raise ParameterError(
+            "A model that continues keeps its settings; leave tune out.", code="tune-resume"
+        )
+    if job.request.window:
+        raise ParameterError(
+            "tune compares whole rows, not windows of a stream; leave one out.", code="tune-stream"
+        )
+
+
+def choose(reader: Reader, job: FileJob, stated: frozenset[str]) -> tuple[Reader, FileJob]:
+    """Choose what the user left open about how to learn from a file.
+
+    Parameters
+    ----------
+    reader
+        The reader of the file.
+    job
+        The training. If its request tunes, many candidates are compared; if that is left open, a
+        few, unless a rule is stated.
+    stated
+        The options of reading that the user stated.
+
+    Returns
+    -------
+    reader, job
+        Those of the chosen candidate; the facts of the job list what was compared.
+    """
+    if job.request.tune:
+        refuse_untunable(job)
+    elif not is_open(reader, job):
+        return reader, job
+    choice = Choice(reader, job, stated, THOROUGH if job.request.tune else QUICK)
+    is_enough = choice.begin()
+    if not is_enough and not job.request.tune:
+        return reader, job
+    final = choice.search()
+    best = choice.choose(final)
+    choice.note_forgotten(best)
+    job = replace(job, facts={**job.facts, "tuning": choice.list_facts(best, final)})
+    if best.settings:
+        own = best.resolve(choice.read(best.reading).mean_square)
+        job = replace(job, request=job.request.with_rule(own.pop("rule"), **own))
+    return reopen(reader, best.reading) if best.reading else reader, job
+
+
+def choose_and_train(reader: Reader, job: FileJob, stated: frozenset[str]) -> Model:
+    """Train on a file with what is chosen for it; a stream that is tuned chooses while it is read.
+
+    ``stated`` are the options of reading that the user stated.
+    """
+    once = job.request.parameters.get("max_iter") == 1 or job.request.progress_every
+    if job.request.tune and (once or not reader.rereadable):
+        job.reporter.chose(reader.recipe, {})
+        return train_stream(reader, job)
+    reader, job = choose(reader, job, stated)
+    job.reporter.chose(reader.recipe, job.facts.get("tuning", {}))
+    return train(reader, job)

@@ -19,6 +19,7 @@ from rosenblatt.reading.batches import Batch
 from rosenblatt.reading.reader import read
 from rosenblatt.training.plan import Request
 
+from ..conftest import ROUNDS
 from .samples import refused
 
 ROWS = 3000
@@ -283,3 +284,45 @@ def test_a_run_that_is_interrupted_ends_at_once(tmp_path):
     _, errors = run.communicate(timeout=60)
     assert run.returncode in (-signal.SIGINT, 130, 1)
     assert errors.rstrip().endswith(b"KeyboardInterrupt")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of Unix")
+def test_a_program_that_leaves_a_pipe_ends():
+    script = (
+        "from rosenblatt import read\n"
+        "batches = iter(read('-', format='svmlight', threads=3, batch_bytes=300_000))\n"
+        "next(batches)"
+    )
+    run = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE)
+    run.stdin.write(b"1 1:2 2:3\n" * 105_000)  # over 1 MB, which is looked at first
+    run.stdin.flush()  # nothing more comes, and the pipe stays open
+    assert run.wait(timeout=300) == 0
+    run.stdin.close()
+
+
+ENDS_OF_FILE = """
+import sys
+from types import SimpleNamespace
+from rosenblatt.reading.sources import Location
+from rosenblatt.reading.threads import Piece, parse_in_order
+
+class Pieces:
+    source = SimpleNamespace(size=None, leave=lambda: None)
+    lines = width = unlabelled = 0
+    def pieces(self, slots):
+        yield from (Piece(None, 0, number % slots) for number in range(2))
+    def worker(self, slot, met):
+        return self
+    def absorb(self, worker):
+        pass
+    def parse_piece(self, piece):
+        return iter(())
+
+sys.setswitchinterval(1e-6)
+for end in range(int(sys.argv[1])):
+    list(parse_in_order(Pieces(), Location("file", 0, "line"), 2 + end % 3, len))
+"""
+
+
+def test_many_ends_of_file_are_reached():
+    subprocess.run([sys.executable, "-c", ENDS_OF_FILE, str(800 * ROUNDS)], check=True, timeout=300)

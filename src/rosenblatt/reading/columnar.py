@@ -1,7 +1,7 @@
 """Parquet and Arrow files, one or many, through Arrow's datasets."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -37,30 +37,31 @@ COPIED_AT_ONCE = 4 << 20  # bytes
 COLUMNAR = ("parquet", "arrow")  # formats, whose rows have numbers and no lines
 ARROW_NAMES = {"arrow": "ipc"}  # of formats, where Arrow has another
 
-FirstRows = Callable[[Sequence[str]], Any]
-"""Returns the first rows of some columns, as an Arrow table."""
-
 
 def detect_typed(
     source: Source,
     recipe: FeatureRecipe,
     options: ReaderOptions,
     schema: Any,
-    first_rows: FirstRows,
+    first_rows: Callable[[], Any],
 ) -> tuple[FeatureRecipe, dict[Notice, None], ColumnNames]:
-    """Find out how to read rows whose columns have Arrow types."""
-    names = ColumnNames(schema.names, source.name)
+    """Find out how to read rows whose columns have Arrow types.
 
-    def column(place: int) -> Any:
-        name = names.names[place]
-        try:
-            return first_rows([name])[name]
-        except (ValueError, OSError):
-            return schema.empty_table()[name]  # reading the rows reports the damage
-
-    kinds = detect_kinds(names, schema, options, first_rows)
+    Strings and times are told apart by the first rows; where a model knows the columns, only their
+    types are looked at.
+    """
+    names, first = ColumnNames(schema.names, source.name), schema.empty_table()
+    if options.new:
+        with suppress(ValueError, OSError):  # reading the rows reports the damage
+            first = first_rows()
+    kinds = [
+        detect_column(*pair) if options.new else ColumnKind(classify_type(pair[1].type))
+        for pair in zip(names.names, first.columns, strict=True)
+    ]
+    for name in options.category:
+        kinds[names.number(name)] = ColumnKind("category")
     asked = make_recipe(recipe, "table", source.name)
-    recipe, notices = Profile(names, kinds, column).complete(asked, options)
+    recipe, notices = Profile(names, kinds, first.column).complete(asked, options)
     if options.new and recipe.label and recipe.label not in options.category:
         recipe = with_label_type(recipe, schema.field(recipe.label).type)
     label = names.label(recipe, options.label_needed)
@@ -79,34 +80,6 @@ def detect_typed(
         if not each.kind and name not in (*recipe.ignore, recipe.label):
             notices[make_notice("column", name=name)] = None
     return recipe, notices, names
-
-
-def detect_kinds(
-    names: ColumnNames, schema: Any, options: ReaderOptions, first_rows: FirstRows
-) -> list[ColumnKind]:
-    """Find what each column holds: by its type, and strings and times by the first rows.
-
-    By its type alone where a model knows the rest.
-    """
-    stated = {names.number(name) for name in options.category}
-    kinds = [
-        ColumnKind("category" if place in stated else classify_type(kind))
-        for place, kind in enumerate(schema.types)
-    ]
-    unsure = [
-        names.names[place]
-        for place, each in enumerate(kinds)
-        if each.kind in ("category", "date") and place not in stated
-    ]
-    if not options.new or not unsure:
-        return kinds
-    try:
-        first = first_rows(unsure)
-    except (ValueError, OSError):
-        return kinds  # reading the rows reports the damage
-    for name in unsure:
-        kinds[names.numbers[name]] = detect_column(name, first[name])
-    return kinds
 
 
 class TableDataset(NamedTuple):
@@ -165,8 +138,8 @@ def detect_columnar(
     stated = {recipe.label, recipe.id, *recipe.text, *recipe.ignore, *options.category}
     schema, index = divide_index(opened.dataset.schema, known | stated)
 
-    def first_rows(columns: Sequence[str]) -> Any:
-        return opened.dataset.head(FIRST_ROWS, columns=list(columns), use_threads=False)
+    def first_rows() -> Any:
+        return opened.dataset.head(FIRST_ROWS, columns=schema.names, use_threads=False)
 
     recipe, notices, names = detect_typed(source, recipe, options, schema, first_rows)
     if index and options.new:
@@ -179,7 +152,10 @@ def open_files(source: Source, format: str) -> Opened:  # noqa: A002
     """Open files, or a decompressed copy of one that Arrow cannot read, and count their rows."""
     from pyarrow import dataset
 
-    copied = None if is_plain(source) else copy_source(source)
+    copied = None
+    with nullcontext() if source.file is not None else source.open() as stream:
+        if stream is None or (len(source.files) == 1 and stream.source is not None):
+            copied = copy_source(source)
     files = source.files if copied is None else [copied.name]
     try:
         found = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
@@ -298,11 +274,3 @@ def check_batches(scanned: Iterator[Any], name: str) -> Iterator[Any]:
             return
         rows += len(batch)
         yield batch
-
-
-def is_plain(source: Source) -> bool:
-    """Whether files can be read where they are: not a stream, and not compressed as a whole."""
-    if source.file is not None:
-        return False
-    with source.open() as stream:
-        return len(source.files) > 1 or stream.source is None

@@ -56,7 +56,14 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
     told = next(filter(None, map(format_from_name, source.names)), None)
     if told is not None:
         return told
-    refuse_files_of_slices(source.names)
+    for name in source.names:
+        other = find_by_format(name, None)
+        if other is not None:
+            raise ParameterError(
+                f"{name} holds {other[0].examples} by its name; use "
+                f"format={other[1]!r} to train on them.",
+                code="format-not-rows",
+            )
     if source.is_folder:
         what = "is a folder without a file whose name tells its format; there are"
         raise file_error("folder", source.name, f"{what}: {list_formats()}")
@@ -69,18 +76,6 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
             code="unknown-format",
         )
     return told
-
-
-def refuse_files_of_slices(names: Sequence[str]) -> None:
-    """Refuse files that hold other examples than rows by their names."""
-    for name in names:
-        found = find_by_format(name, None)
-        if found is not None:
-            raise ParameterError(
-                f"{name} holds {found[0].examples} by its name; use "
-                f"format={found[1]!r} to train on them.",
-                code="format-not-rows",
-            )
 
 
 def list_formats() -> str:
@@ -127,13 +122,16 @@ def find_delimiter(head: bytes, usual: str) -> str | None:
     """Find a delimiter that divides all rows into the same number of cells, or None."""
     whole = head[: head.rfind(b"\n") + 1] or head
     text = whole.removeprefix(BOM).decode(errors="replace")
-    if usual == "," and has_decimal_commas(split_rows(text, ";")):
+    rows = split_rows(text, ";")
+    commas = [cell.strip() for row in rows for cell in row if "," in cell]
+    decimal = bool(commas) and all(map(DECIMAL_COMMA.fullmatch, commas))
+    if usual == "," and decimal and have_equal_widths(rows):
         return ";"
     for delimiter in dict.fromkeys([usual, ",", ";", "\t", "|"]):
         if delimiter != BLANKS and have_equal_widths(split_rows(text, delimiter)):
             return delimiter
     rows = [line.split() for line in text.split("\n", LINES_LOOKED_AT) if '"' not in line]
-    rows = list(filter(None, rows))
+    rows = [row for row in rows if row]
     cells = [[re.fullmatch(NUMBER, cell) for cell in row] for row in rows[1:]]
     numbers = cells and any(map(all, zip(*cells, strict=False)))
     return BLANKS if numbers and have_equal_widths(rows) else None
@@ -146,12 +144,6 @@ def split_rows(text: str, delimiter: str) -> list[list[str]]:
         return list(islice(filter(None, rows), LINES_LOOKED_AT))
     except csv.Error:
         return []
-
-
-def has_decimal_commas(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether semicolons divide the rows, and all commas are decimal commas."""
-    cells = [cell.strip() for row in rows for cell in row if "," in cell]
-    return bool(cells) and have_equal_widths(rows) and all(map(DECIMAL_COMMA.fullmatch, cells))
 
 
 def have_equal_widths(rows: Sequence[Sequence[object]]) -> bool:

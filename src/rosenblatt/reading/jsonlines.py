@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -28,12 +29,17 @@ def detect_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -
         if name not in first.column_names:
             first = first.append_column(name, pyarrow.nulls(len(first)))
     words = {*options.category, *(name for name in known if known[name] != "number")}
+    whole, none = pyarrow.types.is_integer, pyarrow.types.is_null
     types = {
-        field.name: to_arrow_type(None) if field.name in words else wide_type(field.type)
+        field.name: to_arrow_type(None)
+        if field.name in words
+        else pyarrow.float64()
+        if whole(field.type) or none(field.type)
+        else field.type
         for field in first.schema
     }
     recipe, notices, names = detect_typed(
-        source, recipe, options, pyarrow.schema(types), lambda wanted: first.select(list(wanted))
+        source, recipe, options, pyarrow.schema(types), lambda: first
     )
     make = partial(JsonLinesParser, names=names, types=types)
     return Detected(recipe, notices, make, source.rereadable)
@@ -105,14 +111,6 @@ def first_lines(source: Source) -> bytes:
     return (head[: head.rfind(b"\n") + 1] or head).removeprefix(BOM)
 
 
-def wide_type(kind: Any) -> Any:
-    """Return the type to read a column as, by that of its first values."""
-    import pyarrow
-
-    numbers = pyarrow.types.is_integer(kind) or pyarrow.types.is_null(kind)
-    return pyarrow.float64() if numbers else kind
-
-
 def read_table(text: bytes, schema: Any = None, others: str = "infer") -> Any:
     """Read JSON lines as an Arrow table; columns outside of a schema are inferred or ignored.
 
@@ -161,8 +159,10 @@ def infer_table(text: bytes, name: str) -> Any:
         words = pyarrow.schema([(each, to_arrow_type(None)) for each in times])
         return read_table(text, words).select(table.column_names)
     except pyarrow.ArrowInvalid:
-        lines = [line for line in text.split(b"\n") if line.strip()]
-        rows = [row for line in lines if (row := parse_if_possible(line)) is not None]
+        rows = []
+        for line in filter(bytes.strip, text.split(b"\n")):
+            with suppress(InputError):
+                rows.append(parse_line(line))
     if not rows:
         what = 'the first lines are not JSON objects, such as {"age": 39}'
         try:
@@ -200,11 +200,3 @@ def parse_line(line: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InputError("the line is not a JSON object", code="json", column=1)
     return found
-
-
-def parse_if_possible(line: bytes) -> dict[str, Any] | None:
-    """Parse one line as a JSON object; return None if it is not one."""
-    try:
-        return parse_line(line)
-    except InputError:
-        return None

@@ -216,8 +216,7 @@ def detect(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOpti
     """Find out how to read a source of a format."""
     if kind in COLUMNAR:
         return detect_columnar(source, kind, recipe, options)
-    if source.is_folder:  # which may hold other files, too
-        source.select([name for name in source.files if format_from_name(name) == kind])
+    source.select(lambda name: format_from_name(name) == kind)
     if kind in DELIMITERS:
         return detect_delimited(source, DELIMITERS[kind], recipe, options)
     detect_others = {

@@ -4,7 +4,7 @@ import base64
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,16 +31,6 @@ class Scale(NamedTuple):
     factor: float = 1.0
     filling: float = 0.0
     flagged: bool = False
-
-
-class Scaling(Protocol):
-    """Scales rows."""
-
-    def rows(self, rows: Rows) -> Rows:
-        """Scale rows."""
-
-    def joined(self, parts: Sequence[Rows]) -> Rows:
-        """Join several parts and scale them."""
 
 
 class DenseScaling:
@@ -92,6 +82,9 @@ class SparseScaling:
     def joined(self, parts: Sequence[Rows]) -> Rows:
         """Join several parts and scale them."""
         return self.rows(join_rows(list(parts)))
+
+
+Scaling = DenseScaling | SparseScaling
 
 
 # Measuring.

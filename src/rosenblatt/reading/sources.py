@@ -90,10 +90,11 @@ class Source:
         else:
             self.size = (self.size or 0) + sum(map(os.path.getsize, found))
 
-    def select(self, files: list[str]) -> None:
-        """Read only some of the files, if there are any of them."""
-        self.files = files or self.files
-        self.size = sum(map(os.path.getsize, self.files))
+    def select(self, is_wanted: Callable[[str], bool]) -> None:
+        """Read only some of the files of a folder, if there are any of them."""
+        if self.is_folder:
+            self.files = list(filter(is_wanted, self.files)) or self.files
+            self.size = sum(map(os.path.getsize, self.files))
 
     @property
     def rereadable(self) -> bool:

@@ -33,17 +33,9 @@ def in_file_units(
         coef[:, :known] *= scaling.factors[:known]
         return coef, bias
     table = table_scaling(recipe)
-    places = find_number_places(recipe)
+    names, mask = recipe.numeric(), (1 << (recipe.bits or 0)) - 1
+    places = range(len(names)) if recipe.bits is None else [salt(name) & mask for name in names]
     for place, centre, factor in zip(places, table.centre, table.factor, strict=True):
         coef[:, place] *= factor
         bias -= coef[:, place] * centre
     return coef, bias
-
-
-def find_number_places(recipe: FeatureRecipe) -> list[int]:
-    """The places of the features of columns of numbers or dates of a table."""
-    names = recipe.numeric()
-    if recipe.bits is None:
-        return list(range(len(names)))
-    mask = (1 << recipe.bits) - 1
-    return [salt(name) & mask for name in names]

@@ -9,7 +9,7 @@ import pytest
 
 from rosenblatt.jobs.data import open_like
 from rosenblatt.jobs.files import train
-from rosenblatt.jobs.predictions import Contents, tabulate_predictions, write_table
+from rosenblatt.jobs.predictions import Contents, predict_rows
 from rosenblatt.learners.kinds import make_learner
 from rosenblatt.parameters import InputError
 from rosenblatt.reading.reader import read
@@ -24,8 +24,7 @@ def model():
 
 def predict(model, path, form="csv", **contents):
     learner, reader = make_learner(model, "model"), open_like(model, str(path), labels=False)
-    table = tabulate_predictions(learner, reader, Contents(**contents))
-    return b"".join(write_table(table, form)).decode()
+    return b"".join(predict_rows(learner, reader, Contents(form, **contents))).decode()
 
 
 AWKWARD = [
@@ -128,7 +127,7 @@ def test_predicted_numbers_keep_their_digits(tmp_path):
 
 def test_numbers_of_a_table_are_numbers_in_json(tmp_path, model):
     (tmp_path / "in.csv").write_text("size,code,cost\n3,007,$1.50\n,008,$2.50\n2.5,9,$3\n")
-    lines = predict(model, tmp_path / "in.csv", "jsonl", append=True, typed=True).splitlines()
+    lines = predict(model, tmp_path / "in.csv", "jsonl", append=True).splitlines()
     rows = [json.loads(line) for line in lines]
     assert [row["size"] for row in rows] == [3, None, 2.5]
     assert [row["code"] for row in rows] == ["007", "008", "9"]

@@ -15,7 +15,7 @@ from rosenblatt.shell.commands import DescribedArgument, command, option
 @dataclass
 class Colours:
     paper: str = option("Colour of the paper.", default="white", group="Colours")
-    ink: list[str] | None = option("Colour of the ink.", group="Colours")
+    ink: tuple[str, ...] = option("Colour of the ink.", default=(), group="Colours")
     bold: bool = option("Whether lines are thick.", default=False, flags=["-b", "--bold"])
     width: float = option("Width of lines in mm.", default=0.5)
     target: Path | None = option("Write to FILE.")
@@ -39,7 +39,7 @@ def test_what_is_given_fills_the_dataclasses():
     assert seen == ["a", Colours()]
     words = ["a", "--ink", "red", "--ink", "blue", "-b", "--width", "1", "--target", "x"]
     assert CliRunner().invoke(write, words).exit_code == 0
-    assert seen == ["a", Colours("white", ["red", "blue"], True, 1.0, Path("x"))]
+    assert seen == ["a", Colours("white", ("red", "blue"), True, 1.0, Path("x"))]
 
 
 def test_the_help_has_groups_defaults_and_examples():

@@ -47,10 +47,10 @@ def train(capsys, data, *options):
     [
         ("--rule pa --metric auc", "metric is what tune, early_stopping and validation choose by"),
         ("--epochs 1 --set validation=gaps.csv", "validation chooses the best of several epochs"),
-        ("--target numbers --separator ;", "leave --target numbers out"),
+        ("--target numbers --separator ;", "--separator is not for --target numbers"),
         ("--conformal --holdout 0", "holdout=0 holds no rows out, and calibrate needs some"),
         ("--set early_stopping=true --holdout 0", "and early_stopping needs some"),
-        ("--conformal --probabilities", "--conformal also gives probabilities of classes"),
+        ("--conformal --probabilities", "--conformal and --probabilities exclude each other"),
         ("--conformal --separator ;", "calibrate is for rows of one label each"),
         ("--folds 61", "folds=61 is more than the 60 rows"),
         ("--set validation=- --test -", "Standard input (-) can be read only once"),

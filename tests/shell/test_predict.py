@@ -376,7 +376,7 @@ def test_options_of_prediction_sets_are_refused_in_a_sentence(capsys, folder):
     for command in ("predict", "score"):
         status, _, err = run(capsys, command, plain, "flowers.csv", "--coverage", 0.9)
         assert status == 2
-        assert "gives no prediction sets; train it with --conformal." in err
+        assert "gives no prediction sets; train it with calibrate" in err
     _, _, err = run(capsys, "predict", plain, "flowers.csv", "--scores", "--coverage", 0.9)
     assert "--scores excludes --coverage in text; leave one out" in err
     (folder / "sets.svm").write_text(SETS)

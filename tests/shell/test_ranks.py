@@ -109,8 +109,8 @@ def test_ranks_with_commas_and_many_ranks_and_one_rank(capsys, folder):
         (["--ordinal", "5..1"], "must go up"),
         (["--rule", "prank"], "in order with ordinal"),
         (["--rule", "arow", *OPTIONS[2:]], "learns classes, and the labels are ranks"),
-        (["--classes", "a,b", *OPTIONS[2:]], "leave --classes and --target out"),
-        (["--target", "numbers", *OPTIONS[2:]], "--target numbers excludes"),
+        (["--classes", "a,b", *OPTIONS[2:]], "--ordinal and --classes exclude each other"),
+        (["--target", "numbers", *OPTIONS[2:]], "--ordinal is not for --target numbers"),
         (
             ["--set", "fit_intercept=false", *OPTIONS[2:]],
             "leave fit_intercept and intercept_step out",

@@ -16,6 +16,7 @@ from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Listener, Note
 from ..training.rules import RULES
 
+KEPT = ("class_weight", "solution", "average_decay")  # of a model to start from
 ABANDONED = 60.0  # seconds after which no one is writing a model any more
 
 
@@ -77,7 +78,7 @@ class FileJob:
             stated = {name: one for name, one in request.parameters.items() if one is not None}
             kept = {
                 name: before.parameters[name]
-                for name in (*RULE_TABLE[rule].own, "class_weight")
+                for name in (*RULE_TABLE[rule].own, *KEPT)
                 if name in before.parameters
             }
             request = replace(request, rule=rule, parameters={**kept, **stated})

@@ -1,17 +1,17 @@
-"""Predictions as a table: ids, labels, scores and probabilities, alone or beside the input."""
+"""Predictions: ids, labels, scores and probabilities, alone or beside the input, as text."""
 
 import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import compress, islice
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..data.rows import Array, n_rows
 from ..learners.conformal import make_sets
 from ..parameters import InputError
-from ..reading.batches import Batch
 from ..reading.reader import Reader
 from ..reading.records import list_record_columns, read_records
 from .decisions import find_positive, make_decision, require_probabilities
@@ -20,11 +20,16 @@ from .evaluate import scored
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
-class Contents(NamedTuple):
+@dataclass(frozen=True)
+class Contents:
     """What is written about each row.
 
     Attributes
     ----------
+    form
+        "text" with a line for each row, "csv", "tsv" or "jsonl". Text has the label, or instead of
+        it what was asked for. In JSON numbers of the input are not text, a set is a list, and an
+        end of an interval that is infinite is null.
     scores, probabilities
         Whether to add the score and the probability of each class.
     append
@@ -35,77 +40,61 @@ class Contents(NamedTuple):
         The one of two classes that the threshold is about; the second one by default.
     coverage
         That of prediction sets or intervals to add, or None.
-    typed
-        Whether cells are values of JSON: numbers of the input are not text, a set is a list, and an
-        end of an interval that is infinite is null.
     """
 
+    form: str = "text"
     scores: bool = False
     probabilities: bool = False
     append: bool = False
     threshold: float | None = None
     positive_class: Any = None
     coverage: float | None = None
-    typed: bool = False
 
 
-def list_outputs(learner: Any, contents: Contents) -> list[str]:
-    """Return the names of the predicted columns."""
-    names = list(map(str, learner.classes.tolist()))
-    found = ["predicted"]
-    if learner.target_kind == "numbers":
-        return found if contents.coverage is None else [*found, "low", "high"]
-    if contents.scores:
-        alone = len(names) == 2 and not learner.multilabel
-        found += [f"score_{name}" for name in (names[1:] if alone else names)]
-    if contents.probabilities:
-        found += [f"probability_{name}" for name in names]
-    return found if contents.coverage is None else [*found, "set"]
+Columns = dict[tuple[str, ...], Callable[[Array], list[list[Any]]]]
+"""The functions from scores to columns of predictions, by the names of these."""
 
 
-def predict_rows(
-    learner: Any, reader: Reader, contents: Contents, separator: str = ","
-) -> Iterator[tuple[Batch, list[list[Any]]]]:
-    """Yield each batch with the predicted columns of its rows, as lists of plain values.
-
-    Labels of label sets are joined by ``separator``.
-    """
+def plan_columns(learner: Any, contents: Contents, separator: str = ",") -> Columns:
+    """Return how the predicted columns are made of scores; label sets have ``separator``."""
+    names = learner.classes.tolist()
+    words, typed = list(map(str, names)), contents.form == "jsonl"
+    numbers = learner.target_kind == "numbers"
     positive = find_positive(learner, contents.positive_class)
     decide = make_decision(learner, contents.threshold, positive)
-    chances = require_probabilities(learner) if contents.probabilities else None
-    sets = None if contents.coverage is None else make_sets(learner, contents.coverage)
-    names, labels = learner.classes.tolist(), list[Any]()
-    for batch, scores in scored(learner, reader):
+
+    def join(flags: Array) -> list[str]:
+        return [separator.join(compress(words, row)) for row in flags.tolist()]
+
+    def label(scores: Array) -> list[list[Any]]:
         chosen = decide(scores)
-        if learner.target_kind == "numbers":
-            labels = shorten(chosen[:, None], 15)[0]
-        elif learner.multilabel:
-            labels = join_labels(names, chosen, separator)
+        if numbers:
+            return shorten(chosen[:, None], 15)
+        return [join(chosen) if learner.multilabel else [names[code] for code in chosen.tolist()]]
+
+    found: Columns = {("predicted",): label}
+    if contents.scores and not numbers:
+        own = words[len(words) == 2 and not learner.multilabel :]
+        listed = tuple(f"score_{name}" for name in own)
+        found[listed] = lambda scores: shorten(scores.reshape(len(scores), -1))
+    if contents.probabilities:
+        chances = require_probabilities(learner)
+        listed = tuple(f"probability_{name}" for name in words)
+        found[listed] = lambda scores: shorten(chances(scores))
+    if contents.coverage is not None:
+        sets = make_sets(learner, contents.coverage)
+        if numbers:
+            found["low", "high"] = lambda scores: [
+                [end if isfinite(end) else None if typed else str(end) for end in ends]
+                for ends in shorten(sets(scores), 15)
+            ]
+        elif typed:
+            found[("set",)] = lambda scores: [
+                [[*compress(names, row)] for row in sets(scores).tolist()]
+            ]
         else:
-            labels = [names[code] for code in chosen.tolist()]
-        columns = [labels]
-        if contents.scores and learner.target_kind != "numbers":
-            columns += shorten(scores.reshape(len(scores), -1))
-        if chances is not None:
-            columns += shorten(chances(scores))
-        if sets is not None and learner.target_kind == "numbers":
-            ends = shorten(sets(scores), 15)
-            columns += [[as_limit(end, contents.typed) for end in each] for each in ends]
-        elif sets is not None and contents.typed:
-            columns.append([[*compress(names, row)] for row in sets(scores).tolist()])
-        elif sets is not None:
-            columns.append(join_labels(names, sets(scores), separator))
-        yield batch, [list(row) for row in zip(*columns, strict=True)]
-
-
-def join_labels(names: list[Any], flags: Array, separator: str) -> list[str]:
-    """Return the names that each row of flags has."""
-    return [separator.join(map(str, compress(names, row))) for row in flags.tolist()]
-
-
-def as_limit(end: float, typed: bool) -> float | str | None:
-    """Return the end of an interval; JSON (``typed``) has no infinite number."""
-    return end if isfinite(end) else None if typed else str(end)
+            found[("set",)] = lambda scores: [join(sets(scores))]
+    return found
 
 
 def shorten(table: Array, digits: int = 9) -> list[list[float]]:
@@ -113,58 +102,39 @@ def shorten(table: Array, digits: int = 9) -> list[list[float]]:
     return [[float(f"{value:.{digits}g}") for value in column] for column in table.T.tolist()]
 
 
-class Table(NamedTuple):
-    """A table of predictions: the names of its columns, and its rows in parts."""
-
-    names: list[str]
-    parts: Iterator[list[Sequence[Any]]]
-
-
-def tabulate_predictions(
+def predict_rows(
     learner: Any, reader: Reader, contents: Contents, tell: Callable[[int], None] | None = None
-) -> Table:
-    """Return the predictions of a file as a table, after its own columns if these are wanted.
+) -> Iterator[bytes]:
+    """Yield the predictions of a file, part by part, as text.
 
     ``tell`` receives the bytes read so far. Only a part of the file is in memory at a time.
     """
+    columns = plan_columns(learner, contents, reader.recipe.labels_separator or ",")
+    outputs = [name for names in columns for name in names]
     own = list_record_columns(reader) if contents.append else []
-    outputs = list_outputs(learner, contents)
-    twice = [name for name in outputs if name in own]
-    if twice:
+    for name in set(outputs) & set(own):
         raise InputError(
-            f"{reader.source.name} has a column {twice[0]!r}, which predictions would repeat; "
+            f"{reader.source.name} has a column {name!r}, which predictions would repeat; "
             "rename it.",
             code="column-twice",
-            column=twice[0],
+            column=name,
         )
-    separator = reader.recipe.labels_separator or ","
-    row_id = None if contents.append else find_id(reader)
-    records = read_records(reader, contents.typed) if contents.append else iter(())
-
-    def parts() -> Iterator[list[Sequence[Any]]]:
-        for batch, rows in predict_rows(learner, reader, contents, separator):
-            if tell is not None:
-                tell(batch.bytes_read)
-            if contents.append:
-                copied = list(islice(records, n_rows(batch.rows)))
-                check_records(len(copied) == len(rows), reader)
-                yield [
-                    [*(record.get(name) for name in own), *row]
-                    for record, row in zip(copied, rows, strict=True)
-                ]
-            elif row_id is not None and batch.ids is not None:
-                yield [[name, *row] for name, row in zip(batch.ids.tolist(), rows, strict=True)]
-            else:
-                yield [*rows]
-        check_records(next(records, None) is None, reader)
-
-    return Table([*own, *([] if row_id is None else [row_id]), *outputs], parts())
-
-
-def find_id(reader: Reader) -> str | None:
-    """Return the name of the column that names the rows, if the file has it."""
-    known = getattr(reader.parser, "id", None) is not None
-    return str(reader.recipe.id) if known else None
+    named = getattr(reader.parser, "id", None) is not None and not contents.append
+    records = read_records(reader, contents.form == "jsonl") if contents.append else iter(())
+    write = make_writer([*own, *([str(reader.recipe.id)] if named else []), *outputs], contents)
+    yield write(None)
+    for batch, scores in scored(learner, reader):
+        if tell is not None:
+            tell(batch.bytes_read)
+        made = [column for make in columns.values() for column in make(scores)]
+        if contents.append:
+            copied = list(islice(records, n_rows(batch.rows)))
+            check_records(len(copied) == len(scores), reader)
+            made = [*([record.get(name) for record in copied] for name in own), *made]
+        if named:
+            made.insert(0, batch.ids.tolist() if batch.ids is not None else [""] * len(scores))
+        yield write(list(zip(*made, strict=True)), named)
+    check_records(next(records, None) is None, reader)
 
 
 def check_records(same: bool, reader: Reader) -> None:
@@ -178,19 +148,35 @@ def check_records(same: bool, reader: Reader) -> None:
         )
 
 
-def write_table(table: Table, form: str) -> Iterator[bytes]:
-    """Yield a table as CSV, TSV or JSON lines, part by part; CSV and TSV have a header."""
-    if form == "jsonl":
-        for part in table.parts:
-            rows = (dict(zip(table.names, row, strict=True)) for row in part)
-            yield "".join(f"{json.dumps(row, default=str)}\n" for row in rows).encode()
-        return
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, delimiter=DELIMITERS[form], lineterminator="\n")
-    writer.writerow(table.names)
-    for part in table.parts:
-        writer.writerows(part)
-        yield buffer.getvalue().encode()
-        buffer.seek(0)
-        buffer.truncate()
-    yield buffer.getvalue().encode()
+def make_writer(names: list[str], contents: Contents) -> Callable[..., bytes]:
+    """Return the function from rows to text; that of None is the header, if there is one."""
+    form = contents.form
+
+    def write(rows: Sequence[Sequence[Any]] | None, named: bool = False) -> bytes:
+        if form == "jsonl":
+            objects = (dict(zip(names, row, strict=True)) for row in rows or ())
+            return "".join(f"{json.dumps(row, default=str)}\n" for row in objects).encode()
+        if form == "text":
+            return "".join(format_row(row[named:], row[:named]) for row in rows or ()).encode()
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, delimiter=DELIMITERS[form], lineterminator="\n")
+        writer.writerows([names] if rows is None else rows)
+        return text.getvalue().encode()
+
+    return write
+
+
+def format_row(cells: Sequence[Any], ids: Sequence[Any]) -> str:
+    """Return a line with an id, if there is one, and what was asked for, or else the label."""
+    words = [f"{cell:.15g}" if isinstance(cell, float) else cell for cell in cells[1:]]
+    line = " ".join(map(in_one_line, words or cells))
+    return "".join(in_one_line(name).replace("\t", "\\t") + "\t" for name in ids) + f"{line}\n"
+
+
+def in_one_line(cell: Any) -> str:
+    """Return a cell in one line; characters that would break it become escapes."""
+    text = str(cell)
+    if text.isprintable():
+        return text
+    letters = (one if one.isprintable() or one == "\t" else repr(one)[1:-1] for one in text)
+    return "".join(letters)

@@ -1,17 +1,15 @@
 """Commands of click whose options are fields of dataclasses, listed in groups.
 
-A function takes arguments and dataclasses; ``command`` makes every field of these an option. Only
-what was written on the command line is passed on, so that the defaults of the dataclasses hold.
+A function takes arguments and dataclasses; ``command`` makes every field of these an option.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, fields, is_dataclass
 from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import click
-from click.core import ParameterSource
 
 TYPES: dict[type, tuple[Any, str]] = {
     int: (click.INT, "N"),
@@ -23,19 +21,24 @@ TYPES: dict[type, tuple[Any, str]] = {
 
 
 class CommandError(ValueError):
-    """A command cannot do what its options ask for; ``code`` is a short name of the reason."""
+    """A command cannot do what its options ask for."""
 
-    def __init__(self, sentence: str, code: str) -> None:
-        super().__init__(sentence)
-        self.code = code
+    code = "option"
 
 
 class GroupedOption(click.Option):
-    """An option that is listed in a group of the help."""
+    """An option that is listed in a group of the help, and may need or exclude others."""
 
-    def __init__(self, *arguments: Any, group: str = "Options", **given: Any) -> None:
+    def __init__(
+        self,
+        *arguments: Any,
+        group: str = "Options",
+        needs: str = "",
+        excludes: str = "",
+        **given: Any,
+    ) -> None:
         super().__init__(*arguments, **given)
-        self.group = group
+        self.group, self.needs, self.excludes = group, needs.split(), excludes.split()
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Nothing: the help itself has the range and the default."""
@@ -106,10 +109,10 @@ def option(
     shown
         The default in words, if it is not the value itself.
     **given
-        Arguments of ``GroupedOption``.
+        Arguments of ``GroupedOption``: ``needs`` and ``excludes`` are names of other options.
     """
-    about = {"help": help, "flags": flags, "shown": shown, **given}
-    return field(default=default, metadata={"option": about, "metavar": metavar})
+    about = {"help": help, "metavar": metavar, "flags": flags, "shown": shown, **given}
+    return field(default=default, metadata=about)
 
 
 def command(
@@ -123,16 +126,21 @@ def command(
 
     def make(function: Callable[..., None]) -> GroupedCommand:
         hints = get_type_hints(function)
-        groups = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+        groups: dict[str, Any] = {n: kind for n, kind in hints.items() if is_dataclass(kind)}
+        options = [each for kind in groups.values() for each in make_options(kind)]
 
         def callback(**given: Any) -> None:
-            packed = {name: pack(kind, given) for name, kind in groups.items()}
+            check_together(options, given)
+            packed = {
+                name: kind(**{each.name: given[each.name] for each in fields(kind)})
+                for name, kind in groups.items()
+            }
             function(**{each.name: given[each.name] for each in arguments if each.name}, **packed)
 
         made = GroupedCommand(
             function.__name__.replace("_", "-"),
             callback=callback,
-            params=[*arguments, *(each for kind in groups.values() for each in make_options(kind))],
+            params=[*arguments, *options],
             help=function.__doc__,
             epilog=f"\nExamples:\n{listed}" if examples else "",
             context_settings={"max_content_width": 100},
@@ -147,31 +155,34 @@ def make_options(kind: Any) -> Iterator[GroupedOption]:
     """An option for each field of a dataclass, by its type."""
     hints = get_type_hints(kind)
     for each in fields(kind):
-        if "option" in each.metadata:
-            given = dict(each.metadata["option"])
-            flags = given.pop("flags") or (f"--{each.name.replace('_', '-')}",)
-            shown, default = given.pop("shown"), each.default
-            if shown is None and default is not None and default is not False:
-                shown = str(default)
-            if shown is not None:
-                given["help"] += f" [default: {shown}]"
-            hint = hints[each.name]
-            kinds = [one for one in get_args(hint) if one is not NoneType] or [hint]
-            if kinds[0] is bool:
-                given |= {"is_flag": True, "default": None}
-            else:
-                given["multiple"] = get_origin(kinds[0]) is list
-                usual, word = TYPES[str if given["multiple"] else kinds[0]]
-                given = {"type": usual, "metavar": each.metadata["metavar"] or word, **given}
-            yield GroupedOption([*flags, each.name], **given)
+        given = dict(each.metadata)
+        flags = given.pop("flags") or (f"--{each.name.replace('_', '-')}",)
+        shown, default = given.pop("shown"), each.default
+        if shown is None and default not in (None, False, ()):
+            shown = str(default)
+        if shown is not None:
+            given["help"] += f" [default: {shown}]"
+        hint = hints[each.name]
+        kinds = [one for one in get_args(hint) if one not in (NoneType, ...)] or [hint]
+        if kinds[0] is bool:
+            given |= {"is_flag": True, "metavar": None}
+        else:
+            given["multiple"] = get_origin(hint) is tuple
+            usual, word = TYPES[kinds[0]]
+            given = {"type": usual, **given, "metavar": given["metavar"] or word}
+        yield GroupedOption([*flags, each.name], default=default, **given)
 
 
-def pack(kind: Any, given: dict[str, Any]) -> Any:
-    """A dataclass of the options that were written on the command line."""
-    context = click.get_current_context()
-    values: dict[str, Any] = {}
-    for each in fields(kind):
-        if context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE:
-            value = given[each.name]
-            values[each.name] = list(value) if isinstance(value, tuple) else value
-    return kind(**values)
+def check_together(options: Sequence[GroupedOption], given: Mapping[str, Any]) -> None:
+    """Refuse options without one that they need, and beside one that they exclude."""
+    names = {one.name: one.opts[0] for one in options}
+    there = {name for name in names if given[name] not in (None, ()) and given[name] is not False}
+    for one in options:
+        for name in one.needs if one.name in there else ():
+            if name not in there:
+                raise CommandError(f"{one.opts[0]} needs {names[name]}; add it.")
+        for name in one.excludes if one.name in there else ():
+            if name in there:
+                raise CommandError(
+                    f"{one.opts[0]} and {names[name]} exclude each other; leave one out."
+                )

@@ -48,15 +48,11 @@ class SetOptions:
 
     def words(self) -> list[str]:
         """The same options in the shell."""
-        given = {"--label": self.label, "--positive-class": self.positive_class}
-        given["--format"] = self.format
-        words = [word for pair in given.items() if pair[1] is not None for word in map(str, pair)]
-        return [*words, "--no-header"] if self.no_header else words
-
-
-IRIS_COLUMNS = [
-    f"{part} {size} (cm)" for part in ("sepal", "petal") for size in ("length", "width")
-]
+        words = []
+        for name, value in vars(self).items():
+            words += [f"--{name.replace('_', '-')}"] * bool(value)
+            words += [str(value)] * (value not in (None, True, False))
+        return words
 
 
 BUILT_IN = ("iris", "xor", "digits", "breast-cancer", "wine")
@@ -75,26 +71,20 @@ def load_builtin(name: str) -> "Drawable":
     if name == "xor":
         X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
         return Drawable(X, y, {})
-    if name == "iris" and (iris := find_iris()) is not None:
-        head, *lines = iris.read_text("ascii").splitlines()
-        table = np.loadtxt(lines, delimiter=",")
-        names = {"class_names": np.array(head.split(",")[2:]), "feature_names": IRIS_COLUMNS}
+    if name == "iris":  # to import scikit-learn takes longer than all the rest
+        folder = (find_spec("sklearn").submodule_search_locations or [""])[0]  # type: ignore[union-attr]
+        table = np.loadtxt(Path(folder, "datasets/data/iris.csv"), delimiter=",", skiprows=1)
+        sizes = [
+            f"{part} {size} (cm)" for part in ("sepal", "petal") for size in ("length", "width")
+        ]
+        classes = np.array(["setosa", "versicolor", "virginica"])
+        names = {"class_names": classes, "feature_names": sizes}
         return Drawable(table[:, :-1], table[:, -1].astype(np.int64), names)
     from sklearn import datasets
 
     loaded = getattr(datasets, f"load_{name.replace('-', '_')}")()
     names = {"class_names": loaded.target_names, "feature_names": loaded.feature_names}
     return Drawable(loaded.data, loaded.target, names)
-
-
-def find_iris() -> Path | None:
-    """The file with scikit-learn's iris; to import scikit-learn takes longer than all the rest."""
-    found = find_spec("sklearn")
-    for folder in (found and found.submodule_search_locations) or ():
-        path = Path(folder, "datasets", "data", "iris.csv")
-        if path.is_file():
-            return path
-    return None
 
 
 class Drawable(NamedTuple):
@@ -130,7 +120,7 @@ class Drawable(NamedTuple):
         known |= {str(label): label for label in named}
         if positive not in known:
             there = ", ".join(named.values())
-            raise CommandError(f"{data} has no label {positive}; it has {there}.", "unknown-label")
+            raise CommandError(f"{data} has no label {positive}; it has {there}.")
         return self.y == known[positive]
 
 
@@ -181,7 +171,6 @@ def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -
         raise CommandError(
             f"{data} holds {found[0].examples}, and this command needs a table or an svmlight "
             "file; name another file, or state its format with --format.",
-            "not-rows",
         )
     dtype = np.float64 if exact else np.float32
     reader = read(data, **given.options(), dtype=dtype, scale="none")
@@ -189,7 +178,6 @@ def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -
         raise CommandError(
             f"{data} has words as features. They are hashed, so two can share a column, and a "
             "proof needs columns of numbers; write them as CSV or svmlight.",
-            "proof-words",
         )
     X, y = read_matrix(reader)
     refuse_too_many(X.shape[1], 2)
@@ -203,7 +191,6 @@ def print_notices(data: str, reader: "Reader", exact: bool) -> None:
         if exact and notice.kind == "missing":
             raise CommandError(
                 f"{data} has missing numbers, and a proof needs all of them; fill them in.",
-                "proof-missing",
             )
         print_note(notice)
 
@@ -235,7 +222,6 @@ def refuse_many_classes(rows: Drawable, data: str) -> None:
         raise CommandError(
             f"{data} has {len(labels)} classes ({first}); choose one with --positive-class to "
             "separate it from the others.",
-            "many-classes",
         )
 
 
@@ -245,18 +231,18 @@ def check_output(output: Path | None, *inputs: Any) -> None:
         return
     folder = output.absolute().parent
     if not folder.is_dir():
-        raise CommandError(f"There is no folder {output.parent} to write to.", "output")
+        raise CommandError(f"There is no folder {output.parent} to write to.")
     if str(output) == "-":
-        raise CommandError("- is not a file; give the name of a file.", "output")
+        raise CommandError("- is not a file; give the name of a file.")
     refuse_all_but_files(output)
     if not os.access(folder, os.W_OK):
-        raise CommandError(f"The folder {output.parent} is not writable.", "output")
+        raise CommandError(f"The folder {output.parent} is not writable.")
     for given in filter(None, inputs):
         if output.exists() and os.path.exists(given) and output.samefile(given):
-            raise CommandError(f"{output} is also an input; write to another file.", "output")
+            raise CommandError(f"{output} is also an input; write to another file.")
 
 
 def check_input(path: str | None) -> None:
     """Refuse before the work a file that will be read after it and is not there."""
     if path is not None and path != "-" and not (Path(path).exists() or glob(path)):
-        raise CommandError(f"There is no file {path}.", "file")
+        raise CommandError(f"There is no file {path}.")

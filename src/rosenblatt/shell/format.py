@@ -90,41 +90,25 @@ def about_stated_metric(found: "Result", metric: str) -> str:
     return f"; {name_metric(about)} {value:.4f}"
 
 
-def summarize_run(
-    stop_reason: str,
-    updates: int,
-    last: int | None,
-    epochs: int,
-    seconds: float,
-    made: str,
-    stopped_by: str = "error no longer fell",
-) -> str:
-    """How a run went, in a line; ``made`` is "mistake", or "update" where right rows caused some.
-
-    ``stopped_by`` names the metric of held-out rows that ended it.
-
-    >>> summarize_run("separated", 5, 0, 2, 0.01, "mistake")
-    'Separated the training data after 5 mistakes in 2 epochs (0.010 s).'
-    >>> summarize_run("max_iter", 111, 8, 10, 0.016, "mistake")
-    'Trained 10 epochs in 0.016 s: 111 mistakes, 8 in the last epoch.'
-    """
-    passes = count(epochs, "epoch")
-    if stop_reason == "separated":
+def summarize_run(model: "Model", seconds: float) -> str:
+    """How a training went, in a line."""
+    updates, made = count_updates(model)
+    passes, reason = count(len(model.history), "epoch"), model.facts["stop_reason"]
+    if reason == "separated":
         return f"Separated the training data after {count(updates, made)} in {passes} " + (
             f"({seconds:.3f} s)."
         )
+    in_last = ""
+    if len(model.history) > 1:
+        in_last = f", {model.history[-1].mistakes:,} in the last epoch"
     reasons = {
         "zero_weights": " All weights are 0: every row ties, and ties count as right.",
-        "no_improvement": f" The held-out {stopped_by}; kept the best weights.",
+        "no_improvement": f" The held-out {about_metric(model)}; kept the best weights.",
         "max_iter": "",
         "within_epsilon": " Every number is within epsilon.",
     }
-    in_last = "" if last is None or epochs == 1 else f", {last:,} in the last epoch"
     done = f"Trained {passes} in {seconds:.3f} s: {count(updates, made)}{in_last}."
-    return done + reasons.get(stop_reason, f" Stopped: {stop_reason}.")
-
-
-# Models
+    return done + reasons.get(reason, f" Stopped: {reason}.")
 
 
 def count_updates(model: "Model") -> tuple[int, str]:
@@ -148,22 +132,14 @@ def about_result(name: str, model: "Model", seconds: float) -> list[str]:
     """How a training went, the size of its data, and its classes."""
     from ..data.targets import summarize_score
 
-    facts = model.facts
-    last = model.history[-1].mistakes if model.history else None
-    updates, made = count_updates(model)
-    epochs = len(model.history)
-    run = facts["stop_reason"], updates, last, epochs, seconds, made
-    lines = [summarize_run(*run, stopped_by=about_metric(model))]
-    own = find_by_estimator(model.estimator)
+    run, facts, own = summarize_run(model, seconds), model.facts, find_by_estimator(model.estimator)
     if own is not None:
-        return [*lines, f"{name}: {load(own.shell).summarize_data(model)}"]
+        return [run, f"{name}: {load(own.shell).summarize_data(model)}"]
     features = f"{len(model.states[0].weights):,} features"
-    classes = about_target(model)
-    lines.append(f"{name}: {count(facts['rows'], 'row')}, {features}, {classes}")
+    lines = [run, f"{name}: {count(facts['rows'], 'row')}, {features}, {about_target(model)}"]
     if "training_score" in facts:
         lines.append(f"On the training rows: {summarize_score(facts['training_score'])}.")
-    lines.append(f"Rule {model.estimator}, solution {model.parameters['solution']}.")
-    return lines
+    return [*lines, f"Rule {model.estimator}, solution {model.parameters['solution']}."]
 
 
 def as_result(
@@ -186,6 +162,7 @@ def as_result(
     if own is not None:
         return found | {**load(own.shell).list_facts(model), "test": tested and tested.as_dict()}
     recipe = FeatureRecipe(**model.features.get("recipe", {}))
+    kept = {"numbers": "numbers", "training": "training_score"}
     return found | {
         "features": len(model.states[0].weights),
         "rows": facts["rows"],
@@ -194,8 +171,7 @@ def as_result(
         "columns": list_columns(recipe),
         "held_out": facts.get("held_out"),
         "test": tested and tested.score.as_dict(),
-        **({"numbers": facts["numbers"]} if "numbers" in facts else {}),
-        **({"training": facts["training_score"]} if "training_score" in facts else {}),
+        **{name: facts[fact] for name, fact in kept.items() if fact in facts},
     }
 
 
@@ -229,28 +205,23 @@ def about_columns(recipe: "FeatureRecipe", most: int | None = LISTED) -> list[st
         "date": "Dates (their parts, and the time as a number)",
         "ignored": "Not used",
     }
-    found = list_columns(recipe)
+    found, label = (
+        list_columns(recipe),
+        f"Label: {recipe.label}{' (numbers)' * bool(recipe.numbers)}",
+    )
+    if recipe.labels_separator is not None:
+        label = f"Labels: {recipe.label} (any number, with {recipe.labels_separator!r} between)"
     lines = [f"{words[kind]}: {join_names(found[kind], most)}" for kind in words if kind in found]
-    if not isinstance(recipe.label, str):
-        return lines
-    if recipe.labels_separator is None:
-        what = " (numbers)" if recipe.numbers else ""
-        return [f"Label: {recipe.label}{what}", *lines]
-    return [
-        f"Labels: {recipe.label} (any number, with {recipe.labels_separator!r} between)",
-        *lines,
-    ]
+    return [label, *lines] if isinstance(recipe.label, str) else lines
 
 
 def about_margin(plan: "Plan | None") -> list[str]:
     """The margin and the class weights that texts get by default, if there are texts."""
-    if plan is None or plan.request.parameters.get("margin") is not None:
-        return []
-    parameters = plan.parameters
-    if not parameters.get("margin"):
+    parameters = {} if plan is None else plan.parameters
+    if plan is None or plan.request.parameters.get("margin") or not parameters.get("margin"):
         return []
     weights = ", classes of equal weight" * (parameters.get("class_weight") == "balanced")
-    return [f"Texts: margin {parameters['margin']:g}{weights} (turn off with --margin 0)."]
+    return [f"Texts: margin {parameters['margin']:g}{weights} (turn off with --set margin=0)."]
 
 
 def about_text(recipe: "FeatureRecipe") -> str:
@@ -264,11 +235,22 @@ def about_text(recipe: "FeatureRecipe") -> str:
 
 
 def about_target(model: "Model", most: int | None = LISTED) -> str:
-    """The classes or the numbers that a model predicts."""
+    """The numbers that a model predicts, or its classes with the rows that each had in training.
+
+    The largest come first, but ranks stay in their order.
+    """
     if model.target == "numbers":
         scale = model.facts["numbers"]
         return f"numbers: mean {plain(scale['center'])}, deviation {plain(scale['scale'])}"
-    return f"{len(model.classes)} {list_kinds(model)}: {about_classes(model, most)}"
+    names = [clip(str(name)) for name in model.classes.tolist()]
+    rows = model.facts.get("class_rows") or []
+    if len(rows) == len(names):
+        pairs = list(zip(rows, names, strict=True))
+        if model.target != "ranks":
+            pairs.sort(key=lambda pair: -pair[0])
+        names = [f"{name} ({n:,})" for n, name in pairs]
+    kind = "labels" if model.is_multilabel else model.target
+    return f"{len(names)} {kind}: {join_names(names, most)}"
 
 
 def held_out_line(facts: Mapping[str, Any]) -> str:
@@ -288,11 +270,6 @@ def name_metric(facts: Mapping[str, Any]) -> str:
     return METRICS[facts.get("metric", "error")].title + of
 
 
-def list_kinds(model: "Model") -> str:
-    """What the classes of a model are called: labels, where a row may have several; or ranks."""
-    return "labels" if model.is_multilabel else model.target
-
-
 def join_words(names: list[str], last: str) -> str:
     """Names in a row.
 
@@ -300,18 +277,3 @@ def join_words(names: list[str], last: str) -> str:
     ('a', 'a, b or c')
     """
     return f" {last} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def about_classes(model: "Model", most: int | None = LISTED) -> str:
-    """The classes of a model, and how many rows each had in training, the largest first.
-
-    Ranks stay in their order.
-    """
-    rows = model.facts.get("class_rows") or []
-    names = [str(name) for name in model.classes.tolist()]
-    if len(rows) != len(names):
-        return join_names(map(clip, names), most)
-    pairs = list(zip(rows, names, strict=True))
-    if model.target != "ranks":
-        pairs.sort(key=lambda pair: -pair[0])
-    return join_names((f"{clip(name)} ({n:,})" for n, name in pairs), most)

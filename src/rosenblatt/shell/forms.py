@@ -13,7 +13,7 @@ from .format import count, join_words, plain
 
 if TYPE_CHECKING:
     from ..theory.forms import FormRun, FormUpdate
-    from .options import TrainOptions
+    from .train import TrainOptions
 
 FORMS = "000", "001", "002", "002-listing", "003", "003-offset", "004"
 SETTINGS = {
@@ -35,7 +35,7 @@ def train_by_form(data: str, options: "TrainOptions") -> None:
     others = [name for name in usual.keys() - TAKEN if getattr(options, name) != usual[name]]
     if others:
         name = min(others).replace("_", "-")
-        raise CommandError(f"--form shows a page's algorithm; leave --{name} out.", "form-option")
+        raise CommandError(f"--form shows a page's algorithm; leave --{name} out.")
     given = dict(options.settings)
     rows = read_numbers(data, options)
     X, names = add_products(rows, given.pop("degree", 1))
@@ -85,8 +85,7 @@ def add_products(rows: Drawable, degree: int) -> tuple[Any, str]:
     said = f"{join_words(listed, 'and')}: {count(total, 'feature')}" if degree > 1 else listed[0]
     if total > MOST_COLUMNS:
         raise CommandError(
-            f"{said}, and a form takes at most {MOST_COLUMNS:,}; choose a lower degree.",
-            "too-many-products",
+            f"{said}, and a form takes at most {MOST_COLUMNS:,}; choose a lower degree."
         )
     if degree == 1:
         return X, said

@@ -24,7 +24,6 @@ from .predict import MODEL, load_learner, output_option
 from .settings import about_choice, summarize_stream
 
 if TYPE_CHECKING:
-    from ..jobs.importances import Importance
     from ..storage.model import Model
 
 TOP = 10  # columns that are printed
@@ -40,7 +39,7 @@ class InspectOptions:
     all: bool = output_option("Print all columns and classes.", default=False)
     data: str | None = output_option(
         "Measure the deviations of columns on all rows of FILE.",
-        metavar="FILE",
+        "FILE",
         shown="those of the first training rows",
     )
     plot: Path | None = output_option(
@@ -49,10 +48,6 @@ class InspectOptions:
     json: bool = output_option(
         "Print one JSON object, with all columns unless --top is given.", default=False
     )
-
-    def count_columns(self) -> int | None:
-        """Return the number of columns to print; None for all."""
-        return None if self.all or (self.json and self.top is None) else self.top_or_default()
 
     def top_or_default(self) -> int:
         """Return the number of columns or features to print."""
@@ -75,8 +70,7 @@ def inspect(model: Path, given: InspectOptions) -> None:
     if own is not None and not own.shell:
         raise CommandError(
             f"{model} is a {saved.estimator}, which inspect does not describe; use rosenblatt.load "
-            "in Python.",
-            "model-kind",
+            "in Python."
         )
     describe = inspect_linear if own is None else load(own.shell).inspect
     describe(saved, learner, given)
@@ -84,32 +78,51 @@ def inspect(model: Path, given: InspectOptions) -> None:
 
 def inspect_linear(saved: "Model", learner: Any, given: InspectOptions) -> None:
     """Print what a linear model is, and its most important columns."""
-    from ..jobs.importances import rank_columns
+    from ..jobs.data import open_like
+    from ..jobs.importances import measure_deviations, rank_columns
 
     coef, bias = learner.coefficients()
-    deviations = None if given.data is None else read_deviations(saved, given.data, coef.shape[1])
-    ranked = rank_columns(saved, coef, deviations, given.count_columns())
+    deviations = None
+    if given.data is not None:
+        rows: Any = open_like(saved, given.data, labels=False)
+        deviations = measure_deviations(rows, coef.shape[1])
+    most = None if given.all or (given.json and given.top is None) else given.top_or_default()
+    ranked = rank_columns(saved, coef, deviations, most)
     if given.plot is not None:
         from ..plots import ImportanceDisplay
 
         ImportanceDisplay.from_importances(ranked, saved.classes).save(given.plot)
-    if given.json:
-        print_linear(saved, coef, bias, ranked)
-        return
-    about = about_model(saved, coef, None if given.all else LISTED)
-    print("\n".join(map(fold, [*about, *about_scores(saved)])))
     raw, raw_bias = to_file_units(saved, coef, bias)
+    if given.json:
+        about = {
+            **describe_model(saved),
+            "label": (saved.features.get("recipe") or {}).get("label"),
+            "n_features": coef.shape[1],
+            "bias": bias.tolist(),
+            "file_bias": raw_bias.tolist(),
+            "columns": [
+                {**one._asdict(), "file_weights": raw[:, one.column].tolist()} for one in ranked
+            ],
+        }
+        print(json.dumps(about, default=str))
+        return
+    lines = [*about_model(saved, coef, None if given.all else LISTED), *about_scores(saved)]
+    largest = max((one.importance or 0.0 for one in ranked), default=0.0) or 1.0
     if ranked and ranked[0].importance is not None:
-        print("Importance is the largest weight × the standard deviation of the column:")
-    for line in tabulate_importances(ranked):
-        column, text = line
-        print(fold(f"{text}: {format_weights(raw[:, column], coef[:, column])}"))
-    if saved.target == "ranks":
-        print(fold(f"  thresholds: {format_weights(-raw_bias, -bias)}"))
-    else:
-        print(fold(f"  bias: {format_weights(raw_bias, bias)}"))
+        lines.append("Importance is the largest weight × the standard deviation of the column:")
+    for one in ranked:
+        measured = "" if ranked[0].importance is None else f"{'–':>10} {'':12}  "
+        if one.importance is not None:
+            bar = "█" * round(12 * one.importance / largest)
+            measured = f"{one.importance:10.4g} {bar:<12}  "
+        weights = format_weights(raw[:, one.column], coef[:, one.column])
+        lines.append(f"{measured or '  '}{one.name}: {weights}")
+    ranks = saved.target == "ranks"
+    told, sign = ("thresholds", -1) if ranks else ("bias", 1)
+    lines.append(f"  {told}: {format_weights(sign * raw_bias, sign * bias)}")
     if given.plot is not None:
-        print(f"Wrote the figure to {given.plot}.")
+        lines.append(f"Wrote the figure to {given.plot}.")
+    print("\n".join(map(fold, lines)))
 
 
 def to_file_units(saved: "Model", coef: Any, bias: Any) -> tuple[Any, Any]:
@@ -122,51 +135,6 @@ def to_file_units(saved: "Model", coef: Any, bias: Any) -> tuple[Any, Any]:
         scale = saved.facts["numbers"]
         raw, raw_bias = raw * scale["scale"], raw_bias * scale["scale"] + scale["center"]
     return raw, raw_bias
-
-
-def read_deviations(saved: "Model", data: str, width: int) -> Any:
-    """The standard deviations of columns over all rows of a file."""
-    from ..jobs.data import open_like
-    from ..jobs.importances import measure_deviations
-
-    rows: Any = open_like(saved, data, labels=False)
-    return measure_deviations(rows, width)
-
-
-def tabulate_importances(ranked: "list[Importance]") -> list[tuple[int, str]]:
-    """The number of each column, and its importance, a bar and its name."""
-    known = [one.importance for one in ranked if one.importance is not None]
-    most = max(known, default=0.0) or 1.0
-    lines = []
-    for one in ranked:
-        if one.importance is None:
-            lines.append(
-                (one.column, f"  {one.name}" if not known else f"{'–':>10}{'':15}{one.name}")
-            )
-            continue
-        bar = "█" * round(12 * one.importance / most)
-        lines.append((one.column, f"{one.importance:10.4g} {bar:<12}  {one.name}"))
-    return lines
-
-
-def print_linear(saved: "Model", coef: Any, bias: Any, ranked: "list[Importance]") -> None:
-    """Print a linear model as one JSON object."""
-    raw, raw_bias = to_file_units(saved, coef, bias)
-    columns = [{**one._asdict(), "file_weights": raw[:, one.column].tolist()} for one in ranked]
-    recipe = saved.features.get("recipe") or {}
-    print(
-        json.dumps(
-            {
-                **describe_model(saved),
-                "label": recipe.get("label"),
-                "n_features": coef.shape[1],
-                "bias": bias.tolist(),
-                "file_bias": raw_bias.tolist(),
-                "columns": columns,
-            },
-            default=str,
-        )
-    )
 
 
 def describe_model(saved: "Model") -> dict[str, Any]:
@@ -184,15 +152,10 @@ def describe_model(saved: "Model") -> dict[str, Any]:
     }
 
 
-def format_signed(numbers: Any) -> str:
-    """Numbers with their signs."""
-    return " ".join(f"{number:+.6g}" for number in numbers.tolist())
-
-
 def format_weights(raw: Any, scaled: Any) -> str:
     """Weights in the units of the file and, where they differ, those of the scaled columns."""
-    same = format_signed(raw) == format_signed(scaled)
-    return format_signed(raw) if same else f"{format_signed(raw)} (scaled: {format_signed(scaled)})"
+    first, second = (" ".join(f"{each:+.6g}" for each in one.tolist()) for one in (raw, scaled))
+    return first if first == second else f"{first} (scaled: {second})"
 
 
 def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]:
@@ -220,7 +183,15 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
         f"{count(updates, made)} in {count(seen, 'row')} seen; stopped: {facts.get('stop_reason')}",
     ]
-    lines += about_epochs(model)
+    if model.history:
+        first, last = model.history[0], model.history[-1]
+        ends = f"{count(last.epoch, 'epoch')}; {{}} in the first {{}}, in the last {{}}".format
+        if model.target == "numbers":
+            losses = (f"{epoch.loss / max(epoch.rows, 1):.4g}" for epoch in (first, last))
+            lines.append(f"{ends('mean loss', *losses)}, in deviations")
+        else:
+            shares = (f"{epoch.errors / max(epoch.rows, 1):.2%}" for epoch in (first, last))
+            lines.append(f"{ends('mistakes', *shares)} of the rows")
     if "calibration" in facts:
         lines.append("Gives probabilities (predict --probabilities)")
     if "conformal" in facts:
@@ -229,29 +200,12 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
         lines.append(
             f"Gives prediction {what} (predict --coverage) from {known} that it had not learnt"
         )
-    if "tuning" in facts:
-        lines.append(about_choice(facts["tuning"]))
+    lines += [about_choice(facts["tuning"])] if "tuning" in facts else []
     if "stream" in facts:
-        stream = facts["stream"]
-        alarms = count(len(stream["alarms"]), "drift alarm")
-        lines.append(f"{summarize_stream(stream)}; {alarms}")
-    if "held_out" in facts:
-        lines.append(f"Held-out {held_out_line(facts)}")
+        alarms = count(len(facts["stream"]["alarms"]), "drift alarm")
+        lines.append(f"{summarize_stream(facts['stream'])}; {alarms}")
+    lines += [f"Held-out {held_out_line(facts)}"] if "held_out" in facts else []
     return lines
-
-
-def about_epochs(model: "Model") -> list[str]:
-    """The number of epochs, and the errors in the first and the last."""
-    if not model.history:
-        return []
-    first, last = model.history[0], model.history[-1]
-    epochs = count(last.epoch, "epoch")
-    if model.target == "numbers":
-        losses = [f"{epoch.loss / max(epoch.rows, 1):.4g}" for epoch in (first, last)]
-        between = f"mean loss in the first {losses[0]}, in the last {losses[1]}, in deviations"
-        return [f"{epochs}; {between}"]
-    shares = [f"{epoch.errors / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
-    return [f"{epochs}; mistakes in the first {shares[0]}, in the last {shares[1]} of the rows"]
 
 
 def about_scores(model: "Model") -> list[str]:

@@ -62,17 +62,17 @@ def parse_settings(words: Sequence[str], table: Mapping[str, Parameter]) -> dict
         name, equals, text = word.partition("=")
         name = name.strip().replace("-", "_")
         if not equals:
-            raise CommandError(f"--set {word} must be NAME=VALUE.", "set-form")
+            raise CommandError(f"--set {word} must be NAME=VALUE.")
         if name in OPTIONS:
-            raise CommandError(f"{name} is set by {OPTIONS[name]}.", "set-option")
+            raise CommandError(f"{name} is set by {OPTIONS[name]}.")
         if name not in table or name in PYTHON_ONLY:
             meant = suggest_name(name, table)
-            raise CommandError(f"There is no parameter {name} to set.{meant}", "set-unknown")
+            raise CommandError(f"There is no parameter {name} to set.{meant}")
         value = parse_value(text.strip(), table[name])
         if isinstance(table[name].default, tuple):
             value = (*given.get(name, ()), value)
         elif name in given:
-            raise CommandError(f"--set {name} is given twice; leave one out.", "set-twice")
+            raise CommandError(f"--set {name} is given twice; leave one out.")
         given[name] = value
     return given
 
@@ -108,7 +108,9 @@ def name_settings() -> str:
     return f"\nParameters (--set help explains them):\n{text}\n{installed}"
 
 
-def settings_option(help: str, group: str, table: Callable[[], Mapping[str, Parameter]]) -> Any:
+def settings_option(
+    help: str, group: str, table: Callable[[], Mapping[str, Parameter]], **given: Any
+) -> Any:
     """Declare ``--set`` with the parameters of a table; ``--set help`` prints them."""
 
     def show(context: click.Context, _: click.Parameter, words: Sequence[str]) -> Sequence[str]:
@@ -117,8 +119,8 @@ def settings_option(help: str, group: str, table: Callable[[], Mapping[str, Para
             context.exit()
         return words
 
-    hint = f"{help}; repeatable, and --set help lists them."
-    return option(hint, "NAME=VALUE", group=group, is_eager=True, callback=show)
+    hint = f"{help}; repeatable; see --set help."
+    return option(hint, "NAME=VALUE", (), group=group, is_eager=True, callback=show, **given)
 
 
 def list_settings(table: Mapping[str, Parameter]) -> list[str]:

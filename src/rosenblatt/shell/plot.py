@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from ..storage.model import Model
 
 
-IDEAS = "boundary", "projection", "progress", "orders", "certificate"
+COUNT, SEED = click.IntRange(min=1), click.IntRange(0, 2**32 - 1)
 drawing_option = partial(option, group="Drawing")
 training_option = partial(option, group="Training")
 
 
 @dataclass
-class DrawingOptions:
-    """What is drawn, and where."""
+class PlotOptions(SetOptions):
+    """What is drawn, where, and how the perceptron learns that is trained on data."""
 
-    output: Path = drawing_option(
+    output: Path | None = drawing_option(
         "Figure to write: .png, .svg, .pdf, or .gif, .html for an animation. [required]",
         flags=["-o", "--output"],
         required=True,
     )
     what: str | None = drawing_option(
-        "What to draw: boundary, projection (rows along the weights), progress (mistakes and "
-        "bounds during training), orders (compares orders of the rows), certificate (proof that "
-        "no plane separates the classes, or the gap).",
-        type=click.Choice(IDEAS),
+        "boundary, projection (rows along the weights), progress (mistakes and bounds during "
+        "training), orders (compares orders of the rows), certificate (proof that no plane "
+        "separates the classes, or the gap).",
+        type=click.Choice(["boundary", "projection", "progress", "orders", "certificate"]),
         shown="boundary; progress for a MODEL alone",
     )
     every: str = drawing_option(
@@ -50,26 +50,11 @@ class DrawingOptions:
         type=click.Choice(["update", "epoch"]),
         default="update",
     )
-
-
-@dataclass
-class PerceptronOptions:
-    """The parameters of the perceptron that ``plot`` trains on data."""
-
-    set: list[str] | None = settings_option(
+    set: tuple[str, ...] = settings_option(
         "Set a parameter of Perceptron, such as margin=1", "Training", lambda: LINEAR
     )
-    epochs: int = training_option(
-        "Largest number of epochs.", type=click.IntRange(min=1), default=100
-    )
-    seed: int = training_option(
-        "Seed of the random orders, below 2^32.", type=click.IntRange(0, 2**32 - 1), default=0
-    )
-
-    def parameters(self) -> dict[str, Any]:
-        """The parameters of the perceptron."""
-        given = parse_settings(self.set or (), LINEAR)
-        return {"max_iter": self.epochs, "random_state": self.seed, **given}
+    epochs: int = training_option("Largest number of epochs.", default=100, type=COUNT)
+    seed: int = training_option("Seed of the random orders, below 2^32.", default=0, type=SEED)
 
 
 @command(
@@ -86,17 +71,14 @@ class PerceptronOptions:
         "rosenblatt plot model.safetensors unseen.csv -o boundary.pdf",
     ],
 )
-def plot(
-    source: str,
-    rows: str | None,
-    drawing: DrawingOptions,
-    learning: PerceptronOptions,
-    given: SetOptions,
-) -> None:
+def plot(source: str, rows: str | None, given: PlotOptions) -> None:
     """Draw a model, its data, or the course of training."""
-    output, what = drawing.output, drawing.what
+    output, what = given.output, given.what
+    assert output is not None
     check_output(output, source, rows)
     from ..plots import save_plot
+
+    how: dict[str, Any] = {"what": what, "every": given.every}
 
     if is_model(source):
         from ..estimators.pipeline import make_estimator
@@ -107,18 +89,17 @@ def plot(
             read_rows_for_model(saved, rows, given) if rows is not None else (None, None, {})
         )
         estimator = make_estimator(saved, source)
-        save_plot(output, X, y, estimator=estimator, what=what, every=drawing.every, **names)
+        save_plot(output, X, y, estimator=estimator, **how, **names)
     elif rows is not None:
-        raise CommandError(
-            f"{source} is not a model; leave {rows} out, or name a model first.", "not-a-model"
-        )
+        raise CommandError(f"{source} is not a model; leave {rows} out, or name a model first.")
     else:
         found = read_rows(source, given).against_others(given.positive_class, source)
         X, y, names = found
         if what in ("projection", "certificate"):
             refuse_many_classes(found, source)
-        parameters = learning.parameters()
-        save_plot(output, X, y, what=what, every=drawing.every, **names, **parameters)
+        how |= {"max_iter": given.epochs, "random_state": given.seed}
+        how |= parse_settings(given.set, LINEAR)
+        save_plot(output, X, y, **how, **names)
     print(f"Wrote the figure to {output}.")
 
 
@@ -140,7 +121,7 @@ def read_rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawabl
 
     if saved.target not in ("classes", "ranks"):
         raise CommandError(
-            "plot draws rows of classes, and the model predicts numbers or an order.", "plot-labels"
+            "plot draws rows of classes, and the model predicts numbers or an order."
         )
     recipe = saved.features.get("recipe")
     if recipe is not None:
@@ -156,9 +137,7 @@ def read_rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawabl
     labels = as_words(y, saved.classes).tolist()
     strange = sorted(set(labels) - set(words))
     if strange:
-        raise CommandError(
-            f"{data} has the label {strange[0]}, which the model does not know.", "unknown-label"
-        )
+        raise CommandError(f"{data} has the label {strange[0]}, which the model does not know.")
     if len(names.get("class_names", ())) != len(words):
         names.pop("class_names", None)
     return Drawable(X, np.array([words[value] for value in labels], saved.classes.dtype), names)

@@ -1,14 +1,30 @@
-"""Training on a file or a built-in data set."""
+"""Training on a file or a built-in data set: the options, and what is printed."""
 
+import csv
+import re
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..slices import find_by_estimator, find_by_format, is_there
-from .commands import CommandError, command
-from .data import DATA, SetOptions, is_builtin_set, open_source, print_note
+import click
+
+from ..parameters import CLASS_RULES, FEATURES, NUMBER_RULES, RANK_RULES, RULE_TABLE
+from ..parameters.tables import RANK_METRIC
+from ..slices import find_by_estimator, find_by_format, is_there, list_slices, load
+from .commands import CommandError, command, option
+from .data import (
+    DATA,
+    FORMAT_HELP,
+    SetOptions,
+    check_input,
+    check_output,
+    is_builtin_set,
+    open_source,
+    print_note,
+)
 from .format import (
     about_result,
     about_stated_metric,
@@ -16,20 +32,225 @@ from .format import (
     held_out_line,
     list_result,
 )
-from .forms import train_by_form
-from .options import TrainOptions
-from .parameters import name_settings
+from .forms import FORMS, SETTINGS, train_by_form
+from .parameters import name_settings, parse_settings, settings_option, table_for_training
 from .settings import about_stream
 
 if TYPE_CHECKING:
-    from ..jobs.folds import CrossValidation
     from ..jobs.job import FileJob
     from ..storage.model import Model
-    from .builtin_report import Study
     from .report import Quiet
 
+column = partial(option, group="What the columns are (detected)")
+predicted = partial(option, group="What is predicted (detected)")
+learning = partial(option, group="How it is learnt")
+choice = partial(option, group="What is chosen and added")
+quality = partial(option, group="How good it is")
+files = partial(option, group="Odd files and large files")
+written = partial(option, group="Output")
+
+FOLDS = 5  # of a built-in set
 NAMES = 100_000  # of features, that a model may show
 STATED = "text", "category"  # options of reading besides those that are set
+MOST_RANKS = 999  # more look like measurements
+OF_STREAMS = "window", "progress_every", "validation"
+KINDS = {"separator": ("labels",), "ordinal": ("ranks",), "classes": ("classes", "labels")}
+"""The targets that options are for."""
+FOR_FILES = (
+    *("skip_bad", "format", "no_header", "cluster", "test", "classes", "ordinal", "initial"),
+    *("checkpoint", "resume"),
+)
+READING = (
+    *("label", "text", "category", "ignore", "id", "target", "separator"),
+    *("format", "no_header", "encoding"),
+)
+RULE_HELP = (
+    f"{', '.join(CLASS_RULES)}; numbers: {', '.join(NUMBER_RULES)}; ranks: {', '.join(RANK_RULES)}."
+)
+METRIC_HELP = (
+    "Choose by error, log-loss, auc, average-precision, f1, balanced or, of ranks, rank-error."
+)
+
+
+@dataclass
+class TrainOptions:
+    """What the columns are, how a model is learnt from them, and what becomes of it."""
+
+    label: str | None = column("Label; name or number from 0.", "COLUMN", shown="by name, or last")
+    text: tuple[str, ...] = column("Text; repeatable.", "COLUMN", ())
+    category: tuple[str, ...] = column("Categories, even if numbers; repeatable.", "COLUMN", ())
+    ignore: tuple[str, ...] = column("Leave out; repeatable.", "COLUMN", ())
+    id: str | None = column("Name of each row, for predictions.", "COLUMN")
+    target: str | None = predicted(
+        "classes, labels (several per row), numbers or ranks.",
+        "KIND",
+        type=click.Choice(["classes", "labels", "numbers", "ranks"]),
+    )
+    separator: str | None = predicted("Separator of several labels in one cell, such as ;.", "TEXT")
+    ordinal: str | None = predicted(
+        "Ranks, the lowest first, such as low,high or 1..5.", "A,B,…", excludes="classes"
+    )
+    rule: str | None = learning(RULE_HELP, shown="pa; text and streams: arow")
+    set: tuple[str, ...] = settings_option(
+        "Set a parameter named below", "How it is learnt", table_for_training
+    )
+    form: str | None = learning(
+        "Train on small data exactly as a page of docs/textbook.md does.",
+        "PAGE",
+        type=click.Choice(FORMS),
+    )
+    epochs: int | None = learning("Largest number of epochs.", shown="10; of text: 3 or 5")
+    seed: int = learning("Seed of the random orders, below 2^32.", default=0)
+    initial: Path | None = learning("Start from the weights of a model file.")
+    tune: bool | None = choice(
+        "Compare many settings, or none.", flags=["--tune/--no-tune"], shown="a few"
+    )
+    metric: str | None = choice(METRIC_HELP, type=click.Choice(RANK_METRIC.choices), shown="error")
+    probabilities: bool = choice("Calibrate scores to probabilities.", default=False)
+    conformal: bool = choice(
+        "Prediction sets or intervals (predict --coverage).",
+        default=False,
+        excludes="probabilities",
+    )
+    balanced: bool = choice("Weigh rare classes more.", default=False)
+    test: str | None = quality("Print the error on the rows of FILE.", "FILE")
+    holdout: float | None = quality("Hold out this share of the rows and test on them.", "SHARE")
+    folds: int | None = quality(
+        "Cross-validate with N folds.",
+        shown="built-in sets: 5",
+        type=click.IntRange(min=2),
+        excludes="initial resume cluster",
+    )
+    format: str | None = files(FORMAT_HELP, shown="by the name of the file")
+    no_header: bool = files("Row 1 has no names.", default=False, shown="detected")
+    encoding: str | None = files("Encoding, such as latin-1.", shown="utf-8")
+    skip_bad: int = files("Skip up to N malformed rows.", default=0, shown="0")
+    classes: str | None = files("All labels.", "A,B,…", shown="those of the first rows")
+    checkpoint: float | None = files(
+        "Save the model every N seconds.", "N", type=click.FloatRange(min=0), needs="output"
+    )
+    resume: bool = files("Resume from the last checkpoint in -o.", default=False, needs="output")
+    cluster: str | None = files(
+        "Train with Dask: local:N, an address or a file.", "WHERE", excludes="plot initial tune"
+    )
+    output: Path | None = written("Write the model to FILE.", flags=["-o", "--output"])
+    plot: Path | None = written("Draw the boundary or the progress (.png, .svg …).")
+    quiet: bool = written("Print only the result.", default=False, flags=["-q", "--quiet"])
+    verbose: bool = written(
+        "Print every epoch; with --form, every update.",
+        default=False,
+        flags=["-v", "--verbose", "--steps"],
+    )
+    json: bool = written("Print one JSON object per line.", default=False)
+
+    def __post_init__(self) -> None:
+        """Divide what ``--set`` sets; a rule of another package brings its parameters."""
+        if self.rule is not None:
+            RULE_TABLE[self.rule]
+        table = table_for_training() | (SETTINGS if self.form else {})
+        given = parse_settings(self.set, table)
+        self.features = {name: given.pop(name) for name in FEATURES.keys() & given.keys()}
+        self.threads = given.pop("threads", None)
+        self.of_streams = {name: given.pop(name) for name in OF_STREAMS if name in given}
+        for one in list_slices():
+            for name, parse in load(one.shell).PARSERS.items() if one.shell else ():
+                if given.get(name) is not None:
+                    given[name] = parse(str(given[name]))
+        self.settings = given
+
+    def check(self, data: str) -> None:
+        """Raise CommandError before training for what would fail after it."""
+        inputs = [data, self.test, self.of_streams.get("validation")]
+        for path in inputs[1:]:
+            check_input(path)
+        check_output(self.output, data, self.test)
+        if inputs.count("-") > 1:
+            raise CommandError(
+                "Standard input (-) can be read only once; write it to a file first."
+            )
+        for name, targets in KINDS.items():
+            if getattr(self, name) is not None and self.target not in (None, *targets):
+                raise CommandError(f"--{name} is not for --target {self.target}; leave one out.")
+        if self.target == "ranks" and self.ordinal is None:
+            raise CommandError(
+                "--target ranks needs all labels in order: name them with --ordinal."
+            )
+        if is_builtin_set(data) and (
+            self.of_streams or any(getattr(self, name) for name in FOR_FILES)
+        ):
+            raise CommandError(f"{data} is a built-in set; options for files do not apply to it.")
+        if self.plot is not None:
+            from ..plots import MOVING, STILL, get_ending
+
+            check_output(self.plot, data, self.test)
+            if self.output is not None and self.plot.resolve() == self.output.resolve():
+                raise CommandError("The model and the figure need different names.")
+            get_ending(self.plot, (*STILL, *MOVING))
+
+    def to_parameters(self, once: bool) -> dict[str, Any]:
+        """Return the given parameters by their names in Python.
+
+        ``once``: the source can be read only once, so that the default is one epoch.
+        """
+        given: dict[str, Any] = {
+            "class_weight": "balanced" if self.balanced else None,
+            "max_iter": 1 if self.epochs is None and once else self.epochs,
+            "metric": self.metric,
+            "calibrate": "conformal" if self.conformal else self.probabilities or None,
+            "random_state": self.seed,
+        }
+        return {name: value for name, value in given.items() if value is not None} | self.settings
+
+    def parse_ordinal(self) -> tuple[str, ...] | None:
+        """Return the labels of ``--ordinal``; "1..5" are whole numbers in a row."""
+        ends = re.fullmatch(r"\s*(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})\s*", self.ordinal or "")
+        if self.ordinal is None or ends is None:
+            return split_labels(self.ordinal)
+        first, last = map(int, ends.groups())
+        if not first < last <= first + MOST_RANKS:
+            raise CommandError(f"--ordinal {self.ordinal} must go up, by at most {MOST_RANKS:,}.")
+        return tuple(map(str, range(first, last + 1)))
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The keyword arguments of ``read``; named classes or ranks are not numbers."""
+        options: dict[str, Any] = {
+            name: getattr(self, name)
+            for name in (*READING[:5], "format", "encoding", "skip_bad", "threads")
+        }
+        options["labels_separator"] = self.separator or ("," if self.target == "labels" else None)
+        if self.no_header:
+            options["header"] = False
+        if self.target is not None or self.classes is not None or self.ordinal is not None:
+            options["numbers"] = self.target == "numbers"
+        features = dict(self.features)
+        if features.get("ngrams") is not None:
+            features["ngrams"] = parse_ngrams(str(features["ngrams"]))
+        return options | features
+
+    def reads_as_usual(self) -> bool:
+        """Whether no option says how the file is read, but how fast."""
+        usual = {each.name: each.default for each in fields(self)}
+        return not self.features and all(getattr(self, name) == usual[name] for name in READING)
+
+
+def split_labels(text: str | None) -> tuple[str, ...] | None:
+    """Return the labels of a list with commas; those that have commas are in double quotes.
+
+    >>> split_labels('"a, b", c')
+    ('a, b', 'c')
+    """
+    if not text:
+        return None
+    return tuple(word.strip() for word in next(csv.reader([text], skipinitialspace=True)))
+
+
+def parse_ngrams(text: str) -> tuple[int, int]:
+    """Return the shortest and the longest n-gram of "1-2" or "2"."""
+    least, _, most = text.partition("-")
+    if not least.isdecimal() or not (most or least).isdecimal():
+        raise CommandError(f"ngrams={text} must be a number or a range such as 1-2.")
+    return int(least), int(most or least)
 
 
 @command(
@@ -43,102 +264,65 @@ STATED = "text", "category"  # options of reading besides those that are set
 )
 def train(data: str, options: TrainOptions) -> None:
     """Train a model on a file or a built-in data set."""
-    from .report import read_clock
+    from .report import print_event, print_line, read_clock
 
     if options.form is not None:
         train_by_form(data, options)
         return
     options.check(data)
+    shows_perceptron = is_builtin_set(data) and options == TrainOptions()
     if is_builtin_set(data) and options.tune is None:
         options.tune = False  # these show the rule as it is
-    study = make_report(data, options) if is_builtin_set(data) else None
-    if study is not None and options == TrainOptions():
-        show_perceptron(study, options)
+    source, next_steps = open_source(data), list[str]()
+    its_classes = options.label in (None, "class") and options.target != "numbers"
+    describes = is_builtin_set(data) and is_there("theory") and its_classes
+    quiet = replace(options, quiet=True) if shows_perceptron else options
+    report = validate(data, source, quiet, describes and data != "xor")
+    if shows_perceptron and describes:
+        from .builtin_report import show_perceptron
+
+        for line in show_perceptron(data, report):
+            print_line(line)
         return
-    validation = validate(data, options, study)
-    make = train_on_cluster if options.cluster is not None else train_on_file
     started = read_clock()
-    model = make(data, options)
+    model = (train_on_file if options.cluster is None else train_on_cluster)(data, source, options)
     seconds = read_clock() - started
-    if study is not None and options.json:
-        study.say(model)
-    report = []
-    if validation is not None:
-        spread = list_result(validation) if options.folds is not None else []
-        report = [f"{validation.headline()}.", *spread]
-    if study is not None and not options.json:
-        report += study.lines(model)
+    if describes:
+        from .builtin_report import describe
+
+        facts, lines, next_steps = describe(data, source, model)
+        report += lines
+        if options.json:
+            print_event("found", **facts)
     print_result(data, model, seconds, options, report)
     if options.plot is not None:
         draw(options.plot, model, data)
         if not options.json:
             print(f"Wrote the figure to {options.plot}.")
-    if study is not None and not (options.json or options.quiet):
-        study.print_next_steps()
-
-
-def show_perceptron(study: "Study", options: TrainOptions) -> None:
-    """Print what the perceptron does on a built-in set, and how well a file would be learnt."""
-    from .report import print_line
-
-    for line in study.run_perceptron():
+    for line in next_steps if not (options.json or options.quiet) else ():
         print_line(line)
-    found = validate(study.data, replace(options, quiet=True), study)
-    if found is not None:
-        print_line(
-            "A file is learnt by PassiveAggressive with averages unless --rule names another. "
-            f"{found.headline()}."
-        )
-    study.print_next_steps()
 
 
-def make_report(data: str, options: TrainOptions) -> "Study | None":
-    """The results about a built-in set that are found before it is learnt and timed.
-
-    They are about its classes: where something else is learnt, there are none.
-    """
-    from .builtin_report import Study
-
-    files = options.skip_bad, options.format, options.no_header, options.cluster, options.test
-    others = options.classes, options.ordinal, options.initial, options.checkpoint
-    if any(files) or any(others) or options.of_streams or options.resume:
-        raise CommandError(
-            f"{data} is a built-in set; options for files do not apply to it.", "builtin-option"
-        )
-    others_learnt = options.label not in (None, "class") or options.target == "numbers"
-    return None if others_learnt or not is_there("theory") else Study(data)
-
-
-def validate(data: str, options: TrainOptions, study: "Study | None") -> "CrossValidation | None":
-    """Cross-validate if that was asked for, or for a built-in set with enough rows."""
-    from .builtin_report import FOLDS
-
-    folds = options.folds
+def validate(data: str, source: Any, options: TrainOptions, usual: bool) -> list[str]:
+    """Cross-validate if that was asked for, or is ``usual``; return the result in lines."""
     chosen = options.tune or options.probabilities or options.settings.get("early_stopping")
-    if folds is None and study is not None and not (options.holdout or chosen):
-        folds = FOLDS if study.has_enough_rows() else None
+    folds = options.folds or (FOLDS if usual and not (options.holdout or chosen) else None)
     if folds is None:
-        return None
-    if find_by_format(data, options.format) is not None or options.cluster is not None:
-        raise CommandError(
-            "--folds is for files of rows, without --cluster; leave it out.", "folds-option"
-        )
-    if options.initial is not None or options.resume:
-        raise CommandError(
-            "--folds trains new models; leave --initial and --resume out.", "folds-option"
-        )
+        return []
+    if find_by_format(data, options.format) is not None:
+        raise CommandError("--folds is for files of rows; leave it out.")
     from ..jobs.folds import cross_validate
     from .report import print_event
 
     job = replace(make_job(options), checkpointer=None)
-    stated = frozenset(options.features)
     try:
-        found = cross_validate(open_source(data), options.reading, job, folds, stated)
+        stated = frozenset(options.features)
+        found = cross_validate(source, options.reading, job, folds, stated)
     finally:
         job.reporter.close()
     if options.json:
         print_event("cross_validation", **found.as_dict())
-    return found
+    return [f"{found.headline()}.", *(list_result(found) if options.folds is not None else ())]
 
 
 def make_job(options: TrainOptions, once: bool = False) -> "FileJob":
@@ -152,7 +336,7 @@ def make_job(options: TrainOptions, once: bool = False) -> "FileJob":
     request = Request(
         options.rule,
         options.to_parameters(once),
-        classes=options.parse_classes(),
+        classes=split_labels(options.classes),
         holdout=options.holdout,
         tune=options.tune,
         ordinal=options.parse_ordinal(),
@@ -169,115 +353,75 @@ def make_listener(options: TrainOptions) -> "Quiet":
         return report.Quiet()
     if options.json:
         return report.AsJson()
-    every = options.verbose
-    return report.Bar(every) if sys.stdout.isatty() else report.Printed(every)
+    return (report.Bar if sys.stdout.isatty() else report.Printed)(options.verbose)
 
 
-def train_on_file(data: str, options: TrainOptions) -> "Model":
+def train_on_file(data: str, source: Any, options: TrainOptions) -> "Model":
     """Train on a file and save the model."""
     from ..jobs.choose import choose_and_train
     from ..jobs.data import ExampleFile, match_labels, open_file
+    from ..storage.file import load_model, save_model
     from .report import print_event, print_line
 
-    reading = options.reading
-    initial = None if options.initial is None else load_initial(data, options)
-    if initial is not None and "recipe" in initial.features:
-        same = {name: reading[name] for name in ("skip_bad", "threads")}
-        reading = {**match_labels(initial.features["recipe"]), **same}
-    opened: Any = open_file(open_source(data), **reading, names=NAMES)
+    reading, initial, begun = options.reading, None, None
+    if options.initial is not None:
+        initial = load_model(options.initial)
+        check_initial(initial, data, options)
+        if "recipe" in initial.features:
+            same = {name: reading[name] for name in ("skip_bad", "threads")}
+            reading = {**match_labels(initial.features["recipe"]), **same}
+    opened: Any = open_file(source, **reading, names=NAMES)
     has_rows = not isinstance(opened, ExampleFile)
     if options.plot is not None and not (has_rows and opened.has_classes):
         raise CommandError(
-            f"--plot draws rows of one label each, and those of {data} are others; leave it out.",
-            "plot-labels",
+            f"--plot draws rows of one label each, and those of {data} are others; leave it out."
         )
-    once = has_rows and not opened.rereadable
-    begun = load_begun(options.output) if options.resume else None
-    job = make_job(options, once)
+    if options.resume and options.output is not None and options.output.exists():
+        begun = load_model(options.output)
+        if "training" not in begun.facts or "origin" not in begun.facts:
+            raise CommandError(f"{options.output} was not trained from a file; leave --resume out.")
+    elif options.resume:
+        print_note(f"There is no {options.output} to resume; the run starts from the beginning.")
+    job = make_job(options, once=has_rows and not opened.rereadable)
     job = replace(job, initial=initial, begun=begun)
     try:
         stated = frozenset(options.features) | {name for name in STATED if getattr(options, name)}
         model = choose_and_train(opened, job, stated) if has_rows else opened.train(job)
     finally:
         job.reporter.close()
-    save(model, None if model is begun else options.output)
-    if "stream" in model.facts:
-        if options.json:
-            print_event("stream", **model.facts["stream"])
-        elif not options.quiet:
-            for line in about_stream(model.facts["stream"]):
-                print_line(line)
+    if options.output is not None and model is not begun:
+        save_model(options.output, model)
+    stream = model.facts.get("stream")
+    if stream and options.json:
+        print_event("stream", **stream)
+    for line in about_stream(stream) if stream and not (options.json or options.quiet) else ():
+        print_line(line)
     return model
 
 
-def load_initial(data: str, options: TrainOptions) -> "Model":
-    """The model to start from; it keeps its features and its solution."""
-    from ..storage.file import load_model
-
-    path = options.initial
-    assert path is not None
-    initial = load_model(path)
-    own, of_file = find_by_estimator(initial.estimator), find_by_format(data, options.format)
-    reads = "rows" if own is None else own.examples or "rows"
-    wanted = "rows" if of_file is None else of_file[0].examples
-    if reads != wanted:
+def check_initial(initial: "Model", data: str, options: TrainOptions) -> None:
+    """Refuse a model to start from that learns from other examples, or reads them otherwise."""
+    path, of_file = options.initial, find_by_format(data, options.format)
+    if find_by_estimator(initial.estimator) is not (of_file and of_file[0]):
+        examples = of_file[0].examples if of_file else "rows"
         raise CommandError(
-            f"{path} is a {initial.estimator}, which learns from {reads}, and {data} has "
-            f"{wanted}; start from another model.",
-            "initial-kind",
+            f"{path} is a {initial.estimator}, which does not learn from files, or not from "
+            f"{examples} as {data} has them; start from another model."
         )
-    if of_file is not None:
-        return initial
-    if "recipe" not in initial.features:
+    if of_file is None and "recipe" not in initial.features:
+        raise CommandError(f"{path} was not trained from a file; use its partial_fit in Python.")
+    if of_file is None and not options.reads_as_usual():
         raise CommandError(
-            f"{path} was not trained from a file; use its partial_fit in Python.", "no-recipe"
+            "--initial reads the file as the model's own; leave other options of reading out."
         )
-    if not options.reads_as_usual():
-        raise CommandError(
-            "--initial reads the file as the model's own; leave other options of reading out.",
-            "initial-reading",
-        )
-    options.adopt_rule(initial)
-    return initial
 
 
-def load_begun(path: Path | None) -> "Model | None":
-    """The model of a run to resume, if there is one."""
-    from ..storage.file import load_model
-
-    if path is None or not path.exists():
-        print_note(f"There is no {path} to resume; the run starts from the beginning.")
-        return None
-    begun = load_model(path)
-    if "training" not in begun.facts or "origin" not in begun.facts:
-        raise CommandError(
-            f"{path} was not trained from a file; leave --resume out.", "resume-not-file"
-        )
-    return begun
-
-
-def save(model: "Model", output: Path | None) -> None:
-    """Write a model, if a file for it was named."""
-    from ..storage.file import save_model
-
-    if output is not None:
-        save_model(output, model)
-
-
-def train_on_cluster(data: str, options: TrainOptions) -> "Model":
+def train_on_cluster(data: str, source: Any, options: TrainOptions) -> "Model":
     """Train on files with Dask and save the model."""
-    alone = {
-        "--plot": options.plot,
-        "--initial": options.initial,
-        "--tune": options.tune,
-        "--set validation": options.of_streams.get("validation"),
-    }
-    for option, wanted in alone.items():
-        if wanted:
-            raise CommandError(
-                f"{option} does not go with --cluster; leave one out.", "cluster-option"
-            )
+    if options.of_streams.get("validation"):
+        raise CommandError("--set validation does not go with --cluster; leave one out.")
     from ..cluster.from_files import train as train_files
+    from ..storage.file import save_model
     from .report import print_event
 
     def as_object(done: Any) -> None:
@@ -294,12 +438,13 @@ def train_on_cluster(data: str, options: TrainOptions) -> "Model":
         (lambda _: None) if options.quiet else report,
         (kept, options.resume),
     )
-    save(model, options.output)
+    if options.output is not None:
+        save_model(options.output, model)
     return model
 
 
 def print_result(
-    name: str, model: "Model", seconds: float, options: TrainOptions, report: Sequence[str]
+    name: str, model: "Model", seconds: float, options: TrainOptions, report: list[str]
 ) -> None:
     """Test a model if a file for that was named, and print the result of the training."""
     from ..jobs.data import open_like
@@ -308,34 +453,28 @@ def print_result(
     from .report import print_event, print_line
     from .score import note_rows
 
-    found = None
+    found, lines = None, list[str]()
     if options.test is not None:
         opened = open_like(model, options.test, labels=True)
         positive = model.facts.get("tuning", {}).get("positive_class")
         found = evaluate(make_learner(model, name), opened, positive_class=positive)
         note_rows(options.test, opened, found)
+        stated = about_stated_metric(found, model.parameters.get("metric", "error"))
+        lines.append(f"Test {found.headline()}{stated}.")
     if options.json:
         print_event("done", **as_result(name, model, seconds, found, options.output))
         return
-    lines = []
-    if found is not None:
-        stated = about_stated_metric(found, model.parameters.get("metric", "error"))
-        lines.append(f"Test {found.headline()}{stated}.")
     if "held_out" in model.facts:
         lines.append(f"Held-out {held_out_line(model.facts)}.")
     lines += [*report, *about_result(name, model, seconds)]
-    if not (options.quiet or options.test or report) and is_unmeasured(model):
+    measured = model.facts.keys() & {"held_out", "tuning", "stream", "cluster"}
+    told = options.quiet or options.test or report or measured or "rows" not in model.facts
+    if len(model.history) > 1 and not told:
         lines.append("Measure its error on other rows by --holdout 0.2, --folds 5 or --test FILE.")
     if options.output is not None:
         lines.append(f"Wrote the model to {options.output}.")
     for line in lines:
         print_line(line)
-
-
-def is_unmeasured(model: "Model") -> bool:
-    """Whether a training over several epochs has found no error on rows that it did not learn."""
-    others = {"held_out", "tuning", "stream", "cluster"}
-    return len(model.history) > 1 and "rows" in model.facts and not others & model.facts.keys()
 
 
 def draw(figure: Path, model: "Model", data: str) -> None:

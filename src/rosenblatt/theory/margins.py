@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.extmath import row_norms
 
 from ..data.rows import Array
 from ..parameters.tables import SIGN_OF_ZERO
@@ -47,6 +46,8 @@ def radius(X: Any) -> float:
     >>> radius([[3.0, 4.0], [1.0, 0.0]])
     5.0
     """
+    from sklearn.utils.extmath import row_norms  # slow to import
+
     X = check_rows(X)
     power = exponent(X)  # squares could overflow or vanish
     scaled = scale_by_powers(X, np.full(X.shape[1], -power))

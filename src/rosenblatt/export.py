@@ -77,9 +77,7 @@ def make_onnx_graph(model: Model, words: Mapping[str, Sequence[str]] | None = No
     if model.estimator == "PerceptronNetwork":
         return make_model(model, *make_network_graph(model))
     refuse_other_models(model)
-    if get_recipe(model.features).get("bits") is not None:
-        return make_model(model, *make_category_graph(model, words))
-    return make_model(model, *make_linear_graph(model))
+    return make_model(model, *make_linear_graph(model, words))
 
 
 class MissingWordsError(ValueError):
@@ -120,24 +118,21 @@ class Graph:
         else:
             last = int(ties == "last")
             number = self.add("ArgMax", scores, axis=1, keepdims=0, select_last_index=last)
+        classes = classes.astype(LABEL_TYPES.get(classes.dtype.kind, object))
         self.label_type = classes.dtype
         self.add("Gather", self.add_constant(classes, "classes"), number, name="label")
-
-    def add_number(self, scores: str, target: NumberTarget) -> None:
-        """Add the last nodes: from scores to numbers in the unit of the labels."""
-        self.label_type = np.dtype(np.float64)
-        scale, center = (self.add_constant(np.array(n)) for n in (target.scale, target.center))
-        spread = self.add("Mul", self.add_cast(scores, np.float64), scale)
-        self.add("Add", spread, center, name="label")
 
     def add_target(self, scores: str, model: Model, two: bool) -> None:
         """Add the last nodes of a linear model: from scores to what its target predicts."""
         target = LinearLearner.from_model(model).target
         if isinstance(target, NumberTarget):
-            self.add_number(scores, target)
+            self.label_type = np.dtype(np.float64)
+            scale, center = (self.add_constant(np.array(n)) for n in (target.scale, target.center))
+            spread = self.add("Mul", self.add_cast(scores, np.float64), scale)
+            self.add("Add", spread, center, name="label")
         else:
             ties = "last" if model.target == "ranks" else model.parameters.get("ties")
-            self.add_label(scores, convert_labels(model.classes), two, ties)
+            self.add_label(scores, model.classes, two, ties)
 
 
 class Shape(NamedTuple):
@@ -151,31 +146,29 @@ class Shape(NamedTuple):
 
 def make_model(model: Model, graph: Graph, shape: Shape) -> Any:
     """Make the ONNX model of a graph from X to label and scores."""
-    onnx, outputs = graph.onnx, () if shape.scores == 1 else (shape.scores,)
-    used = {name for node in graph.nodes for name in node.input}
-    constants = {name: array for name, array in graph.constants.items() if name in used}
-    made = onnx.helper.make_model(
-        onnx.helper.make_graph(
-            graph.nodes,
-            "perceptron",
-            [
-                describe_value(name, dtype, "rows", count)
-                for name, dtype, count in (
-                    ("X", shape.dtype, shape.columns),
-                    ("categories", np.dtype(object), shape.categories),
-                )
-                if count
-            ],
-            [
-                describe_value("label", graph.label_type, "rows"),
-                describe_value("scores", shape.dtype, "rows", *outputs),
-            ],
-            [onnx.numpy_helper.from_array(array, name) for name, array in constants.items()],
-        ),
-        opset_imports=[
-            onnx.helper.make_opsetid("", OPSET),
-            *([onnx.helper.make_opsetid("ai.onnx.ml", ML_OPSET)] if shape.categories else []),
+    helper, used = graph.onnx.helper, {name for node in graph.nodes for name in node.input}
+
+    def describe(name: str, dtype: Any, *width: int) -> Any:
+        kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        return helper.make_tensor_value_info(name, kind, ("rows", *width))
+
+    inputs = {"X": (shape.dtype, shape.columns), "categories": (object, shape.categories)}
+    outputs = () if shape.scores == 1 else (shape.scores,)
+    body = helper.make_graph(
+        graph.nodes,
+        "perceptron",
+        [describe(name, dtype, width) for name, (dtype, width) in inputs.items() if width],
+        [describe("label", graph.label_type), describe("scores", shape.dtype, *outputs)],
+        [
+            graph.onnx.numpy_helper.from_array(array, name)
+            for name, array in graph.constants.items()
+            if name in used
         ],
+    )
+    domains = {"": OPSET} | ({"ai.onnx.ml": ML_OPSET} if shape.categories else {})
+    made = helper.make_model(
+        body,
+        opset_imports=[helper.make_opsetid(*each) for each in domains.items()],
         ir_version=IR_VERSION,
         producer_name="rosenblatt",
         producer_version=__version__,
@@ -183,26 +176,50 @@ def make_model(model: Model, graph: Graph, shape: Shape) -> Any:
     names = {"columns": json.dumps(get_column_names(model.features))}
     if shape.categories:
         names["categories"] = json.dumps(list_columns(model.features, "category"))
-    onnx.helper.set_model_props(made, names)
+    helper.set_model_props(made, names)
     return made
 
 
-# A linear model: products with weights
+# A linear model: products of numbers with weights, and tables of the words of categories
 
 
-def make_linear_graph(model: Model) -> tuple[Graph, Shape]:
-    """Make the graph of a linear model: one product with the weights."""
-    graph = Graph()
+def make_linear_graph(
+    model: Model, words: Mapping[str, Sequence[str]] | None
+) -> tuple[Graph, Shape]:
+    """Make the graph of a linear model.
+
+    Each category is looked up in a table of the known words, which has the weight of the column
+    that the word is hashed to. Other words and empty strings have the weight 0.
+    """
+    graph, recipe = Graph(), FeatureRecipe(**get_recipe(model.features))
     weights, biases = get_coefficients(model)
-    scaling = get_scaling(model.features, len(weights))
-    rows = add_scaling(graph, scaling, weights.dtype) if scaling else "X"
-    products = graph.add("MatMul", rows, graph.add_constant(weights, "weights"))
-    scores = graph.add("Add", products, graph.add_constant(biases, "bias"), name="scores")
+    two, weights = weights.ndim == 1, weights.reshape(len(weights), -1)
+    hashed = recipe.bits is not None
+    names = list_columns(model.features, "category") if hashed else []
+    numbers = list_columns(model.features, "number") if hashed else []
+    scaling = get_scaling(model.features, len(numbers) if hashed else len(weights))
+    width, parts = len(scaling.get("centre", numbers if hashed else weights)), []
+    if width:
+        rows = add_scaling(graph, scaling, weights.dtype) if scaling else "X"
+        of_numbers = weights
+        if hashed:
+            flagged = scaling.get("flagged", np.zeros(0, np.intp)).tolist()
+            salted = [*numbers, *(missing_name(numbers[j]) for j in flagged)]
+            of_numbers = weights[[salt(name) % len(weights) for name in salted]]
+        parts.append(graph.add("MatMul", rows, graph.add_constant(of_numbers, "weights")))
+    if names:
+        known = find_words(model, weights) if words is None else words
+        parts += add_categories(
+            graph, recipe, {name: known.get(name, ()) for name in names}, weights
+        )
+    total = parts[0]
+    for part in [*parts[1:], graph.add_constant(biases, "bias")]:
+        total = graph.add("Add", total, part)
+    last = [graph.add_constant(np.array([1]))] if two else []
+    scores = graph.add("Squeeze" if two else "Identity", total, *last, name="scores")
     graph.add_constant(biases[:1] * 0, "zero")
-    two = weights.ndim == 1
     graph.add_target(scores, model, two)
-    width = len(scaling.get("centre", weights))
-    return graph, Shape(weights.dtype, width, 1 if two else len(model.classes))
+    return graph, Shape(weights.dtype, width, weights.shape[1], len(names))
 
 
 def get_scaling(features: dict[str, Any], width: int) -> dict[str, Array]:
@@ -234,46 +251,6 @@ def add_scaling(graph: Graph, scaling: dict[str, Array], dtype: "np.dtype[Any]")
         return rows
     flags = graph.add_cast(graph.add("Gather", missing, named["flagged"], axis=1), dtype)
     return graph.add("Concat", rows, flags, axis=1)
-
-
-# A linear model of hashed columns: numbers, and categories by tables of their words
-
-
-def make_category_graph(
-    model: Model, words: Mapping[str, Sequence[str]] | None
-) -> tuple[Graph, Shape]:
-    """Make the graph of a linear model of hashed numbers and categories.
-
-    Each category is looked up in a table of the known words, which has the weight of the column
-    that the word is hashed to. Other words and empty strings have the weight 0.
-    """
-    graph, recipe = Graph(), FeatureRecipe(**get_recipe(model.features))
-    weights, biases = get_coefficients(model)
-    two, outputs = weights.ndim == 1, 1 if weights.ndim == 1 else weights.shape[1]
-    weights = weights.reshape(len(weights), outputs)
-    parts = []
-    numbers = list_columns(model.features, "number")
-    if numbers:
-        places = [salt(name) % len(weights) for name in numbers]
-        scaling = get_scaling(model.features, len(numbers))
-        rows = add_scaling(graph, scaling, weights.dtype) if scaling else "X"
-        flagged = scaling.get("flagged", np.zeros(0, np.intp))
-        places += [salt(missing_name(numbers[j])) % len(weights) for j in flagged.tolist()]
-        parts.append(graph.add("MatMul", rows, graph.add_constant(weights[places], "weights")))
-    names = list_columns(model.features, "category")
-    known = find_words(model, weights) if words is None else words
-    parts += add_categories(graph, recipe, {name: known.get(name, ()) for name in names}, weights)
-    total = parts[0]
-    for part in parts[1:]:
-        total = graph.add("Add", total, part)
-    scores = "scores" if not two else ""
-    summed = graph.add("Add", total, graph.add_constant(biases, "bias"), name=scores)
-    if two:
-        axis = graph.add_constant(np.array([1], np.int64))
-        summed = graph.add("Squeeze", summed, axis, name="scores")
-    graph.add_constant(biases[:1] * 0, "zero")
-    graph.add_target(summed, model, two)
-    return graph, Shape(weights.dtype, len(numbers), outputs if not two else 1, len(names))
 
 
 def add_categories(
@@ -374,23 +351,21 @@ def collect_words(model: Model, data: Any) -> dict[str, list[str]]:
 def make_network_graph(model: Model) -> tuple[Graph, Shape]:
     """Make the graph of a network: one answer per class, in double precision."""
     graph = Graph()
-    graph.add_constant(np.zeros(1), "zero")
-    graph.add_constant(np.array([-1.0]), "off")
-    graph.add_constant(np.array([1.0]), "on")
-    graph.add_constant(np.array([0.5]), "half")
+    for name, value in {"zero": 0.0, "off": -1.0, "on": 1.0, "half": 0.5}.items():
+        graph.add_constant(np.array([value]), name)
     (sphere, centre, scale), growth = model.facts["lift"], model.parameters["growth"]
     rows = add_lift(graph, centre, scale) if sphere else "X"
-    width = len(centre) + sphere
-    answer = {"upstart": add_upstart, "tiling": add_tiling}.get(growth, add_chain)
+    add_units = add_upstart if growth == "upstart" else add_chain
     scores = [
-        add_score(graph, *answer(graph, rows, width, state.units())) for state in model.states
+        add_score(graph, *add_units(graph, rows, len(centre) + sphere, state.units(), growth))
+        for state in model.states
     ]
     two = len(scores) == 1
     if two:
         graph.add("Squeeze", *scores, graph.add_constant(np.array([1]), "axis"), name="scores")
     else:
         graph.add("Concat", *scores, name="scores", axis=1)
-    graph.add_label("scores", convert_labels(model.classes), two, "negative")
+    graph.add_label("scores", model.classes, two, "negative")
     return graph, Shape(np.dtype(np.float64), len(centre), len(scores))
 
 
@@ -405,11 +380,11 @@ def add_lift(graph: Graph, centre: list[float], scale: list[float]) -> str:
     return graph.add("Div", above, graph.add("Add", square, "on"))
 
 
-def add_activations(graph: Graph, seen: str, units: Sequence[Any], columns: slice) -> str:
-    """Add the activations of units: weights of some columns times their input, plus bias."""
-    weights = graph.add_constant(np.column_stack([unit.weights[columns] for unit in units]))
-    biases = graph.add_constant(np.array([unit.bias for unit in units]))
-    return graph.add("Add", graph.add("MatMul", seen, weights), biases)
+def add_activation(graph: Graph, seen: Sequence[str], unit: Any) -> str:
+    """Add the activation of a unit: the weights times what it sees, plus the bias."""
+    whole = seen[0] if len(seen) == 1 else graph.add("Concat", *seen, axis=1)
+    product = graph.add("MatMul", whole, graph.add_constant(unit.weights[:, None]))
+    return graph.add("Add", product, graph.add_constant(np.array([unit.bias])))
 
 
 def add_signs(graph: Graph, activations: str) -> str:
@@ -425,60 +400,48 @@ def add_score(graph: Graph, outputs: str, activations: str) -> str:
     return graph.add("Mul", outputs, sure)
 
 
-def add_upstart(graph: Graph, rows: str, width: int, units: Sequence[Any]) -> tuple[str, str]:
-    """Add the units from the last layer to the first: active ones switch their parent."""
-    depths = [
-        [number for number, unit in enumerate(units) if unit.layer == depth]
-        for depth in range(max(unit.layer for unit in units) + 1)
-    ]
-    pushed = own = ""
-    for depth in range(len(depths) - 1, -1, -1):
-        here = [units[number] for number in depths[depth]]
-        own = decided = add_activations(graph, rows, here, slice(width))
-        if pushed:
-            decided = graph.add("Where", graph.add("Equal", pushed, "zero"), own, pushed)
-        if depth:
-            parents = np.array([unit.parent for unit in here])[:, None] == depths[depth - 1]
-            signs = np.array([unit.sign for unit in here])[:, None] * parents
-            on = graph.add_cast(graph.add("Greater", decided, "zero"), np.float64)
-            pushed = graph.add("MatMul", on, graph.add_constant(signs.astype(np.float64)))
+def add_upstart(
+    graph: Graph, rows: str, width: int, units: Sequence[Any], growth: str
+) -> tuple[str, str]:
+    """Add the units from the last to the first: active ones switch their parent."""
+    pushed: dict[int, str] = {}
+    for number, unit in reversed(list(enumerate(units))):
+        own = decided = add_activation(graph, [rows], unit)
+        if number in pushed:
+            still = graph.add("Equal", pushed[number], "zero")
+            decided = graph.add("Where", still, own, pushed[number])
+        if number:
+            active = graph.add("Greater", decided, "zero")
+            push = graph.add("Where", active, "on" if unit.sign > 0 else "off", "zero")
+            others = pushed.get(unit.parent)
+            pushed[unit.parent] = push if others is None else graph.add("Add", others, push)
     return add_signs(graph, decided), own
 
 
-def add_tiling(graph: Graph, rows: str, width: int, units: Sequence[Any]) -> tuple[str, str]:
-    """Add the units layer by layer; the first unit of the last layer decides."""
-    signals, activations = rows, ""
-    for layer in range(units[-1].layer + 1):
-        here = [unit for unit in units if unit.layer == layer]
-        activations = add_activations(graph, signals, here, slice(None))
-        signals = add_signs(graph, activations)
-    master = graph.add_constant(np.array([0]))
-    one, other = (graph.add("Gather", each, master, axis=1) for each in (signals, activations))
-    return one, other
-
-
-def add_chain(graph: Graph, rows: str, width: int, units: Sequence[Any]) -> tuple[str, str]:
-    """Add the units one by one: each sees the row and outputs of units before it."""
+def add_chain(
+    graph: Graph, rows: str, width: int, units: Sequence[Any], growth: str
+) -> tuple[str, str]:
+    """Add the units one by one; each sees the row, or outputs of units before it, or both."""
     outputs: list[str] = []
-    activations = ""
+    activations: list[str] = []
     for unit in units:
-        activations = add_activations(graph, rows, [unit], slice(width))
-        if len(unit.weights) > width:
-            seen = graph.add("Concat", *outputs[width - len(unit.weights) :], axis=1)
-            sent = graph.add("MatMul", seen, graph.add_constant(unit.weights[width:, None]))
-            activations = graph.add("Add", activations, sent)
-        outputs.append(add_signs(graph, activations))
-    return outputs[-1], activations
-
-
-def describe_value(name: str, dtype: "np.dtype[Any]", *shape: str | int) -> Any:
-    """Describe an input or output by its type and shape."""
-    helper = import_onnx().helper
-    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), shape)
+        seen = [rows, *outputs[len(outputs) + width - len(unit.weights) :]]
+        if growth == "tiling" and unit.layer:
+            before = zip(outputs, units, strict=False)
+            seen = [output for output, other in before if other.layer == unit.layer - 1]
+        activations.append(add_activation(graph, seen, unit))
+        outputs.append(add_signs(graph, activations[-1]))
+    last = [unit.layer for unit in units].index(units[-1].layer) if growth == "tiling" else -1
+    return outputs[last], activations[last]
 
 
 def refuse_other_models(model: Model) -> None:
     """Raise ValueError for a model that is not a product of rows of numbers with weights."""
+    recipe = get_recipe(model.features)
+    hashes = recipe.get("bits") is not None
+    words = list_columns(model.features, "text") + list_columns(model.features, "date")
+    others = any(recipe.get(name) for name in ("cross", "pairs", "bins"))
+    instead = "train on columns of numbers and categories, or predict with rosenblatt."
     if not model.is_linear:
         raise ValueError(f"A {model.estimator} has no weights of columns and cannot be exported.")
     if model.is_multilabel:
@@ -486,24 +449,14 @@ def refuse_other_models(model: Model) -> None:
             "A model of label sets cannot be exported; predict with rosenblatt, or train one model "
             "for each label."
         )
-    recipe = get_recipe(model.features)
-    if recipe.get("bits") is None:
-        return
-    kinds = {"text": "the n-grams of", "date": "the parts of the dates"}
-    for kind, what in kinds.items():
-        names = list_columns(model.features, kind)
-        if names:
-            some = ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
-            raise ValueError(
-                f"The model hashes {what} {some}, which ONNX cannot do; train without these "
-                "columns, or predict with rosenblatt."
-            )
-    if recipe.get("rows") != "table" or any(
-        recipe.get(name) for name in ("cross", "pairs", "bins")
-    ):
+    if hashes and words:
+        named = ", ".join(map(repr, words[:3])) + (", …" if len(words) > 3 else "")
         raise ValueError(
-            "The model hashes names, products or bins, which ONNX cannot do; train on columns of "
-            "numbers and categories, or predict with rosenblatt."
+            f"The model hashes the n-grams or dates of {named}, which ONNX cannot do; {instead}"
+        )
+    if hashes and (recipe.get("rows") != "table" or others):
+        raise ValueError(
+            f"The model hashes names, products or bins, which ONNX cannot do; {instead}"
         )
 
 
@@ -537,11 +490,6 @@ def get_coefficients(model: Model) -> tuple[Array, Array]:
     if not np.isfinite(W).all():
         raise ValueError("The weights are not finite; train again with smaller numbers.")
     return np.ascontiguousarray(W), biases
-
-
-def convert_labels(classes: Array) -> Array:
-    """Convert labels to a type that ONNX has; numbers stay numbers."""
-    return classes.astype(LABEL_TYPES.get(classes.dtype.kind, object))
 
 
 def import_onnx() -> Any:

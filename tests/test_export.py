@@ -165,7 +165,9 @@ def test_models_of_files_are_exported_too(kind, tmp_path):
 def test_a_hash_is_refused_in_a_sentence(tmp_path):
     (tmp_path / "words.csv").write_text("review,y\ngood film,1\nbad film,0\n")
     words = train(read(tmp_path / "words.csv", text="review"), Request())
-    with pytest.raises(ValueError, match=r"^The model hashes the n-grams or dates of 'review', .*\.$"):
+    with pytest.raises(
+        ValueError, match=r"^The model hashes the n-grams or dates of 'review', .*\.$"
+    ):
         write_onnx(tmp_path / "model.onnx", words)
     assert not (tmp_path / "model.onnx").exists()
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 
@@ -200,17 +201,24 @@ class Page:
     def state(self):
         return self.js("return lab.address")
 
-    def emulate(self, **features):
+    @contextmanager
+    def preferring(self, **features):
         """Let the browser say what the system prefers, for example colours."""
         listed = [{"name": name, "value": value} for name, value in features.items()]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": listed})
+        yield
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
-    def resize(self, width, height, mobile=False):
-        """Give the window a size, or with zeros the usual one."""
+    @contextmanager
+    def sized(self, width, height, mobile=False):
+        """Give the window another size for a while."""
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         time.sleep(0.1)
         self.js("lab.draw(); lab.drawNow()")
+        yield
+        self.js("document.body.classList.remove('presenting'); lab.visit(-1)")
+        self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     def errors(self):
         return [entry for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import pytest
 
 from rosenblatt.training.fit import fit, make_model, start
-from rosenblatt.training.history import History
+from rosenblatt.training.history import Progress
 from rosenblatt.training.plan import IN_MEMORY_ROWS, Request, make_plan
 from rosenblatt.training.report import Listener
-from rosenblatt.training.run import Problem, Run
+from rosenblatt.training.run import Run
 from rosenblatt.training.tasks import Part
 
 from .test_run import Memory, Remembering
@@ -25,8 +25,8 @@ class Learner:
         self.states = [Memory()]
 
     def run(self, parts, max_iter, **options):
-        problems = [Problem(state, History(max_iter)) for state in self.states]
-        return Run(parts, problems, **options)
+        problems = [Progress(state=state) for state in self.states]
+        return Run(parts, problems, max_iter, **options)
 
     def finish(self, states):
         self.states = states

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rosenblatt import Epoch, KernelPerceptron, Perceptron
-from rosenblatt.training.history import Count, History, merge_epochs, stop_reason
+from rosenblatt.training.history import Count, Progress, merge_epochs
+from rosenblatt.training.run import Run
 
 from ..conftest import FORMS, blobs
 
@@ -58,42 +59,42 @@ class Nothing:
         return self.reason or ("separated" if clean else "")
 
 
-def closed(history, scores, mistakes=1, separated=False):
+def closed(problem, scores, mistakes=1, separated=False, max_iter=50, patience=3):
     for score in scores:
-        history.close(Count(10, mistakes, 0, 0.5), Nothing(), separated, score)
-    return history
+        problem.add(Count(10, mistakes, 0, 0.5))
+        problem.close(separated, score)
+        problem.decide(separated, max_iter, patience)
+    return problem
 
 
 def test_epochs_are_numbered_and_counted():
-    history = closed(History(max_iter=3), [None, None])
-    assert history.epochs == [Epoch(1, 10, 1, 0, 0.5), Epoch(2, 10, 1, 0, 0.5)]
-    assert history.stop_reason == ""
-    assert closed(history, [None]).stop_reason == "max_iter"
+    problem = closed(Progress(state=Nothing()), [None, None], max_iter=3)
+    assert problem.epochs == [Epoch(1, 10, 1, 0, 0.5), Epoch(2, 10, 1, 0, 0.5)]
+    assert problem.stop_reason == ""
+    assert closed(problem, [None], max_iter=3).stop_reason == "max_iter"
 
 
 def test_patience_counts_from_the_best_score():
-    history = closed(History(max_iter=50, patience=3), [0.5, 0.7, 0.6, 0.7])
-    assert history.stop_reason == ""
-    assert (history.best.score, history.best.epoch) == (0.7, 2)
-    assert closed(history, [0.1]).stop_reason == "no_improvement"
+    problem = closed(Progress(state=Nothing()), [0.5, 0.7, 0.6, 0.7])
+    assert problem.stop_reason == ""
+    assert (problem.best_score, problem.best_epoch) == (0.7, 2)
+    assert closed(problem, [0.1]).stop_reason == "no_improvement"
 
 
 def test_what_ends_a_run_besides():
-    assert closed(History(9), [None], 0, True).stop_reason == "separated"
-    history, state = History(9), Nothing()
-    state.reason = "zero_weights"
-    history.close(Count(), state, True, None)
-    assert history.stop_reason == "zero_weights"
+    problem = Progress(state=Nothing())
+    assert closed(problem, [None], 0, True).stop_reason == "separated"
+    problem.state.reason = "zero_weights"
+    assert closed(problem, [None], 0, True).stop_reason == "zero_weights"
 
 
 def test_the_best_state_is_a_copy():
-    history, state = History(9), Nothing()
-    state.weights = [1]
-    history.close(Count(), state, False, 0.5)
-    state.weights[0] = 2
-    history.close(Count(), state, False, 0.4)
-    assert history.choose_state(state).weights == [1]
-    assert History().choose_state(state) is state
+    problem = Progress(state=Nothing())
+    assert problem.outcome is problem.state
+    problem.state.weights = [1]
+    closed(problem, [0.5])
+    problem.state.weights[0] = 2
+    assert closed(problem, [0.4]).outcome.weights == [1]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,8 @@ def test_the_best_state_is_a_copy():
     ],
 )
 def test_several_problems_end_for_the_least_that_holds_for_all(reasons, wanted):
-    assert stop_reason([History(stop_reason=reason) for reason in reasons]) == wanted
+    problems = [Progress(stop_reason=reason) for reason in reasons]
+    assert Run(tuple, problems).stop_reason == wanted
 
 
 def test_epochs_of_several_problems_are_summed():

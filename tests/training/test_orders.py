@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rosenblatt import Perceptron, max_margin, radius
+from rosenblatt.training.history import Progress
 from rosenblatt.training.orders import ORDERS as ORDERS_BY_NAME
-from rosenblatt.training.run import Problem, Run
+from rosenblatt.training.run import Run
 from rosenblatt.training.tasks import Part, SweepResult
 
 from .. import reference
@@ -144,7 +145,7 @@ class Nothing:
 
 def sweeps(order, margins, epoch=1, part=0, **options):
     task = Counting(margins)
-    problem, rows = Problem(Nothing()), Part.of(task)
+    problem, rows = Progress(state=Nothing()), Part.of(task)
     run = Run(lambda: [rows], [problem], order=order, seed=5, **options)
     run.epoch = epoch
     run.begin_part(part, rows)
@@ -153,14 +154,14 @@ def sweeps(order, margins, epoch=1, part=0, **options):
 
 def test_the_first_mistake_from_the_start():
     problem, found = sweeps("first", [1, 1, -1, -2])
-    assert (found, problem.count.rows) == ([[2]], 2)
+    assert (found, problem.rows) == ([[2]], 2)
     problem, found = sweeps("first", [1, 1])
-    assert (found, problem.count.rows) == ([[]], 2)
+    assert (found, problem.rows) == ([[]], 2)
 
 
 def test_the_most_wrong_row_and_of_equals_the_first():
     problem, found = sweeps("worst", [1, -2, 0, -2])
-    assert (found, problem.count.rows) == ([[1]], 3)
+    assert (found, problem.rows) == ([[1]], 3)
     assert sweeps("worst", [1, 0, 0])[1] == [[1]]
     assert sweeps("worst", [1, 1])[1] == [[]]
 

@@ -74,12 +74,12 @@ def test_one_run_for_all_problems_is_a_run_for_each(solution, order, layout, dty
     for k in range(3):
         chosen = {"solution": solution, "order": order, "max_iter": 4, "random_state": 3}
         alone = reference.Perceptron(**chosen).fit(X, Y[:, k])
-        assert len(run.problems[k].history.epochs) == alone.n_iter_
+        assert len(run.problems[k].epochs) == alone.n_iter_
         np.testing.assert_array_equal(coef[k], alone.coef_[0].astype(dtype))
         np.testing.assert_array_equal(bias[k], alone.intercept_[0].astype(dtype))
     assert sum(epoch.mistakes for epoch in run.epochs) == learner.mistakes
     if order in ("each", "once", "fixed", "batch") and solution != "pocket":
-        assert [len(problem.history.epochs) for problem in run.problems] == [2, 4, 4]
+        assert [len(problem.epochs) for problem in run.problems] == [2, 4, 4]
         assert [epoch.rows for epoch in run.epochs] == [240, 240, 160, 160]
 
 

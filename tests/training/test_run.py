@@ -1,12 +1,14 @@
 """The outer loop: how a run ends, what it tells, and how it goes on after a break."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from rosenblatt import Epoch, Perceptron
 from rosenblatt.kernels.loop import UPDATE
-from rosenblatt.training.history import History
-from rosenblatt.training.run import Problem, Run, losses
+from rosenblatt.training.history import Progress
+from rosenblatt.training.run import Run, losses
 from rosenblatt.training.tasks import Part, SweepResult
 
 
@@ -84,13 +86,17 @@ def two_parts():
     return [Part.of(Remembering(0, 5, width=3)), Part.of(Remembering(5, 4, width=7))]
 
 
-def run_of(parts, history, **options):
+def run_of(parts, max_iter, **options):
     """A run of one problem that begins with an empty memory."""
-    return Run(parts, [Problem(Memory(), history)], **options)
+    return Run(parts, [Progress(state=Memory())], max_iter, **options)
+
+
+def record(problem):
+    return problem.epochs, problem.stop_reason, problem.best_epoch
 
 
 def test_a_run_goes_over_all_parts_until_an_epoch_is_clean():
-    run = run_of(two_parts, History(9))
+    run = run_of(two_parts, 9)
     assert run.train() is run
     assert run.epochs == [Epoch(1, 9, 9, 9, 2.25), Epoch(2, 9, 0, 0, 0.0)]
     assert run.stop_reason == "separated"
@@ -100,7 +106,7 @@ def test_a_run_goes_over_all_parts_until_an_epoch_is_clean():
 
 
 def test_updates_are_seen_as_they_are_made():
-    run, seen = run_of(two_parts, History(9), updates_at_once=1), []
+    run, seen = run_of(two_parts, 9, updates_at_once=1), []
     for order, learnt in run.updates():
         rows = order[learnt.updates["position"]]
         seen.extend((run.epoch, run.number, int(row)) for row in rows)
@@ -110,13 +116,13 @@ def test_updates_are_seen_as_they_are_made():
 
 @pytest.mark.parametrize("order", ["each", "once", "fixed", "worst"])
 def test_orders_take_any_task(order):
-    run = Run.single(Remembering(0, 6), Memory(), History(20), order=order, seed=1).train()
+    run = Run.single(Remembering(0, 6), Memory(), max_iter=20, order=order, seed=1).train()
     assert run.stop_reason == "separated"
     assert sorted(run.problems[0].state.rows) == list(range(6))
 
 
 def test_losses_of_the_weights_as_they_are_end_a_run_at_once():
-    run = Run.single(Remembering(0, 6), Memory(), History(9), measure=True).train()
+    run = Run.single(Remembering(0, 6), Memory(), max_iter=9, measure=True).train()
     assert run.epochs == [Epoch(1, 6, 6, 0, 0.0)]
     assert losses(Remembering(0, 2), Memory()) == (2, 2.0, False)
 
@@ -125,7 +131,7 @@ def test_parts_and_epochs_are_told():
     told = []
     run = run_of(
         two_parts,
-        History(2),
+        2,
         after_part=lambda run: told.append((run.epoch, run.done)),
         after_epoch=told.append,
     ).train()
@@ -142,16 +148,16 @@ def test_tasks_are_closed_before_their_rows_are_gone_and_at_the_end():
             closed.append((self.first, len(state.rows)))
 
     parts = [Part.of(Closing(0, 2)), Part.of(Closing(2, 3))]
-    run_of(lambda: parts, History(2)).train()
+    run_of(lambda: parts, 2).train()
     assert closed == [(0, 2), (2, 5), (0, 5), (2, 5)]
     closed.clear()
-    Run.single(Closing(0, 2), Memory(), History(9)).train()
+    Run.single(Closing(0, 2), Memory(), max_iter=9).train()
     assert closed == [(0, 2)]
-    run = Run.single(Closing(0, 2), Memory(), History(1), validate=lambda _: {0: closed[-1][1] / 2})
+    run = Run.single(Closing(0, 2), Memory(), max_iter=1, validate=lambda _: {0: closed[-1][1] / 2})
     assert run.train().epochs[0].validation_score == 1.0
     unkept = Part(lambda _: Closing(0, 2), np.arange(2), 1, keep=False)
     closed.clear()
-    run_of(lambda: [unkept], History(2)).train()
+    run_of(lambda: [unkept], 2).train()
     assert closed == [(0, 2), (0, 2)]
     assert not unkept.tasks
 
@@ -172,15 +178,15 @@ class Slow(Memory):
         yield from super().sweep(task, np.setdiff1d(order, new[self.pace :]), most)
 
 
-def paces(*each, epochs=9):
-    return [Problem(Slow(pace), History(epochs)) for pace in each]
+def paces(*each):
+    return [Progress(state=Slow(pace)) for pace in each]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 8])
 def test_a_problem_that_is_done_rests_while_the_others_learn(threads):
     part = Part(lambda _: Remembering(0, 6), np.arange(6, dtype=np.uint32), 1)
-    run = Run(lambda: [part], paces(6, 2, 3, 6), threads=threads).train()
-    assert [len(problem.history.epochs) for problem in run.problems] == [2, 4, 3, 2]
+    run = Run(lambda: [part], paces(6, 2, 3, 6), 9, threads=threads).train()
+    assert [len(problem.epochs) for problem in run.problems] == [2, 4, 3, 2]
     assert [problem.state.shown for problem in run.problems] == [12, 24, 18, 12]
     assert [epoch.mistakes for epoch in run.epochs] == [17, 5, 2, 0]
     assert (run.stop_reason, run.active) == ("separated", [])
@@ -189,12 +195,12 @@ def test_a_problem_that_is_done_rests_while_the_others_learn(threads):
 def test_the_run_of_several_problems_is_that_of_each():
     def trained(order, *each):
         part = Part(lambda _: Remembering(0, 6), np.arange(6, dtype=np.uint32), 1)
-        return Run(lambda: [part], paces(*each, epochs=4), order=order, seed=5).train()
+        return Run(lambda: [part], paces(*each), 4, order=order, seed=5).train()
 
     for order in ("each", "once", "fixed", "active"):
         for problem, pace in zip(trained(order, 1, 4, 2).problems, (1, 4, 2), strict=True):
             alone = trained(order, pace)
-            assert problem.history == alone.problems[0].history
+            assert record(problem) == record(alone.problems[0])
             assert problem.state.rows == alone.problems[0].state.rows
             np.testing.assert_array_equal(problem.mistaken, alone.problems[0].mistaken)
 
@@ -208,8 +214,7 @@ def test_early_stopping_is_of_each_problem():
         return {number: scores[number][len(asked) - 1] for number in numbers}
 
     part = Part(lambda _: Remembering(0, 6), np.arange(6, dtype=np.uint32), 1)
-    problems = [Problem(Slow(1), History(3, patience=1)) for _ in range(2)]
-    run = Run(lambda: [part], problems, validate=validate).train()
+    run = Run(lambda: [part], paces(1, 1), 3, 1, validate=validate).train()
     assert asked == [[0, 1], [0, 1], [1]]
     assert [len(outcome.rows) for outcome in run.outcomes] == [1, 3]
     assert [epoch.validation_score for epoch in run.epochs] == pytest.approx([0.3, 0.3, 0.3])
@@ -237,16 +242,16 @@ def test_a_run_that_was_left_goes_on_as_if_it_had_not_been(after, order, each):
             raise KeyboardInterrupt
 
     options = {"order": order, "seed": 3}
-    whole = Run(parts, paces(*each, epochs=4), **options).train()
-    broken = Run(parts, paces(*each, epochs=4), **options, after_part=leave)
+    whole = Run(parts, paces(*each), 4, **options).train()
+    broken = Run(parts, paces(*each), 4, **options, after_part=leave)
     try:
         broken.train()
     except KeyboardInterrupt:
         left, states = broken.checkpoint(), [problem.state for problem in broken.problems]
-        broken = Run(parts, [Problem(state, History(4)) for state in states], **options)
+        broken = Run(parts, [Progress(state=state) for state in states], 4, **options)
         broken.resume(left)
         broken.train()
-    assert [one.history for one in broken.problems] == [one.history for one in whole.problems]
+    assert [*map(record, broken.problems)] == [*map(record, whole.problems)]
     assert [one.rows for one in broken.outcomes] == [one.rows for one in whole.outcomes]
 
 
@@ -257,25 +262,25 @@ def test_a_run_that_was_left_after_its_last_epoch_is_over(after, max_iter):
         if epoch.epoch == after:
             raise KeyboardInterrupt
 
-    whole = run_of(two_parts, History(max_iter)).train()
-    broken = run_of(two_parts, History(max_iter), after_epoch=leave)
+    whole = run_of(two_parts, max_iter).train()
+    broken = run_of(two_parts, max_iter, after_epoch=leave)
     if after > len(whole.epochs):
         return
     with pytest.raises(KeyboardInterrupt):
         broken.train()
     left = broken.checkpoint()
-    left = left._replace(problems=[one._replace(stop_reason="") for one in left.problems])
-    again = Run(two_parts, [Problem(broken.problems[0].state, History(max_iter))])
+    left = left._replace(problems=[replace(one, stop_reason="") for one in left.problems])
+    again = Run(two_parts, [Progress(state=broken.problems[0].state)], max_iter)
     again.resume(left)  # which files of one problem do not say the stop reason of
-    assert again.train().problems[0].history == whole.problems[0].history
+    assert record(again.train().problems[0]) == record(whole.problems[0])
 
 
 def test_the_best_state_outlives_a_break():
     scores = iter([0.1, 0.9, 0.5])
-    run = run_of(two_parts, History(3, patience=9), validate=lambda _: {0: next(scores)})
+    run = run_of(two_parts, 3, patience=9, validate=lambda _: {0: next(scores)})
     run.problems[0].state.stop_reason = lambda clean: ""
     (left,) = run.train().checkpoint().problems
     assert (left.best_score, left.best_epoch) == (0.9, 2)
-    again = run_of(two_parts, History(3))
+    again = run_of(two_parts, 3)
     again.resume(run.checkpoint())
     assert again.outcomes == [left.best]

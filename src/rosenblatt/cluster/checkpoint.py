@@ -1,6 +1,7 @@
 """The model of a run on a cluster as a file, after each epoch, and a run that resumes from it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 from ..parameters import ParameterError
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
-from ..training.history import Epoch, Standing
+from ..training.history import Epoch, Progress
 from .rounds import Round
 from .run import ClusterRun
 
@@ -19,10 +20,9 @@ OUTSIDE = ("verbose",)  # parameters that change nothing in the model
 
 def build_model(run: ClusterRun, learner: Any) -> Model:
     """The model of a run, finished or not."""
-    histories = [problem.history for problem in run.problems]
     about = identify(run) | {
-        "histories": [history.epochs for history in histories],
-        "stop_reasons": [history.stop_reason for history in histories],
+        "histories": [problem.epochs for problem in run.problems],
+        "stop_reasons": [problem.stop_reason for problem in run.problems],
         "rounds": run.rounds,
         "rows": run.rows,
     }
@@ -95,12 +95,11 @@ class ClusterCheckpoint(NamedTuple):
         run.rounds = [load_round(values) for values in about["rounds"]]
         run.rows, run.epoch, left = tuple(about["rows"]), len(run.rounds), begun.checkpoint
         saved = type(learner).from_model(begun).states
-        for number, (problem, state) in enumerate(zip(run.problems, saved, strict=True)):
-            epochs = tuple(Epoch(*values) for values in about["histories"][number])
-            standing = left.problems[number] if left is not None else Standing()
+        for number, state in enumerate(saved):
+            epochs = [Epoch(*values) for values in about["histories"][number]]
+            kept = left.problems[number] if left is not None else Progress()
             reason = about["stop_reasons"][number]
-            problem.resume(standing._replace(epochs=epochs, stop_reason=reason))
-            problem.state = state
+            run.problems[number] = replace(kept, state=state, epochs=epochs, stop_reason=reason)
 
     def check_unchanged(self, now: Mapping[str, Any], before: Mapping[str, Any]) -> None:
         """Refuse other values than a run began with."""

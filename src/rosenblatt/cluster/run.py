@@ -10,8 +10,8 @@ from ..jobs.files import refuse_no_rows
 from ..parameters import find_patience
 from ..theory.bounds import radius_with_bias, weights_with_bias
 from ..training import state as states
-from ..training.history import Epoch, History
-from ..training.run import Problem, Run
+from ..training.history import Epoch, Progress
+from ..training.run import Run
 from ..training.solutions import Last
 from .client import Cluster
 from .mixing import add_up, mix_into, pack
@@ -81,10 +81,11 @@ class ClusterRun(Run):
 
     def __init__(self, cluster: Cluster, prepared: Prepared, mode: str, mix: str) -> None:
         settings = prepared.learner.parameters
-        limits = settings["max_iter"], find_patience(settings)
         super().__init__(
             tuple,
-            [Problem(state, History(*limits)) for state in prepared.learner.states],
+            [Progress(state=state) for state in prepared.learner.states],
+            settings["max_iter"],
+            find_patience(settings),
             measure=bool(settings.get("measure")),
             validate=self.find_scores if settings["early_stopping"] else None,
         )
@@ -102,8 +103,8 @@ class ClusterRun(Run):
             counted = self.cluster.retry_when_lost(work)
             for number, epochs in counted.items():
                 for epoch in epochs:
-                    self.problems[number].count.add(epoch)
-                refuse_no_rows(self.problems[number].count.rows)
+                    self.problems[number].add(epoch)
+                refuse_no_rows(self.problems[number].rows)
             self.end_epoch()
             self.add_round(counted, time.perf_counter() - started)
         yield from ()

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..data.rows import to_matrix
 from ..data.targets import NumberScore
-from ..training.history import Epoch, History
-from ..training.run import Problem, Run, losses
+from ..training.history import Epoch, Progress
+from ..training.run import Run, losses
 from .mixing import SparseWeights, Sums, compute_sums, unpack
 from .partitions import name_partition
 
@@ -25,7 +25,7 @@ def learn_epoch(part: Any, number: int, states: dict[int, Any], epoch: int) -> d
     run = Run(
         part.parts,
         [
-            Problem(states.get(k), History(1, stop_reason="" if k in states else "max_iter"))
+            Progress(state=states.get(k), stop_reason="" if k in states else "max_iter")
             for k in range(count)
         ],
         order=given["order"],
@@ -35,7 +35,7 @@ def learn_epoch(part: Any, number: int, states: dict[int, Any], epoch: int) -> d
     run.epoch = epoch - 1  # its permutations depend on it
     with name_partition(number), np.errstate(over="ignore", invalid="ignore"):
         run.train()
-    return {problem: run.problems[problem].history.epochs[0] for problem in states}
+    return {problem: run.problems[problem].epochs[0] for problem in states}
 
 
 def unpack_all(part: Any, weights: Weights, partitions: int = 1) -> dict[int, Any]:

@@ -298,7 +298,7 @@ class KernelPerceptron(RowClassifier[DualLearner]):
         """Train a learner and become its estimator."""
         with show_epochs(self.verbose) as progress:
             seed = make_seed(self.random_state)
-            history = learner.fit(examples, order, epochs, seed, progress)
+            run = learner.fit(examples, order, epochs, seed, progress)
         counts = {"class_rows": self.class_count_.tolist()}
-        self.take_over(learner, history.epochs, history.stop_reason, counts)
+        self.take_over(learner, run.epochs, run.stop_reason, counts)
         return self

@@ -12,7 +12,6 @@ from ..data.targets import choose_class
 from ..learners.base import Learner
 from ..parameters import SIGN_OF_ZERO, ParameterError, check_signs, finite_number
 from ..storage.model import Model
-from ..training.history import History
 from ..training.rules import PERCEPTRON
 from ..training.run import Run
 from ..training.state import require
@@ -159,7 +158,7 @@ class DualLearner(Learner):
         epochs: int,
         seed: int,
         progress: Progress | None = None,
-    ) -> History:
+    ) -> Run:
         """Train from the state as it is; after an error the model is what it was."""
         X, codes, weights = examples
         X, kind, on_gpu = device.match_layout(self.state.support, X), DualTask, self.runs_on_gpu(X)
@@ -173,7 +172,7 @@ class DualLearner(Learner):
         weights = np.ones(len(codes)) if weights is None else weights
         with self.computing(X):
             task = (device.DeviceTask if on_gpu else kind)(self, X, codes.astype(np.intp), weights)
-            run = Run.single(task, task.state, History(epochs), order=order, seed=seed)
+            run = Run.single(task, task.state, max_iter=epochs, order=order, seed=seed)
             for _, learnt in run.updates():
                 if progress is not None:
                     text = f"{task.state.mistakes:,} mistakes, {task.support.count:,} support rows"

@@ -467,7 +467,7 @@ def print_epoch(run: Run, measured: int, metric: str, epoch: Epoch) -> None:
 
     ``measured`` is the number of rows of each problem that were measured, 0 if none were.
     """
-    measured *= sum(len(one.history.epochs) == epoch.epoch for one in run.problems)
+    measured *= sum(len(one.epochs) == epoch.epoch for one in run.problems)
     rows, target = measured or epoch.rows, run.problems[0].state.rule.target
     print(format_epoch(epoch._replace(rows=rows), target, metric), flush=True)
 

@@ -22,7 +22,6 @@ from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE
 from ..training.conformal import Conformal
-from ..training.history import Epoch
 from ..training.rules import PERCEPTRON, RULES
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
@@ -238,8 +237,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         """Learn from rows once; the history has this batch alone."""
         count = self._learner.learn(rows)
         self._batches, self._plain = True, False
-        epoch = Epoch(1, count.rows, count.mistakes, count.errors, count.loss)
-        self._set_history([epoch], "max_iter")  # other batches may still hold mistakes
+        self._set_history([count.as_epoch()], "max_iter")  # other batches may still hold mistakes
 
     def _ready_row(self, x: Any, y: Any) -> Rows:
         """Return one row to learn from; begin the learner, or renew it if parameters changed."""

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal, Self
 from ..data.rows import Array, known_columns, n_rows, to_matrix
 from ..parameters import find_patience
 from ..storage.model import Model
-from ..training.history import Checkpoint, Count, Epoch, History
-from ..training.run import Problem, Run
+from ..training.history import Checkpoint, Count, Epoch, Progress
+from ..training.run import Run
 from ..training.tasks import Part
 
 Use = Literal["learn", "stream", "resume", "mix", "serve", "step", "tune", "add_class"]
@@ -100,8 +100,8 @@ class Learner:
     def run(self, parts: Callable[[], Iterable[Part]], max_iter: int, **options: Any) -> Run:
         """Return the training of all problems, ready to start; options are those of ``Run``."""
         patience = find_patience(self.parameters)
-        problems = [Problem(state, History(max_iter, patience)) for state in self.states]
-        return Run(parts, problems, **options)
+        problems = [Progress(state=state) for state in self.states]
+        return Run(parts, problems, max_iter, patience, **options)
 
     def finish(self, states: list[Any]) -> None:
         """Store the states at the end of a run."""

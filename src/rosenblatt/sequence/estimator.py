@@ -10,7 +10,6 @@ from ..estimators.base import OnlineClassifier, make_seed
 from ..estimators.constructors import estimator
 from ..training.bars import show_epochs
 from ..training.fit import start
-from ..training.history import History
 from ..training.plan import Request
 from ..training.run import Run
 from .explaining import TokenExplanation
@@ -159,7 +158,6 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
         self._check_parameters()
         first = not self.__sklearn_is_fitted__()
         sentences, tags, columns = self._read(X, y, None if first else self.columns_)
-        history = History(1)
         with self._unchanged_by_errors():
             known = check_classes(self._resolve_classes(classes, first))
             if first:
@@ -170,8 +168,7 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
                 self._learner = SequenceLearner.begin(values, found)
             self._learner.set_parameters(self._values())
             count = self._learner.learn((sentences, tags))
-            history.close(count, self._learner.state, False, None)
-            self.take_over(self._learner, history.epochs, history.stop_reason, {})
+            self.take_over(self._learner, [count.as_epoch()], "max_iter", {})
         return self
 
     def predict(self, X: Any) -> list[list[Any]]:

@@ -21,7 +21,7 @@ from ..data.rows import Array
 from ..disk import explain_errors, refuse_all_but_files, replace_file
 from ..parameters import InputError
 from ..training import state as states
-from ..training.history import Checkpoint, Epoch, Standing
+from ..training.history import Checkpoint, Epoch, Progress
 from ..training.rules import RULES
 from ..training.state import require
 from .facts import Header, check_entries
@@ -200,28 +200,19 @@ def pack_epochs(epochs: Sequence[Epoch]) -> Array:
 
 def pack_checkpoint(checkpoint: Checkpoint, tensors: dict[str, Array]) -> dict[str, Any]:
     """Turn a checkpoint into JSON values; add its arrays to the tensors."""
-    numbers: dict[str, Any] = {"epoch": checkpoint.epoch, "parts": checkpoint.parts}
-    for number, standing in enumerate(checkpoint.problems):
-        tensors[f"epochs.{number}"] = pack_epochs(standing.epochs)
-    numbers["problems"] = [
-        pack_standing(standing, number, tensors)
-        for number, standing in enumerate(checkpoint.problems)
-    ]
-    return numbers
-
-
-def pack_standing(standing: Standing, number: int, tensors: dict[str, Array]) -> dict[str, Any]:
-    """Turn the progress of a problem into JSON values; add its arrays to the tensors."""
-    numbers = standing._asdict()
-    best, flags = numbers.pop("best"), numbers.pop("mistaken")
-    del numbers["epochs"]
-    if best is not None:
-        arrays, counters = states.pack_state(best)
-        tensors |= {f"best.{number}.{name}": array for name, array in arrays.items()}
-        numbers["best"] = [counters]
-    if flags is not None:
-        tensors[f"mistaken.{number}"] = flags
-    return numbers
+    problems = []
+    for number, problem in enumerate(checkpoint.problems):
+        numbers = dict(vars(problem))
+        best = numbers.pop("best")
+        del numbers["state"]  # one of the model's
+        tensors[f"epochs.{number}"] = pack_epochs(numbers.pop("epochs"))
+        tensors[f"mistaken.{number}"] = numbers.pop("mistaken")
+        if best is not None:
+            arrays, counters = states.pack_state(best)
+            tensors |= {f"best.{number}.{name}": array for name, array in arrays.items()}
+            numbers["best"] = [counters]
+        problems.append(numbers)
+    return {"epoch": checkpoint.epoch, "parts": checkpoint.parts, "problems": problems}
 
 
 def plain(value: Any) -> Any:
@@ -288,11 +279,11 @@ def unpack_checkpoint(
     if numbers is None:
         return None
     problems = []
-    for number, standing in enumerate(numbers["problems"]):
-        (best,) = [state(f"best.{number}", one) for one in standing.pop("best", ())] or [None]
+    for number, kept in enumerate(numbers["problems"]):
+        (best,) = [state(f"best.{number}", one) for one in kept.pop("best", ())] or [None]
         epochs = unpack_epochs(tensors.pop(f"epochs.{number}"))
-        flags = tensors.pop(f"mistaken.{number}", None)
-        problems.append(Standing(epochs, **standing, best=best, mistaken=flags))
+        flags = tensors.pop(f"mistaken.{number}")
+        problems.append(Progress(**kept, epochs=epochs, best=best, mistaken=flags))
     return Checkpoint(numbers["epoch"], numbers["parts"], problems)
 
 

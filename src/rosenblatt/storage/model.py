@@ -12,7 +12,7 @@ from ..reading.recipe import check_stored_recipe
 from ..training import state as states
 from ..training.history import REASONS, Checkpoint, Epoch
 from ..training.state import Sizes, require
-from .facts import Facts, Features, Finite, check_entries, fits
+from .facts import Count, Facts, Features, Finite, check_entries, fits
 from .registry import state_class
 
 LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
@@ -131,18 +131,14 @@ def dual_sizes(model: Model) -> tuple[Sizes, Any]:
 
 def check_checkpoint(checkpoint: Checkpoint) -> None:
     """Refuse a checkpoint with values out of range."""
-    for place in (checkpoint, *checkpoint.problems):
-        for name, kind in type(place).__annotations__.items():
-            value = getattr(place, name)
-            if kind in (int, float):
-                negative = name == "best_score" and value > -np.inf  # an R² may be
-                fitting = type(value) is kind and (value >= 0 or negative)
-                require(fitting, f"{name} of its checkpoint is out of range")
+    counts = [checkpoint.epoch, checkpoint.parts]
     for one in checkpoint.problems:
+        counts += [one.rows, one.mistakes, one.errors, one.best_epoch]
+        require(fits(one.loss, Finite) and fits(one.best_score, Finite), "its checkpoint is wrong")
         require(one.stop_reason in REASONS, "the stop reason of its checkpoint is unknown")
-        flags = one.mistaken
-        fitting = flags is None or (flags.dtype == bool and flags.ndim == 1)
+        fitting = one.mistaken.dtype == bool and one.mistaken.ndim == 1
         require(fitting, "its mistaken rows are malformed")
+    require(fits(counts, list[Count]), "the counts of its checkpoint are out of range")
 
 
 def check_held_out(score: Any) -> None:

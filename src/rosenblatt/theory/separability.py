@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from ..data.rows import Array, stack_rows, view_rows
 from ..kernels.loop import Examples
 from ..kernels.perceptron import Perceptron
-from ..training.history import History
 from ..training.rules import PERCEPTRON
 from ..training.run import Run
 from ..training.solutions import Last
@@ -119,7 +118,7 @@ def start_perceptron(problem: Problem, step: float, max_iter: int, order: str) -
     width = problem.X.shape[1]
     task = LinearTask(examples, everything, PERCEPTRON, Perceptron(0.0, 0.0, step), width)
     state = Last(np.zeros(width), np.zeros(1))
-    return Run.single(task, state, History(max_iter=max_iter), order=order)
+    return Run.single(task, state, max_iter=max_iter, order=order)
 
 
 def try_perceptron(problem: Problem) -> Iterator[Separable]:

@@ -1,10 +1,11 @@
 """Epochs, stop rules, and the checkpoints of unfinished runs."""
 
 import copy
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..data.rows import Array
 
@@ -48,7 +49,7 @@ class Epoch(NamedTuple):
     validation_score: float | None = None
 
 
-@dataclass(slots=True)
+@dataclass
 class Count:
     """Counts of an epoch so far."""
 
@@ -59,43 +60,77 @@ class Count:
 
     def tally(self, learnt: Any) -> None:
         """Add what was learned from some rows."""
-        self.add(Count(learnt.n_rows, len(learnt.updates), learnt.errors, learnt.loss))
+        self.rows += learnt.n_rows
+        self.mistakes += len(learnt.updates)
+        self.errors += learnt.errors
+        self.loss += learnt.loss
 
-    def add(self, epoch: "Epoch | Count") -> None:
-        """Add the counts of another epoch."""
-        self.rows += epoch.rows
-        self.mistakes += epoch.mistakes
-        self.errors += epoch.errors
-        self.loss += epoch.loss
+    def add(self, other: "Epoch | Count") -> None:
+        """Add other counts."""
+        self.rows += other.rows
+        self.mistakes += other.mistakes
+        self.errors += other.errors
+        self.loss += other.loss
+
+    def as_epoch(self, number: int = 1, score: float | None = None) -> Epoch:
+        """The record of a whole epoch."""
+        return Epoch(number, self.rows, self.mistakes, self.errors, self.loss, score)
 
 
-class Standing(NamedTuple):
-    """The progress of one problem of an unfinished run, besides its state.
+@dataclass
+class Progress(Count):
+    """One problem of a run: its state, its epochs, and the counts of the epoch in progress.
+
+    A checkpoint keeps all of it.
 
     Attributes
     ----------
-    epochs : sequence of Epoch
+    state
+        What is learned: a solution.
+    epochs : list of Epoch
         Those that are complete.
-    rows, mistakes, errors, loss
-        The ``Count`` of the epoch after them.
     stop_reason : str
         Why the problem rests; empty while it learns.
     best_score, best_epoch, best
-        The best state on held-out rows so far, if there are such rows.
-    mistaken : ndarray or None
-        Which rows were ever mistaken, if that is needed.
+        The best state on held-out rows so far, or None.
+    mistaken : ndarray
+        Which rows were ever mistaken, if the order asks for it; else empty.
     """
 
-    epochs: Sequence[Epoch] = ()
-    rows: int = 0
-    mistakes: int = 0
-    errors: int = 0
-    loss: float = 0.0
+    state: Any = None
+    epochs: list[Epoch] = field(default_factory=list)
     stop_reason: str = ""
     best_score: float = 0.0
     best_epoch: int = 0
     best: Any = None
-    mistaken: Array | None = None
+    mistaken: Array = field(default_factory=lambda: np.zeros(0, bool))
+
+    @property
+    def outcome(self) -> Any:
+        """The state to keep: the best on held-out rows if there are any, else the last."""
+        return self.state if self.best is None else self.best
+
+    def close(self, separated: bool, score: float | None = None) -> None:
+        """Record the epoch, and keep the state if it is the best on held-out rows."""
+        epoch = self.as_epoch(len(self.epochs) + 1, score)
+        self.epochs.append(epoch)
+        self.rows, self.mistakes, self.errors, self.loss = 0, 0, 0, 0.0
+        if score is not None:
+            even = separated and score == self.best_score
+            if self.best is None or score > self.best_score or even:
+                self.best_score, self.best_epoch = score, epoch.epoch
+                self.best = copy.deepcopy(self.state)
+
+    def decide(self, separated: bool, max_iter: int, patience: int) -> None:
+        """Decide whether to stop after the last epoch."""
+        number = len(self.epochs)
+        self.stop_reason = self.state.stop_reason(separated)
+        if self.stop_reason:
+            return
+        if self.best is not None and number - self.best_epoch >= patience:
+            self.stop_reason = "no_improvement"
+        elif number >= max_iter:
+            self.stop_reason = "max_iter"
 
 
 class Checkpoint(NamedTuple):
@@ -107,72 +142,13 @@ class Checkpoint(NamedTuple):
         How many epochs are complete.
     parts : int
         How many parts of the data the epoch after them has gone through.
-    problems : list of Standing
+    problems : list of Progress
         One per problem.
     """
 
     epoch: int
     parts: int
-    problems: list[Standing]
-
-
-class Best(NamedTuple):
-    """The best state on held-out rows so far."""
-
-    score: float
-    epoch: int
-    state: Any
-
-
-@dataclass
-class History:
-    """The epochs of one problem, and its stop rules.
-
-    Attributes
-    ----------
-    max_iter : int
-        The most epochs.
-    patience : int
-        How many epochs to wait for a better score on held-out rows.
-    epochs : list of Epoch
-        One record per epoch.
-    best : Best or None
-        The best state on held-out rows.
-    stop_reason : str
-        Why training ended; empty while it continues.
-    """
-
-    max_iter: int = 1
-    patience: int = 5
-    epochs: list[Epoch] = field(default_factory=list)
-    best: Best | None = None
-    stop_reason: str = ""
-
-    def close(self, count: Count, state: Any, separated: bool, score: float | None) -> Epoch:
-        """Record an epoch and decide whether to stop."""
-        number, best = len(self.epochs) + 1, self.best
-        if score is not None:
-            better = best is None or score > best.score or (separated and score == best.score)
-            if better:
-                self.best = Best(score, number, copy.deepcopy(state))
-        epoch = Epoch(number, count.rows, count.mistakes, count.errors, count.loss, score)
-        self.epochs.append(epoch)
-        self.decide(state, separated)
-        return epoch
-
-    def decide(self, state: Any, separated: bool) -> None:
-        """Decide whether to stop after the last epoch."""
-        number, reason = len(self.epochs), state.stop_reason(separated)
-        if reason:
-            self.stop_reason = reason
-        elif self.best is not None and number - self.best.epoch >= self.patience:
-            self.stop_reason = "no_improvement"
-        elif number >= self.max_iter:
-            self.stop_reason = "max_iter"
-
-    def choose_state(self, state: Any) -> Any:
-        """The state to keep: the best on held-out rows if there are any, else the last."""
-        return state if self.best is None else self.best.state
+    problems: list[Progress]
 
 
 REASONS = (
@@ -183,12 +159,6 @@ REASONS = (
     "separated",
     "within_epsilon",
 )
-
-
-def stop_reason(histories: list[History]) -> str:
-    """Why training ended, or "": the weakest reason of all problems."""
-    reasons = {history.stop_reason for history in histories}
-    return next(reason for reason in REASONS if reason in reasons)
 
 
 def merge_epochs(histories: list[list[Epoch]]) -> list[Epoch]:
@@ -206,4 +176,4 @@ def sum_epochs(epochs: list[Epoch]) -> Epoch:
         count.add(epoch)
     scores = [epoch.validation_score for epoch in epochs if epoch.validation_score is not None]
     score = sum(scores) / len(scores) if scores else None
-    return Epoch(epochs[0].epoch, count.rows, count.mistakes, count.errors, count.loss, score)
+    return count.as_epoch(epochs[0].epoch, score)

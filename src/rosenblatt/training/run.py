@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from threading import Lock
 from typing import Any
@@ -12,17 +12,7 @@ import numpy as np
 from ..data.rows import Array
 from ..kernels.algebra import shuffle
 from .batch import BatchTask
-from .history import (
-    Best,
-    Checkpoint,
-    Count,
-    Epoch,
-    History,
-    Standing,
-    merge_epochs,
-    stop_reason,
-    sum_epochs,
-)
+from .history import REASONS, Checkpoint, Count, Epoch, Progress, merge_epochs, sum_epochs
 from .orders import ORDERS
 from .tasks import Part, SweepResult, Task
 
@@ -31,62 +21,11 @@ Sweep = Iterator[tuple[Array, SweepResult]]
 
 
 @dataclass
-class Problem:
-    """One problem of a run.
-
-    Attributes
-    ----------
-    state
-        What is learned: a solution.
-    history
-        The epochs, and when to stop.
-    count
-        The counts of the epoch in progress.
-    mistaken
-        Which rows were ever mistaken, if the order asks for it.
-    """
-
-    state: Any
-    history: History = field(default_factory=History)
-    count: Count = field(default_factory=Count)
-    mistaken: Array = field(default_factory=lambda: np.zeros(0, bool))
-
-    def tally(self, order: Array, learnt: SweepResult) -> None:
-        """Count what was learned."""
-        self.count.tally(learnt)
-        if len(self.mistaken):
-            self.mistaken[order[learnt.updates["position"]]] = True
-
-    def standing(self) -> Standing:
-        """The progress after a part or an epoch."""
-        count, best = self.count, self.history.best or Best(0.0, 0, None)
-        return Standing(
-            tuple(self.history.epochs),
-            count.rows,
-            count.mistakes,
-            count.errors,
-            count.loss,
-            self.history.stop_reason,
-            *best,
-            mistaken=self.mistaken if len(self.mistaken) else None,
-        )
-
-    def resume(self, left: Standing) -> None:
-        """Continue where another run was left."""
-        self.history.epochs, self.history.stop_reason = list(left.epochs), left.stop_reason
-        self.count = Count(left.rows, left.mistakes, left.errors, left.loss)
-        if left.best is not None:
-            self.history.best = Best(left.best_score, left.best_epoch, left.best)
-        if left.mistaken is not None:
-            self.mistaken = left.mistaken
-
-
-@dataclass
 class Run:
     """One training run: data, problems, and when to stop.
 
     Iterate over ``updates`` to train; between two items the states are as after the updates so far.
-    A problem whose history has a stop reason rests while the others learn. After any part,
+    A problem that has a reason to stop rests while the others learn. After any part,
     ``checkpoint`` returns what another run needs to ``resume``.
 
     Attributes
@@ -96,6 +35,8 @@ class Run:
         are widened to the width of each.
     problems
         The problems, which share the rows and nothing else.
+    max_iter, patience
+        The most epochs, and how many to wait for a better score on held-out rows.
     order, seed
         The order of the rows of a part, and its seed.
     measure
@@ -113,7 +54,9 @@ class Run:
     """
 
     parts: Callable[[], Iterable[Part]]
-    problems: list[Problem]
+    problems: list[Progress]
+    max_iter: int = 1
+    patience: int = 5
     order: str = "fixed"
     seed: int = 0
     measure: bool = False
@@ -127,43 +70,43 @@ class Run:
     """The part in progress."""
 
     def __post_init__(self) -> None:
-        self.epoch = max(len(problem.history.epochs) for problem in self.problems)
+        self.epoch = max(len(problem.epochs) for problem in self.problems)
         self.number, self.done, self.begun = 0, 0, False
         self.permuted, self.order_of_rows, self.permuting = -1, np.zeros(0, np.uint32), Lock()
 
     @classmethod
-    def single(cls, task: Task, state: Any, history: History, **options: Any) -> "Run":
+    def single(cls, task: Task, state: Any, **options: Any) -> "Run":
         """A run of one problem over rows in memory."""
         part = Part.of(task)
-        return cls(lambda: [part], [Problem(state, history)], **options)
+        return cls(lambda: [part], [Progress(state=state)], **options)
 
     @property
     def active(self) -> list[int]:
         """The numbers of the problems that have no reason to stop."""
-        return [k for k, problem in enumerate(self.problems) if not problem.history.stop_reason]
+        return [k for k, problem in enumerate(self.problems) if not problem.stop_reason]
 
     @property
     def epochs(self) -> list[Epoch]:
         """The epochs, summed over all problems."""
-        return merge_epochs([problem.history.epochs for problem in self.problems])
+        return merge_epochs([problem.epochs for problem in self.problems])
 
     @property
     def stop_reason(self) -> str:
-        """Why training ended; "" before."""
-        return stop_reason([problem.history for problem in self.problems])
+        """Why training ended, the weakest reason of all problems; "" before."""
+        return min((problem.stop_reason for problem in self.problems), key=REASONS.index)
 
     @property
     def count(self) -> Count:
         """The counts of the epoch in progress, summed over all problems."""
         count = Count()
         for one in self.problems:
-            count.add(one.count)
+            count.add(one)
         return count
 
     @property
     def outcomes(self) -> list[Any]:
         """The final state of each problem."""
-        return [problem.history.choose_state(problem.state) for problem in self.problems]
+        return [problem.outcome for problem in self.problems]
 
     def updates(self) -> Sweep:
         """Train; yield the order of each sweep with what was learned from a piece of it."""
@@ -209,7 +152,9 @@ class Run:
         learns = BatchTask(task) if self.order == "batch" else task
         for order in ORDERS[self.order](self, problem, task):
             for learnt in problem.state.sweep(learns, order, self.updates_at_once):
-                problem.tally(order, learnt)
+                problem.tally(learnt)
+                if len(problem.mistaken):
+                    problem.mistaken[order[learnt.updates["position"]]] = True
                 yield order, learnt
         if not part.keep:
             task.close(problem.state)
@@ -231,16 +176,15 @@ class Run:
             scores = self.validate(active)
         for number in active:
             problem = self.problems[number]
-            count, separated = problem.count, problem.count.mistakes == 0
+            separated, score = problem.mistakes == 0, scores.get(number)
             if self.measure:
-                count.errors, count.loss, separated = self.measure_losses(number)
-            score = scores.get(number)
-            score = None if score is None or np.isnan(score) else score  # held-out rows lack it
-            problem.history.close(count, problem.state, separated, score)
-            problem.count = Count()
+                problem.errors, problem.loss, separated = self.measure_losses(number)
+            undefined = score is None or np.isnan(score)  # by the held-out rows
+            problem.close(separated, None if undefined else score)
+            problem.decide(separated, self.max_iter, self.patience)
         self.done = 0
         if self.after_epoch is not None:
-            self.after_epoch(sum_epochs([self.problems[k].history.epochs[-1] for k in active]))
+            self.after_epoch(sum_epochs([self.problems[k].epochs[-1] for k in active]))
 
     def measure_losses(self, number: int) -> tuple[int, float, bool]:
         """The errors and the loss of a problem, and whether every row is right."""
@@ -254,17 +198,19 @@ class Run:
     def checkpoint(self) -> Checkpoint:
         """The progress of the run, after a part or an epoch."""
         self.close()
-        standings = [problem.standing() for problem in self.problems]
-        return Checkpoint(max(len(one.epochs) for one in standings), self.done, standings)
+        kept = [replace(one, state=None, epochs=list(one.epochs)) for one in self.problems]
+        return Checkpoint(max(len(one.epochs) for one in kept), self.done, kept)
 
     def resume(self, left: Checkpoint) -> None:
         """Continue where another run was left."""
         self.epoch, self.done = left.epoch, left.parts
-        for problem, standing in zip(self.problems, left.problems, strict=True):
-            problem.resume(standing)
-            history = problem.history
-            if history.epochs and not left.parts and not history.stop_reason:
-                history.decide(problem.state, history.epochs[-1].mistakes == 0)
+        pairs = zip(left.problems, self.problems, strict=True)
+        self.problems = [
+            replace(kept, state=one.state, epochs=list(kept.epochs)) for kept, one in pairs
+        ]
+        for problem in self.problems:
+            if problem.epochs and not left.parts and not problem.stop_reason:
+                problem.decide(problem.epochs[-1].mistakes == 0, self.max_iter, self.patience)
 
 
 def finish(sweeps: Iterable[Any]) -> None:

@@ -28,8 +28,6 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
     _recent = cast("RecentScores | None", None)
     _calibrated_on = cast("RecentScores | None", None)
 
-    calibrate: bool | str
-
     def fit(
         self,
         X: Any,
@@ -454,21 +452,9 @@ class LinearClassifier(BaseLinearClassifier):
     Its parameters, all by keyword, are described in ``Perceptron``.
     """
 
-    solution: str = "last"
-    average_decay: float = 0.0
-    order: str = "each"
-    fit_intercept: bool = True
-    intercept_step: float | str = 1.0
     multi_class: str = "argmax"
-    max_iter: int = 10
-    measure: bool = False
-    early_stopping: bool | int = False
     metric: str = "error"
-    calibrate: bool | str = False
     class_weight: Mapping[Any, float] | str | None = None
-    warm_start: bool = False
-    random_state: Any = None
-    verbose: int = 0
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

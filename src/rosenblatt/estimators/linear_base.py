@@ -26,6 +26,7 @@ from ..training.rules import PERCEPTRON, RULES
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
 from .base import RowEstimator, make_seed, print_epoch
+from .constructors import estimator
 from .one_row import NamedColumns, make_first_row, make_row, refuse_to_grow
 from .validation import Validation, check_eval_set, hold_out
 
@@ -40,8 +41,9 @@ class Prepared(NamedTuple):
     seed: int
 
 
+@estimator
 class LinearEstimator(RowEstimator[LinearLearner]):
-    """A linear model; subclasses choose the update rule."""
+    """A linear model; subclasses choose the update rule and add parameters."""
 
     _parameters = LINEAR
     _learner_class = LinearLearner
@@ -51,18 +53,18 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     _columns = cast("NamedColumns | None", None)
     _grows = False  # whether learn_one began the model, so that it adds labels and names
 
-    solution: str
-    average_decay: float
-    order: str
-    fit_intercept: bool
-    intercept_step: float | str
-    max_iter: int
-    measure: bool
-    early_stopping: bool | int
-    calibrate: bool | str
-    warm_start: bool
-    random_state: Any
-    verbose: int
+    solution: str = "last"
+    average_decay: float = 0.0
+    order: str = "each"
+    fit_intercept: bool = True
+    intercept_step: float | str = 1.0
+    max_iter: int = 10
+    measure: bool = False
+    early_stopping: bool | int = False
+    calibrate: bool | str = False
+    warm_start: bool = False
+    random_state: Any = None
+    verbose: int = 0
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Set the parameters and the rule of a class that the table of rules names."""

@@ -46,10 +46,6 @@ class Perceptron(LinearClassifier):
     intercept_step : float or "radius", default=1.0
         An update moves the bias by its step times this number. "radius" means R², the largest
         squared norm of a row; 0 keeps the bias constant at ``intercept_init``.
-    multi_class : {"argmax", "ovr"}, default="argmax"
-        How to learn over two classes: "argmax" adds a row to the right class and subtracts it from
-        the best wrong class; "ovr" trains one two-class problem per class, in as many threads as
-        ``joblib.parallel_config(n_jobs=…)`` says.
     max_iter : int, default=100
         Largest number of epochs. With the orders "first" and "worst" an epoch is one update.
     measure : bool, default=False
@@ -59,9 +55,6 @@ class Perceptron(LinearClassifier):
         Whether to hold out a tenth of the rows, stop when their metric has not improved for this
         number of epochs (True: 5), and use the best weights.
         ``fit(X, y, eval_set=(X_val, y_val))`` uses other rows instead.
-    metric : str, default="error"
-        Metric of early stopping: "error", "log-loss" (of calibrated scores), "auc",
-        "average-precision", "f1" (mean of the classes) or "balanced" (accuracy).
     calibrate : bool or "conformal", default=False
         Whether to fit probabilities for ``predict_proba``: a sigmoid of the score (Platt 1999), or
         a softmax for several classes. Weights and predictions do not change. ``fit`` scores each
@@ -69,15 +62,22 @@ class Perceptron(LinearClassifier):
         ``early_stopping`` uses the rows held out. ``partial_fit`` uses the scores that the last
         rows had before they were learnt. "conformal" always holds out a tenth of the
         rows, or uses ``eval_set``, and keeps their scores for ``predict_set``.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which scale the updates. "balanced" weights classes by their rarity:
-        in ``fit`` among all rows, in ``partial_fit`` among the rows so far.
     warm_start : bool, default=False
         Whether ``fit`` continues from the weights of the last fit.
     random_state : int, RandomState instance or None, default=None
         Seed of the permutations and of the rows held out. The same integer gives the same model.
     verbose : int, default=0
         Whether to print a line for each epoch.
+    multi_class : {"argmax", "ovr"}, default="argmax"
+        How to learn over two classes: "argmax" adds a row to the right class and subtracts it from
+        the best wrong class; "ovr" trains one two-class problem per class, in as many threads as
+        ``joblib.parallel_config(n_jobs=…)`` says.
+    metric : str, default="error"
+        Metric of early stopping: "error", "log-loss" (of calibrated scores), "auc",
+        "average-precision", "f1" (mean of the classes) or "balanced" (accuracy).
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which scale the updates. "balanced" weights classes by their rarity:
+        in ``fit`` among all rows, in ``partial_fit`` among the rows so far.
 
     Attributes
     ----------

@@ -88,20 +88,8 @@ default="rank-error"
 
     margin: float = positional(0.0)
     ranks: Sequence[Any] | None = None
-    solution: str = "last"
-    average_decay: float = 0.0
-    order: str = "each"
-    fit_intercept: bool = True
-    intercept_step: float | str = 1.0
-    max_iter: int = 10
-    measure: bool = False
-    early_stopping: bool | int = False
     metric: str = "rank-error"
-    calibrate: bool | str = False
     class_weight: Mapping[Any, float] | str | None = None
-    warm_start: bool = False
-    random_state: Any = None
-    verbose: int = 0
 
     @property
     def thresholds_(self) -> Array:

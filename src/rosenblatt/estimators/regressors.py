@@ -39,19 +39,6 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
 
     _parameters = ANY_NUMBER_RULE
 
-    solution: str = "last"
-    average_decay: float = 0.0
-    order: str = "each"
-    fit_intercept: bool = True
-    intercept_step: float | str = 1.0
-    max_iter: int = 10
-    measure: bool = False
-    early_stopping: bool | int = False
-    calibrate: bool | str = False
-    warm_start: bool = False
-    random_state: Any = None
-    verbose: int = 0
-
     def fit(
         self,
         X: Any,

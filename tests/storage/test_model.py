@@ -22,7 +22,7 @@ from .models import assert_same, attempt, files_beside, forge, put, refused, tra
 @pytest.mark.parametrize("score", ["x", {"rows": 3}, {"rows": "a", "errors": None}])
 def test_held_out_rows_that_cannot_be_are_not_saved(path, score):
     model = trained().to_model()
-    with pytest.raises(ValueError, match="its held-out rows are out of range"):
+    with pytest.raises(ValueError, match="held_out of its facts is not what it should be"):
         save_model(path, model._replace(facts=model.facts | {"held_out": score}))
 
 

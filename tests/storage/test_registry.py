@@ -10,7 +10,7 @@ from rosenblatt.estimators.pipeline import make_estimator
 from rosenblatt.parameters import RULE_NAMES
 from rosenblatt.slices import SLICES
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.storage.registry import state_class
+from rosenblatt.storage.model import state_class
 from rosenblatt.training.solutions import SOLUTIONS
 
 from ..conftest import blobs

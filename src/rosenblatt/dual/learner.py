@@ -179,7 +179,7 @@ class DualLearner(Learner):
                     progress(run.epoch, learnt.position / max(len(task.row_order), 1), text)
             (state,) = run.outcomes
         self.state = replace(state, given=state.given + len(codes))
-        return run.problems[0].history
+        return run
 
     def runs_on_gpu(self, X: Any) -> bool:
         """Whether to learn from X, or score it, on a GPU."""

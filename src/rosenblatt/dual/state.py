@@ -94,6 +94,14 @@ class DualState:
     facts: ClassVar = (DualFacts,)
 
     @classmethod
+    def sizes(cls, model: Any) -> tuple[Sizes, Any]:
+        """The sizes that its arrays must have."""
+        width, count = model.facts.get("width"), len(model.classes)
+        require(type(width) is int and 0 < width < 2**63, "its number of columns is out of range")
+        require(len(model.states) == 1, "it has several states")
+        return {"width": (width,), "outputs": (1 if count == 2 else count,)}, None
+
+    @classmethod
     def empty(cls, outputs: int, support: Any) -> "DualState":
         """Return the function that is 0 everywhere; ``support`` has no rows, in the layout of X."""
         nothing = np.zeros((outputs, 0))

@@ -27,8 +27,7 @@ from ..reading.reader import read, read_whole
 from ..reading.tables import to_table
 from ..slices import find_by_format
 from ..storage.file import load_model, save_model
-from ..storage.model import Model
-from ..storage.registry import restore
+from ..storage.model import Model, restore
 from ..training.plan import Request
 from ..training.report import Listener
 from .features import NAMES, Features

@@ -4,8 +4,7 @@ from typing import Any
 
 from ..parameters import RULE_NAMES
 from ..slices import load_learner
-from ..storage.model import Model
-from ..storage.registry import restore
+from ..storage.model import Model, restore
 from .base import Learner
 
 

@@ -31,6 +31,7 @@ from ..training.state import require
 
 Count = Annotated[int, lambda number: number >= 0]
 Finite = Annotated[float, math.isfinite]
+Positive = Annotated[Finite, lambda number: number > 0]
 
 
 class Header(TypedDict):
@@ -52,48 +53,34 @@ class Labels(TypedDict):
     values: list[Any]
 
 
-class Figure(TypedDict, total=False):
-    """The figure of a setting that tuning tried; other entries are the setting."""
+class Counted(TypedDict):
+    """What became of held-out rows with classes, label sets or ranks."""
 
-    value: float
-    spread: float
-
-
-class HeldOutFigure(TypedDict, total=False):
-    """A metric of held-out rows, and the class that it is about if there are two."""
-
-    metric: str
-    value: Finite
-    positive_class: str
-
-
-class Tuning(TypedDict, total=False):
-    """What tuning tried and found."""
-
-    tried: Count
-    metric: str
-    positive_class: str
     rows: Count
-    folds: Count
-    usual: Figure
-    best: list[Figure]
+    errors: Count
+    hits: NotRequired[Count]
+    labels: NotRequired[Count]
+    distance: NotRequired[Count]
 
 
-class Stream(TypedDict):
-    """What tuning on a stream tried and found; the alarms are numbers of rows."""
+class Measured(TypedDict):
+    """What became of held-out rows with numbers; other entries are further errors."""
 
-    tried: Count
-    rows: Count
-    error: float
-    alarms: list[Count]
-    best: list[Figure]
+    mae: Finite | None
+
+
+class Softmax(TypedDict):
+    """Probabilities from scores: a slope and an offset for each class."""
+
+    slopes: list[Positive]
+    offsets: list[Finite]
 
 
 class Kept(TypedDict, total=False):
     """The errors that a service has counted."""
 
     examples: Count
-    errors: Annotated[float, lambda errors: 0 <= errors < math.inf]
+    errors: Annotated[Finite, lambda errors: errors >= 0]
     refused: Count
     recent: str
     step: Annotated[int, lambda step: step >= 1]
@@ -139,7 +126,7 @@ class Numbers(TypedDict):
     """The scale of labels that are numbers."""
 
     center: Finite
-    scale: Annotated[float, lambda scale: 0 < scale < math.inf]
+    scale: Positive
     median: Finite
 
 
@@ -152,16 +139,14 @@ class Facts(TypedDict, total=False):
     multilabel: bool
     intercept_step: Finite
     numbers: Numbers
-    training_score: dict[str, Finite]
     rows: Count
     class_rows: list[Count] | None
     recent_scores: Scores
     conformal: ConformalScores
     batch_bytes: Count
     training: dict[str, Any]
-    held_out_figure: HeldOutFigure
-    tuning: Tuning
-    stream: Stream
+    held_out: Counted | Measured
+    calibration: Softmax
     service: Service | None
     cluster: Cluster
 

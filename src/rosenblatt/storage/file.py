@@ -25,8 +25,7 @@ from ..training.history import Checkpoint, Epoch, Progress
 from ..training.rules import RULES
 from ..training.state import require
 from .facts import Header, check_entries
-from .model import Model, check_model, label_type
-from .registry import state_class
+from .model import Model, check_model, label_type, state_class
 from .sparse import SHAPE, remove_unchanged, restore_unchanged
 
 FORMAT = 1

@@ -1,22 +1,24 @@
 """The content of a model file, and the checks when it is saved or loaded."""
 
 import re
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..data.rows import Array
-from ..parameters import RULE_NAMES, RULE_TABLE
+from ..parameters import RULE_NAMES, RULE_TABLE, InputError
 from ..reading.recipe import check_stored_recipe
+from ..slices import load_learner
 from ..training import state as states
 from ..training.history import REASONS, Checkpoint, Epoch
+from ..training.solutions import SOLUTIONS
 from ..training.state import Sizes, require
 from .facts import Count, Facts, Features, Finite, check_entries, fits
-from .registry import state_class
 
 LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
 LABEL_BYTES = 2**28
+T = TypeVar("T")
 
 
 class Model(NamedTuple):
@@ -68,6 +70,25 @@ class Model(NamedTuple):
         return hasattr(self.states[0], "weights")
 
 
+def state_class(estimator: str, solution: str) -> Any:
+    """The class of the states that a model has."""
+    linear = estimator in RULE_NAMES
+    return (SOLUTIONS if linear else load_learner(estimator).state_types)[solution]
+
+
+def restore(make: Callable[[Model], T], model: Model, name: Any) -> T:
+    """Make something of a model; an error calls the model ``name``."""
+    try:
+        return make(model)
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as reason:
+        raise InputError(
+            f"{name} is not a {model.estimator} of this version of rosenblatt ({reason}); update "
+            "or train again.",
+            code="model-inconsistent",
+            file=str(name),
+        ) from None
+
+
 def check_model(model: Model) -> None:
     """Refuse a model whose parts do not fit together: kernels do not check."""
     parts = (model.parameters, model.features, model.facts)
@@ -79,9 +100,8 @@ def check_model(model: Model) -> None:
         require(not len(model.classes), "it predicts no classes, and has labels")
     else:
         check_labels(model.classes, 1 if model.is_multilabel else 2, model.target == "ranks")
-    check_held_out(model.facts.get("held_out", {}))
-    if "calibration" in model.facts:
-        check_calibration(model.facts["calibration"], len(model.classes))
+    lengths = {len(each) for each in model.facts.get("calibration", {}).values()}
+    require(lengths <= {len(model.classes)}, "its calibration does not fit its classes")
     require(model.states, "it has no state")
     kept, checkpoint = list(model.states), model.checkpoint
     if checkpoint is not None:
@@ -90,10 +110,7 @@ def check_model(model: Model) -> None:
         fitting = len(checkpoint.problems) == len(kept)
         require(fitting, "its checkpoint is not of its problems")
         kept += [one.best for one in checkpoint.problems if one.best is not None]
-    if hasattr(kind, "sizes"):
-        sizes, dtype = kind.sizes(model)
-    else:
-        sizes, dtype = expected_sizes(model) if model.is_linear else dual_sizes(model)
+    sizes, dtype = kind.sizes(model) if hasattr(kind, "sizes") else expected_sizes(model)
     for state in kept:
         require(type(state) is kind, "its states are not those of its solution")
         states.check_state(state, dict(sizes), dtype)
@@ -120,15 +137,6 @@ def expected_sizes(model: Model) -> tuple[Sizes, Any]:
     return {"weights": (*width, *outputs), "bias": biases, "width": width}, dtype
 
 
-def dual_sizes(model: Model) -> tuple[Sizes, Any]:
-    """The sizes of the arrays of a model in dual form."""
-    width: Any = model.facts.get("width")
-    count = len(model.classes)
-    require(type(width) is int and 0 < width < 2**63, "its number of columns is out of range")
-    require(len(model.states) == 1, "it has several states")
-    return {"width": (width,), "outputs": (1 if count == 2 else count,)}, None
-
-
 def check_checkpoint(checkpoint: Checkpoint) -> None:
     """Refuse a checkpoint with values out of range."""
     counts = [checkpoint.epoch, checkpoint.parts]
@@ -139,28 +147,6 @@ def check_checkpoint(checkpoint: Checkpoint) -> None:
         fitting = one.mistaken.dtype == bool and one.mistaken.ndim == 1
         require(fitting, "its mistaken rows are malformed")
     require(fits(counts, list[Count]), "the counts of its checkpoint are out of range")
-
-
-def check_held_out(score: Any) -> None:
-    """Refuse counts of held-out rows that are out of range."""
-    if isinstance(score, dict) and "mae" in score:  # of numbers
-        require(fits(score, dict[str, Finite | None]), "its held-out rows are out of range")
-        return
-    counts = set(score) if isinstance(score, dict) else {""}
-    further = (), ("hits", "labels"), ("distance",)  # of classes, label sets and ranks
-    fitting = not counts or counts in [{"rows", "errors", *each} for each in further]
-    fitting = fitting and all(type(count) is int and count >= 0 for count in score.values())
-    require(fitting, "its held-out rows are out of range")
-
-
-def check_calibration(kept: Any, n_classes: int) -> None:
-    """Refuse an invalid calibration, or one of other classes."""
-    fitting = isinstance(kept, dict) and set(kept) == {"slopes", "offsets"}
-    fitting = fitting and all(
-        fits(each, list[Finite]) and len(each) == n_classes for each in kept.values()
-    )
-    fitting = fitting and all(slope > 0 for slope in kept["slopes"])
-    require(fitting, "its calibration does not fit or is not finite")
 
 
 def check_labels(classes: Array, least: int = 2, ranks: bool = False) -> None:

@@ -168,16 +168,6 @@ def load_rows(name: str, arrays: dict[str, Array], width: int | None) -> Any:
 # Whole states
 
 
-def format_number(state: Any) -> int:
-    """The oldest file format that has room for a state."""
-    filled = (
-        getattr(state, name) is not None
-        for name, one, _ in declared_fields(type(state))
-        if getattr(one, "optional", False)
-    )
-    return 4 if any(filled) else 3
-
-
 def pack_state(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
     """The arrays and numbers of a state, by name."""
     arrays: dict[str, Array] = {}

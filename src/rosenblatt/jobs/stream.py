@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
         target = self.rows.target
         numbers = isinstance(target, NumberTarget)
         wrong = np.zeros(len(given.codes), float if numbers else bool)
-        self.run.problems[0].count.add(self.learner.learn(given, wrong))
+        self.run.problems[0].add(self.learner.learn(given, wrong))
         return wrong[given.row_order] * (target.scale if numbers else 1)
 
 

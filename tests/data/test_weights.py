@@ -40,7 +40,7 @@ def test_weights_of_classes_go_by_label_or_by_rarity():
         class_weights("balanced", classes, np.array([0, 2]))
     with refused("class-without-weight"):
         class_weights({"a": 1, "b": 1, "C": 1}, classes, codes)
-    for unusable in ("equal", [1, 2, 3]):
+    for unusable in ("equal", [1, 2, 3], {"a": {}}, {"a": "2"}, {"a": np.nan}, {"a": -1}):
         with refused("out-of-range"):
             class_weights(unusable, classes, codes)
 

@@ -604,6 +604,7 @@ def test_text_and_categories_round_trip(write, tmp_path):
         ("one.csv", "a,y\n1,oak\n2,oak\n", r"only the label oak; a model needs two"),
         ("none.vw", "|a x\n|a y\n", r"none of its 2 rows has a label\."),
         ("broken.svm", "1 1:1\n0 x\n", r"broken.svm, line 2, column 3: "),
+        ("bare.svm", "1\n0\n", r"No row has a column to learn from\."),
         ("big.svm", "0 1:3e38 2:3e38\n1 1:3e38 2:3e38\n" * 9, r"grew beyond"),
     ],
 )

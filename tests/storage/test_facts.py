@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt import PerceptronNetwork
+from rosenblatt import Perceptron, PerceptronNetwork
 from rosenblatt.reading.recipe import FeatureRecipe
 from rosenblatt.storage import file
 from rosenblatt.storage.facts import fits
@@ -137,3 +137,9 @@ def test_a_recipe_must_be_whole(tmp_path, name):
         tmp_path / "model", model, lambda header, _: header["features"]["recipe"].pop(name)
     )
     refused(path, "its recipe does not fit together")
+
+
+def test_numbers_of_rows_must_be_those_of_the_classes(tmp_path):
+    model = Perceptron().fit([[0.0], [1.0]], [0, 1])
+    path = forged(tmp_path / "model", model, lambda header, _: header["facts"]["class_rows"].pop())
+    refused(path, "its facts do not fit its classes")

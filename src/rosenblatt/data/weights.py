@@ -1,6 +1,7 @@
 """Weights of rows and classes."""
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -53,12 +54,12 @@ def class_weights(class_weight: Any, classes: Array, codes: Array) -> Array | No
         raise ParameterError(
             f"The classes {forgotten} are not in class_weight.", code="class-without-weight"
         )
-    weights = np.array([class_weight.get(label, 1.0) for label in known], np.float64)
-    if not np.all((weights >= 0) & (weights < np.inf)):
+    weights = [class_weight.get(label, 1.0) for label in known]
+    if not all(isinstance(weight, Real) and 0 <= weight < np.inf for weight in weights):
         raise ParameterError(
             "class_weight must give finite weights that are not negative.", code="out-of-range"
         )
-    return weights
+    return np.array(weights, np.float64)
 
 
 def balance(classes: Array, counts: Array) -> Array:

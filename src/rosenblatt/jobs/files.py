@@ -194,6 +194,8 @@ def complete(
     """Test and calibrate a trained learner, and return its model."""
     plan = rows.plan
     refuse_no_rows(learner.states[0].seen)
+    if not len(learner.states[0].weights):
+        raise InputError("No row has a column to learn from.", code="no-columns")
     refuse_lost(learner.coefficients()[0], learner.mistakes, (one.rows for one in rows.batches))
     if plan.split:
         facts["held_out"] = rows.held_out.score(learner).as_dict()

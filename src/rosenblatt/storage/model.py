@@ -100,8 +100,9 @@ def check_model(model: Model) -> None:
         require(not len(model.classes), "it predicts no classes, and has labels")
     else:
         check_labels(model.classes, 1 if model.is_multilabel else 2, model.target == "ranks")
-    lengths = {len(each) for each in model.facts.get("calibration", {}).values()}
-    require(lengths <= {len(model.classes)}, "its calibration does not fit its classes")
+    calibration, counts = model.facts.get("calibration", {}), model.facts.get("class_rows")
+    lengths = {len(each) for each in (*calibration.values(), counts or model.classes)}
+    require(lengths == {len(model.classes)}, "its facts do not fit its classes")
     require(model.states, "it has no state")
     kept, checkpoint = list(model.states), model.checkpoint
     if checkpoint is not None:

@@ -70,9 +70,9 @@ def named_weights(model):
 
     def name(row):
         template = model.templates_[dictionary.features.numbers[row]]
-        names = dictionary.name_values()
+        texts = dictionary.values_known().strings.texts()
         values = [v for v in dictionary.features.values[row].tolist() if v < 2**32 - 1]
-        return f"{template}={'|'.join(names[value][1] for value in values)}"
+        return f"{template}={'|'.join(texts[value] for value in values)}"
 
     return {key: weight for key, weight in get_weights(model, name).items() if abs(weight) > 1e-6}
 

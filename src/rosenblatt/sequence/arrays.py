@@ -12,13 +12,13 @@ import numpy as np
 from ..data.rows import Array
 from ..storage.facts import Count
 from ..training.state import Sizes, array, counter, optional_array, require
-from .encoding import Dictionary
+from .encoding import Dictionary, Values
 from .formats import Layout
 from .kernels.paths import PathSums
 from .kernels.tokens import ABSENT
 from .lexicon import Lexicon
 from .state import PathState
-from .strings import pack_strings
+from .strings import Strings
 from .templates import parse_template
 
 
@@ -89,10 +89,9 @@ class TaggerArrays:
         cells = np.diff(self.word_tags, prepend=-1, append=n_words * (before - 1))
         require(np.all(cells > 0), "its counts do not fit")
 
-    def strings(self) -> list[str]:
-        """Decode all strings."""
-        data, ends = self.texts.tobytes(), self.text_ends.tolist()
-        return [data[first:last].decode() for first, last in zip([0, *ends], ends, strict=False)]
+    def strings(self) -> Strings:
+        """Return all strings."""
+        return Strings(self.texts, np.concatenate([[0], self.text_ends])[:-1], self.text_ends)
 
 
 def pack_arrays(state: PathState, dictionary: Dictionary, lexicon: Lexicon) -> TaggerArrays:
@@ -102,17 +101,19 @@ def pack_arrays(state: PathState, dictionary: Dictionary, lexicon: Lexicon) -> T
     if state.averaged:
         kept["emission_sums"] = sums.emissions.reshape(-1, tags)[1 : state.used].copy()
         kept["transition_sums"] = remove_padding(sums.transitions, tags, width)
-    numbers, values, names = dictionary.described(state.features())
+    numbers, values, known = dictionary.described(state.features())
+    texts = Strings.concatenate([known.strings, *lexicon.words]).compact()
     return TaggerArrays(
         emissions=weights.emissions.reshape(-1, width)[1 : state.used, :tags].copy(),
         transitions=remove_padding(weights.transitions, tags, width),
         templates=numbers,
         values=values,
-        attributes=np.array([number for number, _ in names], np.uint16),
+        attributes=known.attributes,
         word_sets=lexicon.set_of_word,
         word_tags=lexicon.cells,
         word_tag_counts=lexicon.counts,
-        **pack_strings([*(text for _, text in names), *lexicon.words]),
+        texts=texts.data if len(texts.data) else np.zeros(1, np.uint8),
+        text_ends=texts.ends,
         **kept,
         seen=state.seen,
         mistakes=state.mistakes,
@@ -156,8 +157,8 @@ def unpack_dictionary(arrays: TaggerArrays, columns: Any, templates: Any) -> Dic
     require(dictionary.arity == arrays.values.shape[1], "its features do not fit its templates")
     require(np.all(arrays.templates < len(templates)), "its features do not fit its templates")
     require(np.all(arrays.attributes < max(len(dictionary.attributes), 1)), "its values do not fit")
-    names = list(zip(arrays.attributes.tolist(), arrays.strings(), strict=False))
-    dictionary.restore(names, arrays.templates, arrays.values)
+    values = Values(arrays.attributes, arrays.strings().take(np.arange(len(arrays.attributes))))
+    dictionary.restore(values, arrays.templates, arrays.values)
     return dictionary
 
 
@@ -165,7 +166,7 @@ def unpack_lexicon(arrays: TaggerArrays, sets: Any) -> Lexicon:
     """Unpack the lexicon."""
     known = isinstance(sets, list) and all(isinstance(one, str) for one in sets)
     require(known and np.all(arrays.word_sets < len(sets)), "its lexicon does not fit")
-    words = arrays.strings()[len(arrays.attributes) :]
+    words = arrays.strings().take(np.arange(len(arrays.attributes), len(arrays.text_ends)))
     lexicon = Lexicon.from_words(words, arrays.word_sets, list(sets))
     lexicon.cells, lexicon.counts = arrays.word_tags, arrays.word_tag_counts
     return lexicon

@@ -14,22 +14,20 @@ from .kernels.paths import Tokens
 from .kernels.tokens import ABSENT, Columns, FeatureList, HashTable, Looks, Templates, Views
 from .sentences import FEATURES, Sentences
 from .strings import Categorical, Strings, enlarge_table, fill_table, make_table
-from .templates import LEXICON, Attribute, Template, compute_attribute, hash_looks
+from .templates import LEXICON, Attribute, Template, hash_looks, spell_attribute
 
 
 class Values(NamedTuple):
-    """Values of attributes: the first string that had each."""
+    """Values of attributes, and the number of the attribute of each."""
 
     attributes: Array
     strings: Strings
-    literal: Array
-    """Flags of strings that are the values themselves, not words that have them."""
 
     @classmethod
-    def of(cls, attribute: int, strings: Strings, literal: bool) -> "Values":
-        """Values of one attribute."""
-        numbers = np.full(strings.size, attribute, np.uint16)
-        return cls(numbers, strings, np.full(strings.size, literal))
+    def concatenate(cls, parts: Sequence["Values"]) -> "Values":
+        """Concatenate several lists of values."""
+        attributes = [np.zeros(0, np.uint16), *(part.attributes for part in parts)]
+        return cls(np.concatenate(attributes), Strings.concatenate([one.strings for one in parts]))
 
 
 @dataclass
@@ -50,8 +48,6 @@ class Dictionary:
     values: HashTable = field(init=False)
     features: FeatureList = field(init=False)
     known_values: list[Values] = field(init=False, default_factory=list)
-    names: list[tuple[int, str]] = field(init=False, default_factory=list)
-    """The attribute and text of each value; computed when they are needed."""
 
     def __post_init__(self) -> None:
         places = [place for template in self.templates for place in template]
@@ -179,9 +175,9 @@ class Dictionary:
         strings = sentences.columns[self.attributes[number].column].strings
         inside = new < strings.size
         outside = around.take(new[~inside] - strings.size)
-        for values, literal in ((strings.take(new[inside]), False), (outside, True)):
-            if values.size:
-                self.known_values.append(Values.of(number, values, literal))
+        spelt = spell_attribute(strings.take(new[inside]), self.attributes[number])
+        for values in (spelt, outside.compact()):
+            self.known_values.append(Values(np.full(values.size, number, np.uint16), values))
         self.sizes[number] += len(new)
         self.n_values = count
         return numbers
@@ -235,42 +231,34 @@ class Dictionary:
         values[present] = places[values[present]]
         count = np.array([len(rows)], np.int64)
         features = FeatureList(self.make_feature_table(numbers, values), numbers, values, count)
-        table, known = self.select_values(used)
+        attributes, strings = self.values_known()
+        known = Values(attributes[used], strings.take(used).compact())
+        keys = np.flatnonzero(self.values.keys)
+        keys = keys[used[self.values.numbers[keys]]]
+        table = fill_table(self.values.keys[keys], places[self.values.numbers[keys]])
         self.features, self.values, self.known_values = features, table, [known]
         self.sizes = np.bincount(known.attributes, minlength=len(self.attributes))
-        self.names, self.n_values = [], int(np.count_nonzero(used))
+        self.n_values = len(known.attributes)
 
-    def select_values(self, used: Array) -> tuple[HashTable, Values]:
-        """Return the table and the strings of some values."""
-        places = np.cumsum(used, dtype=np.uint32) - np.uint32(1)
-        known = np.flatnonzero(self.values.keys)
-        known = known[used[self.values.numbers[known]]]
-        numbers = places[self.values.numbers[known]]
-        kept, first = [], 0
-        for attributes, strings, literal in self.known_values:
-            some = used[first : first + strings.size]
-            first += strings.size
-            kept.append(Values(attributes[some], strings.take(some).compact(), literal[some]))
-        together = Values(
-            np.concatenate([np.zeros(0, np.uint16), *(some.attributes for some in kept)]),
-            Strings.concatenate([some.strings for some in kept]),
-            np.concatenate([np.zeros(0, bool), *(some.literal for some in kept)]),
-        )
-        return fill_table(self.values.keys[known], numbers), together
+    def values_known(self) -> Values:
+        """Return all values."""
+        if len(self.known_values) != 1:
+            self.known_values = [Values.concatenate(self.known_values)]  # in one step, for threads
+        return self.known_values[0]
 
-    def described(self, rows: Array) -> tuple[Array, Array, list[tuple[int, str]]]:
-        """Return the templates of some features, their values, and the texts of these.
+    def described(self, rows: Array) -> tuple[Array, Array, Values]:
+        """Return the templates of some features, their values by number, and these values.
 
         Values are numbered in the order in which they occur first.
         """
         numbers, values = self.features.numbers[rows], self.features.values[rows]
-        present, names = values != ABSENT, self.name_values()
+        present, (attributes, strings) = values != ABSENT, self.values_known()
         used, firsts, places = np.unique(values[present], return_index=True, return_inverse=True)
         order = np.argsort(firsts)
         ranks = np.empty(len(used), np.uint32)
         ranks[order] = np.arange(len(used), dtype=np.uint32)
         values[present] = ranks[places]
-        return numbers, values, [names[value] for value in used[order].tolist()]
+        return numbers, values, Values(attributes[used[order]], strings.take(used[order]))
 
     def copy(self) -> "Dictionary":
         """Return a copy that does not change when this dictionary learns."""
@@ -278,7 +266,7 @@ class Dictionary:
         other.values = HashTable(*(array.copy() for array in self.values))
         table = HashTable(*(array.copy() for array in self.features.table))
         other.features = self.features._replace(table=table, count=self.features.count.copy())
-        other.known_values, other.names = list(self.known_values), list(self.names)
+        other.known_values = list(self.known_values)
         other.sizes = self.sizes.copy()
         return other
 
@@ -292,41 +280,21 @@ class Dictionary:
         kernel.compute_keys(numbers, values, keys)
         return fill_table(keys, np.arange(len(numbers), dtype=np.uint32))
 
-    def name_values(self) -> list[tuple[int, str]]:
-        """Return the attribute and the text of every value."""
-        if len(self.names) != self.n_values:
-            names = []
-            for attributes, strings, literal in self.known_values:
-                for number, text, given in zip(
-                    attributes.tolist(), strings.texts(), literal.tolist(), strict=True
-                ):
-                    shown = (
-                        text if given else compute_attribute(text, self.attributes[number]) or ""
-                    )
-                    names.append((number, shown))
-            self.names = names  # in one step, as other threads may read it
-        return self.names
-
     def name(self, row: int) -> str:
         """Return the name of a feature: its template with its values."""
         template = self.templates[int(self.features.numbers[row])]
-        names = self.name_values()
-        texts = [names[int(value)][1] for value in self.features.values[row] if value != ABSENT]
+        strings = self.values_known().strings
+        texts = [strings.text(value) for value in self.features.values[row] if value != ABSENT]
         if template and template[0].attribute.column == FEATURES:
             return texts[0]
         parts = [f"{place}={text}" for place, text in zip(template, texts, strict=True)]
         return "|".join(parts) or "bias"
 
-    def restore(self, names: Sequence[tuple[int, str]], numbers: Array, values: Array) -> None:
+    def restore(self, known: Values, numbers: Array, values: Array) -> None:
         """Take over the values and features of a model file."""
-        self.names, self.n_values = list(names), len(names)
-        strings = Strings.of([text for _, text in names])
-        attributes = np.array([number for number, _ in names], np.uint16)
-        self.known_values = [Values(attributes, strings, np.ones(len(names), bool))]
-        self.sizes = np.bincount(attributes, minlength=len(self.attributes))
-        keys = strings.hashes(self.salts[attributes])
-        self.values = fill_table(keys, np.arange(len(names), dtype=np.uint32))
-        count = np.array([len(numbers)], np.int64)
-        self.features = FeatureList(
-            self.make_feature_table(numbers, values), numbers, values, count
-        )
+        self.known_values, self.n_values = [known], len(known.attributes)
+        self.sizes = np.bincount(known.attributes, minlength=len(self.attributes))
+        keys = known.strings.hashes(self.salts[known.attributes])
+        self.values = fill_table(keys, np.arange(len(keys)))
+        count, table = np.array([len(numbers)], np.int64), self.make_feature_table(numbers, values)
+        self.features = FeatureList(table, numbers, values, count)

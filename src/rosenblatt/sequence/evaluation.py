@@ -16,27 +16,15 @@ from .schemes import LETTERS, Chunks, find_chunks, split_chunk_tags
 
 
 class ChunkScore(NamedTuple):
-    """The number of chunks that were predicted, that there are, and that are right."""
+    """Figures of chunks of a kind, and the number predicted, wanted, and predicted rightly."""
 
+    label: str
+    precision: float
+    recall: float
+    f1: float
     found: int
     wanted: int
     right: int
-
-    @property
-    def precision(self) -> float:
-        """The share of the found chunks that are right."""
-        return self.right / self.found if self.found else 0.0
-
-    @property
-    def recall(self) -> float:
-        """The share of the chunks that were found."""
-        return self.right / self.wanted if self.wanted else 0.0
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
-        both = self.found + self.wanted
-        return 2 * self.right / both if both else 0.0
 
 
 @dataclass(repr=False)
@@ -98,10 +86,7 @@ class TagEvaluation(Result):
         columns = {("tokens" if name == "rows" else name): BY_CLASS[name] for name in BY_CLASS}
         found = [Table("classes", "Tags", columns, self.by_tag)]
         if self.chunks is not None:
-            rows = [
-                (kind or "all", one.precision, one.recall, one.f1, one.found, one.wanted, one.right)
-                for kind, one in self.chunks.items()
-            ]
+            rows = [one._replace(label=kind or "all") for kind, one in self.chunks.items()]
             columns = {name: BY_CLASS[name] for name in ("label", "precision", "recall", "f1")}
             columns |= dict.fromkeys(("found", "wanted", "right"), ",d")
             found.append(Table("chunks", "Chunks", columns, rows))
@@ -147,12 +132,14 @@ def chunk_scores(
     numbers = np.array([kinds.index(kind) + 1 if kind else 0 for _, kind in parts[0]])
     both = [find_chunks(letters[codes], numbers[codes], starts) for codes in (found, wanted)]
     spans = [find_spans(chunks) for chunks in both]
-    common = spans[0] & spans[1]
-    scores = {}
-    for number, kind in enumerate(["", *kinds]):
-        counted = [sum(1 for span in some if number in (0, span[0])) for some in (*spans, common)]
-        scores[kind] = ChunkScore(*counted)
-    return scores
+    spans.append(spans[0] & spans[1])
+    counts = np.zeros((3, len(kinds) + 1), np.int64)
+    for row, some in zip(counts, spans, strict=True):
+        row[0] = len(some)
+        np.add.at(row, [kind for kind, _, _ in some], 1)
+    scores = class_scores(np.array(["", *kinds], object), counts[2], counts[0], counts[1])
+    each = zip(scores, counts.T.tolist(), strict=True)
+    return {one.label: ChunkScore(*one[:4], *own) for one, own in each}
 
 
 def find_spans(chunks: Chunks) -> set[tuple[int, int, int]]:

@@ -11,7 +11,7 @@ from ..data.rows import Array
 from ..parameters import InputError, ParameterError
 from ..reading.notices import make_notice
 from ..reading.sources import Source
-from .kernels.conll import TokenLines, read_token_lines, write_filled, write_tagged
+from .kernels.conll import TokenLines, read_token_lines
 from .sentences import Sentences
 from .strings import Categorical, Strings
 
@@ -51,6 +51,12 @@ OTHER_BLANKS = re.compile(
 )
 BOM = "\ufeff".encode()
 AT_ONCE = 1 << 20  # bytes that are read from a stream at once
+
+
+def refuse(name: str, text: str, code: str, line: int | None = None) -> InputError:
+    """Return the error for a file, or for a line of it."""
+    place = name if line is None else f"{name}, line {line}:"
+    return InputError(f"{place} {text}", code=code, file=name, line=line)
 
 
 class Piece(NamedTuple):
@@ -126,19 +132,15 @@ def find_layout(piece: Piece, kind: str, label: str | None) -> Layout:
     if kind == "tagged":
         return Layout(kind, (0,), 1)
     if kind == "text":
-        raise InputError(
-            f"{name} is plain text; give a file with tags to learn from.", code="no-tags", file=name
-        )
+        raise refuse(name, "is plain text; give a file with tags to learn from.", "no-tags")
     if kind == "conllu":
         return Layout(kind, (1,), find_label(label, kind, len(TREE_FIELDS), name))
     _, found = find_fields(piece.data, False, False, (0,))
     count, _, _, most, _ = found
     if not count:
-        raise InputError(f"{name} has no tokens.", code="no-tokens", file=name)
+        raise refuse(name, "has no tokens.", "no-tokens")
     if most < 2:
-        raise InputError(
-            f"{name} has one column only; a word and a tag are needed.", code="no-tags", file=name
-        )
+        raise refuse(name, "has one column only; a word and a tag are needed.", "no-tags")
     place = find_label(label, kind, most, name)
     return Layout(kind, tuple(range(place)), place)
 
@@ -199,9 +201,11 @@ def read_tagged(
     if not trees and with_tags:
         needed = max(needed, layout.label + 1)
     if count and fewest < needed:
-        raise too_few_columns(name, before + short_line, fewest, f"{needed} are needed")
+        wanted = f"{fewest} columns, where {needed} are needed."
+        raise refuse(name, wanted, "too-few-columns", before + short_line)
     if with_tags and not trees and fewest < most:
-        raise too_few_columns(name, before + short_line, fewest, f"other lines have {most}")
+        wanted = f"{fewest} columns, where other lines have {most}."
+        raise refuse(name, wanted, "too-few-columns", before + short_line)
     letters = np.frombuffer(data, np.uint8)
     check_utf8(piece)
     texts = [
@@ -216,16 +220,6 @@ def read_tagged(
     return TaggedFile(name, data, layout, sentences, tags if with_tags else None, *places)
 
 
-def too_few_columns(name: str, line: int, count: int, wanted: str) -> InputError:
-    """Return the error for a line with fewer columns than wanted."""
-    return InputError(
-        f"{name}, line {line}: {count} columns, where {wanted}.",
-        code="too-few-columns",
-        file=name,
-        line=line,
-    )
-
-
 def check_utf8(piece: Piece) -> None:
     """Refuse bytes that are not UTF-8."""
     name, data, before = piece
@@ -233,13 +227,9 @@ def check_utf8(piece: Piece) -> None:
         data.decode()
     except UnicodeDecodeError as error:
         line = before + data[: error.start].count(b"\n") + 1
-        raise InputError(
-            f"{name}, line {line}: the byte {data[error.start]:#04x} is not UTF-8; use "
-            "the encoding of the file, such as latin-1.",
-            code="encoding",
-            file=name,
-            line=line,
-        ) from None
+        byte = f"the byte {data[error.start]:#04x} is not UTF-8"
+        advice = "use the encoding of the file, such as latin-1"
+        raise refuse(name, f"{byte}; {advice}.", "encoding", line) from None
 
 
 def read_lines(
@@ -248,16 +238,10 @@ def read_lines(
     """Read a file with one sentence per line, of words with or without tags."""
     check_utf8(piece)
     if len(columns) > 1:
-        raise InputError(
-            f"{piece.name} has words only, and the model needs the columns {', '.join(columns)}; "
-            "give a file of columns.",
-            code="too-few-columns",
-            file=piece.name,
-        )
+        wanted = f"the model needs the columns {', '.join(columns)}; give a file of columns."
+        raise refuse(piece.name, f"has words only, and {wanted}", "too-few-columns")
     if layout.format == "text" and with_tags:
-        raise InputError(
-            f"{piece.name} is plain text; give a file with tags.", code="no-tags", file=piece.name
-        )
+        raise refuse(piece.name, "is plain text; give a file with tags.", "no-tags")
     words, starts = split_words(piece.data)
     tags = None
     if layout.format == "tagged":
@@ -289,13 +273,8 @@ def split_tags(piece: Piece, tokens: Strings, needed: bool) -> tuple[Strings, St
     if needed and not split.all():
         wrong = int(np.argmin(split))
         line = piece.lines_before + piece.data.count(b"\n", 0, int(tokens.begins[wrong])) + 1
-        text = tokens.take(np.array([wrong])).texts()[0]
-        raise InputError(
-            f"{piece.name}, line {line}: expected word/TAG, got {text!r}.",
-            code="not-word-tag",
-            file=piece.name,
-            line=line,
-        )
+        text = tokens.text(wrong)
+        raise refuse(piece.name, f"expected word/TAG, got {text!r}.", "not-word-tag", line)
     ends = np.where(split, last, tokens.ends)
     begins = np.where(split, last + 1, tokens.ends)
     return tokens._replace(ends=ends), tokens._replace(begins=begins)
@@ -303,17 +282,28 @@ def split_tags(piece: Piece, tokens: Strings, needed: bool) -> tuple[Strings, St
 
 def fill_tags(file: TaggedFile, names: list[str], codes: Array) -> bytes:
     """Return the bytes of a file with other tags: in their column, behind it, or as word/TAG."""
-    tags = Strings.of(names)
-    longest = int((tags.ends - tags.begins).max(initial=0)) + 2
+    tags, starts = Strings.of(names).take(codes), file.sentences.starts
     if file.layout.format in ("tagged", "text"):
         (column,) = file.sentences.columns.values()
+        newlines = np.bincount(starts[1:], minlength=len(codes) + 1)
+        begins = np.where(newlines == 0, 0, 1)
+        ends = np.where(newlines == 0, 1, 1 + newlines)
+        gaps = Strings(np.frombuffer(b" " + b"\n" * int(newlines.max()), np.uint8), begins, ends)
+        slashes = Strings.of(["/"]).take(np.zeros(len(codes), np.intp))
         words = column.strings.take(column.types)
-        room = int((words.ends - words.begins).sum()) + longest * len(codes)
-        out = np.empty(room + len(file.sentences.starts), np.uint8)
-        size = write_tagged(*words, *tags, codes, file.sentences.starts, out)
-        return out[: size - 1].tobytes()  # without the newline after the last line
-    letters = np.frombuffer(file.data, np.uint8)
-    gap = ord(b"\t" if len(codes) and b"\t" in file.data[: int(file.line_ends[0])] else b" ")
-    out = np.empty(len(letters) + longest * len(codes), np.uint8)
-    places = file.tag_begins, file.tag_ends, file.line_ends, gap
-    return out[: write_filled(letters, *places, *tags, codes, out)].tobytes()
+        out = interleave([words, slashes, tags, gaps.take(np.arange(1, len(newlines)))])
+        return b"\n" * int(newlines[0]) + out.removesuffix(b"\n")
+    found = file.tag_begins >= 0
+    stops = np.where(found, file.tag_begins, file.line_ends)
+    begins = np.concatenate([[0], np.where(found, file.tag_ends, file.line_ends)])
+    text = Strings(np.frombuffer(file.data, np.uint8), begins[:-1], stops)
+    gap = "\t" if len(codes) and b"\t" in file.data[: int(file.line_ends[0])] else " "
+    gaps = Strings.of([gap, ""]).take(found.astype(np.intp))
+    return interleave([text, gaps, tags]) + file.data[int(begins[-1]) :]
+
+
+def interleave(parts: list[Strings]) -> bytes:
+    """Return the bytes of the first string of each part, of the second of each, and so on."""
+    together = Strings.concatenate(parts)
+    order = np.arange(together.size).reshape(len(parts), -1).T.ravel()
+    return together.take(order).compact().data.tobytes()

@@ -9,7 +9,7 @@ from ..data.rows import Array
 from .kernels import tokens as kernel
 from .kernels.tokens import ABSENT, HashTable, Looks
 from .strings import Categorical, Strings, enlarge_table, fill_table, make_table, number_distinct
-from .templates import Attribute, compute_attribute, hash_looks
+from .templates import Attribute, hash_looks, spell_attribute
 
 LEAST_SHARE = 0.05  # of the tokens of a word that a tag must have
 LOWER = Attribute("word", kernel.LOWER)
@@ -22,6 +22,8 @@ class Lexicon:
 
     Attributes
     ----------
+    words : list of Strings
+        The lower-cased words, in parts.
     sets : list of str
         The distinct sets: tags, separated by blanks.
     set_of_word : ndarray
@@ -37,30 +39,16 @@ class Lexicon:
     set_of_word: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     table: HashTable = field(default_factory=lambda: make_table(0))
     n_words: int = 0
-    new_words: list[Strings] = field(default_factory=list)
-    words_known: list[str] = field(default_factory=list)
+    words: list[Strings] = field(default_factory=list)
     cells: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     counts: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     is_current: bool = True
 
     @classmethod
-    def from_words(cls, words: list[str], set_of_word: Array, sets: list[str]) -> "Lexicon":
+    def from_words(cls, words: Strings, set_of_word: Array, sets: list[str]) -> "Lexicon":
         """Make the lexicon of a model file."""
-        keys = Strings.of(words).hashes(np.zeros(len(words), np.uint64))
-        table = fill_table(keys, np.arange(len(words), dtype=np.uint32))
-        return cls(sets, set_of_word, table, len(words), words_known=words)
-
-    @property
-    def words(self) -> list[str]:
-        """The lower-cased words."""
-        new = [word for strings in self.new_words for word in strings.texts()]
-        if new:
-            self.words_known = [
-                *self.words_known,
-                *(compute_attribute(word, LOWER) or "" for word in new),
-            ]
-        self.new_words = []
-        return self.words_known
+        table = fill_table(words.hashes(np.zeros(words.size, np.uint64)), np.arange(words.size))
+        return cls(sets, set_of_word, table, words.size, [words])
 
     # Learning
 
@@ -80,8 +68,8 @@ class Lexicon:
         self.table = enlarge_table(self.table, self.n_words, len(keys))
         numbers, firsts = np.empty(len(keys), np.uint32), np.empty(len(keys), np.int64)
         n_words = kernel.number_keys(self.table, keys, self.n_words, numbers, firsts)
-        new = strings.take(firsts[: n_words - self.n_words])
-        self.new_words, self.n_words = [*self.new_words, new.compact()], n_words
+        new = spell_attribute(strings.take(firsts[: n_words - self.n_words]), LOWER)
+        self.words, self.n_words = [*self.words, new], n_words
         return numbers.astype(np.int64)
 
     def renumber_tags(self, places: Array, n_tags: int) -> "Lexicon":

@@ -1,7 +1,7 @@
 """Strings as bytes in one array, and the distinct ones of them numbered."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -60,6 +60,12 @@ class Strings(NamedTuple):
         spans = zip(self.begins.tolist(), self.ends.tolist(), strict=True)
         return [data[begin:end].decode("utf-8", "replace") for begin, end in spans]
 
+    def text(self, number: int) -> str:
+        """Decode one string."""
+        return (
+            self.data[self.begins[number] : self.ends[number]].tobytes().decode("utf-8", "replace")
+        )
+
     def compact(self) -> "Strings":
         """Return a copy without other bytes."""
         sizes = self.ends - self.begins
@@ -111,7 +117,7 @@ def make_table(count: int) -> HashTable:
 def fill_table(keys: Array, numbers: Array, room: int = 0) -> HashTable:
     """Make a table of keys, with room for more."""
     table = make_table(len(keys) + room)
-    kernel.fill(table, keys, numbers)
+    kernel.fill(table, keys, numbers.astype(np.uint32))
     return table
 
 
@@ -121,10 +127,3 @@ def enlarge_table(table: HashTable, count: int, more: int) -> HashTable:
         return table
     known = table.keys != 0
     return fill_table(table.keys[known], table.numbers[known], more)
-
-
-def pack_strings(texts: Sequence[str]) -> dict[str, Any]:
-    """Return strings as arrays that a model file can store."""
-    encoded = [text.encode() for text in texts]
-    ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
-    return {"texts": np.frombuffer(b"".join(encoded) or b"\0", np.uint8), "text_ends": ends}

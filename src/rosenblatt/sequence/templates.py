@@ -202,56 +202,21 @@ def classify_character(letter: str) -> int:
     return {"L": kernel.LETTER, "N": kernel.DIGIT, "M": kernel.MARK}.get(category[0], 0)
 
 
-def compute_attribute(word: str, attribute: Attribute) -> str | None:
-    """Return an attribute of a word; None if the word is too short.
+def spell_attribute(strings: Strings, attribute: Attribute) -> Strings:
+    """Return an attribute of each string, none of which is too short for it.
 
-    >>> compute_attribute("McDonald's", Attribute("word", kernel.SHAPE))
-    "XxXxxxx'x"
+    >>> spell_attribute(Strings.of(["McDonald's"]), Attribute("word", kernel.SHAPE)).texts()
+    ["XxXxxxx'x"]
     """
-    code, size = attribute.look, attribute.size
-    if code == kernel.WORD:
-        return word
-    if code == kernel.SHAPE:
-        return compute_shape(word, kernel.LONGEST_RUN)
-    if code == kernel.OUTLINE:
-        return compute_shape(word, 1)
-    if code == kernel.FLAGS:
-        return compute_flags(word)
-    lower = "".join(letter.lower()[0] for letter in word)
-    if code == kernel.LOWER:
-        return lower
-    if len(word) < size:
-        return None
-    return lower[:size] if code == kernel.PREFIX else lower[len(lower) - size :]
-
-
-def list_kinds(word: str) -> list[int]:
-    """Return the kind of each character."""
-    return [classify_character(letter) if ord(letter) < KNOWN else kernel.LETTER for letter in word]
-
-
-def compute_shape(word: str, most: int) -> str:
-    """Return the kinds of the characters of a word, in runs of at most ``most``."""
-    text = ""
-    for letter, kind in zip(word, list_kinds(word), strict=True):
-        shown = chr(kernel.SHAPES[kind]) if kind else letter
-        text += shown if text[-most:] != shown * most else ""
-    return text
-
-
-def compute_flags(word: str) -> str:
-    """Return a letter for each of: capitals, only capitals, digits, only digits, letters, …, -."""
-    kinds = list_kinds(word)
-    upper, digits = kinds.count(kernel.UPPER_CASE), kinds.count(kernel.DIGIT)
-    lower = kinds.count(kernel.LOWER_CASE) + kinds.count(kernel.LETTER)
-    has = (
-        upper > 0,
-        upper > 1 and lower == 0,
-        digits > 0,
-        digits == len(word),
-        upper + lower > 0,
-        0 in kinds,
-        "-" in word,
-    )
-    letters = (chr(code) for code in kernel.FLAG_LETTERS)
-    return "".join(letter for letter, true in zip(letters, has, strict=True) if true)
+    most = len(kernel.FLAG_LETTERS)
+    letters = np.empty(int((strings.ends - strings.begins + most).sum()), np.uint32)
+    room, ends = np.empty((3, strings.longest + most), np.uint32), np.empty(strings.size, np.int64)
+    look = attribute.look, attribute.size, make_character_tables()
+    data, begins, last = strings
+    kernel.write_looks(read_only(data), begins, last, *look, room, letters, ends)
+    letters = letters[: ends[-1] if len(ends) else 0]
+    text = letters.tobytes().decode("utf-32-le", "replace").encode()
+    sizes = 1 + (letters > 0x7F) + (letters > 0x7FF) + (letters > 0xFFFF)  # in UTF-8
+    places = np.concatenate([[0], np.cumsum(sizes)])
+    ends = places[ends]
+    return Strings(np.frombuffer(text, np.uint8), np.concatenate([[0], ends])[:-1], ends)

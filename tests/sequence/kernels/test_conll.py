@@ -1,14 +1,8 @@
-"""Lines of tokens are found in bytes, and written again with other tags."""
+"""Lines of tokens are found in bytes."""
 
 import numpy as np
-import pytest
 
-from rosenblatt.sequence.kernels.conll import (
-    TokenLines,
-    read_token_lines,
-    write_filled,
-    write_tagged,
-)
+from rosenblatt.sequence.kernels.conll import TokenLines, read_token_lines
 
 
 def read(text, tabs=False, trees=False, columns=0, wanted=(0, -1)):
@@ -49,18 +43,3 @@ def test_a_comment_has_other_columns_or_an_equals_sign():
 def test_an_absent_field_begins_at_minus_one():
     fields, *_ = read(b"a b\nc\n", wanted=(1,))
     assert fields == [[b"b"], [None]]
-
-
-@pytest.mark.parametrize("gap", [b" ", b"\t"])
-def test_tags_are_replaced_or_appended(gap):
-    text = b"a X\n\nlong\n"
-    *_, out = read(text, wanted=(1,))
-    tags, begins, ends = np.frombuffer(b"NOUNV", np.uint8), np.array([0, 4]), np.array([4, 5])
-    data, room = np.frombuffer(text, np.uint8), np.zeros(99, np.uint8)
-    places = out.begins[0, :2], out.ends[0, :2], out.line_ends[:2]
-    size = write_filled(data, *places, gap[0], tags, begins, ends, np.array([0, 1]), room)
-    assert room[:size].tobytes() == b"a NOUN\n\nlong" + gap + b"V\n"
-    words = np.frombuffer(b"along", np.uint8), np.array([0, 1]), np.array([1, 5])
-    starts = np.array([0, 1, 2])
-    size = write_tagged(*words, tags, begins, ends, np.array([1, 0]), starts, room)
-    assert room[:size].tobytes() == b"a/V\nlong/NOUN\n"

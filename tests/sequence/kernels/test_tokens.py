@@ -1,5 +1,7 @@
 """Tables of hashes, and strings told apart by them."""
 
+import unicodedata
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
@@ -7,7 +9,7 @@ from hypothesis import example, given, settings, strategies as st
 from rosenblatt.sequence.kernels import tokens as kernel
 from rosenblatt.sequence.kernels.tokens import ABSENT, Looks
 from rosenblatt.sequence.strings import Categorical, Strings, fill_table
-from rosenblatt.sequence.templates import LOOKS, Attribute, compute_attribute, hash_looks
+from rosenblatt.sequence.templates import KNOWN, LOOKS, Attribute, hash_looks, spell_attribute
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=30)
 
@@ -43,11 +45,36 @@ def test_a_look_is_hashed_as_its_name_is(name, texts):
     attribute, salts = Attribute("word", LOOKS[name], size), np.array([7], np.uint64)
     looks = Looks(np.array([LOOKS[name]], np.uint8), np.array([size]), salts)
     hashes = hash_looks(Strings.of(texts), looks)
-    names = [compute_attribute(text, attribute) for text in texts]
-    strings = Strings.of([name or "" for name in names])
-    wanted = strings.hashes(np.full(len(texts), 7, np.uint64))
-    wanted[[name is None for name in names]] = 0
-    assert hashes[0].tolist() == wanted.tolist()
+    known = [text for text in texts if len(text) >= size]
+    spelt = spell_attribute(Strings.of(known), attribute)
+    assert spelt.texts() == [spell(text, name, size) for text in known]
+    wanted = dict(zip(known, spelt.hashes(np.full(len(known), 7, np.uint64)), strict=True))
+    assert hashes[0].tolist() == [wanted.get(text, 0) for text in texts]
+
+
+def spell(word, name, size):
+    """What a look of a word is, letter by letter."""
+    lower = "".join(letter.lower()[0] for letter in word)
+    kinds = {"Lu": "X", "Lt": "X", "Ll": "x", "L": "a", "N": "d", "M": "m"}
+    found = [unicodedata.category(letter) if ord(letter) < KNOWN else "Lo" for letter in word]
+    shown = [kinds.get(kind, kinds.get(kind[0])) for kind in found]
+    if name in ("word", "lower", "prefix", "suffix"):
+        by_name = {"word": word, "lower": lower, "prefix": lower[:size]}
+        return by_name.get(name, lower[len(lower) - size :])
+    if name == "flags":
+        upper, small, digits = (
+            shown.count("X"),
+            shown.count("x") + shown.count("a"),
+            shown.count("d"),
+        )
+        has = (upper, upper > 1 and not small, digits, digits == len(word), upper + small)
+        has = *has, None in shown, "-" in word
+        return "".join(letter for letter, true in zip("UudDap-", has, strict=True) if true)
+    text, most = "", 4 if name == "shape" else 1
+    for letter, kind in zip(word, shown, strict=True):
+        show = kind or letter
+        text += show if text[-most:] != show * most else ""
+    return text
 
 
 def test_a_set_of_tags_leaves_out_the_own_sentence():

@@ -1,4 +1,4 @@
-"""Parse and write tagged text: one token per line, with empty lines between sentences."""
+"""Parse tagged text: one token per line, with empty lines between sentences."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,6 @@ from ...kernels.algebra import larger, smaller
 from ...kernels.compiling import compiled, inlined
 
 EQUALS = ord("=")
-SLASH = ord("/")
 DOCUMENT = np.frombuffer(b"-DOCSTART-", np.uint8)
 
 
@@ -136,48 +135,3 @@ def read_token_lines(data, tabs, trees, columns, wanted, out):
         out.sentences[sentences] = n
         sentences += 1
     return n, sentences, fewest, most, short_line
-
-
-# Writing tags.
-
-
-@inlined
-def copy_bytes(data, begin, end, out, n):
-    """Copy bytes to place n; return the place after them."""
-    for k in range(begin, end):
-        out[n] = data[k]
-        n += 1
-    return n
-
-
-@compiled
-def write_tagged(words, begins, ends, tags, tag_begins, tag_ends, codes, starts, out):
-    """Write words as word/TAG, one sentence per line; return the number of bytes."""
-    n = 0
-    for s in range(len(starts) - 1):
-        for i in range(starts[s], starts[s + 1]):
-            if i > starts[s]:
-                out[n] = SPACE
-                n += 1
-            n = copy_bytes(words, begins[i], ends[i], out, n)
-            out[n] = SLASH
-            n = copy_bytes(tags, tag_begins[codes[i]], tag_ends[codes[i]], out, n + 1)
-        out[n] = NEWLINE
-        n += 1
-    return n
-
-
-@compiled
-def write_filled(data, begins, ends, line_ends, gap, tags, tag_begins, tag_ends, codes, out):
-    """Write a file with other tags, after a gap where a line has none; return the size."""
-    n = at = 0
-    for i in range(len(codes)):
-        if begins[i] >= 0:
-            n = copy_bytes(data, at, begins[i], out, n)
-            at = ends[i]
-        else:
-            n = copy_bytes(data, at, line_ends[i], out, n)
-            out[n] = gap
-            n, at = n + 1, line_ends[i]
-        n = copy_bytes(tags, tag_begins[codes[i]], tag_ends[codes[i]], out, n)
-    return copy_bytes(data, at, len(data), out, n)

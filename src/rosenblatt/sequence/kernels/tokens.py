@@ -280,37 +280,60 @@ def get_flags(letters, n, characters, out):
 
 
 @inlined
-def hash_shape(code, size, letters, lowered, n, characters, out, salt):
-    """Hash one spelling feature of a word; 0 if the word is too short for it."""
-    if code == WORD:
-        return hash_characters(letters, 0, n, salt)
-    if code == LOWER:
-        return hash_characters(lowered, 0, n, salt)
-    if code == PREFIX:
-        return hash_characters(lowered, 0, size, salt) if n >= size else np.uint64(0)
-    if code == SUFFIX:
-        return hash_characters(lowered, n - size, n, salt) if n >= size else np.uint64(0)
+def write_look(code, size, letters, lowered, n, characters, out):
+    """Write one spelling feature of a word; return its length, -1 if the word is too short."""
     if code == FLAGS:
-        return hash_characters(out, 0, get_flags(letters, n, characters, out), salt)
-    most = LONGEST_RUN if code == SHAPE else 1
-    return hash_characters(out, 0, get_shape(letters, n, most, characters, out), salt)
+        return get_flags(letters, n, characters, out)
+    if code in (SHAPE, OUTLINE):
+        return get_shape(letters, n, LONGEST_RUN if code == SHAPE else 1, characters, out)
+    source = letters if code == WORD else lowered
+    first, last = 0, n
+    if code == PREFIX:
+        last = size
+    if code == SUFFIX:
+        first = n - size
+    if first < 0 or last > n:
+        return -1
+    for k in range(first, last):
+        out[k - first] = source[k]
+    return last - first
+
+
+@inlined
+def read_word(data, begin, end, characters, letters, lowered):
+    """Write the characters of a word, and those in lower case; return their number."""
+    n = read_characters(data, begin, end, letters)
+    for k in range(n):
+        c = letters[k]
+        lowered[k] = characters.lower[c] if c < len(characters.lower) else c
+    return n
 
 
 @compiled
 def hash_looks(data, begins, ends, looks, characters, room, hashes):
-    """Set the hash of each spelling feature (one row each) of each string.
+    """Set the hash of each spelling feature (one row each) of each string; 0 if it has none.
 
     ``room`` has three rows for the longest string and eight letters.
     """
     letters, lowered, out = room[0], room[1], room[2]
     for t in range(len(begins)):
-        n = read_characters(data, begins[t], ends[t], letters)
-        for k in range(n):
-            c = letters[k]
-            lowered[k] = characters.lower[c] if c < len(characters.lower) else c
+        n = read_word(data, begins[t], ends[t], characters, letters, lowered)
         for a in range(len(looks.codes)):
             code, size, salt = looks.codes[a], np.int64(looks.sizes[a]), looks.salts[a]
-            hashes[a, t] = hash_shape(code, size, letters, lowered, n, characters, out, salt)
+            length = write_look(code, size, letters, lowered, n, characters, out)
+            hashes[a, t] = hash_characters(out, 0, length, salt) if length >= 0 else np.uint64(0)
+
+
+@compiled
+def write_looks(data, begins, ends, code, size, characters, room, texts, text_ends):
+    """Write a spelling feature of each string, which none is too short for, one after the other."""
+    letters, lowered, out, total = room[0], room[1], room[2], 0
+    for t in range(len(begins)):
+        n = read_word(data, begins[t], ends[t], characters, letters, lowered)
+        for k in range(write_look(code, size, letters, lowered, n, characters, out)):
+            texts[total] = out[k]
+            total += 1
+        text_ends[t] = total
 
 
 # Features.

@@ -11,7 +11,7 @@ import pytest
 
 import rosenblatt
 from rosenblatt import Perceptron, steps
-from rosenblatt.plots import BoundaryDisplay, LearningAnimation
+from rosenblatt.plots import LearningAnimation
 
 from ..conftest import blobs
 from .conftest import IRIS, XOR, apart, axlines, new_ax, points
@@ -104,49 +104,34 @@ def test_axes_and_legend_are_the_same_in_all_frames():
     assert len(seen) == 1
 
 
-def test_the_last_frame_is_the_boundary_of_the_model():
-    X, y = IRIS[0], IRIS[1] == 1
-    model = Perceptron(random_state=0, max_iter=3).fit(X, y)
-    film = LearningAnimation.from_estimator(model, X, y).plot(new_ax())
-    display = BoundaryDisplay.from_estimator(model, X, y).plot(new_ax())
-    assert np.allclose(axlines(film.ax_)[0], axlines(display.ax_)[0])
+PAGE = """
+const buttons = TITLES.map(title => ({ title })), img = {}, inputs = [{}, {}];
+const root = {
+  querySelector: () => img, querySelectorAll: what => what === "input" ? inputs : buttons,
+};
+let tick = null;
+Object.assign(globalThis, {
+  document: { getElementById: () => root },
+  setInterval: action => (tick = action), clearInterval: () => (tick = null),
+});
+SCRIPT
+const press = title => buttons.find(button => button.title === title).onclick();
+const run = title => { press(title); while (tick) tick(); };
+const acts = [() => {}, () => press("Next frame"), () => press("Last frame"),
+  () => press("Previous frame"), () => run("Play"), () => run("Play backwards"),
+  () => { inputs[1].checked = true; press("Play backwards"); tick(); }, () => tick(),
+  () => { inputs[0].value = "1"; inputs[0].oninput(); }];
+console.log(JSON.stringify(acts.map(act => { act(); return inputs[0].value; })));
+"""
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
 def test_the_player_runs(tmp_path):
     """In node, with as much of a page as it touches."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed")
     page = LearningAnimation.from_data(*XOR, most_frames=3).to_html()
     script = page.split("<script>")[1].split("</script>")[0]
-    titles = re.findall(r'<button title="([^"]+)"', page)
-    (tmp_path / "player.js").write_text(
-        f"""
-const buttons = {json.dumps(titles)}.map(title => ({{ title }}));
-const elements = {{ img: {{}}, inputs: [{{}}, {{}}], buttons }};
-const root = {{
-  querySelector: () => elements.img,
-  querySelectorAll: what => what === "input" ? elements.inputs : elements.buttons,
-}};
-globalThis.document = {{ getElementById: () => root }};
-let tick = null;
-globalThis.setInterval = action => (tick = action);
-globalThis.clearInterval = () => (tick = null);
-{script}
-const press = title => elements.buttons.find(button => button.title === title).onclick();
-const at = [];
-const look = () => at.push(elements.inputs[0].value);
-look(); press("Next frame"); look(); press("Last frame"); look(); press("Previous frame"); look();
-press("Play"); while (tick) tick(); look(); press("Play backwards"); while (tick) tick(); look();
-elements.inputs[1].checked = true; press("Play backwards"); tick(); look(); tick(); look();
-elements.inputs[0].value = "1"; elements.inputs[0].oninput(); look();
-console.log(JSON.stringify([elements.inputs[0].max, at]));
-""",
-        encoding="utf-8",
-    )
-    told = subprocess.run(
-        [node, tmp_path / "player.js"], capture_output=True, text=True, check=True
-    )
-    last, at = json.loads(told.stdout)
-    assert last == 3
-    assert at == [0, 1, 3, 2, 3, 0, 2, 1, 1]
+    titles = json.dumps(re.findall(r'<button title="([^"]+)"', page))
+    path = tmp_path / "player.js"
+    path.write_text(PAGE.replace("TITLES", titles).replace("SCRIPT", script), encoding="utf-8")
+    told = subprocess.run(["node", path], capture_output=True, text=True, check=True)
+    assert json.loads(told.stdout) == [0, 1, 3, 2, 3, 0, 2, 1, 1]

@@ -1,12 +1,25 @@
-"""Figures and files appear whole, where they should."""
+"""Figures and files appear whole, and what cannot be drawn is refused in a sentence."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from scipy.sparse import random_array
+from sklearn.svm import SVC
 
-from rosenblatt.plots import ProgressDisplay, save_plot
+from rosenblatt import Perceptron
+from rosenblatt.plots import (
+    BoundaryDisplay,
+    CertificateDisplay,
+    LearningAnimation,
+    ProgressDisplay,
+    ProjectionDisplay,
+    runs,
+    save_plot,
+)
 from rosenblatt.plots.display import Display
 
-from .conftest import apart
+from .conftest import IRIS, XOR, apart, fitted, new_ax
 
 
 def test_a_display_saves_itself(tmp_path):
@@ -44,3 +57,66 @@ def test_axes_leave_no_place_empty(count):
     spans = [ax.get_subplotspec().colspan for ax in axes]
     assert len(axes) == count
     assert sum(span.stop - span.start for span in spans) == 2 * ((count + 1) // 2)
+
+
+def test_a_run_that_is_too_long_is_not_followed(monkeypatch):
+    monkeypatch.setattr(runs, "MOST_UPDATES", 10)
+    with pytest.raises(ValueError, match="at most 10 can be repeated"):
+        LearningAnimation.from_data(*XOR)
+
+
+def test_a_display_trains_its_own_model():
+    X, y = pd.DataFrame(apart()[0], columns=["width", "height"]), apart()[1]
+    own = BoundaryDisplay.from_data(X, y, order="fixed", class_names=["no", "yes"])
+    given = BoundaryDisplay.from_estimator(Perceptron(order="fixed").fit(X, y), X, y)
+    assert np.array_equal(own.linear.weights, given.linear.weights)
+    assert own.data.class_names == ("no", "yes")
+    with pytest.raises(TypeError, match="eta"):
+        BoundaryDisplay.from_data(X, y, eta=2)
+
+
+def draw(X, y):
+    return BoundaryDisplay.from_estimator(fitted(), X, y)
+
+
+def draw_wide():
+    random = np.random.default_rng(0)
+    X = random_array((40, 100_000), density=1e-3, random_state=random, format="csr")
+    return CertificateDisplay.from_data(X, np.arange(40) % 2)
+
+
+CALLS = {
+    "NaN in row 0, column 1": lambda: draw([[1.0, np.nan]], [0]),
+    "infinity": lambda: draw([[1.0, np.inf]], [0]),
+    "too large to draw": lambda: draw([[1.0, 1e200]], [0]),
+    "0 sample": lambda: draw(np.empty((0, 2)), []),
+    "y has the label 7; the estimator knows 0, 1": lambda: draw([[1.0, 2.0]], [7]),
+    "Leave such rows out": lambda: draw([[1.0, 2.0]], [None]),
+    "inconsistent numbers of samples": lambda: draw([[1.0, 2.0]], [0, 1]),
+    "expecting 2 features": lambda: draw([[1.0]], [0]),
+    "could not convert string to float": lambda: draw([["a", "b"]], [0]),
+    "1 class_names": lambda: BoundaryDisplay.from_data(*apart(), class_names=["one"]),
+    "1 feature_names": lambda: BoundaryDisplay.from_data(*apart(), feature_names=["a"]),
+    "every must be": lambda: LearningAnimation.from_data(*XOR, every="year"),
+    "pass the rows": lambda: LearningAnimation.from_estimator(fitted(), *apart(seed=1)),
+    "a fitted Perceptron": lambda: LearningAnimation.from_estimator(SVC().fit(*XOR), *XOR),
+    "3 classes": lambda: CertificateDisplay.from_data(*IRIS),
+    "are 1 classes": lambda: CertificateDisplay.from_data([[1.0]], [0]),
+    "100,000 columns": draw_wide,
+    "are 3 classes": lambda: ProjectionDisplay.from_estimator(Perceptron().fit(*IRIS), *IRIS),
+    "only one class": lambda: ProgressDisplay.from_data([[1.0], [2.0]], [1, 1]),
+    "needs X and y": lambda: ProgressDisplay.from_estimator(fitted(), every="update"),
+    "Expected a Perceptron": lambda: ProgressDisplay.from_estimator(SVC().fit(*XOR), *XOR),
+    "ax has 1 axes": lambda: ProgressDisplay.from_data(*XOR).plot(new_ax()),
+    "figure.bmp must end in .png, .svg": lambda: save_plot("figure.bmp", *XOR),
+    "figure must end in": lambda: save_plot("figure", *XOR),
+    "what must be one of": lambda: save_plot("figure.png", *XOR, what="dream"),
+    "pass X and y": lambda: save_plot("figure.gif", estimator=fitted()),
+    "plot of the boundary only": lambda: save_plot("figure.gif", *XOR, new=[[1, 1]]),
+}
+
+
+@pytest.mark.parametrize("message", CALLS)
+def test_what_cannot_be_drawn_is_refused_in_a_sentence(message):
+    with pytest.raises(ValueError, match=message):
+        CALLS[message]()

@@ -1,16 +1,17 @@
-"""The curves are what the engine measures, and the theorem holds."""
+"""The curves are what the engine measures, the theorem holds, and runs are counted as made."""
 
 import numpy as np
 import pytest
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from scipy.sparse import random_array
 
 import rosenblatt
-from rosenblatt import Perceptron, report, steps
-from rosenblatt.plots import ProgressDisplay, progress
+from rosenblatt import AROW, Perceptron, progressive, report, steps
+from rosenblatt.plots import OrderDisplay, ProgressDisplay, ProgressiveDisplay, progress
 
 from ..conftest import blobs
-from .conftest import IRIS, XOR, apart
+from .conftest import IRIS, XOR, apart, new_ax
 
 
 @pytest.mark.parametrize("parameters", [{}, {"fit_intercept": False}, {"intercept_step": "radius"}])
@@ -99,14 +100,6 @@ def test_only_some_moments_of_a_long_run_are_measured(monkeypatch):
     assert display.time[[0, -1]].tolist() == [1, Perceptron(random_state=0).fit(*XOR).n_mistakes_]
 
 
-def test_the_bound_is_drawn_over_epochs():
-    X, y = apart()
-    display = ProgressDisplay.from_data(X, y, every="epoch", order="fixed")
-    ax = display.plot().ax_[display.quantities.index("mistakes")]
-    assert ax.lines[1].get_ydata()[0] == display.convergence.bound
-    assert display.figure_.get_suptitle().startswith("The run over ")
-
-
 def test_very_wide_rows_have_no_bound():
     X = random_array(
         (40, 100_000), density=1e-3, random_state=np.random.default_rng(0), format="csr"
@@ -120,3 +113,38 @@ def test_very_wide_rows_have_no_bound():
 def test_a_run_without_mistakes_has_empty_curves(every):
     display = ProgressDisplay.from_data(*apart(), ties="correct", every=every).plot()
     assert len(display.curves["errors"]) == 0
+
+
+def test_each_order_has_the_engines_own_counts():
+    X, y = apart()
+    display = OrderDisplay.from_data(X, y, seeds=[3, 4]).plot(Figure().subplots(2))
+    models = [Perceptron(order="once", random_state=seed).fit(X, y) for seed in (3, 4)]
+    counts = {order: len(runs) for order, runs in display.models.items()}
+    assert counts == {"fixed": 1, "once": 2, "each": 2, "active": 1}
+    for ax, drawn in zip(
+        display.ax_,
+        ([len(X) * model.n_iter_ for model in models], [model.n_mistakes_ for model in models]),
+        strict=True,
+    ):
+        assert drawn in [np.asarray(dots.get_offsets())[:, 0].tolist() for dots in ax.collections]
+
+
+def test_runs_that_did_not_separate_are_open():
+    X, y = XOR
+    display = OrderDisplay.from_data(X, y, seeds=range(3), max_iter=3).plot()
+    runs = [each for each in display.ax_[0].collections if isinstance(each, PathCollection)]
+    assert runs
+    assert all(not each.get_facecolors()[:, 3].any() for each in runs)
+    assert "open: not separated" in display.ax_[0].get_title("left")
+    assert display.figure_.get_suptitle() == "The same rows in different orders"
+
+
+def test_the_errors_of_a_stream_are_drawn():
+    seen = progressive(AROW(), *apart(n=90), batch_size=5)
+    display = ProgressiveDisplay.from_progressive(seen, window=40).plot(new_ax())
+    assert display.rows.tolist() == [40, 80, 90]
+    assert display.error[-1] == seen.error
+    np.testing.assert_array_equal(display.window_error, seen.over(40))
+    window, so_far = display.ax_.lines
+    np.testing.assert_array_equal(window.get_ydata(), display.window_error)
+    np.testing.assert_array_equal(so_far.get_ydata(), display.error)

@@ -32,11 +32,6 @@ def test_every_format_is_written(tmp_path, ending):
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
-def test_a_new_row_is_drawn(tmp_path):
-    save_plot(tmp_path / "figure.svg", *apart(), new=[9.0, 9.0])
-    assert "new, with its prediction" in words(tmp_path / "figure.svg")
-
-
 @pytest.mark.parametrize("what", IDEAS)
 def test_plot_draws_every_idea(capsys, tmp_path, what):
     options = ("--positive-class", "0", "--what", what, "-o", tmp_path / "iris.svg")

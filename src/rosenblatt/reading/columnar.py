@@ -36,6 +36,8 @@ FEW_ROWS = 256  # in a piece of a table: a batch of fewer takes longer than copy
 COPIED_AT_ONCE = 4 << 20  # bytes
 COLUMNAR = ("parquet", "arrow")  # formats, whose rows have numbers and no lines
 ARROW_NAMES = {"arrow": "ipc"}  # of formats, where Arrow has another
+DAMAGE = ValueError, OSError, NotImplementedError, MemoryError
+"""What Arrow raises for damaged files, whose sizes and types may be anything."""
 
 
 def detect_typed(
@@ -52,7 +54,7 @@ def detect_typed(
     """
     names, first = ColumnNames(schema.names, source.name), schema.empty_table()
     if options.new:
-        with suppress(ValueError, OSError):  # reading the rows reports the damage
+        with suppress(*DAMAGE):  # reading the rows reports the damage
             first = first_rows()
     kinds = [
         detect_column(*pair) if options.new else ColumnKind(classify_type(pair[1].type))
@@ -159,8 +161,9 @@ def open_files(source: Source, format: str) -> Opened:  # noqa: A002
     files = source.files if copied is None else [copied.name]
     try:
         found = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
+        list(found.schema.names)  # which may not be UTF-8
         return Opened(found, found.count_rows(), copied)
-    except (ValueError, OSError) as error:
+    except DAMAGE as error:
         what = f"cannot be read as {format}: it is damaged or of another format"
         several = [file for file in source.files[1:] and files if file in str(error)]
         raise file_error("damaged", [*several, source.name][0], what) from error
@@ -267,7 +270,7 @@ def check_batches(scanned: Iterator[Any], name: str) -> Iterator[Any]:
     while True:
         try:
             batch = next(scanned, None)
-        except (ValueError, OSError) as error:
+        except DAMAGE as error:
             what = f"is damaged after row {rows}, or its columns are of other types than before"
             raise file_error("damaged", name, what, line=rows + 1) from error
         if batch is None:

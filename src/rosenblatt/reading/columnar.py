@@ -1,6 +1,6 @@
 """Parquet and Arrow files, one or many, through Arrow's datasets."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -14,6 +14,7 @@ from .arrow import DecodedColumns, TableParser
 from .batches import Batch, slice_batch
 from .formats import format_from_magic
 from .kinds import classify_type, detect_column
+from .lists import count_places, expand_lists, find_lengths, find_list
 from .notices import Notice, make_notice
 from .parser import Detected
 from .profile import Profile
@@ -40,22 +41,36 @@ DAMAGE = ValueError, OSError, NotImplementedError, MemoryError
 """What Arrow raises for damaged files, whose sizes and types may be anything."""
 
 
+class TypedColumns(NamedTuple):
+    """The names of columns of Arrow types, and the lengths of the lists that hold some of them."""
+
+    names: ColumnNames
+    lengths: Mapping[str, int]
+
+
 def detect_typed(
     source: Source,
     recipe: FeatureRecipe,
     options: ReaderOptions,
     schema: Any,
     first_rows: Callable[[], Any],
-) -> tuple[FeatureRecipe, dict[Notice, None], ColumnNames]:
+) -> tuple[FeatureRecipe, dict[Notice, None], TypedColumns]:
     """Find out how to read rows whose columns have Arrow types.
 
     Strings and times are told apart by the first rows; where a model knows the columns, only their
     types are looked at.
     """
-    names, first = ColumnNames(schema.names, source.name), schema.empty_table()
+    first, known = schema.empty_table(), count_places(name for name, _ in recipe.columns or ())
+    lengths: Mapping[str, int] = {
+        name: length for name, length in known.items() if name in schema.names
+    }
     if options.new:
         with suppress(*DAMAGE):  # reading the rows reports the damage
             first = first_rows()
+        lengths = find_lengths(first, stated_columns(recipe, options))
+    first = expand_lists(first, lengths)
+    schema = expand_lists(schema.empty_table(), lengths).schema
+    names = ColumnNames(schema.names, source.name)
     kinds = [
         detect_column(*pair) if options.new else ColumnKind(classify_type(pair[1].type))
         for pair in zip(names.names, first.columns, strict=True)
@@ -81,7 +96,33 @@ def detect_typed(
     for name, each in zip(schema.names, kinds, strict=True):
         if not each.kind and name not in (*recipe.ignore, recipe.label):
             notices[make_notice("column", name=name)] = None
-    return recipe, notices, names
+    return recipe, notices, TypedColumns(names, lengths)
+
+
+def stated_columns(recipe: FeatureRecipe, options: ReaderOptions) -> set[Any]:
+    """Return the names of columns that a person asks for."""
+    return {recipe.label, recipe.id, *recipe.text, *recipe.ignore, *options.category}
+
+
+class TypedParser(TableParser):
+    """Rows of columns of Arrow types, of which some may be lists of numbers."""
+
+    def __init__(
+        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, columns: TypedColumns
+    ) -> None:
+        super().__init__(source, recipe, options, columns.names)
+        self.names, self.lengths = columns
+
+    def list_columns(self, places: Iterable[int]) -> list[str]:
+        """Return the names of columns of the file that hold the columns at some places."""
+        names = (self.names.names[place] for place in places)
+        held = (one if (one := find_list(name)) in self.lengths else name for name in names)
+        return list(dict.fromkeys(held))
+
+    def decode_lists(self, table: Any) -> DecodedColumns:
+        """Decode a table of wanted columns, of which some hold lists."""
+        wanted = [self.names.names[place] for place in self.wanted]
+        return self.decode_table(expand_lists(table, self.lengths).select(wanted))
 
 
 class TableDataset(NamedTuple):
@@ -137,16 +178,16 @@ def detect_columnar(
     else:
         opened = open_files(source, format)
     known = {name for name, _ in recipe.columns or ()}
-    stated = {recipe.label, recipe.id, *recipe.text, *recipe.ignore, *options.category}
+    stated = stated_columns(recipe, options)
     schema, index = divide_index(opened.dataset.schema, known | stated)
 
     def first_rows() -> Any:
         return opened.dataset.head(FIRST_ROWS, columns=schema.names, use_threads=False)
 
-    recipe, notices, names = detect_typed(source, recipe, options, schema, first_rows)
+    recipe, notices, columns = detect_typed(source, recipe, options, schema, first_rows)
     if index and options.new:
         notices[make_notice("index", names=", ".join(index))] = None
-    make = partial(ColumnarParser, names=names, opened=opened)
+    make = partial(ColumnarParser, columns=columns, opened=opened)
     return Detected(recipe, notices, make, source.rereadable or opened.copy is not None)
 
 
@@ -177,7 +218,7 @@ def copy_source(source: Source) -> TemporaryFile:
         return TemporaryFile(iter(lambda: stream.read(COPIED_AT_ONCE), b""))
 
 
-class ColumnarParser(TableParser):
+class ColumnarParser(TypedParser):
     """Rows of Parquet or Arrow files, or of a table in memory."""
 
     def __init__(
@@ -185,11 +226,11 @@ class ColumnarParser(TableParser):
         source: Source,
         recipe: FeatureRecipe,
         options: ReaderOptions,
-        names: ColumnNames,
+        columns: TypedColumns,
         opened: Opened,
     ) -> None:
-        super().__init__(source, recipe, options, names)
-        self.names, self.opened = names, opened
+        super().__init__(source, recipe, options, columns)
+        self.opened = opened
 
     def first_rows(self) -> Iterator[Batch]:
         """Yield the first rows, however batches and row groups are cut."""
@@ -208,7 +249,7 @@ class ColumnarParser(TableParser):
         import pyarrow
 
         scanned = self.opened.dataset.to_batches(
-            columns=[self.names.names[number] for number in self.wanted],
+            columns=self.list_columns(self.wanted),
             batch_size=BATCH_ROWS,
             batch_readahead=2,
             fragment_readahead=1,
@@ -234,7 +275,7 @@ class ColumnarParser(TableParser):
 
     def decode(self, data: Any) -> DecodedColumns:
         """Decode the columns of a table."""
-        return self.decode_table(data)
+        return self.decode_lists(data)
 
 
 def divide_index(schema: Any, stated: set[Any]) -> tuple[Any, list[str]]:

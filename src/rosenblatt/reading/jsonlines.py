@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 from ..parameters import InputError
-from .arrow import DecodedColumns, TableParser, to_arrow_type
-from .columnar import detect_typed
+from .arrow import DecodedColumns, to_arrow_type
+from .columnar import TypedColumns, TypedParser, detect_typed
+from .lists import find_list
 from .parser import BOM, SAMPLE, Detected
-from .recipe import ColumnNames, FeatureRecipe, ReaderOptions
+from .recipe import FeatureRecipe, ReaderOptions
 from .sources import LONGEST_ROW, Source
 from .values import NOT_UTF8, clean
 
@@ -26,7 +27,7 @@ def detect_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -
     first = infer_table(first_lines(source), source.name)
     known = dict(recipe.columns or ())
     for name in known:
-        if name not in first.column_names:
+        if name not in first.column_names and find_list(name) not in first.column_names:
             first = first.append_column(name, pyarrow.nulls(len(first)))
     words = {*options.category, *(name for name in known if known[name] != "number")}
     whole, none = pyarrow.types.is_integer, pyarrow.types.is_null
@@ -38,14 +39,14 @@ def detect_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -
         else field.type
         for field in first.schema
     }
-    recipe, notices, names = detect_typed(
+    recipe, notices, columns = detect_typed(
         source, recipe, options, pyarrow.schema(types), lambda: first
     )
-    make = partial(JsonLinesParser, names=names, types=types)
+    make = partial(JsonLinesParser, columns=columns, types=types)
     return Detected(recipe, notices, make, source.rereadable)
 
 
-class JsonLinesParser(TableParser):
+class JsonLinesParser(TypedParser):
     """Rows of a file of JSON lines; a key that a line lacks is a missing value."""
 
     def __init__(
@@ -53,27 +54,27 @@ class JsonLinesParser(TableParser):
         source: Source,
         recipe: FeatureRecipe,
         options: ReaderOptions,
-        names: ColumnNames,
+        columns: TypedColumns,
         types: dict[str, Any],
     ) -> None:
-        super().__init__(source, recipe, options, names)
-        self.names, self.types = names, types
+        super().__init__(source, recipe, options, columns)
+        self.types = types
 
     def decode(self, data: Any) -> DecodedColumns:
         """Decode the columns of whole lines, through Python where Arrow finds mixed types."""
         import pyarrow
 
-        names = [self.names.names[number] for number in self.wanted]
+        names = self.list_columns(self.wanted)
         schema = pyarrow.schema([(name, self.types[name]) for name in names])
         text = bytes(data)
         if not text.strip():
-            return self.decode_table(schema.empty_table())
+            return self.decode_lists(schema.empty_table())
         try:
-            return self.decode_table(read_table(text, schema, "ignore").select(names))
+            return self.decode_lists(read_table(text, schema, "ignore").select(names))
         except pyarrow.ArrowInvalid:
             rows = [parse_line(line) for line in text.split(b"\n") if line.strip()]
         columns = [self.column([row.get(name) for row in rows], name) for name in names]
-        return self.decode_table(pyarrow.Table.from_arrays(columns, schema=schema))
+        return self.decode_lists(pyarrow.Table.from_arrays(columns, schema=schema))
 
     def column(self, values: list[Any], name: str) -> Any:
         """Convert values to an Arrow array of the type of their column."""

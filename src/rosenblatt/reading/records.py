@@ -11,9 +11,8 @@ from typing import Any
 
 from ..kernels.lines import MISSING
 from ..parameters import InputError
-from .columnar import BATCH_ROWS, ColumnarParser
+from .columnar import BATCH_ROWS, ColumnarParser, TypedParser
 from .delimited import DelimitedParser
-from .jsonlines import JsonLinesParser
 from .reader import Reader
 from .sources import file_error
 
@@ -25,8 +24,8 @@ def list_record_columns(reader: Reader) -> list[str]:
     parser = reader.parser
     if isinstance(parser, DelimitedParser):
         return list(parser.profile.columns.names)
-    if isinstance(parser, ColumnarParser | JsonLinesParser):
-        return list(parser.names.names)
+    if isinstance(parser, TypedParser):
+        return parser.list_columns(range(len(parser.names)))
     raise InputError(
         f"{reader.source.name} holds {reader.format} rows, which have no cells to copy; use a "
         "table, such as CSV or JSON lines.",

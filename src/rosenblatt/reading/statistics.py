@@ -13,10 +13,11 @@ from ..kernels.algebra import Rows
 from ..parameters import ParameterError
 from .batches import Batch
 from .bins import MOST_BINNED
+from .lists import find_list
 from .notices import list_words
 from .parser import Parser
 from .recipe import FeatureRecipe, Frequencies, read_dtype
-from .scaling import MOST_KEPT, DenseSurvey, SparseSurvey, number_columns, pack_array
+from .scaling import MOST_KEPT, DenseSurvey, Scale, SparseSurvey, number_columns, pack_array
 
 if TYPE_CHECKING:
     from .reader import Reader
@@ -35,6 +36,26 @@ def select_learnt_rows(batch: Batch, split: Split, first_row: int) -> Rows:
     if not split:
         return rows
     return rows_where(rows, ~split.held_out(first_row, n_rows(rows)))
+
+
+def share_scales(names: list[str], scales: list[Scale]) -> list[Scale]:
+    """Give all places of a column of lists one factor, and one flag of missing lists.
+
+    >>> scales = [Scale(factor=1.0), Scale(factor=7**-0.5)]
+    >>> [round(scale.factor, 6) for scale in share_scales(["x[0]", "x[1]"], scales)]
+    [0.5, 0.5]
+    """
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        places.setdefault(find_list(name), []).append(place)
+    shared = list(scales)
+    for several in filter(lambda some: len(some) > 1, places.values()):
+        factor = float(np.mean([scales[place].factor ** -2 for place in several]) ** -0.5)
+        for place in several:
+            filling = scales[place].filling * factor / scales[place].factor
+            flagged = scales[place].flagged and place == several[0]
+            shared[place] = Scale(scales[place].centre, factor, filling, flagged)
+    return shared
 
 
 class SizeSurvey:
@@ -116,7 +137,7 @@ class SizeSurvey:
             return recipe
         if isinstance(self.seen, DenseSurvey):
             names = self.recipe.numeric()
-            found = self.seen.scales(self.recipe.scale, self.apart)
+            found = share_scales(names, self.seen.scales(self.recipe.scale, self.apart))
             scales = dict(zip(names, map(list, found), strict=True))
             dtype = read_dtype(self.recipe, self.reader.options)
             close = self.seen.indistinct(float(np.finfo(dtype).eps))

@@ -17,6 +17,7 @@ from ..reading.batches import Batch, join_batches
 from ..reading.columnar import detect_columnar
 from ..reading.label import LABEL_NAMES
 from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
+from ..reading.lists import count_places, expand_object
 from ..reading.objects import LARGEST, as_cells, decode_objects, decode_words, to_word
 from ..reading.recipe import FeatureRecipe, ReaderOptions
 from ..reading.sources import Location, Source
@@ -88,6 +89,7 @@ class TableMaker:
         self.label = recipe.label if isinstance(recipe.label, str) else "label"
         self.columns = [(name, kind) for name, kind in recipe.columns or ()]
         self.names = {name for name, _ in self.columns}
+        self.lengths = count_places(self.names)
         first, *rest = [name for name, _ in self.columns]
         self.all_in = itemgetter(first, *rest) if rest else lambda one: (one[first],)
         self.parser = self.new_parser(0)
@@ -106,6 +108,7 @@ class TableMaker:
 
     def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
         """Make rows from objects, with labels if ``labelled``."""
+        objects = self.expand(objects)
         for row, one in enumerate(objects, 1):
             if self.names.isdisjoint(one):
                 some = ", ".join(sorted(self.names)[:10])
@@ -115,6 +118,12 @@ class TableMaker:
             labels = self.read_labels(objects)
         batch = self.batch(objects, self.parser)
         return Learnable(batch.rows, batch.width, labels)
+
+    def expand(self, objects: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+        """Objects with a value for each place of their lists, if the model has such columns."""
+        with refused_in_row():
+            each = enumerate(objects, 1)
+            return [expand_object(one, self.lengths, row) for row, one in each]
 
     def batch(self, objects: Sequence[dict[str, Any]], parser: TableParser) -> Batch:
         """Make rows from objects with a parser."""
@@ -191,7 +200,7 @@ class TableMaker:
         """Make rows from objects, with the names of their features."""
         parser = self.new_parser(NAMES)
         worker = cast(TableParser, parser.worker(0, {}))
-        batch = self.batch(objects, worker)
+        batch = self.batch(self.expand(objects), worker)
         parser.absorb(worker)
         return batch, FeatureNames(dict(parser.vocabulary.known))
 

@@ -1,6 +1,7 @@
 """What a training prints, and when."""
 
 import io
+import itertools
 import json
 import sys
 from dataclasses import replace
@@ -143,34 +144,20 @@ def test_json_tells_the_same(clock, capsys):
 
 @pytest.mark.parametrize("size", [None, 10**9])
 def test_the_bar_goes_over_the_reading_and_then_over_epochs(clock, size):
-    watch = begun(Bar(), size, 4)
-    clock.now += 1
-    watch.batch(Tally(10, 500_000_000, None))
-    task = watch.bar.tasks[0]
-    assert (task.description, task.completed, task.total) == ("reading", 500_000_000, size)
-    watch.epoch(Epoch(1, 10, 1, 1, 0.0))
-    assert (task.description, task.completed, task.total) == ("epoch 1 of 4", 1, 4)
-    watch.close()
-
-
-@pytest.mark.parametrize("size", [None, 10**9])
-def test_the_bar_of_a_stream_goes_over_all_passes(clock, size):
-    watch = begun(Bar(), size, 4)
-    watch.epoch(Epoch(1, 10, 1, 1, 0.0))
-    clock.now += 1
-    watch.batch(Tally(10, 250_000_000, 3))
-    task = watch.bar.tasks[0]
-    assert task.description == "epoch 2 of 4"
-    assert task.completed == (size or 0) + 250_000_000
-    assert task.total == (size and 4 * size)
-    watch.close()
-
-
-def test_a_short_run_has_no_bar(clock):
-    watch = begun(Bar(), 10)
-    watch.batch(Tally(10, 10, 1))
-    assert watch.bar is None
-    watch.close()
+    for mistakes, first, share in ((None, "reading", 0.5), (3, "epoch 1 of 4", 0.125)):
+        watch = begun(Bar(), size, 4)
+        watch.batch(Tally(10, 500_000_000, mistakes))
+        assert watch.meter.bar is None  # a short run has none
+        clock.now += 1
+        watch.batch(Tally(10, 500_000_000, mistakes))
+        (task,) = watch.meter.bar.tasks
+        known = (share, 1.0) if size else (0, None)
+        assert (task.description, task.completed, task.total) == (first, *known)
+        watch.epoch(Epoch(1, 10, 1, 1, 0.0))
+        if mistakes is None:
+            known = ("epoch 1 of 4", 0.25, 1.0)
+            assert (task.description, task.completed, task.total) == known
+        watch.close()
 
 
 def test_the_quiet_say_nothing_but_notes(clock, capsys):
@@ -189,7 +176,7 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize("wanted", [True, False])
 def test_a_bar_of_reading_appears_on_standard_error_when_it_takes_long(wanted, monkeypatch):
-    terminal, times = Terminal(), iter([0.0, 0.1, 1.0, 2.0])
+    terminal, times = Terminal(), itertools.count(0.0, 0.4)
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(report.time, "perf_counter", lambda: next(times))

@@ -87,7 +87,7 @@ def test_nothing_is_left_to_compile(tmp_path):
         text=True,
         check=True,
     )
-    first, *lines = done.stdout.splitlines()
+    _, first, *lines = done.stdout.splitlines()
     assert first.startswith("All that the usual commands need is compiled (")
     assert [line for line in lines if line.startswith("lacking")] == []
     assert "Rosenblatt is compiling" not in done.stderr

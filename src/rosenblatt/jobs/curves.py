@@ -23,11 +23,11 @@ PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)  # thr
 
 
 class Column(NamedTuple):
-    """The scores of one class, whether rows are of it, and how many rows there are of each kind."""
+    """The scores of one class, whether rows are of it, and how many rows there are of each."""
 
     positive: Array
     scores: Array
-    weights: Array | None
+    weights: Array
 
     def ranks(self) -> RankCounts:
         """Return the counts of rows at or above each distinct score."""
@@ -35,81 +35,63 @@ class Column(NamedTuple):
 
     def count_rows(self) -> float:
         """Return the number of rows of the class."""
-        each = self.positive if self.weights is None else self.positive * self.weights
-        return float(each.sum())
+        return float(self.positive @ self.weights)
+
+    def merge(self, bins: int) -> "Column":
+        """Return at most so many distinct scores: quantiles, which count as equal within."""
+        thresholds, hits, others = self.ranks()
+        above = hits + others
+        ends = np.linspace(above[0], above[-1], min(bins, len(above)))
+        places = np.unique(np.searchsorted(above, ends)) if len(above) > bins else slice(None)
+        counts = [np.diff(each[places], prepend=0.0) for each in (hits, others)]
+        positive = np.repeat([True, False], len(counts[0]))
+        return Column(positive, np.tile(thresholds[places], 2), np.concatenate(counts))
 
 
 @dataclass
 class ScoreCounts:
-    """Scores of rows and their classes: all of them, or counts in bins if there are many.
+    """Scores of rows and their classes: all of them, or counts of quantiles if there are many.
 
-    Above ``most`` numbers the scores are counted in ``BINS`` bins per class. The bins are quantiles
-    of the rows so far, and the scores in one bin count as equal.
+    Above ``most`` numbers the scores of each class are merged to ``BINS``.
 
     Attributes
     ----------
-    scores, codes
-        Parts of the scores, and of class numbers or flags, while all are kept.
-    edges, counts
-        The lower edges of bins and the rows in them (others, positive), for each class.
+    parts
+        The scores, and class numbers or flags, that are not merged.
+    merged
+        For each class, those that are.
     """
 
     most: int = MOST_SCORES
-    scores: list[Array] = field(default_factory=list)
-    codes: list[Array] = field(default_factory=list)
-    edges: list[Array] = field(default_factory=list)
-    counts: list[Array] = field(default_factory=list)
+    parts: list[tuple[Array, Array]] = field(default_factory=list)
+    merged: list[Column] = field(default_factory=list)
     size: int = 0
 
     @property
     def exact(self) -> bool:
         """Whether all scores are kept."""
-        return not self.edges
+        return not self.merged
 
     def add(self, scores: Array, codes: Array) -> None:
         """Add rows: scores with one column, or one per class, and class numbers or flags."""
-        if not len(codes):
-            return
-        if self.exact:
-            self.scores.append(scores)
-            self.codes.append(codes)
+        if len(codes):
+            self.parts.append((scores, codes))
             self.size += scores.size
-            if self.size > self.most:
-                self.bin()
-        else:
-            self.count(scores, codes)
-
-    def bin(self) -> None:
-        """Replace the scores by counts in bins."""
-        scores, codes = np.concatenate(self.scores), np.concatenate(self.codes)
-        shares = np.linspace(0, 1, BINS)
-        for column in scores.reshape(len(scores), -1).T:
-            self.edges.append(np.unique(np.quantile(column, shares, method="nearest")))
-            self.counts.append(np.zeros((2, len(self.edges[-1]) + 1), np.int64))
-        self.scores, self.codes = [], []
-        self.count(scores, codes)
-
-    def count(self, scores: Array, codes: Array) -> None:
-        """Count rows in the bins of each class."""
-        for k, column in enumerate(scores.reshape(len(scores), -1).T):
-            places = np.searchsorted(self.edges[k], column, "right")
-            flags, size = flag_class(codes, k, scores.ndim == 1), self.counts[k].shape[1]
-            cells = np.bincount(flags * size + places, minlength=2 * size)
-            self.counts[k] += cells.reshape(2, size)
+        if self.size > self.most:
+            self.merged = [column.merge(BINS) for column in self.columns()]
+            self.parts, self.size = [], 0
 
     def columns(self) -> list[Column]:
         """Return the scores of each class against the rest; of two classes, of the positive one."""
-        if not self.exact:
-            pairs = zip(self.edges, self.counts, strict=True)
-            return [spread_bins(edges, counts) for edges, counts in pairs]
-        if not self.scores:
-            return []
-        scores, codes = np.concatenate(self.scores), np.concatenate(self.codes)
-        alone = scores.ndim == 1
-        return [
-            Column(flag_class(codes, k, alone), column, None)
-            for k, column in enumerate(scores.reshape(len(scores), -1).T)
-        ]
+        if not self.parts:
+            return self.merged
+        scores, codes = map(np.concatenate, zip(*self.parts, strict=True))
+        alone, found = scores.ndim == 1, list[Column]()
+        for k, column in enumerate(scores.reshape(len(scores), -1).T):
+            flags = codes[:, k] if codes.ndim == 2 else codes == (1 if alone else k)
+            both = [Column(flags, column, np.ones(len(column))), *self.merged[k : k + 1]]
+            found.append(Column(*map(np.concatenate, zip(*both, strict=True))))
+        return found
 
     def average(self, metric: Callable[..., float]) -> float:
         """Return the mean of a metric of flags, scores and weights over the classes."""
@@ -124,19 +106,6 @@ class ScoreCounts:
     def average_precision(self) -> float:
         """The average precision; of several classes the mean over those that occur."""
         return self.average(binary_average_precision)
-
-
-def flag_class(codes: Array, number: int, alone: bool) -> Array:
-    """Flag the rows of a class; of a single column of scores it has the number 1."""
-    return np.asarray(codes[:, number] if codes.ndim == 2 else codes == (1 if alone else number))
-
-
-def spread_bins(edges: Array, counts: Array) -> Column:
-    """Return bins as one weighted score each for other and for positive rows."""
-    lowest = np.nextafter(edges[:1], -np.inf, dtype=edges.dtype)
-    scores = np.concatenate([lowest, edges])
-    positive = np.repeat([False, True], len(scores))
-    return Column(positive, np.tile(scores, 2), counts.ravel().astype(np.float64))
 
 
 # Curves

@@ -79,29 +79,16 @@ class Coverage:
 
     asked: float
     make: Callable[[Array], Array] = field(repr=False)
-    rows: int = field(init=False, default=0)
-    inside: int = field(init=False, default=0)
-    total: float = field(init=False, default=0.0)
-    sizes: str = field(init=False, default="mean set size")
+    rows: int = 0
+    inside: int = 0
+    total: float = 0.0
+    sizes: str = "mean set size"
 
-    def add_sets(self, scores: Array, codes: Array) -> None:
-        """Count rows of classes; a number that is not that of a class is in no set."""
-        flags = self.make(scores)
-        known = np.flatnonzero(codes < flags.shape[1])
-        self.inside += int(np.count_nonzero(flags[known, codes[known]]))
-        self.add(float(flags.sum()), len(codes))
-
-    def add_intervals(self, scores: Array, numbers: Array) -> None:
-        """Count rows of numbers."""
-        low, high = self.make(scores).T
-        self.inside += int(np.count_nonzero((low <= numbers) & (numbers <= high)))
-        self.add(float((high - low).sum()), len(numbers))
-        self.sizes = "mean width"
-
-    def add(self, total: float, rows: int) -> None:
-        """Add the sizes of sets or intervals of some rows."""
-        self.total += total
-        self.rows += rows
+    def add(self, inside: Array, sizes: Array) -> None:
+        """Count rows: whether their labels are inside, and the sizes of their sets."""
+        self.rows += len(inside)
+        self.inside += int(np.count_nonzero(inside))
+        self.total += float(sizes.sum())
 
     @property
     def measured(self) -> float:
@@ -115,8 +102,8 @@ class Coverage:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures as JSON values; an infinite width is None."""
-        shares = {"asked": self.asked, "measured": defined(self.measured)}
-        return {**shares, "size": float(self.size) if np.isfinite(self.size) else None}
+        size = float(self.size) if np.isfinite(self.size) else None
+        return {"asked": self.asked, "measured": defined(self.measured), "size": size}
 
     def __str__(self) -> str:
         size = f"{self.sizes} {plain(self.size)}"
@@ -220,7 +207,9 @@ class NumberEvaluation(FileResult, NumberScore):
         every = np.arange(len(errors))
         self.keep_worst(row + 1, errors, every, batch.ids, numbers, predicted)
         if self.coverage is not None:
-            self.coverage.add_intervals(scores, numbers)
+            low, high = self.coverage.make(scores).T
+            self.coverage.sizes = "mean width"
+            self.coverage.add((low <= numbers) & (numbers <= high), high - low)
 
     def row_losses(self, batch: Batch, scores: Array, predicted: Array, row: int) -> RowLosses:
         """Return the absolute errors of the rows of a batch."""
@@ -278,7 +267,9 @@ class Evaluation(FileResult):
         words = as_words(get_labels(batch, row), self.classes)
         self.add(words, predicted, scores, batch.ids)
         if self.coverage is not None:
-            self.coverage.add_sets(scores, encode_words(words, self.classes))
+            sets, codes = self.coverage.make(scores), encode_words(words, self.classes)
+            inside = np.pad(sets, ((0, 0), (0, 1)))[np.arange(len(codes)), codes]
+            self.coverage.add(inside, sets.sum(axis=1))
 
     def row_losses(self, batch: Batch, scores: Array, predicted: Array, row: int) -> RowLosses:
         """Return the errors of the rows of a batch, and the log losses if there are any."""
@@ -356,48 +347,6 @@ class Evaluation(FileResult):
         right, rows = np.diag(self.confusion[:-1]), self.confusion[:-1].sum(axis=1)
         return class_scores(self.classes, right, self.confusion.sum(axis=0), rows)
 
-    @property
-    def error(self) -> float:
-        """The share of wrong rows."""
-        return self.score.error
-
-    @property
-    def macro_f1(self) -> float:
-        """The mean F1 of the classes."""
-        return float(np.mean([one.f1 for one in self.by_class()]))
-
-    @property
-    def balanced_accuracy(self) -> float:
-        """The mean recall of the classes that occur."""
-        return balanced_accuracy(self.confusion[:-1])
-
-    @property
-    def matthews_correlation(self) -> float:
-        """Matthews' correlation of the true and the predicted classes."""
-        return matthews_correlation(self.confusion[:-1])
-
-    @property
-    def roc_auc(self) -> float | None:
-        """The area under the ROC curve; of several classes the mean, each against the rest."""
-        found: float | None = defined(self.scores.roc_auc)
-        return found
-
-    @property
-    def average_precision(self) -> float | None:
-        """The average precision of the positive class; of several classes the mean."""
-        found: float | None = defined(self.scores.average_precision)
-        return found
-
-    @property
-    def log_loss(self) -> float | None:
-        """The log loss of the probabilities, if there are any."""
-        return float(self.losses[1] / self.losses[0]) if self.losses[0] else None
-
-    @property
-    def brier_score(self) -> float | None:
-        """The Brier score of the probabilities, if there are any."""
-        return float(self.losses[2] / self.losses[0]) if self.losses[0] else None
-
     def calibration_curve(self) -> list[CalibrationBin]:
         """Return predicted and observed shares by probability; empty without probabilities."""
         return self.calibration.curve()
@@ -423,16 +372,17 @@ class Evaluation(FileResult):
 
     def figures(self) -> dict[str, float | None]:
         """Return the figures of all rows by name; None where one is not defined."""
+        known, (rows, log_loss, brier) = self.confusion[:-1], self.losses
         return {
-            "error": defined(self.error),
-            "log_loss": self.log_loss,
-            "brier_score": self.brier_score,
+            "error": defined(self.score.error),
+            "log_loss": float(log_loss / rows) if rows else None,
+            "brier_score": float(brier / rows) if rows else None,
             "calibration_error": defined(self.calibration.error),
-            "roc_auc": self.roc_auc,
-            "average_precision": self.average_precision,
-            "macro_f1": self.macro_f1,
-            "balanced_accuracy": defined(self.balanced_accuracy),
-            "matthews_correlation": self.matthews_correlation,
+            "roc_auc": defined(self.scores.roc_auc),
+            "average_precision": defined(self.scores.average_precision),
+            "macro_f1": float(np.mean([one.f1 for one in self.by_class()])),
+            "balanced_accuracy": defined(balanced_accuracy(known)),
+            "matthews_correlation": matthews_correlation(known),
         }
 
     def headline(self) -> str:
@@ -473,8 +423,6 @@ class Evaluation(FileResult):
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
         return {
-            "thresholds": [],
-            "calibration": [],
             **super().as_dict(),
             "positive_class": self.positive_class,
             "exact_areas": self.scores.exact,
@@ -591,33 +539,21 @@ class LabelSetEvaluation(FileResult):
         """Return precision, recall and F1 of each label."""
         return class_scores(self.classes, self.right, self.said, self.there)
 
-    @property
-    def micro_f1(self) -> float:
-        """F1 over all labels of all rows."""
-        return self.score.micro_f1 or 0.0
-
-    @property
-    def macro_f1(self) -> float:
-        """The mean F1 of the labels."""
-        return float(np.mean([one.f1 for one in self.by_class()]))
-
-    @property
-    def hamming_loss(self) -> float:
-        """The share of pairs of a row and a known label that are wrong."""
-        wrong = int((self.said + self.there - 2 * self.right).sum())
-        return wrong / (self.rows * len(self.classes)) if self.rows else float("nan")
-
     def counts(self) -> dict[str, Any]:
         """Return the number of rows and of errors."""
         return {"rows": self.rows, "errors": self.errors}
 
     def figures(self) -> dict[str, float | None]:
-        """Return the figures of all rows by name; None where one is not defined."""
+        """Return the figures of all rows by name; None where one is not defined.
+
+        The Hamming loss is the share of pairs of a row and a known label that are wrong.
+        """
+        wrong, pairs = self.said + self.there - 2 * self.right, self.rows * len(self.classes)
         return {
             "error": defined(self.score.error),
-            "micro_f1": self.micro_f1,
-            "macro_f1": self.macro_f1,
-            "hamming_loss": defined(self.hamming_loss),
+            "micro_f1": self.score.micro_f1 or 0.0,
+            "macro_f1": float(np.mean([one.f1 for one in self.by_class()])),
+            "hamming_loss": int(wrong.sum()) / pairs if pairs else None,
             "roc_auc": defined(self.scores.roc_auc),
             "average_precision": defined(self.scores.average_precision),
         }

@@ -9,7 +9,6 @@ import warnings
 from typing import Any
 
 import click
-from click.shell_completion import get_completion_class
 
 from .. import __version__
 from ..parameters import suggest_name
@@ -46,26 +45,8 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
-def show_completion(context: click.Context, _: click.Parameter, shell: str | None) -> None:
-    """Print the script that completes commands in a shell, and stop."""
-    if shell is not None:
-        kind = get_completion_class(shell)
-        assert kind is not None
-        print(kind(app, {}, "rosenblatt", "_ROSENBLATT_COMPLETE").source())
-        context.exit()
-
-
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="rosenblatt", message="%(prog)s %(version)s")
-@click.option(
-    "--show-completion",
-    type=click.Choice(["bash", "zsh", "fish"]),
-    metavar="SHELL",
-    callback=show_completion,
-    expose_value=False,
-    is_eager=True,
-    help="Print the completion script for bash, zsh or fish and exit.",
-)
 def app() -> None:
     """Fast online linear models: train, evaluate, serve and prove."""
 
@@ -134,21 +115,14 @@ def explain_missing(sentence: str) -> str:
     return f"{sentence}{suggest_name(name, BUILT_IN)} The built-in sets are {', '.join(BUILT_IN)}."
 
 
-def show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: Any = None,
-    line: str | None = None,
-) -> None:
+def show_warning(message: Any, category: Any, *place: Any, **_: Any) -> None:
     """Say what a user is warned of as a note, without the line of code that it comes from."""
     if issubclass(category, UserWarning):
         from .data import print_note
 
         print_note(message)
     else:
-        print(warnings.formatwarning(message, category, filename, lineno), end="", file=sys.stderr)
+        print(warnings.formatwarning(message, category, *place[:2]), end="", file=sys.stderr)
 
 
 def stop(sentence: str, code: str) -> None:

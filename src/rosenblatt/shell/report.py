@@ -197,14 +197,39 @@ def write_line(line: str) -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - until the end
 
 
+class Meter:
+    """A bar for a terminal, which appears once something takes longer than a moment."""
+
+    def __init__(self, on_stderr: bool = False) -> None:
+        self.on_stderr, self.started, self.what = on_stderr, read_clock(), ""
+        self.bar: Any = None
+
+    def move(self, what: str, share: float | None, words: str) -> None:
+        """Show which share is done of what, if that is known."""
+        if self.bar is None and read_clock() - self.started > 0.5:
+            self.bar = new_bar(on_stderr=self.on_stderr)
+            self.bar.start()
+            self.line = self.bar.add_task("", total=None, speed="")
+        if self.bar is None:
+            return
+        if what.split()[0] != self.what:  # from reading to epochs
+            self.bar.reset(self.line)
+            self.what = what.split()[0]
+        total = None if share is None else 1.0
+        self.bar.update(self.line, description=what, completed=share or 0, total=total, speed=words)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self.bar is not None:
+            self.bar.stop()
+
+
 class Bar(Printed):
     """Prints lines with a bar below them, for a terminal."""
 
     def __init__(self, every: bool = False) -> None:
         super().__init__(every)
-        self.bar: Any = None
-        self.only_read = False
-        self.started = self.begun
+        self.meter, self.only_read = Meter(), False
 
     def batch(self, tally: Tally) -> None:
         """Move the bar: over the reading, or over all passes of a stream."""
@@ -219,64 +244,45 @@ class Bar(Printed):
     def advance(self, tally: Tally) -> None:
         """Move the bar."""
         self.only_read = tally.mistakes is None
-        speed = tally.bytes_read / max(read_clock() - self.begun, 1e-9) / 1e6
-        if self.only_read:
-            self.move("reading", tally.bytes_read, self.size, f"{speed:,.0f} MB/s")
-        else:
-            all_passes = None if self.size is None else self.size * self.max_iter
-            done = (self.size or 0) * self.epochs + tally.bytes_read
+        share = tally.bytes_read / self.size if self.size else None
+        what = "reading"
+        if not self.only_read:
             what = f"epoch {self.epochs + 1} of {self.max_iter}"
-            self.move(what, done, all_passes, f"{speed:,.0f} MB/s")
+            share = None if share is None else (self.epochs + share) / self.max_iter
+        speed = tally.bytes_read / max(read_clock() - self.begun, 1e-9) / 1e6
+        self.meter.move(what, share, f"{speed:,.0f} MB/s")
 
     def epoch(self, epoch: Epoch) -> None:
         """Print an epoch, and move the bar if it counts epochs."""
         super().epoch(epoch)
         if self.only_read:
-            self.move(f"epoch {epoch.epoch} of {self.max_iter}", epoch.epoch, self.max_iter, "")
+            done = epoch.epoch / self.max_iter
+            self.meter.move(f"epoch {epoch.epoch} of {self.max_iter}", done, "")
 
     def tried(self, done: int, total: int) -> None:
         """Move the bar over the trials."""
-        self.move("trials", done, total, f"{done} of {total}")
-
-    def move(self, what: str, done: int, total: int | None, speed: str) -> None:
-        """Show what is done of a total, once it takes longer than a moment."""
-        if self.bar is None and read_clock() - self.started > 0.5:
-            self.bar = new_bar()
-            self.bar.start()
-            self.what, self.line = what.split()[0], self.bar.add_task("", total=None, speed="")
-        if self.bar is not None:
-            if what.split()[0] != self.what:  # from reading to epochs: other units
-                self.bar.reset(self.line)
-                self.what = what.split()[0]
-            self.bar.update(self.line, description=what, completed=done, total=total, speed=speed)
+        self.meter.move("trials", done / total, f"{done} of {total}")
 
     def close(self) -> None:
         """Remove the bar."""
         super().close()
-        if self.bar is not None:
-            self.bar.stop()
+        self.meter.close()
 
 
 @contextmanager
 def show_reading(size: int | None, wanted: bool) -> Iterator[Callable[[int], None]]:
     """Yield a function of the bytes read that moves a bar on standard error.
 
-    The bar appears once reading takes longer than a moment; without ``wanted`` there is none.
+    Without ``wanted`` there is none.
     """
-    begun, bar, line = read_clock(), None, None
+    meter = Meter(on_stderr=True)
 
     def move(bytes_read: int) -> None:
-        nonlocal bar, line
-        seconds = read_clock() - begun
-        if wanted and bar is None and seconds > 0.5:
-            bar = new_bar(on_stderr=True)
-            bar.start()
-            line = bar.add_task("reading", total=size, speed="")
-        if bar is not None:
-            bar.update(line, completed=bytes_read, speed=f"{bytes_read / seconds / 1e6:,.0f} MB/s")
+        if wanted:
+            speed = bytes_read / max(read_clock() - meter.started, 1e-9) / 1e6
+            meter.move("reading", bytes_read / size if size else None, f"{speed:,.0f} MB/s")
 
     try:
         yield move
     finally:
-        if bar is not None:
-            bar.stop()
+        meter.close()

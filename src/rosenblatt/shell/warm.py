@@ -27,32 +27,22 @@ def warm_up() -> None:
     The compiled code stays on disk. Run this after installing, or when building an image.
     """
     from ..kernels.algebra import mix
-    from ..kernels.compiling import NOTICE, stays_on_disk
-    from ..training.bars import new_bar
+    from ..kernels.compiling import stays_on_disk
     from .app import app
 
     if not stays_on_disk(mix):
         raise CommandError(
             "Compiled code would not stay on disk; set NUMBA_CACHE_DIR to a folder that is "
-            "writable, and leave NUMBA_DISABLE_JIT unset.",
-            "cache",
+            "writable, and leave NUMBA_DISABLE_JIT unset."
         )
-    begin, bar = time.perf_counter(), new_bar()
-    bar.console.file = sys.stdout  # also while commands write elsewhere
-    bar.disable = not sys.stdout.isatty()
-    with tempfile.TemporaryDirectory() as name, bar, ThreadPoolExecutor(1) as beside:
+    begin = time.perf_counter()
+    print("Compiling what the usual commands need; this may take a minute.", flush=True)
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(1) as beside:
         others = beside.submit(run_beside, list_commands_of_slices(Path(name)))
-        jobs = list_usual_commands(Path(name))
-        line = bar.add_task("", total=len(jobs) + 1, speed="")
-        with NOTICE.report_to(lambda kernel: bar.update(line, speed=kernel)):
-            for words in jobs:
-                bar.update(line, description=f"{words[0]} {Path(words[-1]).name}", speed="")
-                with silence():
-                    app([str(word) for word in words], standalone_mode=False)
-                bar.advance(line)
-        bar.update(line, description="other models", speed="")
+        for words in list_usual_commands(Path(name)):
+            with silence():
+                app([str(word) for word in words], standalone_mode=False)
         others.result()
-        bar.advance(line)
     seconds = time.perf_counter() - begin
     print(f"All that the usual commands need is compiled ({seconds:.0f} s).")
 
@@ -88,7 +78,7 @@ def run_beside(jobs: list[list[Any]]) -> None:
         command = [sys.executable, "-m", "rosenblatt", *map(str, words)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
-            raise CommandError(f"Some models could not be compiled: {done.stderr.strip()}", "cache")
+            raise CommandError(f"Some models could not be compiled: {done.stderr.strip()}")
 
 
 def sample_lines(kind: str, classes: int) -> Iterator[str]:

@@ -447,14 +447,15 @@ def print_result(
     name: str, model: "Model", seconds: float, options: TrainOptions, report: list[str]
 ) -> None:
     """Test a model if a file for that was named, and print the result of the training."""
-    from ..jobs.data import open_like
-    from ..jobs.evaluate import evaluate
-    from ..learners.kinds import make_learner
     from .report import print_event, print_line
-    from .score import note_rows
 
     found, lines = None, list[str]()
     if options.test is not None:
+        from ..jobs.data import open_like
+        from ..jobs.evaluate import evaluate
+        from ..learners.kinds import make_learner
+        from .score import note_rows
+
         opened = open_like(model, options.test, labels=True)
         positive = model.facts.get("tuning", {}).get("positive_class")
         found = evaluate(make_learner(model, name), opened, positive_class=positive)

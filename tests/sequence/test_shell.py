@@ -75,7 +75,7 @@ def test_chunks(shell, files):
         (["--balanced"], "rows-only"),
         (["--tune"], "rows-only"),
         (["--set", "r=2"], "rows-only"),
-        (["--plot", "a.png"], "plot-labels"),
+        (["--plot", "a.png"], "option"),
         (["--rule", "arow"], "rows-only"),
         (["--set", "early_stopping=true"], "rows-only"),
         (["--checkpoint", "1", "-o", "m"], "rows-only"),

@@ -54,9 +54,7 @@ def inspect(model: "Model", learner: Any, options: "InspectOptions") -> None:
 
     top = options.top_or_default()
     if options.data is not None or options.plot is not None:
-        raise CommandError(
-            "--data and --plot are for models of rows; leave them out.", "model-kind"
-        )
+        raise CommandError("--data and --plot are for models of rows; leave them out.")
     if options.json:
         features = {
             str(name): [

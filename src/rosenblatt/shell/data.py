@@ -245,4 +245,4 @@ def check_output(output: Path | None, *inputs: Any) -> None:
 def check_input(path: str | None) -> None:
     """Refuse before the work a file that will be read after it and is not there."""
     if path is not None and path != "-" and not (Path(path).exists() or glob(path)):
-        raise CommandError(f"There is no file {path}.")
+        raise FileNotFoundError(f"There is no file {path}.")

@@ -456,7 +456,8 @@ def refuse_other_models(model: Model) -> None:
         )
     if hashes and (recipe.get("rows") != "table" or others):
         raise ValueError(
-            f"The model hashes names, products or bins, which ONNX cannot do; {instead}"
+            "The model hashes names, products or bins, which ONNX cannot do; train with "
+            "--no-tune on columns of numbers and categories, or predict with rosenblatt."
         )
 
 

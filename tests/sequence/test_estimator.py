@@ -290,7 +290,11 @@ def test_tags_may_be_numbers_and_sentences_empty():
         (["a b"], [["A"]], r"X\[0\] is 'a b'"),
         ("a b", [["A"]], "list of sentences"),
         ([["a", 3]], [["A", "B"]], r"X\[0\]\[1\] has 3 as its word"),
-        ([[("a", "x"), ("b",)]], [["A", "B"]], r"X\[0\]\[1\] is \('b',\), without the column"),
+        (
+            [[("a", "x"), ("b",)]],
+            [["A", "B"]],
+            r"X\[0\]\[1\] is \('b',\); this model knows the columns word, pos",
+        ),
         ([[1, 2]], [["A", "B"]], "X begins with 1"),
         ([["a", "b"]], [["A", "A"]], "only one tag"),
         ([[]], [[]], "no token"),

@@ -188,7 +188,7 @@ def test_one_tag_more(name):
     assert np.array_equal(learner_scores, mapped) or name in ("chunks", "average")
     saved = before.to_model({})
     for _ in range(30):
-        after.learn(
+        after.learn_sentences(
             examples(after, [["zebra", *x] for x in X], [[label, *tags] for tags in split(old, X)])
         )
     found = after.classes[after.predict(read_sentences([["zebra", "the"]], after.columns))]
@@ -205,17 +205,6 @@ def test_tags_that_cannot_be_added():
     chunks = taggers.fitted("chunks")._learner
     with pytest.raises(ValueError, match="write chunks in IOB2; 'NOUN' does not"):
         chunks.with_class("NOUN")
-
-
-def test_sentences_that_were_wrong_are_marked():
-    learner = taggers.fitted("last")._learner
-    X, y = taggers.data_of("last", seed=3)
-    sentences, tags = examples(learner, X, y)
-    codes = np.searchsorted(learner.classes, tags)
-    right = np.add.reduceat(learner.predict(sentences) == codes, sentences.starts[:-1])
-    wrong = np.zeros(1, bool)
-    learner.learn(examples(learner, X[:1], y[:1]), wrong)
-    assert wrong[0] == (right[0] < len(X[0]))
 
 
 FORGED = {

@@ -80,7 +80,7 @@ def test_chunks(shell, files):
         (["--set", "early_stopping=true"], "rows-only"),
         (["--checkpoint", "1", "-o", "m"], "rows-only"),
         (["--set", "order=active"], "out-of-range"),
-        (["--set", "features=nowhere"], "file"),
+        (["--set", "features=nowhere"], "option"),
     ],
 )
 def test_what_does_nothing_is_refused(shell, files, options, code):

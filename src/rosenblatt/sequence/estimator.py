@@ -13,7 +13,7 @@ from ..training.fit import start
 from ..training.plan import Request
 from ..training.run import Run
 from .explaining import TokenExplanation
-from .learner import FoundSentences, SequenceLearner
+from .learner import SequenceLearner
 from .parameters import PARAMETERS, check_parameters
 from .schemes import check_classes, encode_tags, find_tag_set
 from .sentences import (
@@ -23,7 +23,6 @@ from .sentences import (
     leave_out_markers,
     read_sentences,
 )
-from .templates import resolve_templates
 from .training import SentenceSource, make_sequence_plan
 
 
@@ -131,7 +130,7 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
             Request(parameters=given | {"random_state": make_seed(self.random_state)})
         )
         with self._unchanged_by_errors():
-            source = SentenceSource(sentences, tags, columns)
+            source: Any = SentenceSource(sentences, tags, columns)
             learner = source.begin(given)
             self._train(learner, start(plan, source, learner))
         return self
@@ -161,13 +160,11 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
         with self._unchanged_by_errors():
             known = check_classes(self._resolve_classes(classes, first))
             if first:
-                templates = resolve_templates(self.features, columns)
                 codes, values = encode_tags(tags, known), self._values()
                 own = find_tag_set(values, known, codes, sentences.starts, all_inside=True)
-                found = FoundSentences(own, columns, templates)
-                self._learner = SequenceLearner.begin(values, found)
+                self._learner = SequenceLearner.begin(values, own, columns)
             self._learner.set_parameters(self._values())
-            count = self._learner.learn((sentences, tags))
+            count = self._learner.learn_sentences((sentences, tags))
             self.take_over(self._learner, [count.as_epoch()], "max_iter", {})
         return self
 

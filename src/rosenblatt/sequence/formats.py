@@ -1,8 +1,8 @@
 """Read files of sentences: CoNLL-U, columns of CoNLL-2000 to 2003, word/TAG, plain text."""
 
 import logging
-import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..parameters import InputError, ParameterError
 from ..reading.notices import make_notice
 from ..reading.sources import Source
 from .kernels.conll import TokenLines, read_token_lines
-from .sentences import Sentences
+from .sentences import Sentences, find_starts
 from .strings import Categorical, Strings
 
 TREE_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -44,11 +44,6 @@ class TaggedFile(NamedTuple):
     tag_ends: Array
 
 
-BLANK = np.zeros(256, bool)
-BLANK[[*range(9, 14), *range(28, 33)]] = True
-OTHER_BLANKS = re.compile(
-    rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80"
-)
 BOM = "\ufeff".encode()
 AT_ONCE = 1 << 20  # bytes that are read from a stream at once
 
@@ -245,7 +240,7 @@ def read_lines(
     words, starts = split_words(piece.data)
     tags = None
     if layout.format == "tagged":
-        words, tags = split_tags(piece, words, with_tags)
+        words, tags = split_tags(piece, words, starts, with_tags)
     typed = {columns[0]: Categorical.of(words)}
     nothing, found = np.zeros(0, np.int64), tags if with_tags else None
     name, data = piece.name, piece.data
@@ -254,15 +249,13 @@ def read_lines(
 
 def split_words(data: bytes) -> tuple[Strings, Array]:
     """Return the words between blanks, and where each line begins among them."""
-    letters = np.frombuffer(OTHER_BLANKS.sub(lambda found: b" " * len(found[0]), data), np.uint8)
-    inside = np.concatenate([[False], ~BLANK[letters], [False]])
-    edges = np.flatnonzero(inside[1:] != inside[:-1])
-    begins, ends = edges[::2].copy(), edges[1::2].copy()
-    lines = np.searchsorted(begins, np.flatnonzero(letters == ord("\n")))
-    return Strings(letters, begins, ends), np.concatenate([[0], lines, [len(begins)]])
+    lines = [line.split() for line in data.decode().split("\n")]
+    return Strings.of(list(chain.from_iterable(lines))), find_starts(lines)
 
 
-def split_tags(piece: Piece, tokens: Strings, needed: bool) -> tuple[Strings, Strings]:
+def split_tags(
+    piece: Piece, tokens: Strings, starts: Array, needed: bool
+) -> tuple[Strings, Strings]:
     """Split tokens such as word/TAG into words and tags; a token without a tag is a word."""
     last = np.full(tokens.size, -1)
     slashes = np.flatnonzero(tokens.data == ord("/"))
@@ -272,7 +265,7 @@ def split_tags(piece: Piece, tokens: Strings, needed: bool) -> tuple[Strings, St
     split = (last > tokens.begins) & (not needed or last < tokens.ends - 1)
     if needed and not split.all():
         wrong = int(np.argmin(split))
-        line = piece.lines_before + piece.data.count(b"\n", 0, int(tokens.begins[wrong])) + 1
+        line = piece.lines_before + int(np.searchsorted(starts, wrong, "right"))
         text = tokens.text(wrong)
         raise refuse(piece.name, f"expected word/TAG, got {text!r}.", "not-word-tag", line)
     ends = np.where(split, last, tokens.ends)

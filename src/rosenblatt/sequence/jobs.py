@@ -1,6 +1,7 @@
 """Files of sentences: train a tagger on one, evaluate it, and fill in the tags of a file."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -95,7 +96,7 @@ def train_on_sentences(file: SentenceFile, job: FileJob) -> Model:
     layout = find_layout(pieces[0], kind, file.label)._replace(encoding=file.encoding)
     columns = name_columns(layout)
     sentences, tags = read_parts(pieces, layout, columns)
-    source = SentenceSource(sentences, tags, columns, as_json(layout), opened.origin)
+    source: Any = SentenceSource(sentences, tags, columns, as_json(layout), opened.origin)
     initial = None if job.initial is None else SequenceLearner.from_model(job.initial)
     if initial is not None and initial.columns != columns:
         raise ParameterError(

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ..data.rows import Array
-from ..learners.base import Learner, Use, check_use
+from ..learners.base import Learner, check_use
 from ..parameters import ParameterError, defaults
 from ..storage.model import Model
 from ..training.history import Checkpoint, Count, Epoch
@@ -23,18 +23,10 @@ from .parameters import PARAMETERS
 from .schemes import Scheme, Tagged, TagSet, encode_tags, flag_inner_tags, make_chunk_tags
 from .sentences import FEATURES, Sentences
 from .state import PathState, SequenceTask, decode, refuse_too_many_tags
-from .templates import LEXICON, Template, format_template
+from .templates import LEXICON, format_template, resolve_templates
 
 LASTING = ("constraints", "solution")  # parameters that cannot change later
 SPARE = 1 << 17  # features without weights that a dictionary may have above those with some
-
-
-class FoundSentences(NamedTuple):
-    """The tags, columns and templates that were found in sentences."""
-
-    tags: TagSet
-    columns: tuple[str, ...]
-    templates: list[Template]
 
 
 @dataclass
@@ -60,6 +52,10 @@ class SequenceLearner(Learner):
     kind: ClassVar[str] = "sequence"
     state_types = dict.fromkeys(("last", "average"), TaggerArrays)
     estimator: ClassVar[str] = "SequencePerceptron"
+    refusals: ClassVar[Mapping[str, str]] = {
+        use: f"A tagger cannot {use}; train it with several settings and compare them."
+        for use in ("resume", "step", "tune")
+    }
     parameters: Mapping[str, Any]
     tags: TagSet
     dictionary: Dictionary
@@ -70,21 +66,13 @@ class SequenceLearner(Learner):
     """The weights that predict; None after learning."""
 
     @classmethod
-    def begin(cls, plan: Mapping[str, Any], found: FoundSentences) -> Self:
-        """Make an untrained tagger.
-
-        Parameters
-        ----------
-        plan
-            The parameters of ``SequencePerceptron``.
-        found
-            The tags, columns and templates.
-        """
-        tags, columns, templates = found
+    def begin(cls, parameters: Mapping[str, Any], tags: TagSet, columns: tuple[str, ...]) -> Self:
+        """Make an untrained tagger for tags, and for tokens of some columns."""
+        templates = resolve_templates(parameters["features"], columns)
         refuse_too_many_tags(len(tags.names))
-        average = plan["solution"] == "average"
+        average = parameters["solution"] == "average"
         state = PathState.zeros(len(tags.names), average, tags.forbidden)
-        return cls(plan, tags, Dictionary(columns, templates), Lexicon(), [state])
+        return cls(parameters, tags, Dictionary(columns, templates), Lexicon(), [state])
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
@@ -130,12 +118,6 @@ class SequenceLearner(Learner):
             history,
             checkpoint,
         )
-
-    def refusal(self, use: Use) -> str:
-        """Return why the learner cannot be used so, as a sentence; "" if it can."""
-        if use in ("resume", "step", "tune"):
-            return f"A tagger cannot {use}; train it with several settings and compare them."
-        return ""
 
     # Properties
 
@@ -223,11 +205,8 @@ class SequenceLearner(Learner):
         n_features = self.dictionary.n_features
         return SequenceTask(tokens, starts, codes, every, self.settings, n_features)
 
-    def learn(self, examples: Tagged, wrong: Array | None = None) -> Count:
-        """Learn from sentences once, in their order; after an error nothing has changed.
-
-        ``wrong`` has a flag for each sentence, set if the last weights tagged it wrongly.
-        """
+    def learn_sentences(self, examples: Tagged) -> Count:
+        """Learn from sentences once, in their order; after an error nothing has changed."""
         sentences, tags = examples
         self.forget_many()
         count, other = Count(), self.copy()
@@ -237,9 +216,6 @@ class SequenceLearner(Learner):
         other.state.widen(task.width)
         for learnt in other.state.sweep(task, task.row_order, None):
             count.tally(learnt)
-            if wrong is not None:
-                updates = learnt.updates
-                wrong[updates["position"][updates["margin"] <= 0]] = True
         vars(self).update(vars(other), kept=None)
         return count
 

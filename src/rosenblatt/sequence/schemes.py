@@ -157,40 +157,29 @@ def inner_codes(codes: Array, starts: Array, parts: list[tuple[str, str]]) -> Ar
     return np.where(chunks.kinds == 0, 4 * len(kinds), found)
 
 
-class SchemeCount(NamedTuple):
-    """The number of tags of chunks, and how many of them violate each scheme.
+def find_scheme(tags: list[str], codes: Array, starts: Array) -> tuple[Scheme, Array] | None:
+    """Find the scheme that the tags of sentences fit best, and flag the tags of IOBES that occur.
 
-    ``used`` flags the tags of IOBES that occur.
+    None if tags do not write chunks, or fit no scheme.
     """
-
-    tags: int
-    odd: dict[str, int]
-    used: Array
-
-    @classmethod
-    def of(cls, tags: list[str], codes: Array, starts: Array) -> "SchemeCount":
-        """Count in some sentences."""
-        parts, separator = split_chunk_tags(tags) or ([], "")
-        inner, odd = inner_codes(codes, starts, parts), {}
-        for name in list_schemes({letter for letter, _ in parts}):
-            scheme = Scheme(name, tags, list_inner_tags(parts), separator)
-            odd[name] = int((scheme.outside(inner, starts, strictly=True) != codes).sum())
-        counts = np.bincount(inner, minlength=len(list_inner_tags(parts)))
-        return cls(int(counts[:-1].sum()), odd, counts > 0)
-
-    def scheme(self, tags: list[str]) -> Scheme | None:
-        """Choose the scheme that fits best, with all tags of IOBES; None if none fits."""
-        name = min(self.odd, key=self.odd.__getitem__)
-        if self.odd[name] > MOST_ODD * max(self.tags, 1):
-            return None
-        if self.odd[name]:
-            logging.getLogger("rosenblatt").warning(
-                "%d tags violate the scheme %s; they were read as conlleval reads them.",
-                self.odd[name],
-                name,
-            )
-        parts, separator = split_chunk_tags(tags) or ([], "")
-        return Scheme(name, tags, list_inner_tags(parts), separator)
+    split = split_chunk_tags(tags)
+    if split is None:
+        return None
+    parts, separator = split
+    inner, every = inner_codes(codes, starts, parts), list_inner_tags(parts)
+    names = list_schemes({letter for letter, _ in parts})
+    schemes = [Scheme(name, tags, every, separator) for name in names]
+    odd = [int((scheme.outside(inner, starts, strictly=True) != codes).sum()) for scheme in schemes]
+    best, counts = int(np.argmin(odd)), np.bincount(inner, minlength=len(every))
+    if odd[best] > MOST_ODD * max(counts[:-1].sum(), 1):
+        return None
+    if odd[best]:
+        logging.getLogger("rosenblatt").warning(
+            "%d tags violate the scheme %s; they were read as conlleval reads them.",
+            odd[best],
+            names[best],
+        )
+    return schemes[best], counts > 0
 
 
 def list_schemes(letters: set[str]) -> list[str]:
@@ -319,11 +308,10 @@ def find_tag_set(
         Whether to have all tags of IOBES, as others may come later.
     """
     names = classes.tolist()
-    if parameters["constraints"] != "none" and split_chunk_tags(names) is not None:
-        counts = SchemeCount.of(names, codes, starts)
-        scheme = counts.scheme(names)
-        if scheme is not None:
-            return make_chunk_tags(classes, scheme, counts.used | all_inside)
+    found = None if parameters["constraints"] == "none" else find_scheme(names, codes, starts)
+    if found is not None:
+        scheme, used = found
+        return make_chunk_tags(classes, scheme, used | all_inside)
     return TagSet(classes, [str(name) for name in names])
 
 

@@ -143,41 +143,33 @@ def read_sentences(X: Any, columns: Sequence[str]) -> Sentences:
         return read_features(starts, tokens)
     if len(columns) == 1 and (not tokens or isinstance(tokens[0], str)):
         return Sentences(starts, {columns[0]: number_strings(tokens, starts, columns[0])})
-    check_widths(tokens, columns, starts)
-    found = {}
-    for number, name in enumerate(columns):
-        key: Any = name if tokens and isinstance(tokens[0], Mapping) else number
-        try:
-            texts = [token[key] for token in tokens]
-        except (KeyError, IndexError, TypeError):
-            place = next(i for i, token in enumerate(tokens) if lacks(token, key))
-            raise ValueError(
-                f"{locate(place, starts)} is {tokens[place]!r:.60}, without the column {name!r}; "
-                f"all tokens need the columns {', '.join(columns)}."
-            ) from None
-        found[name] = number_strings(texts, starts, name)
-    return Sentences(starts, found)
+    by_name = bool(tokens) and isinstance(tokens[0], Mapping)
+    keys: Sequence[Any] = columns if by_name else range(len(columns))
+    check_columns(tokens, columns, starts, by_name)
+    texts = ([token[key] for token in tokens] for key in keys)
+    return Sentences(
+        starts,
+        {name: number_strings(own, starts, name) for name, own in zip(columns, texts, strict=True)},
+    )
 
 
-def check_widths(tokens: Sequence[Any], columns: Sequence[str], starts: Array) -> None:
-    """Refuse tuples with more columns than the model, and strings if it has several columns."""
+def check_columns(
+    tokens: Sequence[Any], columns: Sequence[str], starts: Array, by_name: bool
+) -> None:
+    """Refuse tokens without the columns of the model, and with more of them by place."""
+    wanted = set(columns)
     for place, token in enumerate(tokens):
-        longer = isinstance(token, tuple) and len(token) > len(columns)
-        if longer or (isinstance(token, str) and len(columns) > 1):
+        if by_name:
+            fitting = isinstance(token, Mapping) and wanted <= token.keys()
+        else:
+            fitting = isinstance(token, tuple | list) and len(token) == len(columns)
+        if not fitting:
             known = f"the columns {', '.join(columns)}" if len(columns) > 1 else "words alone"
+            kind = "a string" if len(columns) == 1 else f"{len(columns)} strings"
             raise ValueError(
                 f"{locate(place, starts)} is {token!r:.60}; this model knows {known}, so a token "
-                f"must be {'a string' if len(columns) == 1 else f'{len(columns)} strings'}."
+                f"must be {kind}."
             )
-
-
-def lacks(token: Any, key: Any) -> bool:
-    """Whether a token lacks a column."""
-    try:
-        token[key]
-    except (KeyError, IndexError, TypeError):
-        return True
-    return isinstance(token, str)
 
 
 def number_strings(texts: list[Any], starts: Array, name: str) -> Categorical:

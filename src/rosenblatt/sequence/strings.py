@@ -94,9 +94,7 @@ class Categorical(NamedTuple):
     @classmethod
     def of(cls, strings: Strings) -> "Categorical":
         """Number the distinct strings, in the order in which they first occur."""
-        hashes = np.empty(strings.size, np.uint64)
-        kernel.hash_each_string(*strings, hashes)
-        types, firsts = number_distinct(hashes)
+        types, firsts = number_distinct(strings.hashes(np.zeros(strings.size, np.uint64)))
         return cls(types, strings.take(firsts))
 
 

@@ -12,12 +12,11 @@ from ..parameters import ParameterError, defaults
 from ..training.plan import Plan, Request
 from ..training.run import Run
 from ..training.tasks import Part
-from .learner import FoundSentences, SequenceLearner
+from .learner import SequenceLearner
 from .parameters import PARAMETERS, check_parameters
 from .schemes import scan_tags
 from .sentences import Sentences
 from .state import SequenceTask
-from .templates import resolve_templates
 
 
 def make_sequence_plan(request: Request, before: Mapping[str, Any] | None = None) -> Plan:
@@ -71,10 +70,8 @@ class SentenceSource:
     ) -> SequenceLearner:
         """Make a learner whose lexicon knows the sentences, from zero or from another learner."""
         if initial is None:
-            templates = resolve_templates(parameters["features"], self.columns)
             tags = scan_tags(parameters, (self.sentences, self.tags))
-            found = FoundSentences(tags, self.columns, templates)
-            learner = SequenceLearner.begin(parameters, found)
+            learner = SequenceLearner.begin(parameters, tags, self.columns)
         else:
             learner = initial
             learner.set_parameters(parameters)
@@ -94,13 +91,6 @@ class SentenceSource:
         """All sentences."""
         assert self.task is not None
         return Part.of(self.task)
-
-    def report_part(self, run: Run) -> None:
-        """Report nothing between epochs."""
-
-    def validate(self, learner: SequenceLearner, problems: list[int]) -> dict[int, float]:
-        """Return nothing: no sentences are held out."""
-        return {}
 
     def facts(self, learner: SequenceLearner, run: Run) -> dict[str, Any]:
         """Return what a model keeps of the sentences; the learner gets their layout."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.algebra import fetch, mix, smaller
+from ...kernels.algebra import fetch, mix
 from ...kernels.compiling import compiled, helper, inlined
 from ...kernels.words import spell
 
@@ -208,22 +208,6 @@ def hash_strings(data, begins, ends, salts, letters, hashes):
     for k in range(len(begins)):
         n = read_characters(data, begins[k], ends[k], letters)
         hashes[k] = hash_characters(letters, 0, n, salts[k])
-
-
-@compiled
-def hash_each_string(data, begins, ends, hashes):
-    """Set a hash of the bytes of each string; never 0."""
-    for k in range(len(begins)):
-        # Spelt as a block of its own, the length cannot cancel letters: "\x01" is not "".
-        h, i, end = spell(np.uint64(0), np.uint64(ends[k] - begins[k])), begins[k], ends[k]
-        while i < end:
-            letters, stop = np.uint64(0), smaller(i + 8, end)
-            while stop > i:
-                stop -= 1
-                letters = letters << np.uint64(8) | np.uint64(data[stop])
-            h = spell(h, letters)
-            i += 8
-        hashes[k] = to_key(h)
 
 
 @inlined

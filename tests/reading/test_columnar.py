@@ -110,11 +110,14 @@ def test_damage_inside_of_parquet_is_told(tmp_path):
     path.write_bytes(data[:40] + b"\xff" * 40 + data[80:])
     with refused("damaged", line=1):
         list(read(path))
-    feather.write_feather(pa.table({"abcd": [1.0], "y": [0]}), tmp_path / "a.arrow")
+    table = pa.table({"abcd": ["word", "word"], "y": [0, 1]})
+    feather.write_feather(table, tmp_path / "a.arrow", compression="uncompressed")
     named = (tmp_path / "a.arrow").read_bytes()
-    (tmp_path / "a.arrow").write_bytes(named.replace(b"abcd", b"ab\xdfd"))
-    with refused("damaged"):
-        read(tmp_path / "a.arrow")
+    for word, damaged in (b"abcd", b"ab\xdfd"), (b"word", b"wo\xdfd"):
+        assert word in named
+        (tmp_path / "a.arrow").write_bytes(named.replace(word, damaged))
+        with refused("damaged"):
+            list(read(tmp_path / "a.arrow"))
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "1.parquet").write_bytes(data)
     (tmp_path / "parts" / "2.parquet").write_bytes(b"junk")

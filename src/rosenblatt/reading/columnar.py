@@ -182,7 +182,9 @@ def detect_columnar(
     schema, index = divide_index(opened.dataset.schema, known | stated)
 
     def first_rows() -> Any:
-        return opened.dataset.head(FIRST_ROWS, columns=schema.names, use_threads=False)
+        first = opened.dataset.head(FIRST_ROWS, columns=schema.names, use_threads=False)
+        first.validate(full=True)
+        return first
 
     recipe, notices, columns = detect_typed(source, recipe, options, schema, first_rows)
     if index and options.new:
@@ -311,6 +313,8 @@ def check_batches(scanned: Iterator[Any], name: str) -> Iterator[Any]:
     while True:
         try:
             batch = next(scanned, None)
+            if batch is not None:
+                batch.validate(full=True)  # Arrow would crash on sizes out of range
         except DAMAGE as error:
             what = f"is damaged after row {rows}, or its columns are of other types than before"
             raise file_error("damaged", name, what, line=rows + 1) from error

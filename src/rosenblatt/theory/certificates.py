@@ -1,7 +1,6 @@
 """Certificates that two classes are separable or not: checked exactly, saved as JSON files."""
 
 import json
-import math
 import operator
 import re
 from collections.abc import Iterator
@@ -195,14 +194,8 @@ class Inseparable(Verdict):
         weights = [Fraction(weight) for weight in self.weights]
         if min(weights) < 0 or sum(weights) != 1:
             return False
-        common = math.lcm(*(weight.denominator for weight in weights))  # integers are faster
-        total: dict[int, Fraction] = {}
-        for i, weight in zip(self.support, weights, strict=True):
-            signed = int(weight * common) * int(problem.signs[i])
-            total[-1] = total.get(-1, Fraction(0)) + signed * self.fit_intercept
-            for j, value in problem.entries(i):
-                total[j] = total.get(j, Fraction(0)) + signed * value
-        return not any(total.values())
+        problem = problem._replace(fit_intercept=self.fit_intercept)
+        return not any(problem.add_up(zip(self.support, weights, strict=True)).values())
 
 
 @dataclass(frozen=True)
@@ -299,10 +292,9 @@ def load_certificate(path: str | Path) -> Separable | Inseparable:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (UnicodeDecodeError, ValueError, RecursionError):
         raise ValueError(f"{path} is not a certificate: it is not JSON.") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f"{path} is not a certificate of rosenblatt.")
-    if content.get("version") != 1 or content["version"] is True:
-        raise ValueError(f"{path} is not of version 1; a newer rosenblatt may read it.")
+    found = content if isinstance(content, dict) else {}
+    if (found.get("format"), found.get("version")) != (FORMAT, 1):
+        raise ValueError(f"{path} is not a certificate that this version of rosenblatt can read.")
     try:
         intercept = content["fit_intercept"]
         if not isinstance(intercept, bool):

@@ -135,19 +135,12 @@ def widest_gap(problem: Problem, support: Array, shares: Array) -> float:
     sides: dict[float, list[tuple[int, Fraction]]] = {}
     for row, share in zip(support.tolist(), map(Fraction, shares.tolist()), strict=True):
         sides.setdefault(problem.signs[row] * problem.fit_intercept, []).append((row, share))
-    point: dict[int, Fraction] = {}
-    for side in sides.values():
-        if not (whole := sum(share for _, share in side)):
-            return np.inf
-        total: dict[int, Fraction] = {}
-        for row, share in side:
-            signed = int(problem.signs[row]) * share
-            for j, value in problem.entries(row):
-                total[j] = total.get(j, Fraction(0)) + signed * value
-        for j, value in total.items():
-            point[j] = point.get(j, Fraction(0)) + value / whole
-    if len(sides) < 1 + problem.fit_intercept:
+    wholes = [sum(share for _, share in side) for side in sides.values()]
+    if not all(wholes) or len(sides) < 1 + problem.fit_intercept:
         return np.inf
+    found = zip(sides.values(), wholes, strict=True)
+    weights = [(row, share / whole) for side, whole in found for row, share in side]
+    point = problem._replace(fit_intercept=False).add_up(weights)
     squared = sum((value**2 for value in point.values()), Fraction(0))
     return round_root(squared / 4 if problem.fit_intercept else squared, up=True)
 

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -54,6 +54,18 @@ class Problem(NamedTuple):
         else:
             columns, values = range(self.X.shape[1]), self.X[row].tolist()
         return ((j, Fraction(value)) for j, value in zip(columns, values, strict=True) if value)
+
+    def add_up(self, weights: Iterable[tuple[int, Fraction]]) -> dict[int, Fraction]:
+        """Compute Σ λ y[x, 1] exactly by column, the last one for the bias, of rows with a λ."""
+        weights = list(weights)
+        common = math.lcm(*(weight.denominator for _, weight in weights))  # integers are faster
+        total: dict[int, Fraction] = {}
+        for i, weight in weights:
+            signed = int(weight * common) * int(self.signs[i])
+            bias = self.X.shape[1], Fraction(self.fit_intercept)
+            for j, value in (*self.entries(i), bias):
+                total[j] = total.get(j, Fraction(0)) + signed * value
+        return {j: value / common for j, value in total.items()}
 
 
 def check_problem(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Problem:

@@ -268,7 +268,7 @@ def test_categories_are_looked_up(scale, classes):
     rows = make_people(classes=classes)
     if scale == "none":
         rows = [{**row, "size": row["size"] or 0.0} for row in rows]
-    model = rosenblatt.train(rows, label="kind", scale=scale, listener=Listener())
+    model = rosenblatt.train(rows, label="kind", scale=scale, tune=False, listener=Listener())
     content = export_pipeline(model)
     labels, scores = run_on_rows(content, rows)
     assert labels.tolist() == model.predict(rows).tolist()
@@ -314,7 +314,7 @@ def test_words_that_the_model_does_not_name_come_from_a_file(tmp_path):
         {"name": f" person {k} ", "happy": k % 3 == 0, "x": k % 5, "kind": "ab"[k % 2]}
         for k in range(1500)
     ]
-    model = rosenblatt.train(rows, label="kind", category=["name", "happy"])
+    model = rosenblatt.train(rows, label="kind", category=["name", "happy"], tune=False)
     with pytest.raises(MissingWordsError):
         export_pipeline(model)
     rosenblatt.save(model, tmp_path / "m")

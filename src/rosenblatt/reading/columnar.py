@@ -57,8 +57,8 @@ def detect_typed(
 ) -> tuple[FeatureRecipe, dict[Notice, None], TypedColumns]:
     """Find out how to read rows whose columns have Arrow types.
 
-    Strings and times are told apart by the first rows; where a model knows the columns, only their
-    types are looked at.
+    The first rows tell strings from dates and texts. Where a model knows the columns, only their
+    types count.
     """
     first, known = schema.empty_table(), count_places(name for name, _ in recipe.columns or ())
     lengths: Mapping[str, int] = {
@@ -105,7 +105,7 @@ def stated_columns(recipe: FeatureRecipe, options: ReaderOptions) -> set[Any]:
 
 
 class TypedParser(TableParser):
-    """Rows of columns of Arrow types, of which some may be lists of numbers."""
+    """Rows of columns of Arrow types; some of them may be lists of numbers."""
 
     def __init__(
         self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, columns: TypedColumns
@@ -120,7 +120,7 @@ class TypedParser(TableParser):
         return list(dict.fromkeys(held))
 
     def decode_lists(self, table: Any) -> DecodedColumns:
-        """Decode a table of wanted columns, of which some hold lists."""
+        """Decode a table of the wanted columns; some of them may hold lists."""
         wanted = [self.names.names[place] for place in self.wanted]
         return self.decode_table(expand_lists(table, self.lengths).select(wanted))
 

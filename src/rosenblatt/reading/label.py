@@ -40,7 +40,7 @@ class Cells(NamedTuple):
 
 
 def count_cells(values: Iterable[Any]) -> Cells:
-    """Count the first cells of a column, of which None is missing.
+    """Count the first cells of a column; None is a missing one.
 
     >>> count_cells(["$1,234.50", None, "$7"]).counts
     Counter({'1234.5': 1, '7': 1})

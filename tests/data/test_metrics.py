@@ -39,8 +39,7 @@ def test_metrics_of_predicted_classes_are_scikit_learns(given):
     )
     same(metrics.macro_f1(confusion), peers.f1_score(codes, predicted, average="macro", **how))
     same(
-        metrics.balanced_accuracy(confusion),
-        peers.balanced_accuracy_score(codes, predicted, **how),
+        metrics.balanced_accuracy(confusion), peers.balanced_accuracy_score(codes, predicted, **how)
     )
     same(metrics.matthews_correlation(confusion), peers.matthews_corrcoef(codes, predicted, **how))
     same(metrics.rank_error(confusion), peers.mean_absolute_error(codes, predicted, **how))

@@ -53,10 +53,7 @@ def test_the_smallest_coins_of_each_class_are_held_out():
         assert set(held[codes[held] == code]) <= set(smallest.tolist())
 
 
-@given(
-    counts=st.lists(st.integers(0, 50), min_size=1, max_size=8),
-    share=st.floats(0.01, 0.99),
-)
+@given(counts=st.lists(st.integers(0, 50), min_size=1, max_size=8), share=st.floats(0.01, 0.99))
 def test_quotas_add_up_to_the_share_and_leave_a_row_of_each_class(counts, share):
     counts = np.array(counts)
     found = quotas(counts, share)

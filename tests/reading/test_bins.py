@@ -53,8 +53,7 @@ def write_svmlight(path, X, y, first=1):
 
 @settings(deadline=None)
 @given(
-    numbers=st.lists(st.floats(-1e300, 1e300), min_size=3, max_size=60),
-    count=st.integers(2, 20),
+    numbers=st.lists(st.floats(-1e300, 1e300), min_size=3, max_size=60), count=st.integers(2, 20)
 )
 def test_edges_rise_and_part_the_numbers(numbers, count):
     numbers = np.array(numbers)
@@ -154,8 +153,7 @@ def test_svmlight_has_pairs_of_scaled_numbers(tmp_path):
     rosenblatt.save(model, tmp_path / "model")
     maker = make_row_maker(load_learner(tmp_path / "model"))
     np.testing.assert_array_equal(
-        maker.batch([line], False, maker.new_parser([line], False, 0)).X.toarray(),
-        first.toarray(),
+        maker.batch([line], False, maker.new_parser([line], False, 0)).X.toarray(), first.toarray()
     )
 
 

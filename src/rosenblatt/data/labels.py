@@ -213,8 +213,7 @@ def check_classes(
         if error.code != "missing-label":
             raise
         raise ParameterError(
-            f"{option} contains NaN or infinity; labels must be known.",
-            code="classes-not-finite",
+            f"{option} contains NaN or infinity; labels must be known.", code="classes-not-finite"
         ) from None
     try:
         classes = given if dtype is None else tidy(convert_words(given, np.dtype(dtype)))

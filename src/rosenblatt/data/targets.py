@@ -8,15 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..parameters import InputError, ParameterError
-from .labels import (
-    LabelSets,
-    check_classes,
-    encode,
-    find_classes,
-    find_codes,
-    number_labels,
-    tidy,
-)
+from .labels import LabelSets, check_classes, encode, find_classes, find_codes, number_labels, tidy
 from .results import Result, count, plain
 from .rows import Array
 from .weights import balance, class_weights, row_weights

@@ -49,8 +49,7 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
     if stated is not None:
         if stated not in FORMATS:
             raise ParameterError(
-                f"format={stated!r} is unknown; use {list_formats()}.",
-                code="out-of-range",
+                f"format={stated!r} is unknown; use {list_formats()}.", code="out-of-range"
             )
         return FORMATS[stated]
     told = next(filter(None, map(format_from_name, source.names)), None)

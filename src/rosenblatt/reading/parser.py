@@ -146,9 +146,7 @@ class Parser:
             remedy = ", and the label holds numbers; correct the cell, or use skip_bad to leave "
             remedy += "such rows out"
         return InputError(
-            f"{cell[:40]!r} is not a {what}{remedy}",
-            code=f"not-a-{what}",
-            column=name,
+            f"{cell[:40]!r} is not a {what}{remedy}", code=f"not-a-{what}", column=name
         )
 
     def find_long_labels(self, numbers: np.ndarray) -> np.ndarray:

@@ -321,11 +321,7 @@ def parse_cells(
     include = names if wanted is None else [names[number] for number in wanted]
     return arrow.read_csv(
         pyarrow.BufferReader(pyarrow.py_buffer(data)),
-        arrow.ReadOptions(
-            column_names=names,
-            block_size=len(data) + 1,
-            use_threads=False,
-        ),
+        arrow.ReadOptions(column_names=names, block_size=len(data) + 1, use_threads=False),
         arrow.ParseOptions(
             delimiter=delimiter,
             newlines_in_values=bool(np.any(np.frombuffer(data, np.uint8) == MARKS)),

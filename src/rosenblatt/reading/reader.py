@@ -219,11 +219,7 @@ def detect(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOpti
     source.select(lambda name: format_from_name(name) == kind)
     if kind in DELIMITERS:
         return detect_delimited(source, DELIMITERS[kind], recipe, options)
-    detect_others = {
-        "jsonl": detect_json,
-        "svmlight": detect_svmlight,
-        "vw": detect_vowpal_wabbit,
-    }
+    detect_others = {"jsonl": detect_json, "svmlight": detect_svmlight, "vw": detect_vowpal_wabbit}
     return detect_others[kind](source, recipe, options)
 
 

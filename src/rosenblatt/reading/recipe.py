@@ -9,13 +9,7 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 import numpy as np
 
 from ..data.splits import Fold
-from ..parameters import (
-    InputError,
-    Parameter,
-    ParameterError,
-    check_ranges,
-    count,
-)
+from ..parameters import InputError, Parameter, ParameterError, check_ranges, count
 from ..parameters.tables import FEATURES, MOST_BINS, count_from_0, is_number_of_bins
 from .dates import DateForm
 from .notices import Notice, make_notice
@@ -304,8 +298,7 @@ def split_crosses(recipe: FeatureRecipe) -> list[list[str]]:
     for cross in recipe.cross:
         if not isinstance(cross, str) or cross.count(",") != 1:
             raise ParameterError(
-                f"cross={cross!r} must be two names with a comma between them.",
-                code="out-of-range",
+                f"cross={cross!r} must be two names with a comma between them.", code="out-of-range"
             )
     return [cross.split(",") for cross in recipe.cross]
 

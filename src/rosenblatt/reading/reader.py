@@ -181,24 +181,6 @@ def read(
     options = ReaderOptions(batch_bytes, *kept)
     check_options(recipe, options)
     source = open_source(path, recipe.encoding)
-    reader = make_reader(source, format, (recipe, asked), options)
-    reader.reopen = partial(read, **stated)
-    return reader
-
-
-def as_tuple(names: Sequence[str] | str | int) -> tuple[Any, ...]:
-    """Return names or numbers of columns as a tuple; a single one is allowed."""
-    return (names,) if isinstance(names, str | int) else tuple(names)
-
-
-def make_reader(
-    source: Source,
-    format: str | None,  # noqa: A002
-    recipes: tuple[FeatureRecipe, FeatureRecipe],
-    options: ReaderOptions,
-) -> "Reader":
-    """Make the reader of a source from two recipes: the one to use, and the one asked for."""
-    recipe, asked = recipes
     is_table = isinstance(source, TableSource)
     if is_table and format is not None:
         raise ParameterError("format is about files; a table has none.", code="format-of-table")
@@ -207,9 +189,15 @@ def make_reader(
         refuse_options_of_others(kind, asked, options)
     reader = Reader(source, kind, detect(source, kind, recipe, options), options)
     reader.first_is_guessed = recipe.first is None
-    if asked.bits is not None and not reader.hashed:
+    reader.reopen = partial(read, **stated)
+    if bits is not None and not reader.hashed:
         reader.add_notice("bits")
     return reader
+
+
+def as_tuple(names: Sequence[str] | str | int) -> tuple[Any, ...]:
+    """Return names or numbers of columns as a tuple; a single one is allowed."""
+    return (names,) if isinstance(names, str | int) else tuple(names)
 
 
 def detect(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> Detected:

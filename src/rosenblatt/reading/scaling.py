@@ -194,21 +194,6 @@ def looks_like_codes(column: np.ndarray) -> bool:
     return bool(counts.max() < 0.5 * len(numbers) and 0.05 < from_least < 0.95)
 
 
-def number_columns(parts: list[Rows]) -> list[Rows]:
-    """Number the columns that occur in sparse rows without gaps, so that a survey of them is small.
-
-    >>> rows = Rows(np.ones(3), np.array([7, 4_000_000_000, 7]), np.array([0, 3]))
-    >>> number_columns([rows])[0].indices.tolist()
-    [0, 1, 0]
-    """
-    if not parts:
-        return []
-    indices = [rows.indices for rows in parts if rows.indices is not None]
-    found, dtype = np.unique(np.concatenate(indices)), indices[0].dtype
-    numbers = [read_only(np.searchsorted(found, each).astype(dtype)) for each in indices]
-    return [rows._replace(indices=each) for rows, each in zip(parts, numbers, strict=True)]
-
-
 class SparseSurvey:
     """The largest absolute value and the number of values in each column of sparse rows."""
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..data.rows import n_rows, rows_where
+from ..data.rows import join_rows, n_rows, rows_where
 from ..data.splits import Split
 from ..kernels import columns
 from ..kernels.algebra import Rows
@@ -17,7 +17,7 @@ from .lists import find_list
 from .notices import list_words
 from .parser import Parser
 from .recipe import FeatureRecipe, Frequencies, read_dtype
-from .scaling import MOST_KEPT, DenseSurvey, Scale, SparseSurvey, number_columns, pack_array
+from .scaling import MOST_KEPT, DenseSurvey, Scale, SparseSurvey, pack_array
 
 if TYPE_CHECKING:
     from .reader import Reader
@@ -36,6 +36,12 @@ def select_learnt_rows(batch: Batch, split: Split, first_row: int) -> Rows:
     if not split:
         return rows
     return rows_where(rows, ~split.held_out(first_row, n_rows(rows)))
+
+
+def keep_columns(recipe: FeatureRecipe, kinds: tuple[str, ...], **changes: Any) -> FeatureRecipe:
+    """Return the recipe of the columns of some kinds alone: without bins and products."""
+    kept = [each for each in recipe.columns or () if each[1] in kinds] or None
+    return replace(recipe, columns=kept, bins=0, cross=(), pairs=False, id=None, **changes)
 
 
 def share_scales(names: list[str], scales: list[Scale]) -> list[Scale]:
@@ -84,9 +90,11 @@ class SizeSurvey:
             for batch in self.reader.parser_for(self.plain).first_rows():
                 parts.append(select_learnt_rows(batch, self.reader.split, row))
                 row += n_rows(batch.rows)
-            first = SparseSurvey()
-            for rows in number_columns(parts):
-                first.add(rows)
+            if not parts:
+                return False
+            first, rows = SparseSurvey(), join_rows(parts)
+            _, numbers = np.unique(cast(Any, rows.indices), return_inverse=True)
+            first.add(rows._replace(indices=numbers.astype(np.uint32)))  # without gaps
             if not first.differ():
                 return False
             self.reader.add_notice("scale-maxabs")
@@ -95,13 +103,9 @@ class SizeSurvey:
     @property
     def plain(self) -> FeatureRecipe:
         """The recipe of the numbers to measure: as they are, without bins and products."""
-        recipe = self.recipe
         if not self.apart:
-            return recipe
-        if recipe.rows == "table":
-            numeric = [each for each in recipe.columns or () if each[1] in ("number", "date")]
-            recipe = replace(recipe, columns=numeric, text=(), frequencies=None, id=None)
-        return replace(recipe, bits=None, bins=0, cross=(), pairs=False)
+            return self.recipe
+        return keep_columns(self.recipe, ("number", "date"), bits=None, text=(), frequencies=None)
 
     @property
     def apart(self) -> bool:
@@ -204,11 +208,8 @@ class TextSurvey:
 
     def batches(self) -> Iterator[Batch]:
         """Yield the n-grams of the texts of all rows."""
-        recipe = self.recipe
-        texts = [each for each in recipe.columns or () if each[0] in recipe.text]
-        plain: dict[str, Any] = {"cross": (), "pairs": False, "bins": 0, "id": None}
-        recipe = replace(recipe, columns=texts, counts="raw", tfidf=False, scales=None, **plain)
-        yield from self.reader.measure(recipe)
+        changes: dict[str, Any] = {"counts": "raw", "tfidf": False, "scales": None}
+        yield from self.reader.measure(keep_columns(self.recipe, ("text",), **changes))
 
     def add(self, batch: Batch) -> None:
         """Count the n-grams of some rows."""

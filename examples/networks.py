@@ -14,7 +14,7 @@ X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])
 network = PerceptronNetwork("upstart", random_state=0).fit(X, y)
 print(f"{network.n_units_} units, {network.stop_reason_}")
 for record in network.history_:
-    print(f"with {record.units}: {record.errors} of 4 rows wrong")
+    print(f"with {record.epoch}: {record.errors} of 4 rows wrong")
 
 figure = Figure(figsize=(9, 4.2), layout="constrained")
 plane, graph = figure.subplots(1, 2)

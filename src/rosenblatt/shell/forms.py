@@ -19,7 +19,7 @@ FORMS = "000", "001", "002", "002-listing", "003", "003-offset", "004"
 SETTINGS = {
     "start": Parameter(None, help="Initial weights and last the bias, with commas", type=str),
     "exact": Parameter(False, help="Compute in fractions", type=bool),
-    "degree": Parameter(1, help="Add products of up to so many columns", type=int),
+    "degree": Parameter(1, help="Add products of up to this number of columns", type=int),
 }
 """What ``--set`` takes with ``--form``, beside the parameters of the perceptron."""
 TAKEN = {"form", "verbose", "label", "format", "no_header", "epochs", "seed", "set", "json"}
@@ -76,7 +76,7 @@ def read_numbers(data: str, options: "TrainOptions") -> Drawable:
 
 
 def add_products(rows: Drawable, degree: int) -> tuple[Any, str]:
-    """Add the products of up to so many different columns; also say how many there are."""
+    """Add the products of up to ``degree`` different columns; also say how many there are."""
     X, width = rows.X, rows.X.shape[1]
     names = {1: "column", 2: "pair", 3: "triple"}
     counts = {k: comb(width, k) for k in range(1, degree + 1)}

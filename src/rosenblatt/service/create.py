@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -11,13 +12,12 @@ import numpy as np
 from ..data.labels import check_classes
 from ..learners.linear import LinearLearner
 from ..parameters import ParameterError
-from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
+from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe, check_grams
 from ..reading.scaling import Scale
 from ..storage.model import Model
 from ..training.plan import Found, Request, make_plan
 from ..training.rules import RULES
 
-KINDS = ("number", "category", "text")
 GRAMS = re.compile(r"(c?)(\d+)(?:-(\d+))?")
 
 
@@ -38,41 +38,24 @@ def parse_column(stated: str) -> Column:
     >>> parse_column("title:text:1-2").grams
     (1, 2, False)
     """
-    name, kind, *details = [part.strip() for part in f"{stated}:number".split(":")]
-    details = details[:-1] if len(details) else details
-    if not name or kind not in KINDS:
-        raise ParameterError(
-            f"features: {stated!r} is not NAME, NAME:number, NAME:category or NAME:text.",
-            code="column-syntax",
-        )
-    if not details:
-        return Column(name, kind)
-    if kind == "number" and len(details) == 2:
-        return Column(name, kind, make_scale(stated, *details))
-    found = GRAMS.fullmatch(details[0])
-    if kind == "text" and len(details) == 1 and found:
-        least, most = int(found[2]), int(found[3] or found[2])
-        if 1 <= least <= most <= 10:
-            return Column(name, kind, grams=(least, most, bool(found[1])))
+    name, *details = [part.strip() for part in stated.split(":")]
+    with suppress(ValueError, ZeroDivisionError):
+        match details or ["number"]:
+            case ["number" | "category" | "text" as kind] if name:
+                return Column(name, kind)
+            case ["number", mean, spread] if name:
+                scale = Scale(float(mean), 1 / float(spread))
+                if math.isfinite(scale.centre) and 0 < scale.factor < math.inf:
+                    return Column(name, "number", scale)
+            case ["text", grams] if name and (found := GRAMS.fullmatch(grams)):
+                least, most = int(found[2]), int(found[3] or found[2])
+                check_grams(least, most)
+                return Column(name, "text", grams=(least, most, bool(found[1])))
     raise ParameterError(
-        f"features: {stated!r} has more than its kind; that can be NAME:number:MEAN:SPREAD or "
-        "NAME:text:1-2.",
+        f"features: {stated!r} is not NAME, NAME:number, NAME:number:MEAN:SPREAD, NAME:category, "
+        "NAME:text or NAME:text:1-2.",
         code="column-syntax",
     )
-
-
-def make_scale(stated: str, mean: str, spread: str) -> Scale:
-    """The scale that a mean and a spread make."""
-    try:
-        centre, factor = float(mean), 1 / float(spread)
-    except (ValueError, ZeroDivisionError):
-        centre = factor = math.nan
-    if not (math.isfinite(centre) and 0 < factor < math.inf):
-        raise ParameterError(
-            f"features: the mean or spread in {stated!r} is not a number.",
-            code="column-syntax",
-        )
-    return Scale(centre, factor)
 
 
 def make_recipe(columns: Sequence[Column], label: str, numbers: bool, bits: int | None) -> Any:

@@ -144,7 +144,7 @@ class ServedModel:
         if self.maker.of_lines:
             values: list[Any] = ["1 1:0" if self.maker.recipe.rows == "svmlight" else "1 | a"]
         else:
-            values = [dict.fromkeys(self.maker.names, self.maker.sample)]
+            values = [dict.fromkeys(self.maker.names, 0.0 if self.maker.of_lists else None)]
         given = self.maker.make(values, labelled=False)
         self.learner.predictor().scores(given.rows, given.width)
         label = 0.0 if self.has_numbers else self.learner.classes.tolist()[0]

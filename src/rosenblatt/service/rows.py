@@ -48,28 +48,23 @@ class Learnable(NamedTuple):
 
 def make_row_maker(learner: LinearLearner) -> "TableMaker | LineMaker":
     """Make rows for a model by the recipe that it keeps, or of arrays if it was fitted to these."""
-    kept, label_kind = learner.features.get("recipe"), learner.classes.dtype.kind
-    if not isinstance(kept, dict):
-        return ArrayMaker(make_array_recipe(learner), learner.dtype, label_kind)
-    recipe = FeatureRecipe(**kept)
-    make = TableMaker if recipe.rows == "table" else LineMaker
-    return make(recipe, learner.dtype, label_kind)
-
-
-def make_array_recipe(learner: LinearLearner) -> FeatureRecipe:
-    """How rows are made for a model that was fitted to arrays: of numbers as they are."""
+    kept, given = learner.features.get("recipe"), (learner.dtype, learner.classes.dtype.kind)
+    if isinstance(kept, dict):
+        recipe = FeatureRecipe(**kept)
+        return TableMaker(recipe, *given) if recipe.rows == "table" else LineMaker(recipe, *given)
     names = learner.features.get("names") or [f"x{k}" for k in range(learner.width)]
     if len(names) > MOST_ARRAY_COLUMNS:
         raise ValueError(
             f"The model has {len(names):,} columns, and of models that were fitted to arrays those "
             f"with at most {MOST_ARRAY_COLUMNS:,} are served; train from a file or a table."
         )
-    return FeatureRecipe(
+    recipe = FeatureRecipe(
         rows="table",
         label=next(name for name in (*LABEL_NAMES, "") if name not in names),
         columns=[(str(name), "number") for name in names],
         labels_separator="," if learner.multilabel else None,
     )
+    return TableMaker(recipe, *given, of_lists="x")
 
 
 def parser_options(dtype: np.dtype[Any], names: int, size: int = 1) -> ReaderOptions:
@@ -78,14 +73,23 @@ def parser_options(dtype: np.dtype[Any], names: int, size: int = 1) -> ReaderOpt
 
 
 class TableMaker:
-    """Makes rows of objects: numbers and words by column, found by name."""
+    """Makes rows of objects: numbers and words by column, found by name.
+
+    With ``of_lists`` an object may have all numbers as a list of that name instead, and none may be
+    missing.
+    """
 
     of_lines = False
-    of_lists: str | None = None
-    sample: float | None = None  # a value that every column may have
 
-    def __init__(self, recipe: FeatureRecipe, dtype: np.dtype[Any], label_kind: str) -> None:
+    def __init__(
+        self,
+        recipe: FeatureRecipe,
+        dtype: np.dtype[Any],
+        label_kind: str,
+        of_lists: str | None = None,
+    ) -> None:
         self.recipe, self.dtype, self.label_kind = recipe, dtype, label_kind
+        self.of_lists = of_lists
         self.label = recipe.label if isinstance(recipe.label, str) else "label"
         self.columns = [(name, kind) for name, kind in recipe.columns or ()]
         self.names = {name for name, _ in self.columns}
@@ -108,25 +112,32 @@ class TableMaker:
 
     def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
         """Make rows from objects, with labels if ``labelled``."""
-        objects = self.expand(objects)
+        batch = self.batch(objects, self.parser)
+        labels = self.read_labels(objects) if labelled else None
+        return Learnable(batch.rows, batch.width, labels)
+
+    def name_columns(self, one: dict[str, Any], row: int) -> dict[str, Any]:
+        """An object with its columns by name; those of a list are in their order."""
+        values = one.get(str(self.of_lists))
+        if not isinstance(values, list) or self.of_lists in self.names:
+            return one
+        if len(values) != len(self.columns):
+            sentence = f"there are {len(values)} numbers, and the model has {len(self.columns)}"
+            raise BadExampleError(f"{sentence} columns", row, self.of_lists)
+        return {name: value for (name, _), value in zip(self.columns, values, strict=True)}
+
+    def batch(self, objects: Sequence[dict[str, Any]], parser: TableParser) -> Batch:
+        """Make rows from objects with a parser."""
+        if self.of_lists is not None:
+            objects = [self.name_columns(one, row) for row, one in enumerate(objects, 1)]
+        if self.lengths:  # of columns of lists
+            with refused_in_row():
+                each = enumerate(objects, 1)
+                objects = [expand_object(one, self.lengths, row) for row, one in each]
         for row, one in enumerate(objects, 1):
             if self.names.isdisjoint(one):
                 some = ", ".join(sorted(self.names)[:10])
                 raise BadExampleError(f"there is none of the model's columns ({some})", row)
-        labels = None
-        if labelled:
-            labels = self.read_labels(objects)
-        batch = self.batch(objects, self.parser)
-        return Learnable(batch.rows, batch.width, labels)
-
-    def expand(self, objects: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
-        """Objects with a value for each place of their lists, if the model has such columns."""
-        with refused_in_row():
-            each = enumerate(objects, 1)
-            return [expand_object(one, self.lengths, row) for row, one in each]
-
-    def batch(self, objects: Sequence[dict[str, Any]], parser: TableParser) -> Batch:
-        """Make rows from objects with a parser."""
         if not parser.hashed:
             rows = parser.make_number_rows(self.to_matrix(objects))
             return Batch(rows, None, None, parser.width, 0, 0)
@@ -147,7 +158,11 @@ class TableMaker:
                 return numbers.astype(self.parser.read_dtype, copy=False)
         with refused_in_row():
             columns = decode_objects(self.parser, objects).columns
-        return np.ascontiguousarray(np.column_stack(columns))
+        matrix = np.ascontiguousarray(np.column_stack(columns))
+        if self.of_lists is not None and np.isnan(matrix).any():
+            row, column = np.argwhere(np.isnan(matrix))[0].tolist()
+            raise BadExampleError("the number is missing", row + 1, self.columns[column][0])
+        return matrix
 
     def read_labels(self, objects: Sequence[dict[str, Any]]) -> list[Any]:
         """The labels of objects; each different word is read once."""
@@ -200,7 +215,7 @@ class TableMaker:
         """Make rows from objects, with the names of their features."""
         parser = self.new_parser(NAMES)
         worker = cast(TableParser, parser.worker(0, {}))
-        batch = self.batch(self.expand(objects), worker)
+        batch = self.batch(objects, worker)
         parser.absorb(worker)
         return batch, FeatureNames(dict(parser.vocabulary.known))
 
@@ -213,39 +228,6 @@ def refused_in_row(row: int | None = None, column: str | None = None) -> Iterato
     except InputError as error:
         where = row or error.line, column or str(error.column)
         raise BadExampleError(str(error), *where) from None
-
-
-class ArrayMaker(TableMaker):
-    """Makes rows of lists of numbers, or of objects by the names of the columns."""
-
-    of_lists = "x"
-    sample = 0.0
-
-    def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
-        """Make rows from objects, with labels if ``labelled``."""
-        return super().make(self.name_all(objects), labelled)
-
-    def make_named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
-        """Make rows from objects, with the names of their features."""
-        batch = self.batch(self.name_all(objects), self.parser)
-        return batch, dict(enumerate(name for name, _ in self.columns))
-
-    def name_all(self, objects: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Objects with all columns by name; a list is in the order of the columns."""
-        return [self.name_columns(one, row) for row, one in enumerate(objects, 1)]
-
-    def name_columns(self, one: dict[str, Any], row: int) -> dict[str, Any]:
-        """An object with all columns by name."""
-        values = one.get("x")
-        if isinstance(values, list) and "x" not in self.names:
-            if len(values) != len(self.columns):
-                sentence = f"there are {len(values)} numbers, and the model has {len(self.columns)}"
-                raise BadExampleError(f"{sentence} columns", row, "x")
-            one = one | {name: value for (name, _), value in zip(self.columns, values, strict=True)}
-        for name, _ in self.columns:
-            if one.get(name) is None:
-                raise BadExampleError("the number is missing", row, name)
-        return one
 
 
 class LineMaker:
@@ -314,14 +296,13 @@ def join_examples(parts: Sequence[Learnable]) -> Learnable:
     """Join examples in their order."""
     if len(parts) == 1:
         return parts[0]
+    labels = [label for part in parts for label in part.labels or ()]
     weights = None
     if any(part.weights is not None for part in parts):
-        weights = np.concatenate([get_weights(part) for part in parts])
-    labels = [label for part in parts for label in part.labels or ()]
+        ones = [np.ones(len(part.labels or ())) for part in parts]
+        given = [part.weights for part in parts]
+        weights = np.concatenate(
+            [one if some is None else some for some, one in zip(given, ones, strict=True)]
+        )
     width = max(part.width for part in parts)
     return Learnable(join_rows([part.rows for part in parts]), width, labels, weights)
-
-
-def get_weights(part: Learnable) -> Array:
-    """The weights of rows, 1 unless stated."""
-    return np.ones(len(part.labels or ())) if part.weights is None else part.weights

@@ -1,12 +1,12 @@
 """Whatever happens to the workers: the result is the same, or there is a sentence."""
 
 import asyncio
-import json
 import os
 import signal
 import threading
 import time
 
+import numpy as np
 import pytest
 from distributed import Client
 
@@ -54,33 +54,30 @@ def test_a_killed_worker_changes_nothing(client, mode):
 
 
 def test_without_workers_there_is_a_sentence_and_the_last_model(tmp_path):
-    X, y = blobs(100, 4)
     path = tmp_path / "model.safetensors"
     settings = {"max_iter": 8, "random_state": 0, "solution": "average"}
-    parts = cut(X, y, [50, 50])
+    parts = cut(*blobs(100, 4), [50, 50])
     with threads(2) as client:
 
         def close_all(done):
             if done.epoch.epoch == 3:
-                client.cluster.scale(0)
-                while client.nthreads():
-                    time.sleep(0.01)
+                lose_workers(client)
 
+        given = {"client": client, "checkpoint": path, "patience": 0.5, "report": close_all}
         with pytest.raises(WorkersLostError, match=r"model after epoch 3 is in .*model\.safe"):
-            fit(
-                Perceptron(**settings),
-                *parts,
-                client=client,
-                checkpoint=path,
-                patience=0.5,
-                report=close_all,
-            )
-    assert len(rosenblatt.load(path).history_) == 3
+            fit(Perceptron(**settings), *parts, **given)
+    kept = rosenblatt.load(path)
+    assert (len(kept.history_), kept.stop_reason_) == (3, "unfinished")
     with threads(1) as client:
-        whole = fit(Perceptron(**settings), *parts, client=client)
-        model = Perceptron(**settings)
-        resumed = fit(model, *parts, client=client, checkpoint=path, resume=True)
-        assert same(resumed, whole)
+        same = fit(Perceptron(**settings | {"max_iter": 3}), *parts, client=client)
+    assert np.array_equal(kept.coef_, same.coef_)
+
+
+def lose_workers(client):
+    """End all workers."""
+    client.cluster.scale(0)
+    while client.nthreads():
+        time.sleep(0.01)
 
 
 def test_results_whose_workers_are_gone_are_not_waited_for_for_ever():
@@ -89,12 +86,9 @@ def test_results_whose_workers_are_gone_are_not_waited_for_for_ever():
         task = found.submit("add", sum, [1, 2])
         assert found.get_results([task]) == [3]
 
-        def lose_workers(futures):
-            client.cluster.scale(0)
-            while client.nthreads():
-                time.sleep(0.01)
-
-        found.wait = lose_workers  # after the task is done, before its result is fetched
+        found.wait = lambda futures: lose_workers(
+            client
+        )  # after the task is done, before its result is fetched
         with pytest.raises(WorkersLostError, match="no worker came back"):
             found.get_results([task])
 
@@ -128,18 +122,9 @@ def test_there_must_be_a_client(monkeypatch):
 
 
 def test_a_client_need_not_be_the_default():
-    X, y = blobs(40, 3)
-    one = Client(
-        n_workers=1,
-        threads_per_worker=1,
-        processes=False,
-        dashboard_address=":0",
-        set_as_default=False,
-    )
-    try:
-        model = fit(Perceptron(random_state=0), *cut(X, y, [20, 20]), client=one)
-    finally:
-        one.close()
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False}
+    with Client(**options, dashboard_address=":0", set_as_default=False) as one:
+        model = fit(Perceptron(random_state=0), *cut(*blobs(40, 3), [20, 20]), client=one)
     assert model.n_iter_ > 0
 
 
@@ -158,37 +143,21 @@ def test_tasks_have_names_to_read(client):
 
 def test_workers_that_never_come_are_told_before_the_first_epoch():
     with threads(1) as client:
-        client.cluster.scale(0)
-        while client.nthreads():
-            time.sleep(0.01)
+        lose_workers(client)
         with pytest.raises(WorkersLostError, match="lost before the first epoch: no worker came"):
             fit(Perceptron(), *cut(*blobs(20, 3), [10, 10]), client=client, patience=0.2)
 
 
 @pytest.mark.parametrize("where", ["nowhere", "tcp://", "x:y", "", "local:many", "local:0"])
-def test_an_address_that_is_none_gets_a_sentence_at_once(where, monkeypatch):
+def test_an_address_that_is_none_gets_a_sentence(where, monkeypatch):
     monkeypatch.setattr(cluster, "Client", None)  # nothing is connected to
-    with pytest.raises(ParameterError, match=f"cluster='{where}' (must be|is not) local:N"):
+    with pytest.raises(ParameterError, match=f"cluster='{where}' must be local:N"):
         cluster.connect(where)
 
 
-@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "[]", '{"address": 1}', '{"address": "here"}'])
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "[]", '{"address": 1}', '{"other": "here"}'])
 def test_a_file_that_names_no_scheduler_gets_a_sentence(text, tmp_path):
     path = tmp_path / "scheduler.json"
     path.write_text(text)
     with pytest.raises(ParameterError, match=r"scheduler's file: .*[^.]\.$"):
         cluster.connect(str(path))
-
-
-@pytest.mark.parametrize(
-    "where", ["tcp://127.0.0.1:8786", "host:8786", "tls://[::1]:8786", "inproc://10.0.0.1/1/2"]
-)
-def test_addresses_of_all_kinds_are_known(where):
-    assert cluster.scheduler_address(where) == where
-
-
-def test_a_scheduler_is_found_by_its_file(client, tmp_path):
-    path = tmp_path / "scheduler.json"
-    path.write_text(json.dumps({"address": client.scheduler.address}))
-    with cluster.connect(str(path)) as found:
-        assert found.scheduler.address == client.scheduler.address

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import rosenblatt
 from rosenblatt import AROW, Perceptron, PRank
 from rosenblatt.cluster import fit
-from rosenblatt.cluster.from_files import train
+from rosenblatt.cluster.fitting import train
 from rosenblatt.jobs.job import FileJob
 from rosenblatt.parameters import LINEAR, ParameterError, parameters_for_files
 from rosenblatt.reading.reader import read
@@ -87,7 +87,7 @@ def test_the_model_does_not_know_of_the_screen(client, tmp_path):
     given = {"max_iter": 2}
     where = client.scheduler.address
     asked = FileJob(Request("perceptron", given))
-    model = train(str(path), {}, asked, where, kept=(tmp_path / "model", False))
+    model = train(str(path), {}, asked, where, checkpoint=tmp_path / "model")
     step = usual_bias_step(read(path).mean_square())
     expected = parameters_for_files(**given, order="each", intercept_step=step, margin=0.0)
     assert model.parameters == load_model(tmp_path / "model").parameters == expected
@@ -95,26 +95,6 @@ def test_the_model_does_not_know_of_the_screen(client, tmp_path):
     asked = FileJob(Request("perceptron", {"max_iter": 1}))
     once = train(str(path), {}, asked, where, lambda _: None)
     assert once.parameters["order"] == "fixed"
-
-
-@pytest.mark.parametrize("options", [{"window": 5}, {"holdout": 0.2}])
-def test_what_a_cluster_does_not_know_is_refused_before_it_is_started(options):
-    (name,) = options
-    asked = FileJob(Request(**options))
-    with pytest.raises(ParameterError) as refusal:
-        train("rows.svm", {}, asked, "nowhere")
-    assert refusal.value.code == f"cluster-{name}"
-
-
-def test_a_complete_run_has_nothing_to_resume(client, tmp_path):
-    path = rows_file(tmp_path / "rows.svm", *blobs(60, 4))
-    given, kept = {"max_iter": 2}, (tmp_path / "model", True)
-    settings = FileJob(Request("perceptron", given)), client.scheduler.address
-    first = train(str(path), {}, *settings, lambda _: None, kept)
-    rounds = []
-    again = train(str(path), {}, *settings, rounds.append, kept)
-    assert not rounds
-    assert np.array_equal(again.states[0].weights, first.states[0].weights)
 
 
 def test_what_workers_read_otherwise_is_told(client, tmp_path):

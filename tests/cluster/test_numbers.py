@@ -23,7 +23,6 @@ Y = X @ [2.0, -1.0, 0.5, 0.0] + 3 + 0.1 * RANDOM.normal(size=240)
     ("kind", "settings"),
     [
         (PassiveAggressiveRegressor, {"solution": "average"}),
-        (PassiveAggressiveRegressor, {"early_stopping": True, "max_iter": 20, "C": 0.01}),
         (Adaline, {"measure": True, "order": "fixed"}),
     ],
     ids=str,
@@ -33,8 +32,6 @@ def test_one_partition_is_local(client, kind, settings):
     local = kind(**settings).fit(X, Y)
     mixed = fit(kind(**settings), *cut(X, Y, [len(X)]), client=client)
     assert same(mixed, local)
-    scores = [[epoch.validation_score for epoch in one.history_] for one in (mixed, local)]
-    assert scores[0] == pytest.approx(scores[1])
 
 
 def test_several_partitions_in_turn_are_one_machine_and_at_once_come_near(client):

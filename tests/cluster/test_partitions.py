@@ -186,16 +186,6 @@ def test_streams_grow_wider_and_know_late_labels(client, tmp_path):
         fit(Perceptron(**settings), paths, client=client, batch_bytes=1000, classes=[0, 1])
 
 
-def test_files_of_different_widths_can_hold_rows_out(client, tmp_path):
-    for number, column in enumerate([3, 9]):
-        lines = [f"{label} 1:{label * 2 - 1} {column}:1" for label in (0, 1)] * 20
-        (tmp_path / f"{number}.svm").write_text("\n".join(lines))
-    model = Perceptron(early_stopping=True, random_state=0, max_iter=3)
-    fit(model, tmp_path.glob("*.svm"), client=client)
-    assert model.n_features_in_ == 9
-    assert model.history_[-1].validation_score == 1
-
-
 def test_labels_of_files_are_named_as_they_are_typed(client, tmp_path):
     path = tmp_path / "rows.svm"
     path.write_text("0 1:1\n1 1:-1\n")

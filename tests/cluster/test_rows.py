@@ -12,7 +12,6 @@ from rosenblatt.cluster.rows import (
     refuse_weightless,
     summarize_partition,
 )
-from rosenblatt.data.splits import Split
 from rosenblatt.parameters import ParameterError
 
 
@@ -22,7 +21,7 @@ def found_in(*labels, weights=None):
     scales = weights or [None] * len(arrays)
     pairs = enumerate(zip(arrays, scales, strict=True))
     return [
-        summarize_partition(make_batch(np.ones((len(y), 1)), y, scale, number), Split())
+        summarize_partition(make_batch(np.ones((len(y), 1)), y, scale, number))
         for number, (y, scale) in pairs
     ]
 

@@ -25,17 +25,6 @@ def test_measured_losses_are_of_the_mixed_weights(client):
     assert model.history_[-1].errors == np.count_nonzero(model.predict(X) != y)
 
 
-def test_early_stopping_goes_back_to_the_best(client):
-    X, y = blobs(300, 4)
-    settings = {"max_iter": 30, "random_state": 0, "early_stopping": 2}
-    model = fit(Perceptron(**settings), *cut(X, y, [100, 100, 100]), client=client)
-    scores = [epoch.validation_score for epoch in model.history_]
-    assert model.stop_reason_ == "no_improvement"
-    assert np.argmax(scores) == len(scores) - 3
-    with pytest.raises(ValueError, match="Partition 1: 2 rows are too few to hold out"):
-        fit(Perceptron(**settings), *cut(X, y, [298, 2]), client=client)
-
-
 def test_the_number_of_workers_does_not_matter(client):
     X, y = blobs(300, 6, 3)
     settings = {"solution": "average", "max_iter": 4, "random_state": 1}

@@ -1,10 +1,6 @@
 """Requests of the operator, retries with a key, and models of other kinds, over HTTP."""
 
 import json
-import signal
-import threading
-import time
-from http.client import HTTPException
 
 import numpy as np
 import pytest
@@ -17,10 +13,8 @@ from rosenblatt.service.learning import Learning
 from rosenblatt.service.replay import Replay
 from rosenblatt.storage.file import load_model
 
-from ..conftest import ROUNDS
 from .conftest import examples, replayed, trained
 from .test_app import Client, client_of
-from .test_crashes import marks_in
 
 quiet = lambda sentence: None  # noqa: E731
 
@@ -57,47 +51,6 @@ def test_a_key_of_a_refused_request_is_free(client, learning):
     key = {"Idempotency-Key": "a"}
     assert client.post("/learn", json={"size": 1}, headers=key).status_code == 400
     assert client.post("/learn", json=examples(1), headers=key).json()["sequence"] == 1
-
-
-@pytest.mark.slow
-def test_clients_that_repeat_requests_through_kills_are_learnt_once(serve, model):
-    service, sent, lock = serve(model, "--learn", "--save-seconds", "0.1"), {}, threading.Lock()
-    running, done = [service], threading.Event()
-
-    def send(client):
-        for number in range(10_000):
-            if done.is_set():
-                return
-            mark = f"{client}.{number}"
-            while True:
-                try:
-                    status, answer = running[-1].learn(
-                        examples(1)[0] | {"mark": mark}, **{"Idempotency-Key": mark}
-                    )
-                except (OSError, HTTPException):  # also a response that was cut
-                    time.sleep(0.02)
-                    continue
-                assert status == 202, answer
-                break
-            with lock:
-                sent[answer["sequence"]] = mark
-
-    threads = [threading.Thread(target=send, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for _ in range(2 * ROUNDS):
-        time.sleep(0.5)
-        running[-1].stop(signal.SIGKILL)
-        running.append(serve(model, "--learn", "--save-seconds", "0.1"))
-    time.sleep(0.3)
-    done.set()
-    for thread in threads:
-        thread.join(60)
-    assert running[-1].stop()[0] == 0
-    marks = marks_in(model)
-    assert sent == marks  # each once, at the number that its client knows
-    assert len(set(marks.values())) == len(marks)
-    assert model.read_bytes() == replayed(model)
 
 
 # Changes
@@ -172,15 +125,6 @@ def test_changes_need_a_token_for_admin(learning, tmp_path):
         assert client.ask(method, path, headers=token).status_code == 403
         token = {"authorization": f"Bearer {given['admin']}"}
         assert client.ask(method, path, headers=token).status_code not in (401, 403, 500)
-
-
-def test_the_description_has_the_endpoints(client):
-    paths = client.get("/openapi.json").json()["paths"]
-    assert "delete" in paths["/examples/{numbers}"]
-    assert paths["/model"].keys() == {"get", "put"}
-    assert paths["/learn"]["post"]["parameters"][0]["name"] == "Idempotency-Key"
-    assert "default" in paths["/model/rollback"]["post"]["responses"]
-    assert list(paths["/model"]["put"]["requestBody"]["content"]) == ["application/octet-stream"]
 
 
 # Kinds of models

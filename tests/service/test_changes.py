@@ -1,9 +1,6 @@
 """Forget, roll back and load: exact by replay, whole or not at all, whatever is killed."""
 
 import random
-import signal
-import subprocess
-import sys
 
 import pytest
 
@@ -11,7 +8,7 @@ from rosenblatt.service import changes
 from rosenblatt.service.changes import parse_numbers
 from rosenblatt.service.learning import Job, Keeping, Learning
 from rosenblatt.service.log import Log, LogError
-from rosenblatt.service.replay import Replay, find_difference, has_seen, log_path, read_log
+from rosenblatt.service.replay import find_difference, read_log
 from rosenblatt.service.requests import RequestError
 
 from .conftest import examples, replayed, sequence_in, trained
@@ -55,25 +52,6 @@ def files_with(folder, words):
 
 
 # Forgetting
-
-
-@pytest.mark.parametrize("options", [{}, {"rule": "arow"}, {"solution": "last"}])
-def test_a_forgotten_example_was_never_there(tmp_path, options):
-    rows = examples(30)
-    for name in ("one", "other"):
-        (tmp_path / name).mkdir()
-        trained(tmp_path / name / "m", **options)
-    learning = begun(tmp_path / "one" / "m", [*rows[:10], marked(rows[10]), *rows[11:]])
-    other = begun(tmp_path / "other" / "m", rows[:10] + rows[11:])
-    assert changes.forget(learning, [11]) == (30, 1)
-    assert same(learning.served, other.served)
-    assert learning.predictor.sequence == 30
-    assert teach(learning, rows[:3])[-1] == 33
-    teach(other, rows[:3])
-    learning.stop()
-    other.stop()
-    assert same(learning.served, other.served)
-    assert learning.path.read_bytes() == replayed(learning.path)
 
 
 def test_the_bytes_of_a_forgotten_example_are_in_no_file(tmp_path):
@@ -209,73 +187,6 @@ def test_a_write_error_while_forgetting_is_before_or_after(model, monkeypatch, i
     assert model.read_bytes() == replayed(model)
 
 
-FORGETTING = """
-import os, sys
-from pathlib import Path
-from rosenblatt.service import changes
-from rosenblatt.service.learning import Learning
-from rosenblatt.service.log import Log
-calls = 0
-
-def count(frame, event, argument):
-    global calls
-    name = frame.f_code.co_filename
-    if event == "line" and ("rosenblatt/service" in name or name.endswith("rosenblatt/disk.py")):
-        calls += 1
-        if calls == stop:
-            os._exit(9)
-    return count
-
-for path, stop in zip(sys.argv[1::2], map(int, sys.argv[2::2])):
-    if os.fork() == 0:
-        learning = Learning(Path(path), say=lambda sentence: None)
-        fresh = changes.Replay(learning.log, print, frozenset([3])).rebuild()
-        sys.settrace(count)
-        learning.forget(fresh, frozenset([3]))
-        sys.settrace(None)
-        print(calls, flush=True)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.wait()[1]) in (0, 9)
-"""
-
-
-@pytest.mark.slow
-def test_a_crash_while_forgetting_leaves_before_or_after(tmp_path):
-    def forget(stops):
-        words = [word for folder, stop in stops.items() for word in (str(folder / "m"), str(stop))]
-        command = [sys.executable, "-c", FORGETTING, *words]
-        ran = subprocess.run(command, capture_output=True, text=True)
-        assert ran.returncode == 0, ran.stderr
-        return ran.stdout
-
-    first = tmp_path / "first"
-    first.mkdir()
-    rows = examples(6)
-    learning = begun(trained(first / "m"), [*rows[:2], marked(rows[2]), *rows[3:]])
-    learning.stop()
-    begun_with = {path.name: path.read_bytes() for path in first.iterdir()}
-    before = learning.served
-    with read_log(log_path(first / "m")) as log:
-        after = Replay(log, without=frozenset([3])).rebuild()
-    calls, seen = int(forget({first: 0})), set()
-    stops = {tmp_path / str(stop): stop for stop in range(1, calls, max(1, calls // 12))}
-    for folder in stops:
-        folder.mkdir()
-        for name, data in begun_with.items():
-            (folder / name).write_bytes(data)
-    forget(stops)
-    for folder in stops:
-        again, _ = silent(folder / "m")
-        is_after = same(again.served, after)
-        assert is_after or same(again.served, before)
-        assert is_after == (files_with(folder, MARK) == [])
-        assert [path.name for path in folder.iterdir() if path.suffix == ".part"] == []
-        again.stop()
-        assert (folder / "m").read_bytes() == replayed(folder / "m")
-        seen.add(is_after)
-    assert seen == {True, False}
-
-
 @pytest.mark.parametrize(
     ("text", "numbers"), [("3", [3]), ("3,7-9", [3, 7, 8, 9]), (" 2 , 1-2", [1, 2])]
 )
@@ -292,84 +203,7 @@ def test_what_is_not_a_list_of_examples(text):
 # Rolling back
 
 
-def test_rolling_back_is_the_model_of_then_which_learns_on(model, tmp_path):
-    rows = examples(40)
-    learning = begun(model, rows[:30])
-    then = Replay(learning.log).rebuild(12)
-    assert changes.roll_back(learning, 12) == (31, 0)
-    assert same(learning.served, then)
-    assert teach(learning, rows[30:]) == list(range(32, 42))
-    other = begun(trained(tmp_path / "other"), rows[:12] + rows[30:])
-    assert same(learning.served, other.served)
-    other.stop()
-    assert changes.roll_back(learning, 30) == (42, 0)  # which undoes it
-    assert same(learning.served, Replay(learning.log).rebuild(30))
-    learning.stop()
-    assert sequence_in(model) == 42
-    assert model.read_bytes() == replayed(model)
-    with read_log(log_path(model)) as log:
-        assert same(Replay(log).rebuild(), learning.served)
-        assert same(Replay(log).rebuild(41), other.served)
-
-
-def test_a_rollback_survives_kill_9(serve, model):
-    service = serve(model, "--learn")
-    service.learn(examples(30))
-    assert service.ask("POST", "/model/rollback", {"to": 12})[1]["sequence"] == 31
-    service.learn(examples(3, seed=4))
-    service.stop(signal.SIGKILL)
-    learning, _ = silent(model)
-    learning.stop()
-    assert learning.served.progress.examples == 15
-    assert model.read_bytes() == replayed(model)
-
-
-def test_forgetting_reaches_into_the_past_that_a_rollback_returns_to(model, tmp_path):
-    rows = examples(30)
-    learning = begun(model, rows[:20])
-    learning.call(learning.snapshot).result(30)
-    learning.log.keep_model(20, model.read_bytes())
-    changes.roll_back(learning, 10)
-    teach(learning, rows[20:])
-    changes.forget(learning, [5, 15])
-    other = begun(trained(tmp_path / "other"), rows[:4] + rows[5:10] + rows[20:])
-    assert same(learning.served, other.served)
-    assert learning.log.models() == [0]
-    learning.stop()
-    other.stop()
-    assert model.read_bytes() == replayed(model)
-
-
-def test_a_row_that_is_not_there_cannot_be_returned_to(learning):
-    teach(learning, examples(3))
-    with pytest.raises(RequestError, match="up to 3, not 4"):
-        changes.roll_back(learning, 4)
-    assert learning.log.last == 3
-
-
 # Loading another model
-
-
-def test_another_model_takes_over_and_learns_on(model, tmp_path):
-    rows = examples(30)
-    new = trained(tmp_path / "new", examples(90, seed=5), rule="arow")
-    learning = begun(model, rows[:20])
-    assert changes.load(learning, new.read_bytes()) == (21, 0)
-    assert learning.predictor.served is learning.served
-    assert teach(learning, rows[20:])[-1] == 31
-    other = begun(new, rows[20:])
-    assert same(learning.served, other.served)
-    changes.forget(learning, [3])  # which the new model has never seen
-    assert same(learning.served, other.served)
-    changes.forget(learning, [22])
-    changes.forget(other, [1])
-    assert same(learning.served, other.served)
-    learning.stop()
-    other.stop()
-    assert model.read_bytes() == replayed(model)
-    again, said = silent(model)
-    assert said == []
-    again.stop()
 
 
 def test_what_cannot_learn_or_is_damaged_does_not_take_over(model, tmp_path):
@@ -384,33 +218,6 @@ def test_what_cannot_learn_or_is_damaged_does_not_take_over(model, tmp_path):
         changes.load(learning, model.read_bytes())
     assert learning.log.last == 20
     learning.stop()
-
-
-def test_old_examples_are_not_deleted_while_a_change_needs_them(model):
-    learning = begun(model, examples(10))
-    changes.roll_back(learning, 5)
-    teach(learning, examples(5))
-    learning.call(learning.snapshot).result(30)
-    learning.log.keep_model(8, b"of before")
-    assert learning.log.trim(4e9) == 0
-    learning.log.keep_model(16, model.read_bytes())
-    assert learning.log.trim(4e9) == 16
-    learning.stop()
-    assert model.read_bytes() == replayed(model)
-
-
-def test_which_models_have_seen_an_example():
-    from rosenblatt.service.log import Change
-
-    back = [Change(11, "rollback", 5)]
-    assert has_seen(back, 10, [7])
-    assert not has_seen(back, 15, [7])
-    assert has_seen(back, 15, [5])
-    assert has_seen(back, 15, [12])
-    load = [Change(11, "model", 10)]
-    assert has_seen(load, 15, [12])
-    assert not has_seen(load, 15, [4])
-    assert not has_seen([], 15, [16])
 
 
 # Requests that come twice

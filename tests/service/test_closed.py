@@ -18,7 +18,6 @@ from rosenblatt.storage.file import load_model, save_model
 from ..test_docs import ROOT
 from .conftest import examples, replayed, trained
 from .test_app import client_of
-from .test_faults import failing_sync  # noqa: F401
 from .test_learning import silent, taught
 
 EVIL = {"host": "evil.example:8080", "origin": "http://evil.example:8080"}
@@ -157,26 +156,6 @@ def test_numbers_that_are_not_scaled_are_limited_too(tmp_path, rule):
 
 
 # The log
-
-
-@pytest.mark.slow
-def test_what_was_refused_is_not_in_the_log(serve, model, failing_sync):  # noqa: F811
-    """A client without a key sends it again, and it is learnt once."""
-    service, sent = serve(model, "--learn"), 0
-    for number, row in enumerate(examples(6)):
-        if number % 2:
-            failing_sync.touch()
-            for _ in range(3):
-                assert service.learn([row | {"mark": number}] * 4)[0] == 503
-            failing_sync.unlink()
-        status, answer = service.learn([row | {"mark": number}] * 4)
-        sent += 4
-        assert (status, answer["sequence"]) == (202, sent)
-    assert service.stop()[0] == 0
-    with read_log(log_path(model)) as log:
-        marks = [json.loads(one.text)["mark"] for some in log.entries(0) for one in some]
-    assert marks == [number for number in range(6) for _ in range(4)]
-    assert model.read_bytes() == replayed(model)
 
 
 def test_a_refused_request_that_is_in_the_log_is_deleted_with_its_key(learning, monkeypatch):

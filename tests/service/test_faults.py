@@ -1,12 +1,9 @@
 """Faults of disk, thread, clients and log: nothing is lost in silence."""
 
 import json
-import shutil
 import stat
-import subprocess
 import threading
 import time
-from contextlib import closing
 
 import pytest
 
@@ -17,38 +14,10 @@ from rosenblatt.service.log import Log, acknowledged_path
 from rosenblatt.service.replay import log_path
 from rosenblatt.service.server import ModelWatcher
 
-from ..test_docs import ROOT
 from .conftest import examples, replayed, trained
 from .test_app import Client, client_of, current_of
 
 quiet = lambda sentence: None  # noqa: E731
-
-
-@pytest.fixture
-def failing_sync(tmp_path, monkeypatch):
-    """A file that makes every sync of a new process fail while it exists."""
-    if shutil.which("gcc") is None:
-        pytest.skip("a failing sync needs gcc")
-    library, switch = tmp_path / "sync.so", tmp_path / "fail"
-    source = ROOT / "benchmarks" / "fail_sync.c"
-    command = ["gcc", "-shared", "-fPIC", "-o", library, source, "-ldl"]
-    subprocess.run(command, check=True, capture_output=True)
-    monkeypatch.setenv("LD_PRELOAD", str(library))
-    monkeypatch.setenv("FAIL_SYNC_IF", str(switch))
-    return switch
-
-
-def test_the_log_is_used_again_without_a_request(model):
-    learning = Learning(model, say=quiet)
-    learning.start()
-    learning.call(lambda: learning.fail("the disk failed")).result(30)
-    learning.call(lambda: setattr(learning, "retry_at", 0.0)).result(30)
-    for _ in range(200):
-        if learning.failure is None:
-            break
-        time.sleep(0.05)
-    assert learning.failure is None
-    learning.stop()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -86,33 +55,6 @@ def test_the_rest_of_an_older_log_is_not_mixed_into_a_new_one(model):
     with pytest.raises(ValueError, match="left of an older log"):
         Learning(model, say=quiet)
     assert not log_path(model).exists()
-
-
-def test_examples_that_a_database_loses_are_noticed(model):
-    log = Log.create(log_path(model), model.read_bytes())
-    log.append([json.dumps(row) for row in examples(9)])
-    log.connection.execute("DELETE FROM examples WHERE sequence > 4")
-    log.close()
-    said = []
-    learning = Learning(model, say=said.append)
-    assert "has lost 5 acknowledged examples after number 4" in said[0]
-    learning.start()
-    learning.stop()
-    with closing(Log(log_path(model), writes=False)) as log:
-        assert log.last == 4
-
-
-def test_a_damaged_example_is_noticed(model):
-    log = Log.create(log_path(model), model.read_bytes())
-    log.append([json.dumps(row) for row in examples(3)])
-    log.connection.execute("UPDATE examples SET example = replace(example, 'e', 'a')")
-    log.close()
-    said = []
-    learning = Learning(model, say=said.append)
-    assert learning.served.progress.refused == 3
-    assert "checksum is wrong" in said[0]
-    learning.start()
-    learning.stop()
 
 
 def test_a_trimmed_log_is_smaller(tmp_path, model):
@@ -164,18 +106,6 @@ def test_a_mistake_of_ours_is_a_counted_500(learning):
     assert said[0].startswith("'/predict' (request ")
 
 
-@pytest.mark.parametrize("odd", [0, False, [], {}, 1e300, "no date"])
-def test_odd_dates_are_refused_or_missing(tmp_path, odd):
-    days = ["2024-02-29", "2023-12-31", "2024-07-01", "1999-01-05"]
-    rows = [{"when": day, "kind": k % 2} for k, day in enumerate(days)]
-    path = trained(tmp_path / "m.safetensors", rows, text=())
-    learning = Learning(path, say=quiet)
-    learning.start()
-    answer = client_of(learning).post("/predict", json={"when": odd})
-    assert answer.status_code in (200, 400)
-    learning.stop()
-
-
 def test_a_model_that_is_replaced_while_it_is_sent_arrives_whole(learning, model):
     client, stop = client_of(learning), threading.Event()
 
@@ -214,11 +144,3 @@ def test_a_service_that_predicts_follows_the_model_file(tmp_path):
     assert watcher.current.served is served
     assert len(said) == 2
     assert "keeps the model" in said[1]
-
-
-def test_numbers_far_beyond_those_of_training_are_not_learnt(learning):
-    (row,) = examples(1)
-    answer = client_of(learning).post("/learn", json=row | {"size": 1e15})
-    assert answer.status_code == 400
-    assert "standard deviations" in answer.json()["error"]
-    assert learning.log.last == 0

@@ -37,10 +37,17 @@ class History:
 
     def __init__(self, folder, seed):
         self.chance, self.folder = random.Random(seed), folder
-        rules = ("perceptron", "arow", "pa")
+        kinds = {"perceptron": "average", "arow": "average", "pa": "last"}
         self.files = [
-            trained(folder / f"{rule}.model", ROWS[k : k + 30], text=(), bits=None, rule=rule)
-            for k, rule in enumerate(rules)
+            trained(
+                folder / f"{rule}.model",
+                ROWS[k : k + 30],
+                text=(),
+                bits=None,
+                rule=rule,
+                solution=solution,
+            )
+            for k, (rule, solution) in enumerate(kinds.items())
         ]
         self.path = folder / "m"
         self.path.write_bytes(self.files[0].read_bytes())

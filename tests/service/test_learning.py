@@ -32,13 +32,6 @@ def silent(path, keeping=None):
     return learning, said
 
 
-def test_examples_are_acknowledged_in_order_and_learnt(learning):
-    assert taught(learning, examples(30)) == list(range(1, 31))
-    learning.stop()
-    assert sequence_in(learning.path) == 30
-    assert learning.path.read_bytes() == replayed(learning.path)
-
-
 def waiting(model, rows):
     """A thread that has not begun, with a job for each row."""
     learning, jobs = Learning(model, None, lambda sentence: None), [Job([row]) for row in rows]
@@ -179,45 +172,6 @@ def test_snapshots_are_made_on_the_way(model, monkeypatch):
     assert sequence_in(model) >= 10
     assert learning.call(learning.snapshot).result(10) == model
     assert sequence_in(model) == 50
-    learning.stop()
-
-
-def test_what_cannot_be_written_is_refused_and_nothing_is_learnt(learning):
-    taught(learning, examples(3))
-    said, append = [], learning.log.append
-    learning.say = said.append
-
-    def full(texts, requests):
-        raise LogError("m.log cannot be written (database or disk is full).")
-
-    learning.log.append = full
-    refusals = taught(learning, examples(4))
-    assert all(isinstance(one, LogError) for one in refusals)
-    assert "disk is full" in learning.failure
-    assert len(said) == 1
-    learning.log.append = append
-    assert taught(learning, examples(2)) == [4, 5]
-    assert learning.failure is None
-    assert said[1:] == ["The log can be written again; it has 3 examples."]
-    learning.stop()
-    assert learning.path.read_bytes() == replayed(learning.path)
-
-
-def test_old_examples_are_forgotten(model):
-    learning, said = silent(model, Keeping(seconds=0, days=1e-7))
-    for begin in range(6):
-        taught(learning, examples(5, seed=begin))
-        learning.call(learning.snapshot).result(10)
-        learning.call(lambda: None).result(10)
-    learning.stop()
-    assert any("were deleted" in sentence for sentence in said)
-    log = Log(log_path(model), writes=False)
-    first = log.models()[0]
-    assert first > 0
-    log.close()
-    assert model.read_bytes() == replayed(model)
-    learning, said = silent(model)
-    assert said == []
     learning.stop()
 
 

@@ -8,9 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 import rosenblatt
 from rosenblatt.parameters import CLASS_RULES, RULE_TABLE
-from rosenblatt.service.log import Log
 from rosenblatt.service.model import WINDOWS, Progress, ServedModel
-from rosenblatt.service.replay import Replay
 from rosenblatt.storage.file import load_model, save_model
 
 from .conftest import examples, trained
@@ -60,31 +58,6 @@ def test_cuts_do_not_matter(tmp_path, rule, solution, classes, dense):
             other.learn(other.maker.make([rows[k] for k in some], labelled=True))
         assert content(other, tmp_path) == content(wanted, tmp_path)
     assert wanted.sequence == wanted.progress.examples == 30
-
-
-def test_a_replayed_model_is_the_one_that_was_kept(tmp_path):
-    path = trained(tmp_path / "m")
-    model, log = served(path), Log.create(tmp_path / "m.log", path.read_bytes())
-    model.log = log.identity
-    kept = {}
-    for begin, row in enumerate(examples(100)):
-        log.append([json.dumps(row)])
-        model.learn(model.maker.make([row], labelled=True))
-        if begin % 40 == 0:
-            kept[begin + 1] = content(model, tmp_path)
-    for sequence, wanted in kept.items():
-        other = Replay(log).rebuild(sequence)
-        assert other.sequence == sequence
-        assert content(other, tmp_path) == wanted
-    log.keep_model(41, kept[41])
-    from_there = Replay(log).find_start(log.last)
-    assert from_there.sequence == 41
-    assert content(Replay(log).run(from_there), tmp_path) == content(model, tmp_path)
-    restored = ServedModel(load_model("m", kept[41]), "m")
-    assert restored.progress.as_json() == Replay(log).rebuild(41).progress.as_json()
-    with pytest.raises(ValueError, match="examples up to 100, not 101"):
-        Replay(log).rebuild(101)
-    log.close()
 
 
 def test_an_example_that_overflows_is_passed_over_wherever_it_is_cut(tmp_path):

@@ -37,13 +37,6 @@ def test_rows_are_those_of_features(tmp_path, options):
     assert made.labels == [row["kind"] for row in rows]
 
 
-def test_rows_of_numbers_are_those_of_features(tmp_path):
-    path = trained(tmp_path / "m.safetensors", NUMBERS, text=(), bits=None)
-    made = maker(path).make(NUMBERS, labelled=True)
-    np.testing.assert_array_equal(dense(made), rosenblatt.load(path)[0].transform(NUMBERS))
-    assert made.labels == [row["kind"] for row in NUMBERS]
-
-
 def test_numbers_to_learn_may_be_written_as_in_training(tmp_path):
     rows = [{"size": size, "price": f"${1_234 * size:,}"} for size in range(1, 60)]
     path = trained(tmp_path / "m.safetensors", rows, label="price", text=(), bits=None)
@@ -89,13 +82,6 @@ def test_a_row_does_not_depend_on_those_that_come_with_it(tmp_path):
         whole, alone = make(rows, True), join_examples([make([row], True) for row in rows])
         np.testing.assert_array_equal(dense(whole), dense(alone))
         assert whole.labels == alone.labels
-
-
-def test_csv_and_json_are_the_same_rows(tmp_path):
-    make = maker(trained(tmp_path / "m.safetensors")).make
-    rows = examples(5)
-    words = [{name: str(value) for name, value in row.items()} for row in rows]
-    np.testing.assert_array_equal(dense(make(rows, True)), dense(make(words, True)))
 
 
 @pytest.mark.parametrize(

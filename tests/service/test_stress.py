@@ -14,7 +14,6 @@ from rosenblatt.service.replay import log_path, read_log
 from ..conftest import ROUNDS
 from .conftest import examples, replayed, trained
 from .test_crashes import Load
-from .test_faults import failing_sync  # noqa: F401
 from .test_learning import silent
 
 ERRORS = 10 * ROUNDS

@@ -16,9 +16,7 @@ from distributed.comm.core import CommClosedError
 
 from ..parameters import ParameterError
 
-ADDRESS = re.compile(
-    r"((tcp|tls|ws|wss|ucx|ucxx)://)?(\[[^\s\]]+\]|[^\s/:]+):\d{1,5}(/\S*)?|inproc://\S+"
-)
+ADDRESS = re.compile(r"(\w+://)?(\[\S+\]|[^\s/:]+):\d{1,5}(/\S*)?|inproc://\S+")
 LOST_AT_MOST = 10  # times that work is repeated because workers were lost with their data
 
 T = TypeVar("T")
@@ -49,39 +47,31 @@ def connect(address: str) -> Client:
         ``local:4`` starts four workers here; they end with the client.
     """
     kind, _, count = address.partition(":")
-    if kind == "local":
-        if not (count or "1").isdigit() or count == "0":
-            raise ParameterError(
-                f"cluster={address!r} is not local:N with a number of workers.", code="cluster-size"
-            )
-        cores = int(count) if count else os.cpu_count()
-        with config.set({"distributed.nanny.pre-spawn-environ": {}}):  # see docs/scale.md
-            return Client(
-                n_workers=cores, threads_per_worker=1, dashboard_address=":0", set_as_default=False
-            )
-    try:  # as the default, a client that finds no scheduler would stay behind
-        found = scheduler_address(address)
-        return Client(found, timeout=10, set_as_default=False)
-    except (OSError, ValueError) as error:
+    try:
+        if kind == "local":
+            workers = int(count) if count else os.cpu_count()
+            if workers == 0:
+                raise ValueError("at least one worker is needed")
+            with config.set({"distributed.nanny.pre-spawn-environ": {}}):  # see docs/scale.md
+                return Client(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    dashboard_address=":0",
+                    set_as_default=False,
+                )
+        if os.path.exists(address):
+            with open(address, encoding="utf-8") as file:
+                address = json.load(file)["address"]
+        if ADDRESS.fullmatch(address) is None:  # Dask might look for it for ever
+            raise ValueError("there is no such file, and an address has a host and a port")
+        # as the default, a client that finds no scheduler would stay behind
+        return Client(address, timeout=10, set_as_default=False)
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise ParameterError(
             f"cluster={address!r} must be local:N, a scheduler's address such as tcp://host:8786, "
             f"or a scheduler's file: {str(error).rstrip('.')}.",
             code="cluster-address",
         ) from None
-
-
-def scheduler_address(given: str) -> str:
-    """Return the address of a scheduler, given as such or by the scheduler's file."""
-    if not os.path.exists(given):
-        if ADDRESS.fullmatch(given) is None:
-            raise ValueError("there is no such file, and an address has a host and a port")
-        return given
-    with open(given, encoding="utf-8") as file:
-        about = json.load(file)
-    found = about.get("address") if isinstance(about, dict) else None
-    if not isinstance(found, str) or ADDRESS.fullmatch(found) is None:
-        raise ValueError("the file has no address of a scheduler")
-    return found
 
 
 class Cluster:

@@ -2,9 +2,10 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from os import PathLike
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from distributed import Client
 
@@ -12,19 +13,27 @@ from ..data.labels import UnknownLabelError
 from ..estimators.base import OnlineEstimator, make_seed, unchanged_by_errors
 from ..estimators.linear import LinearClassifier
 from ..estimators.regressors import LinearRegressor
+from ..jobs.job import FileJob
 from ..parameters import (
     CLUSTER,
+    FILES,
+    RANK_RULES,
     RULE_NAMES,
     RULE_TABLE,
     Parameter,
     ParameterError,
     check_parameters,
 )
+from ..reading.reader import read
+from ..reading.recipe import FeatureRecipe
+from ..slices import find_by_format
+from ..storage.file import save_model
+from ..storage.model import Model
+from ..training.plan import IN_MEMORY_ROWS, make_plan
 from ..training.rules import PERCEPTRON, RULES, UpdateRule
-from .checkpoint import ClusterCheckpoint
-from .client import Cluster, WorkersLostError
-from .partitions import make_partitions
-from .rounds import Round, print_round
+from .client import Cluster, WorkersLostError, connect
+from .partitions import make_partitions, partition_files
+from .rounds import Round, format_line
 from .rows import RowSource
 from .run import ClusterRun
 
@@ -42,7 +51,6 @@ def fit(
     mix: str | None = None,
     client: Client | None = None,
     checkpoint: str | PathLike[str] | None = None,
-    resume: bool = False,
     patience: float = 30.0,
     report: Callable[[Round], None] | None = None,
     **reading: Any,
@@ -76,8 +84,6 @@ def fit(
         The cluster; without one, the client made last.
     checkpoint : path-like, default=None
         Write the mixed model here after each epoch.
-    resume : bool, default=False
-        Whether to resume from the checkpoint, if there is one.
     patience : float, default=30.0
         How many seconds to wait for a worker when there are none.
     report : callable, default=None
@@ -118,21 +124,20 @@ def fit(
     parameters = estimator.get_params(deep=False)
     rule = find_rule(estimator)
     mix = default_mix(rule) if mix is None else mix
-    given = Given(X, y, sample_weight, classes, reading)
-    source = make_row_source(parameters | {"mode": mode, "mix": mix}, rule, given)
-    training = Training(source, parameters, mode, mix, ClusterCheckpoint(checkpoint, resume))
+    check_supported(parameters | {"mode": mode, "mix": mix}, RULE_TABLE[rule.name].parameters, rule)
+    source = RowSource(make_partitions(X, y, sample_weight, reading), rule, classes)
     cluster = Cluster(client, patience)
     if report is None and parameters["verbose"]:
-        report = partial(print_round, numbers=rule.target == "numbers")
+        report = partial(print_round, numbers=source.has_numbers)
     with unchanged_by_errors(estimator):
-        run = training.run(cluster, report)
-        learner = training.finish(run)
+        run = train_rows(cluster, source, parameters, mode, mix, report, checkpoint)
+        learner = run.finish()
         learner.parameters = parameters
         plain = run.prepared.plain and run.relays  # mixed weights are no sum of mistakes
         facts = {**run.prepared.facts, "plain": plain}
         estimator.take_over(learner, run.epochs, run.stop_reason, facts)
         estimator.mixing_ = run.summarize()
-    for note in source.list_notes(cluster):
+    for note in source.data.list_notes(cluster):
         warnings.warn(note, stacklevel=2)
     return estimator
 
@@ -141,23 +146,6 @@ def find_rule(estimator: Any) -> UpdateRule:
     """The update rule of an estimator; that of the perceptron if it has no choice."""
     names = (RULE_NAMES.get(kind.__name__) for kind in type(estimator).__mro__)
     return RULES[next(filter(None, names), PERCEPTRON.name)]
-
-
-class Given(NamedTuple):
-    """The data that ``fit`` was given, and options of reading if they are files."""
-
-    X: Any
-    y: Any
-    weights: Any
-    classes: Any
-    reading: dict[str, Any]
-
-
-def make_row_source(values: dict[str, Any], rule: UpdateRule, given: Given) -> RowSource:
-    """Check the parameters of a linear model, and find its partitions."""
-    X, y, weights, classes, reading = given
-    check_supported(values, RULE_TABLE[rule.name].parameters, rule)
-    return RowSource(make_partitions(X, y, weights, reading), rule, classes)
 
 
 def check_supported(
@@ -190,54 +178,110 @@ def refuse_unmixable(rule: UpdateRule, values: Mapping[str, Any]) -> None:
         )
 
 
-class Training(NamedTuple):
-    """Everything that a training on a cluster needs."""
-
-    source: RowSource
-    parameters: dict[str, Any]
-    mode: str
-    mix: str
-    checkpoint: ClusterCheckpoint
-
-    def run(self, cluster: Cluster, report: Callable[[Round], None] | None) -> ClusterRun:
-        """Train in one pass over files if that is enough, else on rows that the workers keep."""
-        if self.source.can_stream(self.parameters):
-            try:
-                return self.run_once(cluster, report, streams=True)
-            except UnknownLabelError:
-                if self.source.classes is not None:
-                    raise
-        return self.run_once(cluster, report, streams=False)
-
-    def run_once(
-        self, cluster: Cluster, report: Callable[[Round], None] | None, streams: bool
-    ) -> ClusterRun:
-        """Train until all problems have stopped."""
-        begun, seed = self.checkpoint.load(), self.parameters["random_state"]
-        if begun is not None and seed is None:
-            seed = begun.parameters["random_state"]
-        parameters = self.parameters | {"random_state": make_seed(seed)}
-        prepared = self.source.prepare(cluster, parameters, streams)
-        run = ClusterRun(cluster, prepared, self.mode, self.mix)
-        if not run.relays:
-            refuse_unmixable(prepared.learner.rule, parameters | {"mix": self.mix})
-        if begun is not None:
-            self.checkpoint.restore(run, begun)
-
-        def after(done: Round) -> None:
-            if report is not None:
-                report(done)
-            self.checkpoint.save(run, self.finish)
-
-        run.after_round = after
+def train_rows(
+    cluster: Cluster,
+    source: RowSource,
+    parameters: dict[str, Any],
+    mode: str,
+    mix: str,
+    report: Callable[[Round], None] | None,
+    checkpoint: str | PathLike[str] | None,
+) -> ClusterRun:
+    """Train in one pass over files if that is enough, else on rows that the workers keep."""
+    parameters = parameters | {"random_state": make_seed(parameters["random_state"])}
+    if source.can_stream(parameters):
         try:
-            run.train()
-        except WorkersLostError as lost:
-            advice = self.checkpoint.describe(run)
-            raise WorkersLostError(f"The workers are lost: {lost}. {advice}") from lost.__cause__
-        return run
+            prepared = source.prepare(cluster, parameters, True)
+            return train_prepared(ClusterRun(cluster, prepared, mode, mix), report, checkpoint)
+        except UnknownLabelError:
+            if source.classes is not None:
+                raise
+    prepared = source.prepare(cluster, parameters, False)
+    return train_prepared(ClusterRun(cluster, prepared, mode, mix), report, checkpoint)
 
-    def finish(self, run: ClusterRun) -> Any:
-        """The learner with what was learnt so far."""
-        states = run.outcomes if run.stop_reason else [one.state for one in run.problems]
-        return self.source.finish(run.cluster, run.prepared, states)
+
+def train_prepared(
+    run: ClusterRun,
+    report: Callable[[Round], None] | None,
+    checkpoint: str | PathLike[str] | None,
+) -> ClusterRun:
+    """Train until all problems have stopped; after each epoch report it and write the model."""
+
+    def after(done: Round) -> None:
+        if report is not None:
+            report(done)
+        if checkpoint is not None:
+            save_model(checkpoint, run.build_model())
+
+    run.after_round = after
+    try:
+        run.train()
+    except WorkersLostError as lost:
+        kept = f" The model after epoch {len(run.rounds)} is in {checkpoint}."
+        said = kept if checkpoint is not None and run.rounds else ""
+        raise WorkersLostError(f"The workers are lost: {lost}.{said}") from lost.__cause__
+    return run
+
+
+def print_round(done: Round, numbers: bool = False) -> None:
+    """Print what happened in an epoch, of classes or of numbers."""
+    print(format_line(done, numbers), flush=True)
+
+
+# The shell
+
+
+def train(
+    data: str,
+    reading: dict[str, Any],
+    asked: FileJob,
+    address: str,
+    report: Callable[[Round], None] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+) -> Model:
+    """Train a model from files on a cluster, as ``jobs.files.train`` does on one machine.
+
+    Parameters
+    ----------
+    data, reading
+        The files, and the options of ``read``.
+    asked
+        The request, and what reports the notes; a cluster takes neither windows nor rows to test
+        with.
+    address
+        As for ``connect``.
+    report, checkpoint
+        As for ``fit``; without a report, lines are printed.
+    """
+    found, request = find_by_format(data, reading.get("format")), asked.request
+    if found is not None:
+        raise ParameterError(
+            f"cluster trains models of rows, and {data} holds {found[0].examples}; leave it out.",
+            code="cluster-rows",
+        )
+    if request.ordinal is not None or request.rule in RANK_RULES:
+        raise ParameterError(
+            "cluster trains models of classes and numbers, and the labels are "
+            "ranks; leave it out: a single machine learns a file of any size as a stream.",
+            code="cluster-ranks",
+        )
+    files = partition_files(data, reading)
+    recipe = FeatureRecipe(**files.features["recipe"])
+    alone = replace(request, window=0, holdout=None, progress_every=0)
+    known = replace(IN_MEMORY_ROWS, texts=len(recipe.text), numbers=bool(recipe.numbers))
+    plan = make_plan(alone, known)
+    if plan.unresolved:
+        (first, *_), alike, *_ = files.parts[0]
+        plan = plan.complete(read(first, **alike).mean_square())
+    rule, parameters = RULES[plan.rule], dict(plan.parameters)
+    mix = default_mix(rule)
+    values = {**parameters, **request.options, "mode": "mixing", "mix": mix}
+    check_supported(values, {**RULE_TABLE[plan.rule].parameters, **FILES}, rule)
+    source = RowSource(files, rule, request.classes)
+    with connect(address) as client:
+        cluster = Cluster(client)
+        report = report or partial(print_round, numbers=source.has_numbers)
+        run = train_rows(cluster, source, parameters, "mixing", mix, report, checkpoint)
+        for note in source.data.list_notes(cluster):
+            asked.reporter.note(note)
+        return run.build_model()

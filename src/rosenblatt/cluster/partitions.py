@@ -31,14 +31,10 @@ from .client import Cluster
 
 
 class LoadedPartition(NamedTuple):
-    """Rows in the memory of a worker, with a learner without weights.
-
-    ``held_out`` numbers the rows that early stopping tests on.
-    """
+    """Rows in the memory of a worker, with a learner without weights."""
 
     learner: LinearLearner
     given: TrainingRows
-    held_out: Any = None
 
     def parts(self) -> Iterator[Part]:
         """All rows as one part of a run."""

@@ -8,7 +8,7 @@ from dask.base import compute
 from dask.delayed import delayed
 
 from ..data.rows import Array
-from ..data.targets import NumberTarget
+from ..data.targets import NumberScore, NumberTarget
 from ..estimators.base import get_learner, to_predictor
 from ..estimators.linear_base import LinearEstimator
 from ..estimators.perceptron import Perceptron  # noqa: F401 - for the examples
@@ -21,7 +21,6 @@ from .partitions import (
     partition_files,
     view_read_only,
 )
-from .worker_tasks import pool_scores
 
 
 def predict(model: LinearEstimator, X: Any, **reading: Any) -> Any:
@@ -100,10 +99,15 @@ def score(model: LinearEstimator, X: Any, y: Any = None, **reading: Any) -> floa
         batches = make_partitions(X, y, None, reading).parts
     else:
         batches = delay_batches(model, X, reading)
-    found = pool_scores(list(compute(*(delayed(score_batch)(batch, light) for batch in batches))))
-    if np.isnan(found):
+    found = compute(*(delayed(score_batch)(batch, light) for batch in batches))
+    if isinstance(found[0], NumberScore):
+        accuracy = NumberScore.pool(list(found)).figures()["r2"]
+    else:
+        right, n_rows = np.sum(found, axis=0).tolist()
+        accuracy = right / n_rows if n_rows else np.nan
+    if np.isnan(accuracy):
         raise ParameterError("There are no rows to score.", code="no-rows")
-    return found
+    return float(accuracy)
 
 
 def delay_predictor(model: LinearEstimator) -> Any:

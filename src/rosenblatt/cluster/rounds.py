@@ -100,11 +100,6 @@ def weighted_mistakes(mistakes: tuple[int, ...], mix: str) -> float:
     return sum(k * k for k in mistakes) / (sum(mistakes) or 1)
 
 
-def print_round(done: Round, numbers: bool = False) -> None:
-    """Print what happened in an epoch, of classes or of numbers."""
-    print(format_line(done, numbers), flush=True)
-
-
 def format_line(done: Round, numbers: bool = False) -> str:
     """Write what happened in an epoch in one line.
 

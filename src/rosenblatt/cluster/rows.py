@@ -1,28 +1,23 @@
 """Rows on a cluster: a summary of the partitions, a learner for them, and what workers keep."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.labels import UnknownLabelError, check_classes, encode, find_classes
-from ..data.rows import Array, refuse_not_finite, to_matrix
-from ..data.splits import HELD_OUT, Split
+from ..data.rows import Array
 from ..data.targets import ClassTarget, NumberTarget, as_numbers
 from ..data.weights import balance, class_weights, refuse_one_class, rows_that_count
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ParameterError
 from ..reading.batches import Batch, get_labels
-from ..training.report import Note
 from ..training.rules import PERCEPTRON, UpdateRule
 from .client import Cluster, WorkersLostError
 from .partitions import FilePartition, LoadedPartition, Partitions, name_partition, view_read_only
 from .run import Prepared
-
-NO_SPLIT = Split()
 
 
 class Found(NamedTuple):
@@ -44,18 +39,12 @@ class Found(NamedTuple):
     statistics: tuple[float, float, float] | None = None
 
 
-def summarize_partition(
-    part: Batch | FilePartition, split: Split = NO_SPLIT, numbers: bool = False
-) -> Found:
-    """Summarize a batch, or the first one of some files; held-out rows are not counted."""
+def summarize_partition(part: Batch | FilePartition, numbers: bool = False) -> Found:
+    """Summarize a batch, or the first one of some files."""
     batch = part.load(most=1) if isinstance(part, FilePartition) else part
     rows, labels = view_read_only(batch.rows), get_labels(batch)
     classes, codes = (NumberTarget.classes, as_numbers(labels)) if numbers else encode(labels)
     learnt, counting = rows_that_count(codes, None), rows_that_count(codes, batch.weights)
-    if split:
-        with suppress(ValueError):  # of too few rows, which are refused when they are prepared
-            counting, held = split.stratify(codes, counting)
-            learnt = np.setdiff1d(learnt, held)
     groups, statistics = (np.zeros(len(codes), np.intp) if numbers else codes), None
     if numbers and len(learnt):
         known = codes[learnt]
@@ -75,7 +64,7 @@ def summarize_partition(
 
 
 def summarize_partitions(
-    cluster: Cluster, parts: list[Any], split: Split = NO_SPLIT, numbers: bool = False
+    cluster: Cluster, parts: list[Any], numbers: bool = False
 ) -> tuple[list[Found], list[Any]]:
     """Summarize the partitions that have rows; return the summaries and these partitions.
 
@@ -87,7 +76,7 @@ def summarize_partitions(
     for group in [[part] for part in parts] if streams else [parts]:
 
         def ask(group: list[Any] = group) -> list[Found]:
-            tasks = [cluster.submit(*asked, part, split, numbers) for part in group]
+            tasks = [cluster.submit(*asked, part, numbers) for part in group]
             return cluster.get_results(tasks)
 
         try:
@@ -101,12 +90,6 @@ def summarize_partitions(
     if not full:
         raise ParameterError("There are no rows to learn from.", code="no-rows")
     return [found[number] for number in full], parts if streams else [parts[i] for i in full]
-
-
-def make_split(parameters: Mapping[str, Any]) -> Split:
-    """The rows of each partition that early stopping holds out."""
-    share = HELD_OUT if parameters["early_stopping"] else 0.0
-    return Split(share, parameters["random_state"])
 
 
 def collect_classes(found: list[Found], named: Iterable[Any] | None, from_files: bool) -> Array:
@@ -216,12 +199,7 @@ def prepare(
         if isinstance(target, ClassTarget):
             small = np.min_scalar_type(len(learner.classes))
             given = given._replace(codes=given.codes.astype(small, copy=False))
-        split = make_split(learner.parameters)
-        if not split:
-            return LoadedPartition(learner, given)
-        refuse_not_finite(to_matrix(given.rows, len(given.codes), width))
-        row_order, held = split.stratify(given.codes, given.row_order)
-        return LoadedPartition(learner, given._replace(row_order=row_order), held)
+        return LoadedPartition(learner, given)
 
 
 @dataclass(frozen=True)
@@ -245,15 +223,14 @@ class RowSource:
     def can_stream(self, parameters: Mapping[str, Any]) -> bool:
         """Whether one pass over files is enough, so that the rows need not be kept."""
         one_pass = parameters["max_iter"] == 1 and parameters["order"] == "fixed"
-        again = parameters["measure"] or parameters["early_stopping"]
-        again = again or parameters.get("class_weight") == "balanced"
+        again = parameters["measure"] or parameters.get("class_weight") == "balanced"
         again = again or parameters["intercept_step"] == "radius"
         return self.data.from_files and one_pass and not again
 
     def prepare(self, cluster: Cluster, parameters: dict[str, Any], streams: bool) -> Prepared:
         """Begin a learner, and leave the rows encoded in the memory of the workers."""
         parts, numbers = self.data.parts if streams else self.data.load(cluster), self.has_numbers
-        found, parts = summarize_partitions(cluster, parts, make_split(parameters), numbers)
+        found, parts = summarize_partitions(cluster, parts, numbers)
         from_files, target = self.data.from_files, self.find_target(found, parameters)
         classes = target.classes
         learner = begin_learner(found, classes, parameters, self.rule, from_files)
@@ -275,7 +252,7 @@ class RowSource:
             learner,
             parts,
             [one.n_rows for one in found],
-            plain=textbook and not (parameters["early_stopping"] or streams or weighted),
+            plain=textbook and not (streams or weighted),
             squared_radius=max(one.squared_radius for one in found),
             facts={} if streams or numbers else {"class_rows": counts},
         )
@@ -293,12 +270,3 @@ class RowSource:
             return pool_statistics(found) if self.data.from_files else NumberTarget()
         classes = collect_classes(found, self.classes, self.data.from_files)
         return find_target(found, classes, parameters)
-
-    def finish(self, cluster: Cluster, prepared: Prepared, states: list[Any]) -> LinearLearner:
-        """The learner with the states of a run."""
-        learner: LinearLearner = replace(prepared.learner, states=states)
-        return learner
-
-    def list_notes(self, cluster: Cluster) -> list[Note]:
-        """What the reader noted about the files."""
-        return self.data.list_notes(cluster)

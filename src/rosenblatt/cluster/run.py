@@ -2,30 +2,22 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..jobs.files import refuse_no_rows
 from ..parameters import find_patience
+from ..storage.model import Model
 from ..theory.bounds import radius_with_bias, weights_with_bias
 from ..training import state as states
 from ..training.history import Epoch, Progress
 from ..training.run import Run
-from ..training.solutions import Last
 from .client import Cluster
 from .mixing import add_up, mix_into, pack
 from .rounds import Mixing, Round, weighted_mistakes
-from .worker_tasks import (
-    Handover,
-    Losses,
-    Weights,
-    learn,
-    measure,
-    pool_scores,
-    relay,
-    score_held_out,
-)
+from .worker_tasks import Handover, Losses, Weights, learn, measure, relay
 
 MIXED_AT_ONCE = 8  # reports that one task of the tree adds up
 
@@ -87,7 +79,6 @@ class ClusterRun(Run):
             settings["max_iter"],
             find_patience(settings),
             measure=bool(settings.get("measure")),
-            validate=self.find_scores if settings["early_stopping"] else None,
         )
         self.cluster, self.prepared, self.mode, self.mix = cluster, prepared, mode, mix
         self.relays = mode == "sequential" or len(prepared.partitions) == 1  # nothing to mix
@@ -166,27 +157,16 @@ class ClusterRun(Run):
 
     def find_losses(self, problems: list[int]) -> dict[int, Losses]:
         """The losses of the last weights on all rows."""
-        found = self.evaluate(measure, {k: self.problems[k].state for k in problems})
-        return {k: Losses.combine([losses[k] for losses in found]) for k in problems}
-
-    def find_scores(self, problems: list[int]) -> dict[int, float]:
-        """The accuracy of the model so far on the held-out rows; R² of numbers."""
-        kept = {k: Last(*self.problems[k].state.coefficients()) for k in problems}
-        found = self.evaluate(score_held_out, kept)
-        return {k: pool_scores([scores[k] for scores in found]) for k in problems}
-
-    def evaluate(self, function: Callable[..., Any], kept: dict[int, Any]) -> list[Any]:
-        """Call a function on each partition with the weights of some states; return the results."""
 
         def ask() -> tuple[list[Any], int]:
-            weights, moved = self.send(kept)
+            weights, moved = self.send({k: self.problems[k].state for k in problems})
             parts = self.prepared.partitions
-            tasks = self.cluster.submit_each("evaluate", function, parts, weights)
+            tasks = self.cluster.submit_each("measure", measure, parts, weights)
             return self.cluster.get_results(tasks), moved
 
         found, moved = self.cluster.retry_when_lost(ask)
         self.moved += moved
-        return found
+        return {k: Losses.combine([losses[k] for losses in found]) for k in problems}
 
     def send(self, kept: dict[int, Any]) -> tuple[Any, int]:
         """Send the weights of some states to all workers; return them and the bytes sent."""
@@ -195,6 +175,24 @@ class ClusterRun(Run):
         return self.cluster.share(weights), size * self.cluster.count_workers()
 
     # The result
+
+    def finish(self) -> Any:
+        """The learner with what was learnt so far."""
+        states = self.outcomes if self.stop_reason else [one.state for one in self.problems]
+        return replace(self.prepared.learner, states=states)
+
+    def build_model(self) -> Model:
+        """The model so far, finished or not, as a file holds it."""
+        about = {"mode": self.mode, "mix": self.mix, "partitions": self.prepared.sizes}
+        facts = {
+            "stop_reason": self.stop_reason or "unfinished",
+            "rows": sum(self.rows),
+            "plain": False,
+            "cluster": about,
+            **self.prepared.facts,
+        }
+        model: Model = self.finish().to_model(facts, self.epochs)
+        return model
 
     def summarize(self) -> Mixing:
         """How the model was made, with the margin that it attains if two classes are separated."""

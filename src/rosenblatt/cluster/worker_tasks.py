@@ -4,13 +4,10 @@ A partition has a learner without weights; the weights of each problem travel se
 """
 
 import copy
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.rows import to_matrix
-from ..data.targets import NumberScore
 from ..training.history import Epoch, Progress
 from ..training.run import Run, losses
 from .mixing import SparseWeights, Sums, compute_sums, unpack
@@ -92,27 +89,3 @@ def measure(part: Any, number: int, weights: Weights) -> dict[int, Losses]:
             least = float(task.margins(state).min(initial=np.inf))
             found[problem] = Losses(*losses(task, state), least)
     return found
-
-
-def score_held_out(part: Any, number: int, weights: Weights) -> dict[int, Any]:
-    """How many held-out rows of a partition are right, and how many there are; or their errors."""
-    found, (learner, given, held) = dict[int, Any](), part
-    rows = to_matrix(given.rows, len(given.codes), given.width)[held]
-    for problem, state in unpack_all(part, weights).items():
-        codes = given.codes[held]
-        if learner.target_kind == "numbers":
-            coef, bias = state.coefficients()
-            found[problem] = learner.target.new_score()
-            found[problem].compare(learner.choose(rows @ coef + bias), codes)
-        else:
-            accuracy = learner.validate(problem, state, rows, codes)
-            found[problem] = round(accuracy * len(held)), len(held)
-    return found
-
-
-def pool_scores(parts: list[Any]) -> float:
-    """The accuracy or R² on the rows of several partitions together."""
-    if isinstance(parts[0], NumberScore):
-        return NumberScore.pool(parts).figures()["r2"]
-    right, n_rows = np.sum(parts, axis=0).tolist()
-    return float(right / n_rows) if n_rows else math.nan

@@ -111,8 +111,8 @@ REFUSED: dict[str, tuple[str, dict[str, tuple[Any, ...]]]] = {
         {
             "solution": ("pocket",),
             "order": CHOOSING,
-            "metric": ("log-loss", "auc", "average-precision", "f1", "balanced"),
             "calibrate": ANY,
+            "early_stopping": ANY,
             "warm_start": ANY,
             "progress_every": ANY,
             "window": ANY,

@@ -131,7 +131,9 @@ class TrainOptions:
     )
     resume: bool = files("Resume from the last checkpoint in -o.", default=False, needs="output")
     cluster: str | None = files(
-        "Train with Dask: local:N, an address or a file.", "WHERE", excludes="plot initial tune"
+        "Train with Dask: local:N, an address or a file.",
+        "WHERE",
+        excludes="plot initial tune resume",
     )
     output: Path | None = written("Write the model to FILE.", flags=["-o", "--output"])
     plot: Path | None = written("Draw the boundary or the progress (.png, .svg …).")
@@ -420,7 +422,7 @@ def train_on_cluster(data: str, source: Any, options: TrainOptions) -> "Model":
     """Train on files with Dask and save the model."""
     if options.of_streams.get("validation"):
         raise CommandError("--set validation does not go with --cluster; leave one out.")
-    from ..cluster.from_files import train as train_files
+    from ..cluster.fitting import train as train_files
     from ..storage.file import save_model
     from .report import print_event
 
@@ -429,14 +431,13 @@ def train_on_cluster(data: str, source: Any, options: TrainOptions) -> "Model":
         print_event("epoch", **(done._asdict() | epoch._asdict()), mistakes_per_shard=shards)
 
     report: Callable[[Any], None] | None = as_object if options.json else None
-    kept = options.output if options.checkpoint is not None or options.resume else None
     model = train_files(
         data,
         options.reading,
         make_job(options),
         str(options.cluster),
         (lambda _: None) if options.quiet else report,
-        (kept, options.resume),
+        None if options.checkpoint is None else options.output,
     )
     if options.output is not None:
         save_model(options.output, model)

@@ -26,7 +26,6 @@ import numpy as np
 
 from ..reading.recipe import FeatureRecipe
 from ..training.conformal import TARGETS
-from ..training.history import Epoch
 from ..training.state import require
 
 Count = Annotated[int, lambda number: number >= 0]
@@ -96,15 +95,11 @@ class Service(TypedDict, total=False):
 
 
 class Cluster(TypedDict):
-    """The progress of a training on a cluster."""
+    """How a training on a cluster was done."""
 
     mode: str
     mix: str
     partitions: list[int]
-    histories: list[list[Epoch]]
-    stop_reasons: list[str]
-    rounds: list[tuple[Epoch, list[int], float, int, float]]
-    rows: list[int]
 
 
 class Scores(TypedDict):

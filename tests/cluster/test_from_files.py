@@ -67,7 +67,7 @@ def test_the_command_speaks_json_and_refuses(client, tmp_path):
     for option, code in {
         ("--set", "window=5"): "cluster-window",
         ("--holdout", "0.2"): "cluster-holdout",
-        ("--plot", "a.png"): "cluster-option",
+        ("--plot", "a.png"): "option",
     }.items():
         with pytest.raises(ValueError, match="cluster") as refusal:
             CliRunner().invoke(app, [*command, *option], catch_exceptions=False)

@@ -103,6 +103,12 @@ def test_columns_of_parquet_that_cannot_be_used_are_told(tmp_path):
     assert whole(read(written(a=["1.5", "x"], y=[0, 1]), features=features, skip_bad=1))[0] == [0]
 
 
+def test_times_beyond_those_of_python_are_columns_as_others():
+    times = pa.array([2**50, 2**50 + 5], pa.timestamp("ms"))
+    labels = whole(read(pa.table({"a": [1.0, 2.0], "t": times}), label="t"))[0]
+    assert labels == [str(time) for time in times.cast(pa.string()).to_pylist()]
+
+
 def test_damage_inside_of_parquet_is_told(tmp_path):
     path = tmp_path / "data.parquet"
     parquet.write_table(pa.table({"a": np.arange(100.0), "y": [0, 1] * 50}), path)

@@ -14,7 +14,7 @@ from ..data.rows import read_only
 from ..kernels import lines
 from ..kernels.addresses import MARKS, NEWLINE
 from ..parameters import InputError
-from .arrow import to_arrow_type
+from .arrow import to_arrow_type, to_words
 from .formats import find_delimiter
 from .kinds import are_numbers, detect_cells
 from .label import FIRST_ROWS, LABEL_NAMES, find_usual_labels, with_label
@@ -49,7 +49,12 @@ class Profile:
 
     def cells(self, place: int) -> list[Any]:
         """Return the first cells of a column without blanks; None where one is missing."""
-        return [clean(cell) for cell in self.column(place)[:FIRST_ROWS].to_pylist()]
+        from pyarrow import types
+
+        cells = self.column(place)[:FIRST_ROWS]
+        if types.is_temporal(cells.type):  # Python's own times are of years up to 9999
+            cells = to_words(cells)
+        return [clean(cell) for cell in cells.to_pylist()]
 
     def complete(
         self, asked: FeatureRecipe, options: ReaderOptions

@@ -58,6 +58,13 @@ def test_steps_print_every_update(capsys):
     assert events[0]["weights"] == [5.1, 3.5, 1.4, 0.2]
 
 
+def test_labels_are_words_or_numbers(capsys, tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("x,y\n1,no\n-2,yes\n")
+    _, out, _ = run(capsys, "train", path, "--form", "003")
+    assert out.splitlines()[-1].endswith("1 update in 2 epochs; 0 rows wrong; w = (-1), b = 0")
+
+
 def test_a_file_of_labels_alone_moves_the_bias(capsys, tmp_path):
     path = tmp_path / "nothing.csv"
     path.write_text("y\n1\n-1\n")
@@ -67,12 +74,22 @@ def test_a_file_of_labels_alone_moves_the_bias(capsys, tmp_path):
     )
 
 
+def test_a_sparse_file_is_learnt_as_it_is_written(capsys, tmp_path):
+    path = tmp_path / "two.svm"
+    path.write_text("1 1:2 3:1\n-1 2:3\n")
+    _, out, _ = run(capsys, "train", path, "--form", "003", "--set", "exact=true")
+    assert out.splitlines()[-1].endswith("0 rows wrong; w = (2, -3, 1), b = 0")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--balanced"], "leave --balanced out"),
         (["--set", "degree=4"], "41,664 triples and 635,376 products of 4: 679,120 features"),
         (["--set", "margin=1"], "There is no parameter margin"),
+        (["--set", "degree=many"], "degree must be a whole number from 1 up"),
+        (["--set", "exact=perhaps"], "exact must be True or False"),
+        (["--set", "start=1,2"], "start must be 65 numbers"),
     ],
 )
 def test_what_does_not_go_with_a_form_is_refused(capsys, words, said):

@@ -298,7 +298,9 @@ def split_crosses(recipe: FeatureRecipe) -> list[list[str]]:
     for cross in recipe.cross:
         if not isinstance(cross, str) or cross.count(",") != 1:
             raise ParameterError(
-                f"cross={cross!r} must be two names with a comma between them.", code="out-of-range"
+                f"cross={cross!r} must be two names with a comma between them; products of three "
+                "are made by scikit-learn's PolynomialFeatures.",
+                code="out-of-range",
             )
     return [cross.split(",") for cross in recipe.cross]
 

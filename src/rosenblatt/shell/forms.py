@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..parameters import Parameter
+from ..parameters.conflicts import check_ranges
+from ..parameters.tables import count as whole, flag
 from .commands import CommandError
 from .data import Drawable, SetOptions, read_rows
 from .format import count, join_words, plain
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 FORMS = "000", "001", "002", "002-listing", "003", "003-offset", "004"
 SETTINGS = {
     "start": Parameter(None, help="Initial weights and last the bias, with commas", type=str),
-    "exact": Parameter(False, help="Compute in fractions", type=bool),
-    "degree": Parameter(1, help="Add products of up to this number of columns", type=int),
+    "exact": flag(False, "Compute in fractions"),
+    "degree": whole(1, "Add products of up to this number of columns"),
 }
 """What ``--set`` takes with ``--form``, beside the parameters of the perceptron."""
 TAKEN = {"form", "verbose", "label", "format", "no_header", "epochs", "seed", "set", "json"}
@@ -38,27 +40,27 @@ def train_by_form(data: str, options: "TrainOptions") -> None:
         raise CommandError(f"--form shows a page's algorithm; leave --{name} out.")
     given = dict(options.settings)
     rows = read_numbers(data, options)
+    check_ranges(given, {name: SETTINGS[name] for name in SETTINGS.keys() & given.keys()})
     X, names = add_products(rows, given.pop("degree", 1))
     if "start" in given:
         given["start"] = [float(number) for number in str(given["start"]).split(",")]
     if options.epochs is not None:
         given["max_iter"] = options.epochs
-    classes = rows.class_of_each()
-    labels = sorted(set(classes.tolist()))
+    labels = rows.name_labels()
     if not options.json:
         print_line(f"Form {options.form}: {TITLES[str(options.form)].title}.")
-        print_line(f"{data}: {count(len(X), 'row')}, {names}")
-    for label in labels if len(labels) > 2 else labels[-1:]:
-        signs = [1 if each == label else -1 for each in classes]
+        print_line(f"{data}: {count(X.shape[0], 'row')}, {names}")
+    for label, name in list(labels.items())[len(labels) == 2 :]:
+        signs = [1 if each == label else -1 for each in rows.y.tolist()]
         run = train_form(X, signs, str(options.form), random_state=options.seed, **given)
         if options.json:
             for update in run.updates if options.verbose else ():
-                print_event("update", positive=str(label), **as_facts(update))
-            print_event("run", positive=str(label), **as_facts(run))
+                print_event("update", positive=name, **as_facts(update))
+            print_event("run", positive=name, **as_facts(run))
             continue
         for line in describe_updates(run.updates) if options.verbose else ():
             print_line(line)
-        print_line(describe_run(run, "" if len(labels) <= 2 else f"{label}: "))
+        print_line(describe_run(run, "" if len(labels) <= 2 else f"{name}: "))
 
 
 def read_numbers(data: str, options: "TrainOptions") -> Drawable:
@@ -72,7 +74,7 @@ def read_numbers(data: str, options: "TrainOptions") -> Drawable:
         if getattr(error, "code", "") != "one-column":
             raise
     lines = Path(data).read_text("utf-8").split()[not options.no_header :]
-    return Drawable(np.zeros((len(lines), 0)), np.unique(lines, return_inverse=True)[1], {})
+    return Drawable(np.zeros((len(lines), 0)), np.array(lines), {})
 
 
 def add_products(rows: Drawable, degree: int) -> tuple[Any, str]:

@@ -67,6 +67,13 @@ def test_missing_lists_are_the_mean_with_one_flag_and_others_are_broken_rows(wri
     assert read_whole(read(odd, features=reader.features(), skip_bad=1)).labels[-1] == LABELS[19]
 
 
+@pytest.mark.parametrize("rows", [0, 2])
+def test_lists_without_a_number_are_no_column(rows):
+    lists = pa.array([[]] * rows, pa.list_(pa.float64()))
+    table = pa.table({"x": lists, "a": pa.array([1.0] * rows), "y": pa.array(["p"] * rows)})
+    assert [name for name, _ in read(table, label="y").columns] == ["a"]
+
+
 def test_lists_that_are_stated_otherwise_stay(write):
     assert read(ROWS, ignore="x").columns == [("size", "number")]
     whole = [row | {"x": [1, 2]} for row in ROWS]

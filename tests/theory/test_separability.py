@@ -1,12 +1,10 @@
 """Verdicts against independent decisions."""
 
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy.optimize import linprog
 from sklearn.preprocessing import normalize
 
@@ -151,43 +149,6 @@ def test_two_hundred_thousand_rows(separable, layout):
 
 
 # The verdict against independent decisions
-
-
-def null_combination(Z):
-    """Whether some convex combination of the rows is zero, by trying every support exactly."""
-    Z = [[Fraction(int(v)) for v in z] + [Fraction(1)] for z in Z]
-    return any(
-        all(weight > 0 for weight in only_solution([Z[i] for i in rows]))
-        for size in range(1, len(Z[0]) + 1)
-        for rows in combinations(range(len(Z)), size)
-    )
-
-
-def only_solution(rows):
-    """The only weights with Σ weight·row = [0 … 0 1], or [-1], by Gauss and Jordan."""
-    table = [[*column, Fraction(0)] for column in zip(*rows, strict=True)]
-    table[-1][-1] = Fraction(1)
-    for k in range(len(rows)):
-        pivot = next((r for r in range(k, len(table)) if table[r][k]), None)
-        if pivot is None:
-            return [-1]
-        table[k], table[pivot] = table[pivot], table[k]
-        table[k] = [value / table[k][k] for value in table[k]]
-        for r in range(len(table)):
-            if r != k and table[r][k]:
-                table[r] = [a - table[r][k] * b for a, b in zip(table[r], table[k], strict=True)]
-    solved = not any(row[-1] for row in table[len(rows) :])
-    return [row[-1] for row in table[: len(rows)]] if solved else [-1]
-
-
-@settings(max_examples=60)
-@given(st.data(), st.integers(1, 6), st.integers(1, 2), st.booleans())
-def test_the_verdict_is_that_of_trying_every_support(data, n, d, fit_intercept):
-    X = data.draw(arrays(float, (n, d), elements=st.integers(-2, 2)))
-    y = data.draw(arrays(int, n, elements=st.sampled_from([-1, 1])))
-    Z = y[:, None] * np.column_stack([X, np.ones(n)] if fit_intercept else [X])
-    expected = Inseparable if null_combination(Z) else Separable
-    assert kind(X, y, fit_intercept=fit_intercept) is expected
 
 
 def by_linear_program(X, y, fit_intercept):

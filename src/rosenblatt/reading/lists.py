@@ -60,7 +60,7 @@ def expand_lists(table: Any, lengths: Mapping[str, int]) -> Any:
             raise length_error(name, int(count), length)
         flat = to_numbers(compute.list_flatten(column).combine_chunks())
         matrix = np.full((length, len(column)), np.nan, np.result_type(flat, np.float32))
-        matrix[:, known] = flat.reshape(-1, length).T
+        matrix[:, known] = flat.reshape(np.count_nonzero(known), length).T
         columns |= {f"{name}[{j}]": pyarrow.array(numbers) for j, numbers in enumerate(matrix)}
     return pyarrow.table(columns)
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from ..data.rows import to_dense
 from ..disk import replace_file
 from .certificates import Inseparable, Separable
-from .margins import max_margin
+from .margins import solve_max_margin
 from .problem import Problem, check_problem
 from .separability import start_perceptron
 
@@ -95,17 +95,15 @@ def to_integers(values: tuple[Any, ...]) -> tuple[int, ...]:
 
 def find_short_plane(found: Separable, problem: Problem) -> tuple[tuple[int, ...], int]:
     """Find a separating hyperplane with few bits, if possible that of the largest margin."""
-    candidates: list[tuple[tuple[Any, ...], Any]] = [(found.weights, found.bias)]
+    planes = [found]
     if len(set(problem.signs.tolist())) == 2:
-        widest = max_margin(problem.X, problem.signs, fit_intercept=found.fit_intercept)
-        candidates.insert(0, (tuple(widest.weights.tolist()), float(widest.bias)))
-    for weights, bias in candidates:
-        largest = max(map(abs, (*weights, bias)), default=0)
-        if not 0 < largest < np.inf:
-            continue
-        size = Fraction(largest)
-        for bits in BITS:
-            *w, b = (round(Fraction(value) * 2**bits / size) for value in (*weights, bias))
+        problem = problem._replace(fit_intercept=found.fit_intercept)
+        planes.insert(0, solve_max_margin(problem, 1e-3).plane)
+    for plane in planes:
+        numbers: tuple[Any, ...] = (*plane.weights, plane.bias)
+        largest = max(map(abs, numbers))
+        for bits in BITS if 0 < largest < np.inf else ():
+            *w, b = (round(Fraction(value) * 2**bits / Fraction(largest)) for value in numbers)
             short = Separable(tuple(map(float, w)), float(b), np.nan)
             if short.separates(problem):
                 return tuple(w), b

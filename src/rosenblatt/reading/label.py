@@ -12,6 +12,7 @@ from .notices import Notice, list_words, make_notice
 from .recipe import ColumnNames, FeatureRecipe
 from .sources import file_error
 from .spellings import LEADING_ZEROS, PLAIN, Spelling, find_spelling
+from .values import clean
 
 LABEL_NAMES = ("label", "class", "target", "y")
 FIRST_ROWS = 2_000  # that are looked at
@@ -40,20 +41,23 @@ class Cells(NamedTuple):
 
 
 def count_cells(values: Iterable[Any]) -> Cells:
-    """Count the first cells of a column; None is a missing one.
+    """Count the first cells of a column.
 
     >>> count_cells(["$1,234.50", None, "$7"]).counts
     Counter({'1234.5': 1, '7': 1})
     """
     values = list(values)
-    counts = Counter(str(value).strip() for value in values if value is not None)
+    has_lists, counts = any(isinstance(value, list) for value in values), Counter[str]()
+    for value, count in Counter(map(str, values) if has_lists else values).items():
+        if (known := clean(value)) is not None:
+            counts[str(known)] += count
     spelling, first = find_spelling(list(counts)), next(iter(counts), "")
     if spelling is not None:
         plain = Counter[str]()
         for cell, count in counts.items():
             plain[f"{spelling.number(cell):.15g}"] += count
         counts = plain
-    return Cells(counts, spelling, first, len(values), any(isinstance(v, list) for v in values))
+    return Cells(counts, spelling, first, len(values), has_lists)
 
 
 def with_label(

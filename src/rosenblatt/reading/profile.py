@@ -32,7 +32,7 @@ from .recipe import (
 )
 from .sources import BLANKS, LONGEST_ROW, ByteStream, Source, count_byte, file_error
 from .spellings import LEADING_ZEROS, is_number
-from .values import clean, to_scalar, trim_cells
+from .values import to_scalar, trim_cells
 
 LONG = 30  # characters: a name has fewer, a sentence more
 FEW = 3  # numbers do not tell a range
@@ -47,20 +47,20 @@ class Profile:
     column: Callable[[int], Any]
     """Returns the first rows of a column by its place, as Arrow has them."""
 
-    def cells(self, place: int) -> list[Any]:
-        """Return the first cells of a column without blanks; None where one is missing."""
+    def first_cells(self, place: int) -> list[Any]:
+        """Return the first cells of a column; None where one is missing."""
         from pyarrow import types
 
         cells = self.column(place)[:FIRST_ROWS]
         if types.is_temporal(cells.type):  # Python's own times are of years up to 9999
             cells = to_words(cells)
-        return [clean(cell) for cell in cells.to_pylist()]
+        return list(cells.to_pylist())
 
     def complete(
         self, asked: FeatureRecipe, options: ReaderOptions
     ) -> tuple[FeatureRecipe, dict[Notice, None]]:
         """Return a recipe with the label and the columns, and what to note about them."""
-        recipe, notices = with_label(asked, self.columns, self.cells, options.skip_bad)
+        recipe, notices = with_label(asked, self.columns, self.first_cells, options.skip_bad)
         recipe = with_columns(recipe, self.columns, self.kinds)
         features = ColumnNames([name for name, _ in recipe.columns or ()], self.columns.source)
         for pair in split_crosses(recipe):

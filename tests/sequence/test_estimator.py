@@ -228,20 +228,6 @@ def test_features_as_sklearn_crfsuite_takes_them():
     assert {"at:word=the", "has:t", "size"} <= found
 
 
-@pytest.mark.parametrize("settings", [{}, {"solution": "last"}])
-def test_a_saved_model_predicts_the_same(tmp_path, settings):
-    X, y = made(3)
-    model = SequencePerceptron(random_state=0, **settings).fit(X, y)
-    model.save(tmp_path / "model.safetensors")
-    again = rosenblatt.load(tmp_path / "model.safetensors")
-    unseen, _ = made(4)
-    assert again.predict(unseen) == model.predict(unseen)
-    assert again.get_params() == model.get_params()
-    assert again.n_mistakes_ == model.n_mistakes_
-    assert again.history_ == model.history_
-    assert again.templates_ == model.templates_
-
-
 @pytest.mark.parametrize("scheme", ["IOB1", "IOB2"])
 def test_chunks_are_valid_and_written_as_they_were(tmp_path, scheme):
     begin = "B-X" if scheme == "IOB2" else "I-X"

@@ -80,7 +80,7 @@ def test_chunks(shell, files):
         (["--set", "early_stopping=true"], "rows-only"),
         (["--checkpoint", "1", "-o", "m"], "rows-only"),
         (["--set", "order=active"], "out-of-range"),
-        (["--set", "features=nowhere"], "option"),
+        (["--set", "features=nowhere"], "file"),
     ],
 )
 def test_what_does_nothing_is_refused(shell, files, options, code):
@@ -93,12 +93,6 @@ def test_what_does_nothing_is_refused(shell, files, options, code):
 def test_options_of_taggers_need_sentences(shell, files):
     status, out, _ = shell("train", "iris", "--set", f"features={files / 'chunks.txt'}", "--json")
     assert (status, json.loads(out)["code"]) == (2, "not-of-rule")
-
-
-def test_options_of_rows_are_not_for_taggers(shell, files, model):
-    for options in (["--scores"], ["--probabilities"], ["--append"], ["--threads", 2]):
-        status, _, err = shell("predict", model, files / "a.tagged", *options)
-        assert (status, options[0][2:] in err) == (2, True)
 
 
 def test_templates(shell, files):
@@ -168,7 +162,8 @@ def test_options_for_rows_are_refused_by_score_and_predict(shell, files, model):
         status, _, err = shell("score", model, data, *given)
         said = given[0][2:] in err and "is not for files of sentences; leave it out" in err
         assert (status, said) == (2, True)
-    for given in (["--scores"], ["--append", "--output-format", "csv"], ["--positive-class", "A"]):
+    several = ["--append", "--output-format", "csv"], ["--positive-class", "A"], ["--threads", 2]
+    for given in (["--scores"], ["--probabilities"], *several):
         status, _, err = shell("predict", model, data, *given)
         assert (status, given[0][2:].replace("-", "_") in err.replace("-", "_")) == (2, True)
 

@@ -43,6 +43,11 @@ class DeclaredUpdates(Declared):
         require(finite, "its updates are not finite")
 
 
+def join_updates(parts: list[Any]) -> Array:
+    """Join several arrays of updates, much faster than NumPy, which compares their fields."""
+    return np.frombuffer(bytearray().join(parts), UPDATES)
+
+
 def sum_steps(updates: Array, steps: Array, outputs: int, support: int) -> Array:
     """Return the sum of steps for each output and support row; rivals move the other way."""
     pairs = updates[updates["rival"] != updates["label"]]

@@ -13,9 +13,8 @@ from ..training.rules import PERCEPTRON
 from ..training.tasks import SweepResult
 from .gram import ROWS_AT_ONCE, overflow_error
 from .kernels import cpu
-from .state import UPDATES, DualState, sum_steps
+from .state import UPDATES, DualState, join_updates, sum_steps
 
-NONE = np.empty(0, UPDATES)
 SPARE_SUSPECTS = 16  # rows close to a mistake whose kernel values are fetched with the wrong ones
 
 
@@ -136,12 +135,12 @@ class DualTask:
             self.mistakes[:] = 0
             self.cut(order)
         block = self.blocks[start // self.rows_at_once]
-        self.made = [NONE]
+        self.made = list[Array]()
         block.steps, block.labels = self.steps(block.index), self.codes[block.index]
         block.labels = block.labels if self.together else block.labels[:0]
         self.visit(block)
         block.rows = block.scores = block.steps = block.labels = None
-        updates, position = np.concatenate(self.made), start + len(block.numbers)
+        updates, position = join_updates(self.made), start + len(block.numbers)
         wrong, n_rows = updates["margin"] <= 0, len(block.numbers) * int(self.learning.sum())
         loss = -float(np.minimum(updates["margin"], 0.0).sum()) + 0.0
         if position == len(order):
@@ -205,7 +204,7 @@ class DualTask:
         self.add_updates(block)
         for log in self.find_mistakes(block):
             self.record(block, self.tally(log))
-        self.pieces.append(np.concatenate(self.made))
+        self.pieces.append(join_updates(self.made))
         self.store_scores(block)
 
     def find_mistakes(self, block: Block) -> Iterator[Array]:
@@ -267,7 +266,7 @@ class DualTask:
     def add_updates(self, block: Block) -> None:
         """Add to the scores of a block the updates that they lack, by matrix products."""
         block.scores = self.scores.take(block.index, axis=1)
-        updates = np.concatenate([NONE, *self.pieces[block.version :]])
+        updates = join_updates(self.pieces[block.version :])
         places, updates["place"] = np.unique(updates["place"], return_inverse=True)
         coef = sum_steps(updates, updates["step"], len(self.scores), len(places))
         for part in self.slice_support(len(places)):
@@ -287,7 +286,7 @@ class DualTask:
         """Return the state with the support and coefficients as they are now."""
         numbers = np.concatenate(self.numbers)
         kept = replace(self.state, support=self.copy_support(), numbers=numbers)
-        return kept.with_updates(np.concatenate(self.pieces))
+        return kept.with_updates(join_updates(self.pieces))
 
     def close(self, state: DualState) -> None:
         """Write the support and the coefficients into the state that a run was given."""

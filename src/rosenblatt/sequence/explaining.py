@@ -1,14 +1,14 @@
 """Explain the tag of a token by the weights of its features and transitions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from heapq import nlargest
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.rows import Array
 from .kernels.paths import IMPOSSIBLE, PathSettings, PathWeights, Tokens, score_path_tokens
-from .state import best_through
+from .sentences import Sentences
+from .state import best_through, decode
 
 
 class TokenExplanation(NamedTuple):
@@ -37,25 +37,20 @@ class TokenExplanation(NamedTuple):
 
 
 def explain_tags(
-    sentence: Sequence[Any],
-    codes: Array,
-    tokens: Tokens,
-    top: int,
-    weights: PathWeights,
-    settings: PathSettings,
-    tags: list[str],
-    name: Callable[[int], str],
+    learner: Any, sentence: Sequence[Any], read: Sentences, top: int
 ) -> list[TokenExplanation]:
-    """Explain each tag of the path that was found for a sentence.
-
-    ``name`` returns the name of the feature with a row of weights.
-    """
+    """Explain each tag of the path that a learner finds for a sentence, which was read."""
     if not len(sentence):
         return []
+    tokens, weights = learner.tokens(read), learner.coefficients()
+    settings, tags, name = learner.settings, learner.tags.names, learner.feature_name()
+    codes = decode(tokens, read.starts, weights, settings).tolist()
     through = best_through(tokens, 0, len(sentence), weights, settings).astype(np.float64)
     emissions = weights.emissions.reshape(-1, settings.width)
+    moves = weights.transitions.reshape(-1, settings.width).astype(np.float64)
+    moves[moves < IMPOSSIBLE / 2] = -np.inf
     found = []
-    for place, (token, tag) in enumerate(zip(sentence, codes.tolist(), strict=True)):
+    for place, (token, tag) in enumerate(zip(sentence, codes, strict=True)):
         rest = through[place].copy()
         rest[tag] = -np.inf
         other = int(np.argmax(rest))
@@ -66,23 +61,11 @@ def explain_tags(
         shares = (emissions[rows, tag] - emissions[rows, other]) * values
         loudest = np.argsort(-np.abs(shares), kind="stable")[:top]
         named = [(name(int(rows[k])), round(float(shares[k]), 4)) for k in loudest]
-        lead = float(through[place, tag] - rest[other])
-        moved = [score_transition(place, codes, one, weights, settings) for one in (tag, other)]
-        found.append(
-            TokenExplanation(
-                token, tags[tag], tags[other], round(lead, 4), named, round(moved[0] - moved[1], 4)
-            )
-        )
+        lead = round(float(through[place, tag] - rest[other]), 4)
+        before = moves[codes[place - 1] if place > 0 else settings.tags]
+        moved = round(float(before[tag] - before[other]), 4)
+        found.append(TokenExplanation(token, tags[tag], tags[other], lead, named, moved))
     return found
-
-
-def score_transition(
-    place: int, codes: Array, tag: int, weights: PathWeights, settings: PathSettings
-) -> float:
-    """Return the transition weight of a tag after the tag before it; -inf if forbidden."""
-    before = int(codes[place - 1]) if place > 0 else settings.tags
-    weight = float(weights.transitions[before * settings.width + tag])
-    return weight if weight > IMPOSSIBLE / 2 else float("-inf")
 
 
 def best_paths(

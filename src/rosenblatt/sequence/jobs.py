@@ -9,7 +9,7 @@ from ..data.rows import Array
 from ..jobs.data import ExampleFile
 from ..jobs.evaluation import RowLosses
 from ..jobs.job import FileJob
-from ..parameters import InputError, ParameterError
+from ..parameters import ParameterError
 from ..reading.formats import format_from_name
 from ..reading.sources import Source
 from ..slices import find_by_format
@@ -17,7 +17,16 @@ from ..storage.model import Model
 from ..training.fit import fit, make_model
 from ..training.plan import as_json
 from .evaluation import TagEvaluation, evaluate_tags
-from .formats import Layout, Piece, TaggedFile, fill_tags, find_layout, read_pieces, read_tagged
+from .formats import (
+    Layout,
+    Piece,
+    TaggedFile,
+    fill_tags,
+    find_layout,
+    read_pieces,
+    read_tagged,
+    refuse,
+)
 from .learner import SequenceLearner
 from .parameters import PARAMETERS
 from .schemes import Tagged
@@ -46,9 +55,8 @@ class SentenceFile(ExampleFile):
         self, learner: SequenceLearner, tell: Callable[[int], None] | None = None
     ) -> TagEvaluation:
         """Compare the tags that a tagger predicts with those of the file."""
-        found, wanted = list[str](), list[str]()
+        found, wanted, names = list[str](), list[str](), learner.classes.astype(str).tolist()
         starts, known = [np.zeros(1, np.int64)], list[Array]()
-        names = [str(name) for name in learner.classes.tolist()]
         for read in read_to_tag(learner, self, with_tags=True, tell=tell):
             assert read.tags is not None
             starts.append(read.sentences.starts[1:] + len(found))
@@ -72,7 +80,7 @@ class SentenceFile(ExampleFile):
         self, learner: SequenceLearner, tell: Callable[[int], None] | None = None
     ) -> Iterator[bytes]:
         """Yield the file with the predicted tags filled in, part by part."""
-        names = [str(name) for name in learner.classes.tolist()]
+        names = learner.classes.astype(str).tolist()
         for read in read_to_tag(learner, self, with_tags=False, tell=tell):
             yield fill_tags(read, names, learner.predict(read.sentences).astype(np.int64))
 
@@ -117,32 +125,23 @@ def read_all(pieces: Iterator[Piece], name: str) -> list[Piece]:
         found.append(piece)
         size += len(piece.data)
         if size > MOST_BYTES:
-            raise InputError(
-                f"{name} has over {MOST_BYTES >> 20:,} MB of sentences, too many to keep in "
-                "memory; learn it in parts, with partial_fit in Python.",
-                code="too-large",
-                file=name,
-            )
+            what = f"has over {MOST_BYTES >> 20:,} MB of sentences, too many to keep in memory"
+            advice = "learn it in parts, with partial_fit in Python."
+            raise refuse(name, f"{what}; {advice}", "too-large")
     if not size:
-        raise InputError(f"{name} is empty.", code="empty-file", file=name)
+        raise refuse(name, "is empty.", "empty-file")
     return found
 
 
-def read_part(piece: Piece, layout: Layout, columns: tuple[str, ...]) -> Tagged:
-    """Read the sentences of a piece with their tags."""
-    file = read_tagged(piece, layout, columns, with_tags=True)
+def read_parts(pieces: list[Piece], layout: Layout, columns: tuple[str, ...]) -> Tagged:
+    """Read the sentences of files with their tags, as if they were one; errors name the file."""
+    if len(pieces) > 1:
+        for piece in pieces:
+            read_tagged(piece, layout, columns, with_tags=True)
+        pieces = [Piece(pieces[-1].name, b"\n\n".join(piece.data for piece in pieces), 0)]
+    file = read_tagged(pieces[0], layout, columns, with_tags=True)
     starts = np.unique(file.sentences.starts)  # without empty lines
     return file.sentences._replace(starts=starts), file.tags
-
-
-def read_parts(pieces: list[Piece], layout: Layout, columns: tuple[str, ...]) -> Tagged:
-    """Read the sentences of several files as if they were one; errors name the file."""
-    if len(pieces) == 1:
-        return read_part(pieces[0], layout, columns)
-    for piece in pieces:
-        read_part(piece, layout, columns)
-    data = b"\n\n".join(piece.data for piece in pieces)
-    return read_part(Piece(pieces[-1].name, data, 0), layout, columns)
 
 
 # Tagging
@@ -165,24 +164,19 @@ def choose_layout(learner: SequenceLearner, file: SentenceFile) -> Layout:
             code="format-of-sentences",
         )
     if not found:
-        refuse_rows(file.path)
+        rows = format_from_name(file.path)
+        if rows is not None:
+            raise ParameterError(
+                f"{file.path} has rows by its name ({rows}), and a tagger reads sentences; if it "
+                "has some, state its format: conllu, conll, tagged or text.",
+                code="format-of-sentences",
+            )
         text = name == "-" or (name.endswith(".txt") and layout.format != "conll")
         found = "text" if text else layout.format
     if found == layout.format:
         return layout
     fields, label = {"conllu": ((1,), 3)}.get(found, ((0,), 1))
     return Layout(found, fields, label)
-
-
-def refuse_rows(path: str) -> None:
-    """Refuse to read a file as sentences whose name says that it has rows."""
-    rows = format_from_name(path)
-    if rows is not None:
-        raise ParameterError(
-            f"{path} has rows by its name ({rows}), and a tagger reads sentences; if it has some, "
-            "state its format: conllu, conll, tagged or text.",
-            code="format-of-sentences",
-        )
 
 
 def read_to_tag(
@@ -202,4 +196,4 @@ def read_to_tag(
             tell(done)
         yield read
     if not tokens:
-        raise InputError(f"{source.name} has no tokens.", code="no-tokens", file=source.name)
+        raise refuse(source.name, "has no tokens.", "no-tokens")

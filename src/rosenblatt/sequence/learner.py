@@ -287,10 +287,7 @@ class SequenceLearner(Learner):
 
     def explain(self, sentence: Sequence[Any], read: Sentences, top: int) -> list[TokenExplanation]:
         """Explain the tag of each token of a sentence, which was read."""
-        tokens, weights = self.tokens(read), self.coefficients()
-        codes = decode(tokens, read.starts, weights, self.settings)
-        about = weights, self.settings, self.tags.names, self.feature_name()
-        return explain_tags(sentence, codes, tokens, top, *about)
+        return explain_tags(self, sentence, read, top)
 
     def best_paths(self, sentences: Sentences, top: int) -> list[tuple[list[str], float]]:
         """Return the best paths of tags through one sentence with their scores, the best first."""

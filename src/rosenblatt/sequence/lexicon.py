@@ -135,12 +135,10 @@ class Lexicon:
     def look_up(self, column: Categorical) -> Categorical:
         """Return the set of each token's word."""
         known = self.sets if "" in self.sets else [*self.sets, ""]
-        numbers = np.empty(column.strings.size, np.uint32)
-        kernel.find(self.table, hash_lower_case(column.strings), numbers)
-        met = numbers != ABSENT
-        sets = np.full(len(numbers), known.index(""), np.uint32)
+        numbers = self.number_values(column)
+        sets, met = np.full(len(numbers), known.index(""), np.uint32), numbers != ABSENT
         sets[met] = self.set_of_word[numbers[met]]
-        return Categorical(sets[column.types], Strings.of(known))
+        return Categorical(sets, Strings.of(known))
 
     def knows(self, column: Categorical) -> Array:
         """Flag the tokens whose word occurred in training."""

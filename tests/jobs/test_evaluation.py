@@ -42,6 +42,10 @@ def test_figures_are_those_of_scikit_learn(classes):
         assert found.thresholds() == []
     assert {name: figures[name] for name in expected} == pytest.approx(expected)
     assert sum(one.rows for one in found.calibration_curve()) == 900
+    np.testing.assert_array_equal(found.confusion[:-1], metrics.confusion_matrix(codes, predicted))
+    expected = metrics.precision_recall_fscore_support(codes, predicted, zero_division=0)
+    table = np.array([one[1:] for one in found.by_class()])
+    np.testing.assert_allclose(table, np.column_stack(expected))
 
 
 @pytest.mark.parametrize("calibrated", [False, True])
@@ -90,4 +94,6 @@ def test_labels_that_the_model_does_not_know_are_errors_without_a_score():
     found = Evaluation(np.array(["no", "yes"]))
     found.add(np.array(["no", "new", "yes"]), np.array([0, 1, 1]), np.array([-1.0, 2.0, 3.0]))
     assert (found.score.errors, found.unknown, found.roc_auc) == (1, 1, 1.0)
+    assert found.confusion.tolist() == [[1, 0], [0, 1], [0, 1]]
+    assert found.by_class()[1].precision == 0.5
     assert found.as_dict()["worst"][0]["label"] == "new"

@@ -841,6 +841,54 @@ def test_a_resumed_run_ends_as_if_it_had_not_been_left(
             np.testing.assert_equal(vars(one), vars(other))
 
 
+def train_other(path, ordinal, heard=None, begun=None, **reading):
+    """Train on labels that are numbers, or ranks in some order."""
+    request = Request(None, {"max_iter": 6, "early_stopping": True}, ordinal=ordinal)
+    reader = read(path, numbers=ordinal is None, **reading)
+    return files.train(reader, FileJob(request, Listener(), heard, begun))
+
+
+@pytest.mark.parametrize("ordinal", [None, (2, 1, 0)])
+def test_a_run_of_numbers_or_ranks_is_resumed(write, tmp_path, ordinal):
+    path, heard = write("rows.csv", made("csv", 3)), Heard()
+    whole = train_other(path, ordinal, heard)
+    for unfinished in choose_some(heard.left):
+        save_model(tmp_path / "model", unfinished)
+        resumed = train_other(path, ordinal, begun=load_model(tmp_path / "model"))
+        assert (resumed.history, resumed.facts) == (whole.history, whole.facts)
+        assert np.array_equal(resumed.states[0].weights, whole.states[0].weights)
+        assert np.array_equal(resumed.states[0].bias, whole.states[0].bias)
+
+
+@pytest.mark.parametrize("ordinal", [None, (2, 1, 0)])
+def test_progressive_errors_of_numbers_and_ranks(write, ordinal):
+    """They are those of rows before they are learnt; a stream finds the scale of numbers first."""
+    path, told = write("rows.csv", made("csv", 3, rows=90)), Told()
+    request = Request(None, {"max_iter": 1, "solution": "last"}, ordinal=ordinal, progress_every=30)
+    reader = read(path, numbers=ordinal is None, scale="none")
+    model = files.train(reader, FileJob(request, told))
+    X, y, _ = matrix(path, numbers=False, scale="none")
+    kind = getattr(rosenblatt, model.estimator)
+    estimator, errors = kind(**model.parameters), []
+    center, scale = (y.mean(), y.std()) if ordinal is None else (0, 1)
+    for x, label in zip(X, y, strict=True):
+        if ordinal is None:
+            code = (label - center) / scale
+            errors.append(abs(estimator.predict_one(x) - code) * scale)
+        else:
+            code = label
+            first = ordinal[-1]  # weights of 0 are a tie
+            errors.append((estimator.predict_one(x) if errors else first) != code)
+        estimator.learn_one(x, code)
+    assert told.windows[-1] == (90, pytest.approx(sum(errors), rel=1e-4))
+    assert told.windows[0] == (30, pytest.approx(sum(errors[:30]), rel=1e-4))
+    again = files.train(
+        read(path, numbers=ordinal is None, scale="none"),
+        Request(None, {"max_iter": 1, "solution": "last", "order": "fixed"}, ordinal=ordinal),
+    )
+    np.testing.assert_array_equal(again.states[0].weights, model.states[0].weights)
+
+
 def test_a_run_goes_on_only_as_it_began(write):
     path, heard = write("rows.csv", made("csv")), Heard()
     finished = train(read(path), How(epochs=3), heard)

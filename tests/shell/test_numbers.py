@@ -9,12 +9,8 @@ import pytest
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
 import rosenblatt
-from rosenblatt.jobs import files
-from rosenblatt.jobs.job import FileJob
-from rosenblatt.reading.reader import read
-from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.storage.file import load_model
 from rosenblatt.training.history import Epoch
-from rosenblatt.training.plan import Found, Request, make_plan
 from rosenblatt.training.scoring import format_epoch
 
 from .conftest import run
@@ -128,70 +124,6 @@ def test_folds_tuning_and_comparing(capsys, folder):
     assert status == 0
     assert "MAE" in out
     assert "best" in load_model("tuned").facts["tuning"]
-
-
-def test_progressive_errors_are_those_of_rows_before_they_are_learnt(capsys, folder):
-    options = ["--epochs", 1, "--json", "--set", "progress_every=50", "--set", "solution=last"]
-    out = run(capsys, "train", "house.svm", *options, "--set", "scale=none")[1]
-    log = pd.DataFrame([each for each in map(json.loads, out.splitlines()) if "last_error" in each])
-    (batch,), errors = list(read("house.svm", scale="none")), []
-    center, scale = batch.labels.mean(), batch.labels.std()
-    model = rosenblatt.PassiveAggressiveRegressor(**plan_parameters(batch))
-    for x, y in zip(batch.X.toarray(), batch.labels, strict=True):
-        code = (y - center) / scale
-        errors.append(abs(model.predict_one(x) - code) * scale)
-        model.learn_one(x, code)
-    np.testing.assert_allclose(log["error"].iloc[-1], np.mean(errors), rtol=1e-4)
-    np.testing.assert_allclose(log["last_error"].iloc[0], np.mean(errors[:50]), rtol=1e-4)
-
-
-def plan_parameters(batch):
-    """The parameters that a plan chooses for rows."""
-    mean_square = float((batch.rows.values.astype(float) ** 2).sum()) / N
-    plan = make_plan(Request(parameters={"max_iter": 1, "solution": "last"}), Found(numbers=True))
-    return dict(plan.complete(mean_square).parameters)
-
-
-@pytest.mark.parametrize("batch_bytes", [700, 1 << 20])
-def test_a_stream_equals_one_pass_in_memory(folder, batch_bytes):
-    """Up to the scale of the numbers, which a stream finds in its first rows."""
-    parameters = {"max_iter": 1, "order": "fixed"}
-    streamed = files.train(
-        read("house.svm", scale="none", batch_bytes=batch_bytes), Request(None, parameters)
-    )
-    again = files.train(
-        read("house.svm", scale="none", batch_bytes=batch_bytes), Request(None, parameters)
-    )
-    assert np.array_equal(streamed.states[0].weights, again.states[0].weights)
-    if batch_bytes > 700:
-        whole = files.train(read("house.svm", scale="none"), Request(None, parameters, window=0))
-        np.testing.assert_allclose(whole.states[0].weights, streamed.states[0].weights, rtol=1e-6)
-
-
-def test_a_run_is_resumed_where_it_was_left(folder):
-    def job(**more):
-        given = {"max_iter": 6, "early_stopping": True}
-        return FileJob(Request(None, given), **more)
-
-    class StopError(Exception):
-        pass
-
-    class Keeper:
-        kept = None
-
-        def offer(self, unfinished):
-            model = unfinished()
-            if len(model.history) == 2:
-                save_model("half", model)
-                raise StopError
-
-    with pytest.raises(StopError):
-        files.train(read("house.csv", label="price"), job(checkpointer=Keeper()))
-    resumed = files.train(read("house.csv", label="price"), job(begun=load_model("half")))
-    whole = files.train(read("house.csv", label="price"), job())
-    assert np.array_equal(resumed.states[0].weights, whole.states[0].weights)
-    assert resumed.facts["numbers"] == whole.facts["numbers"]
-    assert resumed.history == whole.history
 
 
 def test_an_initial_model_keeps_its_scale(capsys, folder):

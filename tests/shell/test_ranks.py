@@ -10,12 +10,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import rosenblatt
-from rosenblatt.jobs import files
-from rosenblatt.jobs.job import FileJob
 from rosenblatt.parameters import ParameterError
-from rosenblatt.reading.reader import read
-from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.training.plan import Found, Request, make_plan
+from rosenblatt.storage.file import load_model
 
 from .conftest import run
 
@@ -165,70 +161,6 @@ def test_labels_that_are_no_ranks_are_errors_without_a_rank_error(capsys, folder
     assert "60 rows of strange.csv with labels that one of the models does not know" in err
     found = rosenblatt.evaluate(rosenblatt.load("model"), "strange.csv")
     assert len(repr(found).splitlines()) == 1
-
-
-def test_progressive_errors_are_those_of_rows_before_they_are_learnt(capsys, folder):
-    for solution in ("last", "average"):
-        options = [
-            "--epochs",
-            1,
-            "--json",
-            "--set",
-            "progress_every=50",
-            "--set",
-            f"solution={solution}",
-        ]
-        out = run(capsys, "train", "reviews.csv", *OPTIONS, *options, "--set", "scale=none")[1]
-        rows = reviews()[["a", "b", "c"]].to_numpy(float)
-        stated = {"max_iter": 1, "solution": solution}
-        plan = make_plan(Request(None, stated, ordinal=tuple(GRADES)), Found())
-        plan = plan.complete(float((rows**2).sum() / N))
-        model, wrong = rosenblatt.PRank(**plan.parameters), []
-        for x, grade in zip(rows, reviews()["grade"], strict=True):
-            wrong.append((model.predict_one(x) or "high") != grade)  # weights of 0 are a tie
-            model.learn_one(x, grade)
-        events = map(json.loads, out.splitlines())
-        log = pd.DataFrame([each for each in events if "last_error" in each])
-        assert log["error"].iloc[-1] == pytest.approx(np.mean(wrong), abs=1e-6)
-        assert log["last_error"].iloc[0] == pytest.approx(np.mean(wrong[:50]), abs=1e-6)
-
-
-def ranked(path, batch_bytes=1 << 20, **more):
-    parameters = {"max_iter": 1, "order": "fixed"}
-    reader = read(path, label="grade", scale="none", numbers=False, batch_bytes=batch_bytes)
-    return files.train(reader, Request(None, parameters, ordinal=tuple(GRADES), **more))
-
-
-def test_a_stream_equals_one_pass_in_memory(folder):
-    whole, streamed = ranked("reviews.csv"), ranked("reviews.csv", 700, window=0)
-    for name in ("weights", "bias", "missing", "missing_bias"):
-        one, other = (getattr(model.states[0], name) for model in (whole, streamed))
-        assert np.array_equal(one, other), name
-
-
-def test_a_run_is_resumed_where_it_was_left(folder):
-    def train(**more):
-        given = {"max_iter": 6, "early_stopping": 6}
-        reader = read("reviews.csv", label="grade", numbers=False)
-        return files.train(reader, FileJob(Request(None, given, ordinal=tuple(GRADES)), **more))
-
-    class StopError(Exception):
-        pass
-
-    class Keeper:
-        def offer(self, unfinished):
-            model = unfinished()
-            if len(model.history) == 2:
-                save_model("half", model)
-                raise StopError
-
-    with pytest.raises(StopError):
-        train(checkpointer=Keeper())
-    resumed, whole = train(begun=load_model("half")), train()
-    assert np.array_equal(resumed.states[0].weights, whole.states[0].weights)
-    assert np.array_equal(resumed.states[0].bias, whole.states[0].bias)
-    assert resumed.classes.tolist() == GRADES
-    assert resumed.history == whole.history
 
 
 def test_an_initial_model_keeps_its_ranks(capsys, folder):

@@ -75,28 +75,28 @@ class CrossValidation(Result):
 
     def notes(self) -> list[str]:
         """Return which figures some folds do not define."""
-        undefined = ", ".join(map(name_figure, self.list_undefined()))
+        figures = self.list_figures().items()
+        some = [
+            name for name, each in figures if None in each and any(one is not None for one in each)
+        ]
+        undefined = ", ".join(map(name_figure, some))
         return [f"Some folds lack a class and do not define: {undefined}."] if undefined else []
 
     def figures(self) -> dict[str, Spread]:
         """Return the spread of each figure that is defined on every fold."""
-        found = [one.figures() for one in self.folds]
-        spreads = {}
-        for name in found[0]:
-            values = [one[name] for one in found]
+        found = {}
+        for name, values in self.list_figures().items():
             if None not in values:
                 numbers = np.array(values, np.float64)
                 deviation = float(numbers.std(ddof=1)) if len(numbers) > 1 else 0.0
-                spreads[name] = Spread(
-                    float(numbers.mean()), deviation, float(numbers.min()), float(numbers.max())
-                )
-        return spreads
+                ends = float(numbers.min()), float(numbers.max())
+                found[name] = Spread(float(numbers.mean()), deviation, *ends)
+        return found
 
-    def list_undefined(self) -> list[str]:
-        """Return the figures that only some folds define, such as areas where a class is rare."""
-        found = [one.figures() for one in self.folds]
-        counts = {name: sum(one[name] is not None for one in found) for name in found[0]}
-        return [name for name, count in counts.items() if 0 < count < len(found)]
+    def list_figures(self) -> dict[str, list[Any]]:
+        """Return the figures of each fold, by name."""
+        folds = [one.figures() for one in self.folds]
+        return {name: [one[name] for one in folds] for name in folds[0]}
 
     def __repr__(self) -> str:
         return describe(self, self.counts())
@@ -144,7 +144,12 @@ def cross_validate(
         held = read(data, features=model.features["recipe"], **same)
         held.keep_fold(fold._replace(held_out=True))
         found = evaluate(make_learner(model, "a fold"), held)
-        refuse_too_many_folds(count, model.facts["rows"] + found.score.rows)
+        rows = model.facts["rows"] + found.score.rows
+        if count > rows:
+            raise ParameterError(
+                f"folds={count!r} is more than the {rows:,} rows; every fold needs one.",
+                code="out-of-range",
+            )
         result.folds.append(found)
         job.reporter.tried(number + 1, count)
     return result
@@ -168,15 +173,6 @@ def train_without(
             "label, and a model needs two; add rows of the other labels, or name all labels with "
             "classes."
         ) from None
-
-
-def refuse_too_many_folds(count: int, rows: int) -> None:
-    """Refuse folds without rows."""
-    if count > rows:
-        raise ParameterError(
-            f"folds={count!r} is more than the {rows:,} rows; every fold needs one.",
-            code="out-of-range",
-        )
 
 
 def refuse_folds(reader: Reader, job: FileJob) -> None:

@@ -55,8 +55,9 @@ def train_by_form(data: str, options: "TrainOptions") -> None:
         run = train_form(X, signs, str(options.form), random_state=options.seed, **given)
         if options.json:
             for update in run.updates if options.verbose else ():
-                print_event("update", positive=name, **as_facts(update))
-            print_event("run", positive=name, **as_facts(run))
+                print_event("update", positive=name, **update._asdict())
+            facts = run._asdict() | {"updates": len(run.updates)}
+            print_event("run", positive=name, **facts)
             continue
         for line in describe_updates(run.updates) if options.verbose else ():
             print_line(line)
@@ -121,25 +122,3 @@ def describe_run(run: "FormRun", name: str) -> str:
 def spell(number: Any) -> str:
     """A number in few digits, or an exact fraction."""
     return str(number) if hasattr(number, "numerator") else plain(float(number))
-
-
-def as_facts(record: Any) -> dict[str, Any]:
-    """A record as JSON has it; fractions are text."""
-    found: dict[str, Any] = {}
-    for name, value in record._asdict().items():
-        if name == "weights":
-            found[name] = [as_json(each) for each in value]
-        elif name == "updates":
-            found[name] = len(value)
-        else:
-            found[name] = as_json(value)
-    return found
-
-
-def as_json(value: Any) -> Any:
-    """A number or word that JSON has."""
-    from fractions import Fraction
-
-    if isinstance(value, Fraction):
-        return str(value)
-    return value.item() if hasattr(value, "item") else value

@@ -180,8 +180,12 @@ class AsJson(Printed):
 
 
 def print_event(event: str, **facts: Any) -> None:
-    """Print an event as a JSON object."""
-    write_line(json.dumps({"event": event, **facts}))
+    """Print an event as a JSON object; fractions are text."""
+
+    def as_json(value: Any) -> Any:
+        return value.tolist() if hasattr(value, "tolist") else str(value)
+
+    write_line(json.dumps({"event": event, **facts}, default=as_json))
 
 
 def print_line(line: str) -> None:

@@ -149,7 +149,7 @@ def test_prove_logs_a_run(capsys, numbers, tmp_path):
     assert (tmp_path / "proof.txt").read_text().startswith("run 1.0 0 1 2 ")
     refusal = run(capsys, "prove", *given, "--certificate", tmp_path / "x.json")
     assert refusal[0] == 2
-    assert "--certificate cannot hold the log of --run" in refusal[2]
+    assert "--run and --certificate exclude each other" in refusal[2]
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ def summarize_data(model: "Model") -> str:
 
 def inspect(model: "Model", learner: Any, options: "InspectOptions") -> None:
     """Print what a tagger is, and for each tag the features with the largest weights."""
-    from ..shell.inspect import describe_model
+    from ..shell.format import describe_model
     from .explaining import best_predecessors
 
     top = options.top_or_default()
@@ -62,8 +62,7 @@ def inspect(model: "Model", learner: Any, options: "InspectOptions") -> None:
             ]
             for tag, name in enumerate(learner.tags.names)
         }
-        about = {**describe_model(model), **list_facts(model)}
-        print(json.dumps({**about, "features": features}, default=str))
+        print(json.dumps({**describe_model(model), "features": features}, default=str))
         return
     print(
         f"{model.estimator} for {count(len(learner.classes), 'tag')}; solution "

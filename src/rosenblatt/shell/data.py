@@ -2,7 +2,7 @@
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from glob import glob
 from importlib.util import find_spec
@@ -49,8 +49,9 @@ class SetOptions:
     def words(self) -> list[str]:
         """The same options in the shell."""
         words = []
-        for name, value in vars(self).items():
-            words += [f"--{name.replace('_', '-')}"] * bool(value)
+        for each in fields(SetOptions):
+            value = getattr(self, each.name)
+            words += [f"--{each.name.replace('_', '-')}"] * bool(value)
             words += [str(value)] * (value not in (None, True, False))
         return words
 

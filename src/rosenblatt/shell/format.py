@@ -5,7 +5,6 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..data.results import capitalize, clip as clip, count as count, name_figure, plain as plain
@@ -142,36 +141,28 @@ def about_result(name: str, model: "Model", seconds: float) -> list[str]:
     return [*lines, f"Rule {model.estimator}, solution {model.parameters['solution']}."]
 
 
-def as_result(
-    name: str, model: "Model", seconds: float, tested: Any, output: Path | None
-) -> dict[str, Any]:
-    """The result of a training as an object."""
-    from ..reading.recipe import FeatureRecipe
-
-    facts = model.facts
+def describe_model(model: "Model") -> dict[str, Any]:
+    """What a model is and how it was trained, as JSON values."""
+    facts, own = model.facts, find_by_estimator(model.estimator)
+    kept = ("rows", "class_rows", "held_out", "tuning", "numbers")
     found: dict[str, Any] = {
-        "data": name,
-        "model": None if output is None else str(output),
+        "estimator": model.estimator,
+        "parameters": dict(model.parameters),
         "classes": model.classes.tolist(),
-        "stop_reason": facts["stop_reason"],
+        "stop_reason": facts.get("stop_reason"),
         "epochs": len(model.history),
         "mistakes": count_updates(model)[0],
-        "seconds": round(seconds, 6),
+        "history": [epoch._asdict() for epoch in model.history],
     }
-    own = find_by_estimator(model.estimator)
     if own is not None:
-        return found | {**load(own.shell).list_facts(model), "test": tested and tested.as_dict()}
-    recipe = FeatureRecipe(**model.features.get("recipe", {}))
-    kept = {"numbers": "numbers", "training": "training_score"}
+        return {**found, **load(own.shell).list_facts(model)}
     return found | {
         "features": len(model.states[0].weights),
-        "rows": facts["rows"],
-        "label": recipe.label,
-        "class_rows": facts.get("class_rows"),
-        "columns": list_columns(recipe),
-        "held_out": facts.get("held_out"),
-        "test": tested and tested.score.as_dict(),
-        **{name: facts[fact] for name, fact in kept.items() if fact in facts},
+        "label": (model.features.get("recipe") or {}).get("label"),
+        "probabilities": "calibration" in facts,
+        "conformal_rows": len(facts["conformal"]["scores"]) if "conformal" in facts else 0,
+        "training": facts.get("training_score"),
+        **{name: facts.get(name) for name in kept},
     }
 
 

@@ -17,6 +17,7 @@ from .format import (
     clip,
     count,
     count_updates,
+    describe_model,
     fold,
     held_out_line,
 )
@@ -96,8 +97,6 @@ def inspect_linear(saved: "Model", learner: Any, given: InspectOptions) -> None:
     if given.json:
         about = {
             **describe_model(saved),
-            "label": (saved.features.get("recipe") or {}).get("label"),
-            "n_features": coef.shape[1],
             "bias": bias.tolist(),
             "file_bias": raw_bias.tolist(),
             "columns": [
@@ -135,21 +134,6 @@ def to_file_units(saved: "Model", coef: Any, bias: Any) -> tuple[Any, Any]:
         scale = saved.facts["numbers"]
         raw, raw_bias = raw * scale["scale"], raw_bias * scale["scale"] + scale["center"]
     return raw, raw_bias
-
-
-def describe_model(saved: "Model") -> dict[str, Any]:
-    """What a model is and how it was trained, as JSON values."""
-    facts = saved.facts
-    kept = ("rows", "class_rows", "stop_reason", "held_out", "tuning")
-    return {
-        "estimator": saved.estimator,
-        "parameters": dict(saved.parameters),
-        "classes": saved.classes.tolist(),
-        "probabilities": "calibration" in facts,
-        "conformal_rows": len(facts["conformal"]["scores"]) if "conformal" in facts else 0,
-        **{name: facts[name] for name in kept if name in facts},
-        "history": [epoch._asdict() for epoch in saved.history],
-    }
 
 
 def format_weights(raw: Any, scaled: Any) -> str:

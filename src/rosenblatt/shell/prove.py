@@ -21,36 +21,25 @@ proof_option = partial(option, group="Proof")
 
 
 @dataclass
-class ProofOptions:
+class ProofOptions(SetOptions):
     """Where a proof is written, and what is asked."""
 
     certificate: Path | None = proof_option("Write the proof to FILE, as JSON.")
     coq: Path | None = proof_option("Write the proof to FILE, which coqc checks.")
     plain: Path | None = proof_option(
         "Write rows.txt and proof.txt to FOLDER, for the checker rosenblatt-check of proofs/.",
-        metavar="FOLDER",
+        "FOLDER",
     )
     origin: bool = proof_option("Consider only planes through the origin.", default=False)
     run: bool = proof_option(
-        "Prove by a run of the perceptron; --coq and --plain write its log.", default=False
+        "Prove by a run of the perceptron; --coq and --plain write its log.",
+        default=False,
+        excludes="certificate",
     )
     epochs: int = proof_option("Largest number of epochs with --run.", default=100)
     check: Path | None = proof_option(
         "Check the proof in FILE (JSON, or .v by Coq) against the data, in exact arithmetic."
     )
-
-    def check_outputs(self, data: str) -> None:
-        """Refuse before the work what would fail after it."""
-        for output in (self.certificate, self.coq):
-            check_output(output, data)
-        if self.plain is not None and self.plain.exists() and not self.plain.is_dir():
-            raise CommandError(
-                f"{self.plain} is a file; name a folder for rows.txt and proof.txt.", "output"
-            )
-        if self.run and self.certificate is not None:
-            raise CommandError(
-                "--certificate cannot hold the log of --run; use --coq or --plain.", "conflict"
-            )
 
     def write(self, proof: "Proof", X: Any, y: Any) -> None:
         """Write a proof to the files that were named."""
@@ -72,7 +61,7 @@ class ProofOptions:
         "rosenblatt prove xor --check proof.json",
     ],
 )
-def prove(data: str, options: ProofOptions, given: SetOptions) -> None:
+def prove(data: str, given: ProofOptions) -> None:
     """Prove that a plane separates two classes, or that no plane does.
 
     Exit status: 0 separable, 1 inseparable, 3 undecided; with --check 0 if the proof holds, else 1.
@@ -82,14 +71,17 @@ def prove(data: str, options: ProofOptions, given: SetOptions) -> None:
     from ..theory.problem import check_problem
     from ..theory.separability import separability
 
-    options.check_outputs(data)
+    for output in (given.certificate, given.coq):
+        check_output(output, data)
+    if given.plain is not None and given.plain.exists() and not given.plain.is_dir():
+        raise CommandError(f"{given.plain} is a file; name a folder for rows.txt and proof.txt.")
     X, y = read_two_classes(data, given)
-    if options.check is not None:
-        check_proof(data, options.check, X, y)
+    if given.check is not None:
+        check_proof(data, given.check, X, y)
     print(f"{data}: {X.shape[0]} rows, {X.shape[1]} features")
-    if options.run:
-        prove_by_run(X, y, options)
-    found = separability(X, y, fit_intercept=not options.origin)
+    if given.run:
+        prove_by_run(X, y, given)
+    found = separability(X, y, fit_intercept=not given.origin)
     if isinstance(found, Separable):
         print(about_separable(X, y, found))
     elif isinstance(found, Inseparable):
@@ -97,12 +89,12 @@ def prove(data: str, options: ProofOptions, given: SetOptions) -> None:
     else:
         print(f"Undecided: a proof is out of reach; no margin can exceed {found.upper:.3g}.")
         raise click.exceptions.Exit(3)
-    if options.certificate is not None:
-        save_certificate(found, options.certificate)
-        words = ["rosenblatt", "prove", data, "--check", str(options.certificate), *given.words()]
-        print(f"The proof is in {options.certificate}; check it with: {shlex.join(words)}")
-    if options.coq is not None or options.plain is not None:
-        options.write(to_proof(found, check_problem(X, y, not options.origin)), X, y)
+    if given.certificate is not None:
+        save_certificate(found, given.certificate)
+        words = ["rosenblatt", "prove", data, "--check", str(given.certificate), *given.words()]
+        print(f"The proof is in {given.certificate}; check it with: {shlex.join(words)}")
+    if given.coq is not None or given.plain is not None:
+        given.write(to_proof(found, check_problem(X, y, not given.origin)), X, y)
     raise click.exceptions.Exit(0 if isinstance(found, Separable) else 1)
 
 

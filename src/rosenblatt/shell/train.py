@@ -28,8 +28,9 @@ from .data import (
 from .format import (
     about_result,
     about_stated_metric,
-    as_result,
+    describe_model,
     held_out_line,
+    list_columns,
     list_result,
 )
 from .forms import FORMS, SETTINGS, train_by_form
@@ -464,7 +465,15 @@ def print_result(
         stated = about_stated_metric(found, model.parameters.get("metric", "error"))
         lines.append(f"Test {found.headline()}{stated}.")
     if options.json:
-        print_event("done", **as_result(name, model, seconds, found, options.output))
+        from ..reading.recipe import FeatureRecipe
+
+        about: dict[str, Any] = {"data": name, "model": options.output and str(options.output)}
+        if "recipe" in model.features:
+            about["columns"] = list_columns(FeatureRecipe(**model.features["recipe"]))
+        tested = found and found.as_dict()
+        print_event(
+            "done", **about, **describe_model(model), seconds=round(seconds, 6), test=tested
+        )
         return
     if "held_out" in model.facts:
         lines.append(f"Held-out {held_out_line(model.facts)}.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,17 +45,17 @@ class UpdateRule:
     target: str = "classes"
     together: bool = True
 
-    @property
+    @cached_property
     def keeps(self) -> tuple[tuple[str, Any], ...]:
         """The names of the arrays of the state that it keeps, and what they begin with."""
         return getattr(self.kind, "keeps", ())
 
-    @property
+    @cached_property
     def demanding(self) -> bool:
         """Whether it learns from rows that are right, too, if it is not sure enough of them."""
         return getattr(self.kind, "demanding", False)
 
-    @property
+    @cached_property
     def is_scaled(self) -> bool:
         """Whether all weights are to be multiplied by a number, which the state keeps."""
         return any(name == "scale" for name, _ in self.keeps)

@@ -123,13 +123,15 @@ class Run:
 
     def learn(self, gather: Callable[[list[Sweep]], Iterable[Any]]) -> Iterator[Any]:
         """Train; at each part, yield what ``gather`` returns for the sweeps of the problems."""
-        while self.active:
+        while active := self.active:
             self.epoch += 1
             for number, part in enumerate(self.parts()):
                 if number < self.done:
                     continue  # learnt before the run was left
                 self.begin_part(number, part)
-                yield from gather([self.take_turn(part, problem) for problem in self.active])
+                for problem in active:
+                    self.problems[problem].state.widen(part.width)
+                yield from gather([self.take_turn(part, problem) for problem in active])
                 self.done = number + 1
                 if self.after_part is not None:
                     self.after_part(self)
@@ -141,8 +143,6 @@ class Run:
         if self.begun and part is not self.part:
             self.close()
         self.number, self.part, self.begun = number, part, True
-        for problem in self.active:
-            self.problems[problem].state.widen(part.width)
 
     def take_turn(self, part: Part, number: int) -> Sweep:
         """Yield the sweeps of one problem over a part."""

@@ -131,14 +131,14 @@ class Last:
 
     def changing_places(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that an update by some rows can change."""
+        kept = [each for each in vars(self).values() if isinstance(each, np.ndarray)]
+        kept += self.further.values()
+        few = find_columns(rows, len(self.weights)) if self.local(rows) else ...
+        if few is ...:
+            return [(each, ...) for each in kept]
         wide = {id(each) for each in self.by_column().values()}
         wide |= {id(self.further[name]) for name, _ in self.rule.keeps}
-        few = find_columns(rows, len(self.weights)) if self.local(rows) else ...
-        return [
-            (each, few if id(each) in wide else ...)
-            for each in (*vars(self).values(), *self.further.values())
-            if isinstance(each, np.ndarray)
-        ]
+        return [(each, few if id(each) in wide else ...) for each in kept]
 
     def local(self, rows: Rows) -> bool:
         """Whether some rows change only the weights of columns in which they have values."""

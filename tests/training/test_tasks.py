@@ -7,7 +7,7 @@ from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels.loop import Examples
 from rosenblatt.training.rules import PERCEPTRON
 from rosenblatt.training.solutions import Last, zeros
-from rosenblatt.training.tasks import LinearTask, compute_steps, kernel_target, scores
+from rosenblatt.training.tasks import LinearTask, compute_steps, scores
 
 from ..conftest import LAYOUTS, blobs
 
@@ -19,7 +19,7 @@ def task_of(X, codes, positive=1, weights=None, **parameters):
     labels = None if positive is not None else codes.astype(np.uint32)
     given = Examples(view_rows(X), steps, labels)
     settings = PERCEPTRON.settings({"margin": 0.0, "ties": "mistake"} | parameters, 1.0)
-    target = kernel_target(PERCEPTRON, {}, labels, 3, X.dtype)
+    target = PERCEPTRON.labels.kernel(labels, 3, X.dtype, {})
     row_order = np.arange(len(codes), dtype=np.uint32)
     return LinearTask(given, row_order, PERCEPTRON, settings, X.shape[1], target)
 

@@ -34,7 +34,7 @@ def make_sets(learner: Any, coverage: float, warns: bool = True) -> Callable[[Ar
     warns
         Whether to warn if the model has kept too few rows.
     """
-    conformal, numbers = getattr(learner, "conformal", None), learner.target_kind == "numbers"
+    conformal, numbers = getattr(learner, "conformal", None), not len(learner.classes)
     if conformal is None:
         raise ParameterError(
             f"The model gives no prediction {'intervals' if numbers else 'sets'}; train it with "

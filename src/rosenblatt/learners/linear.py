@@ -17,7 +17,6 @@ from ..data.targets import (
     compute_r2,
     is_positive,
     make_target,
-    score_ranks,
 )
 from ..data.weights import rows_that_count
 from ..kernels.algebra import Rows
@@ -37,7 +36,7 @@ from ..training.history import Count
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.scoring import Held, score_for_stopping
 from ..training.solutions import Last, new_state, zeros
-from ..training.tasks import LinearTask, Part, compute_steps, kernel_target, scores
+from ..training.tasks import LinearTask, Part, compute_steps, scores
 from . import add_class
 from .base import Learner, Use
 from .conformal import learn_in_turn
@@ -169,9 +168,11 @@ class LinearLearner(Learner):
         problems = rule.problems(len(classes), parameters.get("multi_class", ""), multilabel)
         check_signs(parameters, len(classes), problems != [None])
         rule.check(parameters.get("order", ""))
-        together = len(classes) if problems == [None] and rule.target == "classes" else None
+        together = rule.n_outputs(len(classes), problems)
         if all(part is None for part in start):
-            weights = [zeros(together, *shape, rule.n_biases(len(classes))) for _ in problems]
+            weights = [
+                zeros(together, *shape, rule.labels.n_biases(len(classes))) for _ in problems
+            ]
         else:
             weights = make_initial_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
@@ -203,9 +204,9 @@ class LinearLearner(Learner):
     @property
     def target(self) -> Any:
         """The encoding of labels."""
-        if self.target_kind == "numbers":
+        if not len(self.classes):
             return self.numbers
-        return make_target(self.classes, self.multilabel, ranks=self.target_kind == "ranks")
+        return make_target(self.classes, self.multilabel, kind=self.rule.labels)
 
     @property
     def target_kind(self) -> Any:
@@ -265,7 +266,7 @@ class LinearLearner(Learner):
         steps = compute_steps(given.codes, positive, eta0, given.weights, dtype)
         labels: Any = None
         if positive is None:
-            labels = given.codes.astype(self.code_type)
+            labels = given.codes.astype(self.rule.labels.code_type)
         examples = Examples(given.rows, steps, labels)
         return self.make_task(examples, given.row_order, given.width)
 
@@ -273,13 +274,8 @@ class LinearLearner(Learner):
         """Return the task to learn from examples by the rule."""
         settings = self.rule.settings(self.parameters, self.intercept_step)
         outputs, dtype = len(self.states[0].bias), examples.steps.dtype
-        target = kernel_target(self.rule, self.parameters, examples.labels, outputs, dtype)
+        target = self.rule.labels.kernel(examples.labels, outputs, dtype, self.parameters)
         return LinearTask(examples, row_order, self.rule, settings, width, target)
-
-    @property
-    def code_type(self) -> Any:
-        """The type in which kernels take codes of labels."""
-        return np.float64 if self.rule.target == "numbers" else np.uint32
 
     def part(self, given: TrainingRows) -> Part:
         """Return rows as a part of a run, from which all problems learn."""
@@ -333,7 +329,8 @@ class LinearLearner(Learner):
             for state, positive in zip(self.states, self.problems, strict=True):
                 eta0 = self.parameters.get("eta0", 1.0) * weight
                 step = eta0 if positive is None or code == positive else -eta0
-                labels = np.array([code], self.code_type) if positive is None else None
+                kind = self.rule.labels.code_type
+                labels = np.array([code], kind) if positive is None else None
                 examples = Examples(rows, np.array([step], rows.values.dtype), labels)
                 task = self.make_task(examples, FIRST_ROW, self.width)
                 for learnt in state.sweep(task, FIRST_ROW, None):
@@ -382,7 +379,7 @@ class LinearLearner(Learner):
         count, problems = n_rows(rows), self.problems
         rows = known_columns(rows, width, self.width)
         coef, bias = self.coefficients()
-        if problems == [1] or self.rule.target != "classes":
+        if problems == [1] or not self.rule.labels.per_class:
             return scores(rows, count, coef[0], bias)
         if problems == [None]:
             return scores(rows, count, coef.T, bias)
@@ -395,7 +392,7 @@ class LinearLearner(Learner):
 
     def calibrate(self, scores: Array, codes: Array) -> None:
         """Fit probabilities, sets and intervals to the scores of rows that were not learnt from."""
-        if self.target_kind != "numbers":
+        if len(self.classes):
             self.calibration = fit_calibration(scores, codes, len(self.classes))
         if self.parameters.get("calibrate") == "conformal":
             self.conformal = Conformal.from_held_out(self.target.nonconformity(scores, codes))
@@ -422,12 +419,8 @@ class LinearLearner(Learner):
     def validate(self, problem: int, state: Last, X: Any, codes: Array) -> float:
         """Return the score of a state of one problem on the rows of a matrix, by the metric."""
         weights, bias = state.coefficients()
-        activations = X @ weights
-        if self.rule.target == "ranks":
-            activations = score_ranks(activations, bias)
-        else:
-            activations = activations + bias
-        if self.rule.target == "numbers":
+        activations = self.rule.labels.add_bias(X @ weights, bias)
+        if not len(self.classes):
             return compute_r2(codes - activations, codes)
         return self.validation_score(problem, activations, codes)
 
@@ -456,7 +449,7 @@ class LinearLearner(Learner):
         facts: dict[str, Any] = {"intercept_step": self.intercept_step}
         if self.multilabel:
             facts["multilabel"] = True
-        if self.rule.target == "numbers":
+        if not len(self.classes):
             facts["numbers"] = self.numbers.as_dict()
         if self.calibration is not None:
             facts["calibration"] = self.calibration.as_dict()
@@ -474,9 +467,9 @@ class LinearLearner(Learner):
             )
         if use == "mix" and not self.rule.can_mix:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
-        if use == "step" and self.target_kind != "classes":
+        if use == "step" and not self.rule.labels.per_class:
             return f"steps follows the updates of a classifier, and this model {what}."
-        if use == "add_class" and self.target_kind != "classes":
+        if use == "add_class" and not self.rule.labels.per_class:
             return f"it {what}, not classes"
         if use == "step" and len(self.states) > 1:
             return 'steps follows one problem; give y == label instead of multi_class="ovr".'
@@ -486,7 +479,7 @@ class LinearLearner(Learner):
         """Return a copy that predicts the same and that learning does not change."""
         conformal = None if self.conformal is None else self.conformal.copy()
         pairs = [state.coefficients() for state in self.states]
-        rule = self.rule if self.target_kind != "classes" else PERCEPTRON
+        rule = PERCEPTRON if self.rule.labels.per_class else self.rule
         states = [Last(w.copy(), b.copy(), rule=rule) for w, b in pairs]
         return replace(self, states=states, conformal=conformal)
 

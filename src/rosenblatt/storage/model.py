@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..data.rows import Array
+from ..data.targets import TARGETS, NumberTarget, RankTarget
 from ..parameters import RULE_NAMES, RULE_TABLE, InputError
 from ..reading.recipe import check_stored_recipe
 from ..slices import load_learner
@@ -96,10 +97,11 @@ def check_model(model: Model) -> None:
     kind = state_class(model.estimator, model.parameters.get("solution", ""))
     check_entries("facts", model.facts, Facts, *getattr(kind, "facts", ()))
     check_entries("features", model.features, Features, *getattr(kind, "features", ()))
-    if model.target == "numbers":
+    labels = TARGETS[model.target]
+    if labels is NumberTarget:
         require(not len(model.classes), "it predicts no classes, and has labels")
     else:
-        check_labels(model.classes, 1 if model.is_multilabel else 2, model.target == "ranks")
+        check_labels(model.classes, 1 if model.is_multilabel else 2, labels is RankTarget)
     calibration, counts = model.facts.get("calibration", {}), model.facts.get("class_rows")
     lengths = {len(each) for each in (*calibration.values(), counts or model.classes)}
     require(lengths == {len(model.classes)}, "its facts do not fit its classes")
@@ -115,7 +117,7 @@ def check_model(model: Model) -> None:
     for state in kept:
         require(type(state) is kind, "its states are not those of its solution")
         states.check_state(state, dict(sizes), dtype)
-        if model.target == "ranks":
+        if labels is RankTarget:
             require(np.all(np.diff(state.bias) <= 0), "its thresholds are not in order")
     if "recipe" in model.features:
         width = len(model.states[0].weights) if model.is_linear else model.facts["width"]
@@ -129,12 +131,12 @@ def expected_sizes(model: Model) -> tuple[Sizes, Any]:
     problems = first.rule.problems(count, *how)
     fitting = len(model.states) == len(problems)
     require(fitting, "solution or multi_class are not those of its weights")
-    outputs = (count,) if problems == [None] and first.rule.target == "classes" else ()
+    outputs = (count,) if first.rule.n_outputs(count, problems) else ()
     dtype = first.weights.dtype
     require(dtype in (np.float32, np.float64), "its weights are not floating-point numbers")
     width = first.weights.shape[:1]
     require(any(width), "its weights have no columns")
-    biases = outputs or (first.rule.n_biases(count),)
+    biases = outputs or (first.rule.labels.n_biases(count),)
     return {"weights": (*width, *outputs), "bias": biases, "width": width}, dtype
 
 

@@ -301,7 +301,7 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
                 code="conflict",
             )
     refuse_other_target(request, target)
-    if target != "classes":
+    if target in FOR_TARGETS:
         return resolve_for_target(request, target)
     if request.is_open:
         rule, stated = FOR_ONE_PASS["rule"], stated | {"solution": FOR_ONE_PASS["solution"]}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..data.rows import Array
+from ..data.targets import TARGETS
 from ..kernels import (
     confidence,
     gradients,
@@ -46,6 +47,11 @@ class UpdateRule:
     together: bool = True
 
     @cached_property
+    def labels(self) -> Any:
+        """The class of the target of its labels."""
+        return TARGETS[self.target]
+
+    @cached_property
     def keeps(self) -> tuple[tuple[str, Any], ...]:
         """The names of the arrays of the state that it keeps, and what they begin with."""
         return getattr(self.kind, "keeps", ())
@@ -73,22 +79,22 @@ class UpdateRule:
     @property
     def from_anywhere(self) -> bool:
         """Whether weights are all that it needs to begin with."""
-        return self.target != "ranks" and not {"scale", "z"} & dict(self.keeps).keys()
+        return self.labels.any_start and not {"scale", "z"} & dict(self.keeps).keys()
 
     def problems(
         self, n_classes: int, multi_class: str, multilabel: bool = False
     ) -> list[int | None]:
         """The class that counts as positive in each problem; None for all labels at once."""
-        if self.target != "classes":
+        if not self.labels.per_class:
             return [None]
         if n_classes <= 2 and not multilabel:  # one until learn_one meets a second
             return [1]
         one_by_one = multilabel or multi_class == "ovr" or not self.together
         return list(range(n_classes)) if one_by_one else [None]
 
-    def n_biases(self, n_classes: int) -> int:
-        """The number of biases of one column of weights: of ranks one for each but the first."""
-        return n_classes - 1 if self.target == "ranks" else 1
+    def n_outputs(self, n_classes: int, problems: list[int | None]) -> int | None:
+        """The number of columns of weights of a problem, or None for one."""
+        return n_classes if self.labels.per_class and problems == [None] else None
 
     def check(self, order: str) -> None:
         """Refuse an order that only the perceptron has."""

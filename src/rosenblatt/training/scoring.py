@@ -8,6 +8,7 @@ import numpy as np
 from ..data import metrics
 from ..data.rows import Array
 from ..data.splits import Split
+from ..data.targets import TARGETS, compute_r2
 from .calibration import columns, fit_calibration
 from .history import Epoch
 
@@ -113,6 +114,7 @@ METRICS = {
         lambda one: metrics.average(np.abs(one.chosen - one.codes), one.weights),
         False,
     ),
+    "r2": Metric("R²", lambda one: compute_r2(one.codes - one.scores, one.codes)),
     ABSOLUTE: Metric(
         "mean absolute error",
         lambda one: metrics.average(np.abs(one.scores - one.codes), one.weights),
@@ -148,20 +150,9 @@ def format_score(metric: str, score: float) -> str:
 
 def format_epoch(epoch: Epoch, target: str = "classes", metric: str = "error") -> str:
     """Format an epoch in one line: mistakes or loss, updates, and the score of held-out rows."""
-    rows, held = max(epoch.rows, 1), epoch.validation_score
-    thing = "update" if target == "numbers" else "mistake"
-    number = epoch.mistakes if target == "numbers" else epoch.errors
-    line = f"epoch {epoch.epoch:4d}  {number:10,d} {thing}{' ' if number == 1 else 's'}"
-    if target == "numbers":
-        line += f"  mean loss {epoch.loss / rows:.4g}"
-    else:
-        line += f"  {epoch.errors / rows:7.2%}"
-    if target != "numbers" and epoch.mistakes != epoch.errors:
-        line += f"  {epoch.mistakes:,} update{'' if epoch.mistakes == 1 else 's'}"
-    if held is None:
-        return line
-    score = f"held-out R² {held:.4f}" if target == "numbers" else format_score(metric, held)
-    return f"{line}  {score}"
+    kind, held = TARGETS[target], epoch.validation_score
+    line = f"epoch {epoch.epoch:4d}  {kind.describe_counts(epoch, max(epoch.rows, 1))}"
+    return line if held is None else f"{line}  {format_score(kind.metric or metric, held)}"
 
 
 RANKING = ("auc", "average-precision")

@@ -107,9 +107,7 @@ class Last:
 
     def stop_reason(self, clean: bool) -> str:
         """The reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
-        if clean and self.rule.target == "numbers":
-            return "within_epsilon"
-        return clean_reason(self.weights) if clean else ""
+        return str(self.rule.labels.clean_reason(self.weights)) if clean else ""
 
     def present(self) -> tuple[Array, Array]:
         """The current weights and bias."""
@@ -366,15 +364,10 @@ class Pocket(Last):
     def stop_reason(self, clean: bool) -> str:
         if clean:  # by weights that may not have run long enough to be offered
             self.put(0.0)
-        return clean_reason(self.best_weights) if self.errors == 0 else ""
+        return str(self.rule.labels.clean_reason(self.best_weights)) if self.errors == 0 else ""
 
     def coefficients(self) -> tuple[Array, Array]:
         return self.best_weights, self.best_bias
-
-
-def clean_reason(weights: Array) -> str:
-    """The stop reason of an epoch without mistakes; weights of 0 make none where ties are right."""
-    return "separated" if weights.any() else "zero_weights"
 
 
 NOTHING_LEARNT = np.empty(0, UPDATE)

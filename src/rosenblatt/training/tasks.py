@@ -1,6 +1,6 @@
 """Tasks: examples of one problem. The outer loop uses the protocol ``Task`` only."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from ..data.labels import has_class
 from ..data.rows import Array, not_finite, rows_between
-from ..data.targets import score_ranks
+from ..data.targets import TWO_CLASSES, score_ranks
 from ..kernels.algebra import Rows
 from ..kernels.loop import UPDATE, Examples, compile_loop, margins
 from ..kernels.scores import score_classes, score_rows
-from ..kernels.targets import Numbers, Ranks, SeveralClasses, TwoClasses
+from ..kernels.targets import Numbers, SeveralClasses
 from ..parameters import InputError
 from .rules import UpdateRule
 
@@ -93,20 +93,6 @@ class Part:
         return task
 
 
-TWO_CLASSES = TwoClasses()
-
-
-def kernel_target(
-    rule: UpdateRule, parameters: Mapping[str, Any], labels: Any, outputs: int, dtype: Any
-) -> Any:
-    """What labels are, as kernels take it; ``outputs`` is the number of biases."""
-    if rule.target == "numbers":
-        return Numbers(float(parameters.get("epsilon", 0.0)))
-    if rule.target == "ranks":
-        return Ranks()
-    return TWO_CLASSES if labels is None else SeveralClasses(np.empty(outputs, dtype))
-
-
 @dataclass
 class LinearTask:
     """Rows and labels of one problem, with a rule to learn linear weights."""
@@ -120,8 +106,6 @@ class LinearTask:
     """What labels are, as kernels take it."""
 
     def __post_init__(self) -> None:
-        self.many = isinstance(self.target, SeveralClasses)
-        """Whether there are more than two classes at once."""
         self.learn_rows = compile_loop(self.rule.kind)
         self.log = np.zeros(min(max(len(self.row_order), 1), UPDATES_AT_ONCE), UPDATE)
         below = getattr(self.settings, "below", -self.settings.above)
@@ -156,7 +140,7 @@ class LinearTask:
 
     def mark_errors(self, updates: Array, errors: Array) -> None:
         """Set the error of each row that caused an update: whether it was wrong, or by how much."""
-        if self.rule.target == "numbers":
+        if isinstance(self.target, Numbers):
             rows = self.row_order[updates["position"]]
             errors[rows] = self.target.epsilon - updates["margin"]
         else:
@@ -232,9 +216,8 @@ class PredictedTask(WrappedTask):
         self, state: Any, order: Array, start: int = 0, most: int | None = None
     ) -> SweepResult:
         """Predict some rows ahead, learn up to the first update, and report so far."""
-        rule, settings = self.task.rule, self.task.settings
-        below = getattr(settings, "below", 0.0)
-        plain = rule.target == "classes" and settings.above >= 0 >= below
+        settings, below = self.task.settings, getattr(self.task.settings, "below", 0.0)
+        plain = self.task.rule.labels.per_class and settings.above >= 0 >= below
         if plain and not state.averages and not self.from_scores:
             return self.learn_at_once(state, order, start, most)
         order = order[: start + self.ahead]
@@ -253,7 +236,8 @@ class PredictedTask(WrappedTask):
         learnt = self.task.learn(state, order, start, most)
         updates, wrong = learnt.updates, np.zeros(learnt.position - start, bool)
         labels = self.labels[order[updates["position"]]]
-        first = updates["rival"] < labels if self.task.many else labels  # wins a tie
+        several = isinstance(self.task.target, SeveralClasses)
+        first = updates["rival"] < labels if several else labels  # wins a tie
         margins = updates["margin"]
         wrong[updates["position"] - start] = (margins < 0) | ((margins == 0) & first)
         self.report(wrong)

@@ -1,7 +1,6 @@
 """The family after Rosenblatt: every rule is its naive twin, and has all that a perceptron has."""
 
 import inspect
-import pickle
 import re
 from functools import partial
 from itertools import pairwise
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rosenblatt
 from rosenblatt import (
@@ -25,15 +23,9 @@ from rosenblatt import (
     PassiveAggressive,
     SecondOrderPerceptron,
     ShiftingPerceptron,
-    load,
 )
-from rosenblatt.data.labels import number_labels
-from rosenblatt.data.rows import view_rows
 from rosenblatt.estimators.steps import start_steps
-from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import CLASS_RULES, RULE_TABLE, ParameterError
-from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.training.state import pack_state
 
 from .. import reference
 from ..conftest import FORMS, LAYOUTS, ROUNDS, blobs, csr, form_parameters
@@ -272,52 +264,6 @@ def test_an_empty_row_without_a_bias_teaches_nothing(name):
 # Batches, going on, files
 
 
-def states_of(model):
-    found = []
-    for state in model._learner.states:
-        arrays, numbers = pack_state(state)
-        found.append(numbers)
-        found += [(key, each.dtype, each.shape, each.tobytes()) for key, each in arrays.items()]
-    return found
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("layout", ["dense", "int32"])
-@pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("name", FAMILY)
-def test_batches_pickles_and_files_are_one_pass(name, solution, layout, form, tmp_path):
-    X, y = noisy(60, classes=2 if form == "two" else 3)
-    X, classes = LAYOUTS[layout](X), np.unique(y)
-    weights = np.random.default_rng(0).choice([0, 0.5, 1, 3], len(y))
-    whole, cut = (one_of(name, form, solution=solution)[0] for _ in range(2))
-    whole.partial_fit(X, y, classes, weights)
-    for begin in range(0, 60, 15):
-        at = slice(begin, begin + 15)
-        cut.partial_fit(X[at], y[at], classes, weights[at])
-        cut = pickle.loads(pickle.dumps(cut))
-        cut.save(tmp_path / "model")
-        cut = load(tmp_path / "model")
-        assert type(cut) is type(whole)
-    assert states_of(cut) == states_of(whole)
-    np.testing.assert_array_equal(cut.coef_, whole.coef_)
-    in_order, _ = one_of(name, form, solution=solution, max_iter=1, order="fixed")
-    in_order.fit(X, y, sample_weight=weights)
-    np.testing.assert_array_equal(in_order.coef_, whole.coef_)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("name", FAMILY)
-def test_a_warm_start_goes_on(name, solution, form):
-    X, y = noisy(classes=2 if form == "two" else 3)
-    whole, _ = one_of(name, form, solution=solution, order="fixed", max_iter=4)
-    parts, _ = one_of(name, form, solution=solution, order="fixed", max_iter=2, warm_start=True)
-    whole.fit(X, y)
-    parts.fit(X, y).fit(X, y)
-    np.testing.assert_array_equal(parts.coef_, whole.coef_)
-    assert parts.n_mistakes_ == whole.n_mistakes_
-
-
 @pytest.mark.parametrize("name", FAMILY)
 def test_a_warm_pocket_goes_on_with_what_the_rule_keeps(name):
     X, y = noisy()
@@ -329,82 +275,6 @@ def test_a_warm_pocket_goes_on_with_what_the_rule_keeps(name):
         np.testing.assert_array_equal(again.further[key], kept)
         assert again.further[key] is not kept
     assert np.mean(model.fit(X, y).predict(X) != y) <= errors + 0.1
-
-
-def rows(X, y, classes):
-    return TrainingRows.of(view_rows(X), number_labels(y, classes), None, X.shape[1])
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("name", FAMILY)
-def test_columns_that_come_later_change_nothing_before(name, solution, form):
-    X, y = noisy(40, 6, classes=2 if form == "two" else 3)
-    X[:20, 3:] = 0
-    model, _ = one_of(name, form, solution=solution)
-    begin = partial(LinearLearner.begin, model.get_params(), np.unique(y), rule=model._rule)
-    wide, growing = begin((6, np.float64)), begin((3, np.float64))
-    for at, width in ((slice(20), 3), (slice(20, 40), 6)):
-        wide.learn(rows(csr(X[at]), y[at], wide.classes))
-        growing.learn(rows(csr(X[at, :width]), y[at], wide.classes))
-    for found, wanted in zip(growing.coefficients(), wide.coefficients(), strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("layout", "width"), [("dense", 5), ("int32", 400)])
-@pytest.mark.parametrize("name", FAMILY)
-def test_a_refused_batch_leaves_no_trace(name, form, layout, width):
-    X, y = noisy(30, 5, classes=2 if form == "two" else 3)
-    far = np.zeros((30, width))
-    far[:, :5] = X
-    model, _ = one_of(name, form, solution="average")
-    model.partial_fit(LAYOUTS[layout](far), y, np.unique(y))
-    before, coef = states_of(model), model.coef_.copy()
-    far[25, 0] = np.inf
-    with pytest.raises(ValueError, match=r"infinity|NaN"):
-        model.partial_fit(LAYOUTS[layout](-far), y)
-    learner = model._learner
-    with pytest.raises(ValueError, match=r"infinity \(inf\) in row 25, column 0"):
-        learner.learn(rows(LAYOUTS[layout](far), y[::-1], learner.classes))
-    assert states_of(model) == before
-    np.testing.assert_array_equal(model.coef_, coef)
-
-
-@pytest.mark.parametrize("parts", [1, 3])
-@pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("name", FAMILY)
-def test_a_run_goes_on_where_it_was_left(name, solution, parts, tmp_path):
-    X, y = noisy(60)
-    kind, classes = one_of(name, solution=solution)[0], np.unique(y)
-    whole, broken = (
-        LinearLearner.begin(kind.get_params(), classes, (4, np.float64), rule=kind._rule)
-        for _ in range(2)
-    )
-
-    def run_of(learner, **options):
-        def tasks():
-            cuts = np.split(np.arange(60), parts)
-            return [learner.part(rows(X[at], y[at], classes)) for at in cuts]
-
-        return learner.run(tasks, 4, order="each", seed=3, **options)
-
-    def leave(run):
-        if len(run.epochs) * parts + run.done == 2:
-            place = run.epochs, run.checkpoint()
-            save_model(tmp_path / "model", broken.to_model({}, *place))
-            raise KeyboardInterrupt
-
-    wanted = run_of(whole).train()
-    with pytest.raises(KeyboardInterrupt):
-        run_of(broken, after_part=leave).train()
-    kept = load_model(tmp_path / "model")
-    broken = LinearLearner.from_model(kept)
-    run = run_of(broken)
-    run.resume(kept.checkpoint)
-    assert run.train().epochs == wanted.epochs
-    for found, sought in zip(broken.coefficients(), whole.coefficients(), strict=True):
-        np.testing.assert_array_equal(found, sought)
 
 
 # Beginnings and ends
@@ -471,44 +341,6 @@ def test_parameters_out_of_range_are_refused(model, sentence):
     X, y = noisy()
     with pytest.raises(ParameterError, match=sentence):
         model.fit(X, y)
-
-
-WEIGHTS = "weights of rows change the size of a step, or C, not how often a row is seen"
-BALL = "a step of any weight ends in the unit ball"
-HARD = "a constraint that must hold cannot weigh more"
-
-
-def expected_failures(model):
-    reasons = {
-        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
-        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
-    }
-    if isinstance(model, ROMMA | CW):
-        reasons |= {"check_class_weight_classifiers": HARD}
-    if isinstance(model, ALMA):
-        reasons |= {"check_class_weight_classifiers": BALL}
-    return reasons
-
-
-@parametrize_with_checks(
-    [
-        PassiveAggressive(),
-        ALMA(),
-        ROMMA(),
-        ShiftingPerceptron(),
-        SecondOrderPerceptron(),
-        AROW(),
-        AROW(solution="average"),
-        SCW(),
-        NHERD(),
-        CW(),
-        FTRL(),
-        AdaGrad(),
-    ],
-    expected_failed_checks=expected_failures,
-)
-def test_keeps_the_contract_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -124,15 +124,6 @@ def test_balanced_weights_find_a_rare_class():
     assert recall[1] > recall[0]
 
 
-def test_one_row_weighs_as_in_a_batch():
-    labels = (X[:, 0] > 1).astype(int)
-    batch = Perceptron(class_weight="balanced").partial_fit(X, labels, classes=[0, 1])
-    one = Perceptron(class_weight="balanced").partial_fit(X[:1], labels[:1], classes=[0, 1])
-    for x, label in zip(X[1:], labels[1:].tolist(), strict=True):
-        one.learn_one(x, label)
-    np.testing.assert_array_equal(one.coef_, batch.coef_)
-
-
 # Probabilities
 
 

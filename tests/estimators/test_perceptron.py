@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from sklearn import config_context
-from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.multiclass import type_of_target
 
 from rosenblatt import Perceptron, load, progressive, steps
@@ -28,40 +26,6 @@ Y = np.array([1, 0, 1, 1])
 THREE = np.array([0, 1, 2, 1])
 
 # scikit-learn
-
-
-WEIGHTS = "a row of weight 2 moves the weights once by 2, a row that comes twice moves them twice"
-
-
-STREAM = "partial_fit is refused, because this variant needs all the data"
-
-
-def expected_failures(model):
-    reasons = {
-        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
-        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
-    }
-    if model.solution == "pocket" or model.order == "active":
-        reasons |= {
-            "check_estimators_partial_fit_n_features": STREAM,
-            "check_fit_score_takes_y": STREAM,
-            "check_n_features_in_after_fitting": STREAM,
-        }
-    return reasons
-
-
-@parametrize_with_checks(
-    [
-        Perceptron(),
-        Perceptron(solution="average"),
-        Perceptron(solution="pocket"),
-        Perceptron(order="active"),
-        Perceptron(multi_class="ovr"),
-    ],
-    expected_failed_checks=expected_failures,
-)
-def test_keeps_the_contract_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def test_works_at_the_end_of_a_pipeline_under_a_grid_search():
@@ -121,14 +85,8 @@ def test_each_label_is_a_problem_as_in_scikit_learn(solution, labels, tmp_path):
     np.testing.assert_array_equal(loaded.predict(rows), found)
 
 
-@pytest.mark.parametrize("solution", ["last", "average"])
-def test_label_sets_in_batches_are_one_pass(solution):
+def test_label_sets_are_held_out():
     rows, sets = tagged()
-    whole = Perceptron(solution=solution, order="fixed", max_iter=1).fit(rows, sets)
-    parts = Perceptron(solution=solution)
-    for k in range(0, 80, 30):
-        parts.partial_fit(rows[k : k + 30], sets[k : k + 30])
-    np.testing.assert_array_equal(parts.coef_, whole.coef_)
     held_out = Perceptron(early_stopping=True, random_state=0, max_iter=30).fit(rows, sets)
     assert held_out.history_[0].validation_score is not None
 
@@ -151,19 +109,6 @@ def test_what_does_not_go_with_label_sets_is_refused():
     }.items():
         with pytest.raises(ValueError, match=sentence):
             refused()
-
-
-@pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("form", FORMS)
-def test_a_pickled_model_goes_on_as_if_it_never_left(solution, form):
-    rows, y = blobs(classes=2 if form == "two" else 3)
-    here = Perceptron(solution=solution, **form_parameters(form))
-    here.partial_fit(rows[:30], y[:30], classes=np.unique(y))
-    there = pickle.loads(pickle.dumps(here))
-    for model in (here, there):
-        model.partial_fit(rows[30:], y[30:])
-    np.testing.assert_array_equal(here.coef_, there.coef_)
-    np.testing.assert_array_equal(here.decision_function(rows), there.decision_function(rows))
 
 
 def test_sample_weights_are_routed():
@@ -236,19 +181,6 @@ def test_a_step_of_zero_keeps_the_bias_as_a_threshold():
     assert model.intercept_ == [-2]
 
 
-@pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("form", FORMS)
-def test_a_warm_start_goes_on_from_the_last_fit(solution, form):
-    rows, y = blobs(classes=2 if form == "two" else 3)
-    chosen = {"solution": solution, "order": "fixed"} | form_parameters(form)
-    twice = Perceptron(**chosen, max_iter=2).fit(rows, y)
-    again = Perceptron(**chosen, max_iter=1, warm_start=True).fit(rows, y).fit(rows, y)
-    np.testing.assert_array_equal(again.coef_, twice.coef_)
-    np.testing.assert_array_equal(again.predict(rows), twice.predict(rows))
-    assert again.n_mistakes_ == twice.n_mistakes_
-    assert again.n_iter_ == 1
-
-
 @pytest.mark.parametrize(
     ("rows", "y"),
     [
@@ -291,13 +223,6 @@ def test_balanced_classes_weigh_the_same_in_all():
     balanced = Perceptron(class_weight="balanced", **alike).fit(X, Y)
     by_rows = Perceptron(**alike).fit(X, Y, sample_weight=len(Y) / (2 * np.bincount(Y)[Y]))
     np.testing.assert_array_equal(balanced.coef_, by_rows.coef_)
-
-
-def test_class_weights_work_in_batches():
-    weighted = Perceptron(class_weight={0: 3, 1: 2}, order="fixed", max_iter=1)
-    whole = clone(weighted).fit(X, Y)
-    cut = weighted.partial_fit(X[:2], Y[:2], classes=[0, 1]).partial_fit(X[2:], Y[2:])
-    np.testing.assert_array_equal(cut.coef_, whole.coef_)
 
 
 @pytest.mark.parametrize(("ties", "label"), [("positive", 1), ("negative", 0), ("mistake", 0)])
@@ -356,49 +281,6 @@ def test_infinity_on_the_right_side_is_not_taken_for_right(parameters, given):
     endless = np.array([[1.0, 0], [-1, 0], [3, 0], [np.inf, 0]])
     with pytest.raises(ValueError, match=r"infinity.* in row 3, column 0"):
         Perceptron(**parameters).fit(endless, Y, **given)
-
-
-@pytest.mark.parametrize("solution", ["last", "average"])
-def test_a_batch_that_is_not_finite_leaves_the_model_as_it_was(solution):
-    model = Perceptron(solution=solution).partial_fit(X, Y, classes=[0, 1])
-    before = pickle.dumps(model)
-    for row, holed in holed_rows():
-        with pytest.raises(ValueError, match=rf"in row {row}, column 1"):
-            model.partial_fit(holed, Y)
-        assert pickle.dumps(model) == before
-
-
-@pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("form", FORMS)
-def test_a_later_batch_under_which_weights_overflow_leaves_the_model_as_it_was(
-    solution, layout, form
-):
-    y, rows = Y if form == "two" else THREE, X.astype(np.float32)
-    model = Perceptron(solution=solution, **form_parameters(form))
-    model.partial_fit(LAYOUTS[layout](rows), y, classes=np.unique(y))
-    before = pickle.dumps(model)
-    with pytest.raises(ValueError, match="beyond what float32 can hold"):
-        model.partial_fit(LAYOUTS[layout](np.float32(1e38) * np.vstack([rows] * 3)), [*y] * 3)
-    assert pickle.dumps(model) == before
-
-
-@pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("form", FORMS)
-def test_an_interrupted_batch_leaves_the_model_as_it_was(solution, form, monkeypatch):
-    y = Y if form == "two" else THREE
-    model = Perceptron(solution=solution, **form_parameters(form))
-    model.partial_fit(X, y, classes=np.unique(y))
-    before, record = pickle.dumps(model), SOLUTIONS[solution].record
-
-    def interrupted(self, *what):
-        record(self, *what)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(SOLUTIONS[solution], "record", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        model.partial_fit(-X, y)
-    assert pickle.dumps(model) == before
 
 
 def test_coefficients_can_be_read_whenever_a_batch_was_learnt():
@@ -569,24 +451,6 @@ def test_a_report_is_refused_for_what_fit_did_and_not_for_what_is_set_now():
 
 
 # One row at a time
-
-
-@pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("form", ["two", "argmax", "ovr"])
-def test_row_by_row_is_partial_fit(solution, form):
-    random = np.random.default_rng(0)
-    X = random.integers(-3, 4, (60, 4)).astype(float)
-    y = random.integers(2 if form == "two" else 3, size=60)
-    parameters = {"solution": solution, "multi_class": "ovr" if form == "ovr" else "argmax"}
-    classes = np.unique(y)
-    batch = Perceptron(**parameters).partial_fit(X, y, classes)
-    one = Perceptron(**parameters).partial_fit(X[:1], y[:1], classes)
-    for x, label in zip(X[1:], y[1:].tolist(), strict=True):
-        one.learn_one(x, label)
-    np.testing.assert_array_equal(one.coef_, batch.coef_)
-    np.testing.assert_array_equal(one.intercept_, batch.intercept_)
-    assert one.n_mistakes_ == batch.n_mistakes_
-    assert [one.predict_one(x) for x in X] == batch.predict(X).tolist()
 
 
 def test_one_row_is_refused_as_many_are():

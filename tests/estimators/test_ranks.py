@@ -1,23 +1,19 @@
 """PRank: the estimator is its naive twin, thresholds stay in order, and the paper's bound holds."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rosenblatt import PRank, load
+from rosenblatt import PRank
 from rosenblatt.estimators.steps import start_steps
 from rosenblatt.parameters import InputError, ParameterError
 from rosenblatt.theory.margins import normalize_weights
 
 from .. import reference
-from ..conftest import LAYOUTS, csr
+from ..conftest import LAYOUTS
 
 GRADES = ["low", "medium", "high", "top"]
 
@@ -93,25 +89,6 @@ def test_the_loss_is_at_most_the_bound_of_the_paper(data, n, n_ranks):
     assert loss <= bound * (1 + 1e-9)
 
 
-@settings(max_examples=25)
-@given(st.data(), st.sampled_from(["last", "average"]), st.sampled_from([0.0, 0.01]))
-def test_any_cut_of_a_stream_is_one_pass(data, solution, decay):
-    X, y = make_ranks(40)
-    decay = decay if solution == "average" else 0.0
-    whole = PRank(1.0, ranks=[0, 1, 2, 3], solution=solution, average_decay=decay)
-    parts, single = clone(whole), clone(whole)
-    cuts = sorted(data.draw(st.sets(st.integers(1, 39))))
-    whole.partial_fit(X, y)
-    for rows, ranks in zip(np.split(X, cuts), np.split(y, cuts), strict=True):
-        parts.partial_fit(csr(rows), ranks)
-    for x, rank in zip(X, y, strict=True):
-        single.learn_one(x, rank)
-    for one in (parts, single):
-        np.testing.assert_allclose(one.coef_, whole.coef_, rtol=1e-12)
-        np.testing.assert_allclose(one.thresholds_, whole.thresholds_, rtol=1e-12)
-    assert single.predict_one(X[0]) == whole.predict(X[:1])[0]
-
-
 def test_classes_are_in_the_stated_order():
     X, y = make_ranks()
     plain = PRank(solution="average", random_state=0).fit(X, y)
@@ -178,26 +155,8 @@ def test_conformal_sets_of_ranks_are_neighbours():
     assert np.all(np.abs(np.diff(np.pad(sets.astype(int), ((0, 0), (1, 1))))).sum(axis=1) == 2)
 
 
-def test_a_saved_model_predicts_and_continues_as_before(tmp_path):
+def test_class_weights_count():
     X, y = make_ranks()
-    words = np.array(GRADES)[y]
-    model = PRank(ranks=GRADES, solution="average").partial_fit(X[:40], words[:40])
-    model.save(tmp_path / "model")
-    again = load(tmp_path / "model")
-    assert type(again) is PRank
-    assert again.classes_.tolist() == GRADES
-    assert again.predict(X).tolist() == model.predict(X).tolist()
-    for one in (model, again):
-        one.partial_fit(X[40:], words[40:])
-    assert np.array_equal(again.coef_, model.coef_)
-    assert np.array_equal(again.thresholds_, model.thresholds_)
-
-
-def test_warm_start_continues_and_class_weights_count():
-    X, y = make_ranks()
-    shared = {"order": "fixed", "warm_start": True}
-    twice = PRank(max_iter=1, **shared).fit(X, y).fit(X, y)
-    assert np.array_equal(twice.coef_, PRank(max_iter=2, **shared).fit(X, y).coef_)
     weighted = PRank(class_weight={0: 1, 1: 2, 2: 1, 3: 0.5}, order="fixed").fit(X, y)
     each = np.array([1, 2, 1, 0.5])[y]
     assert np.array_equal(weighted.coef_, PRank(order="fixed").fit(X, y, each).coef_)
@@ -241,22 +200,6 @@ def test_what_is_refused_in_a_sentence():
     for sentence, attempt in refused.items():
         with pytest.raises(ValueError, match=sentence):
             attempt()
-
-
-WEIGHTS = "weights of rows change the size of a step, not how often a row is seen"
-
-
-@parametrize_with_checks(
-    [PRank(), PRank(solution="average", margin=0.5)],
-    expected_failed_checks=lambda model: {
-        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
-        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
-    },
-)
-def test_keeps_the_contract_of_scikit_learn(estimator, check):
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The ranks are words")
-        check(estimator)
 
 
 def test_ranks_may_be_halves_and_an_array_and_classes_do_not_change_them():

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.linear_model import PassiveAggressiveRegressor as Theirs
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rosenblatt import Adaline, PassiveAggressiveRegressor, load
+from rosenblatt import Adaline, PassiveAggressiveRegressor
 from rosenblatt.parameters import NUMBER_RULES, InputError, ParameterError
 
 from .. import reference
-from ..conftest import LAYOUTS, csr
+from ..conftest import LAYOUTS
 
 RULES = {
     "PA": (PassiveAggressiveRegressor, {"loss": "hard", "epsilon": 0.3}, ("hard", 1.0)),
@@ -84,24 +83,6 @@ def test_weights_of_rows(name):
     weights = np.random.default_rng(0).integers(0, 3, len(y)) / 2
     model, twin = make_pair(name, solution="average")
     assert_same(model.fit(X, y, weights), twin.fit(X, y, weights))
-
-
-@settings(max_examples=30)
-@given(st.data(), st.sampled_from(sorted(RULES)), st.sampled_from(["last", "average"]))
-def test_any_cut_of_a_stream_is_one_pass(data, name, solution):
-    X, y = noisy_numbers(40)
-    whole, _ = make_pair(name, solution=solution)
-    parts, _ = make_pair(name, solution=solution)
-    single, _ = make_pair(name, solution=solution)
-    cuts = sorted(data.draw(st.sets(st.integers(1, 39))))
-    whole.partial_fit(X, y)
-    for rows, numbers in zip(np.split(X, cuts), np.split(y, cuts), strict=True):
-        parts.partial_fit(csr(rows), numbers)
-    for x, number in zip(X, y, strict=True):
-        single.learn_one(x, number)
-    assert_same(parts, whole, 1e-12)
-    assert_same(single, whole, 1e-12)
-    assert single.predict_one(X[0]) == pytest.approx(whole.predict(X[:1])[0])
 
 
 # scikit-learn's own
@@ -237,27 +218,6 @@ def test_measured_losses_are_those_of_the_weights_at_the_end():
     assert model.history_[-1].loss == pytest.approx(excess.sum())
 
 
-def test_a_saved_model_predicts_and_continues_as_before(tmp_path):
-    X, y = noisy_numbers()
-    for kind in (PassiveAggressiveRegressor, Adaline):
-        model = kind(solution="average", random_state=0).partial_fit(X[:30], y[:30])
-        model.save(tmp_path / "model")
-        again = load(tmp_path / "model")
-        assert type(again) is kind
-        assert np.array_equal(again.predict(X), model.predict(X))
-        for one in (model, again):
-            one.partial_fit(X[30:], y[30:])
-        assert np.array_equal(again.coef_, model.coef_)
-        assert again.n_mistakes_ == model.n_mistakes_
-
-
-def test_warm_start_continues():
-    X, y = noisy_numbers()
-    shared = {"order": "fixed", "warm_start": True}
-    twice = PassiveAggressiveRegressor(max_iter=1, **shared).fit(X, y).fit(X, y)
-    assert_same(twice, PassiveAggressiveRegressor(max_iter=2, **shared).fit(X, y), 1e-12)
-
-
 @pytest.mark.parametrize(
     ("parameters", "code"),
     [
@@ -285,24 +245,6 @@ def test_steps_that_are_too_large_are_refused():
     X, y = noisy_numbers()
     with pytest.raises(ValueError, match="scale the numbers"):
         Adaline(50.0, normalized=False, max_iter=1000).fit(X, y)
-
-
-WEIGHTS = "weights of rows change the size of a step, or C, not how often a row is seen"
-
-
-@parametrize_with_checks(
-    [
-        PassiveAggressiveRegressor(),
-        PassiveAggressiveRegressor(solution="average", loss="squared_epsilon_insensitive"),
-        Adaline(),
-    ],
-    expected_failed_checks=lambda model: {
-        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
-        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
-    },
-)
-def test_keeps_the_contract_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def test_numbers_that_are_too_large_for_the_steps_are_warned_of():

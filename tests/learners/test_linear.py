@@ -11,7 +11,6 @@ from rosenblatt.data.labels import UnknownLabelError, number_labels
 from rosenblatt.data.rows import view_rows
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import LINEAR, ParameterError
-from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training import state as states
 from rosenblatt.training.solutions import SOLUTIONS
 from rosenblatt.training.tasks import LinearTask
@@ -72,33 +71,6 @@ def test_any_cut_into_batches_is_one_pass_bit_for_bit(solution, form, choices):
         assert (one.seen, one.mistakes) == (other.seen, other.mistakes)
     every = view_rows(layout(X))
     np.testing.assert_array_equal(cut.scores(every, X.shape[1]), whole.scores(every, X.shape[1]))
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("solution", BATCHWISE)
-@pytest.mark.parametrize("layout", ["dense", "int32"])
-def test_columns_that_come_later_change_nothing_before(solution, form, layout):
-    X, y = blobs(40, 6, classes=2 if form == "two" else 3)
-    X = np.round(4 * X)
-    X[:20, 3:] = 0
-    chosen = form_parameters(form) | {"solution": solution}
-    wide, growing = begun(y, 6, **chosen), begun(y, 3, **chosen)
-    make = LAYOUTS[layout]
-    for at, width in (
-        (slice(0, 10), 2),
-        (slice(10, 20), 3),
-        (slice(20, 30), 6),
-        (slice(30, 40), 6),
-    ):
-        wide.learn(rows(make(X[at]), y[at], wide.classes))
-        narrow = X[at, :width].copy() if (X[at, width:] == 0).all() else X[at]
-        growing.learn(rows(make(narrow), y[at], wide.classes))
-    assert content(growing)[0] == content(wide)[0]
-    for found, wanted in zip(growing.coefficients(), wide.coefficients(), strict=True):
-        np.testing.assert_array_equal(found, wanted)
-    np.testing.assert_array_equal(
-        growing.scores(view_rows(make(X)), 6), wide.scores(view_rows(make(X)), 6)
-    )
 
 
 # All or nothing
@@ -267,23 +239,6 @@ def test_parameters_that_an_older_file_does_not_know_are_as_usual():
     learner = LinearLearner.from_model(model)
     learner.learn(rows(X, y, learner.classes))
     assert (learner.parameters["ties"], learner.parameters["margin"]) == ("positive", 0.0)
-
-
-def test_a_learner_goes_into_a_file_and_back(tmp_path):
-    X, y = blobs(60, 4, classes=3)
-    learner = begun(y, 4, solution="average")
-    learner.features = {"names": list("abcd")}
-    learner.intercept_step = 0.5
-    learner.learn(rows(X, y, learner.classes))
-    save_model(tmp_path / "model", learner.to_model({"of": "a test"}, []))
-    model = load_model(tmp_path / "model")
-    back = LinearLearner.from_model(model)
-    assert content(back) == content(learner)
-    assert (back.features, back.intercept_step) == (learner.features, 0.5)
-    assert model.facts["of"] == "a test"
-    for one in (learner, back):
-        one.learn(rows(X[::-1].copy(), y[::-1], learner.classes))
-    assert content(back) == content(learner)
 
 
 @pytest.mark.parametrize(

@@ -3,42 +3,14 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from hypothesis.extra.numpy import arrays
 
 from rosenblatt import Perceptron, load, train
 from rosenblatt.parameters import ParameterError
 from rosenblatt.training.report import Listener
 
 from .. import reference
-from ..conftest import LAYOUTS, ROUNDS, VARIANTS, blobs, csr, examples, form_parameters
+from ..conftest import LAYOUTS, blobs, examples, form_parameters
 from .test_solutions import assert_same_run
-
-
-def parameters(form):
-    """Settings under which small integers stay exact."""
-    return st.fixed_dictionaries(
-        {
-            "margin": st.tuples(st.sampled_from([0.0, 0.0, 3.0]), st.sampled_from([0.0, 1.0, 2.0])),
-            "ties": st.sampled_from(["mistake", "correct", "positive", "negative"]),
-            "eta0": st.sampled_from([1.0, 2.0]),
-            "measure": st.booleans(),
-            "max_iter": st.integers(1, 6),
-            "random_state": st.integers(0, 3),
-        }
-    ).map(lambda drawn: drawn | form_parameters(form))
-
-
-@pytest.mark.parametrize("form", ["two", "ovr"])
-@pytest.mark.parametrize(("solution", "order"), VARIANTS)
-@settings(max_examples=4 * ROUNDS)
-@given(choices=st.data())
-def test_equals_its_twin_bit_for_bit_on_integers(solution, order, form, choices):
-    X, y = choices.draw(examples(form))
-    chosen = choices.draw(parameters(form)) | {"solution": solution, "order": order}
-    weights = choices.draw(st.none() | arrays(float, len(y), elements=st.integers(1, 3)))
-    twin = reference.Perceptron(**chosen).fit(X, y, sample_weight=weights)
-    for rows in (X, X.astype(np.float32), csr(X), csr(X.astype(np.float32))):
-        assert_same_run(Perceptron(**chosen).fit(rows, y, sample_weight=weights), twin)
 
 
 @pytest.mark.parametrize("form", ["two", "ovr"])

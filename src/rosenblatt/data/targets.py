@@ -7,14 +7,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..kernels.targets import Numbers, Ranks, SeveralClasses, TwoClasses
 from ..parameters import InputError, ParameterError
 from .labels import LabelSets, check_classes, encode, find_classes, find_codes, number_labels, tidy
 from .results import Result, count, plain
 from .rows import Array
 from .weights import balance, class_weights, row_weights
 
-TWO_CLASSES = TwoClasses()
 MOST_ERRORS = 20  # wrong rows to show
 
 
@@ -117,41 +115,6 @@ class ClassTarget:
     classes: Array
     class_weight: Array | None = None
     label_sets: ClassVar[bool] = False
-    per_class: ClassVar[bool] = True
-    """Whether each class may have weights of its own."""
-    any_start: ClassVar[bool] = True
-    """Whether training may start from any weights and biases."""
-    code_type: ClassVar[Any] = np.uint32
-    """The type in which kernels take codes."""
-    metric: ClassVar[str | None] = None
-    """The only metric of early stopping, if there is no choice."""
-
-    @classmethod
-    def n_biases(cls, n_classes: int) -> int:
-        """The number of biases of one column of weights."""
-        return 1
-
-    @classmethod
-    def add_bias(cls, activations: Array, bias: Array) -> Array:
-        """Scores from products with the weights."""
-        return activations + bias
-
-    @classmethod
-    def kernel(cls, labels: Any, outputs: int, dtype: Any, parameters: Mapping[str, Any]) -> Any:
-        """What labels are, as kernels take it; None as labels are those of two classes."""
-        return TWO_CLASSES if labels is None else SeveralClasses(np.empty(outputs, dtype))
-
-    @classmethod
-    def clean_reason(cls, weights: Array) -> str:
-        """Why training ends after an epoch without updates; where ties are right, 0 makes none."""
-        return "separated" if weights.any() else "zero_weights"
-
-    @classmethod
-    def describe_counts(cls, epoch: Any, rows: int) -> str:
-        """The mistakes of an epoch over some rows."""
-        errors, updates = epoch.errors, epoch.mistakes
-        line = f"{errors:10,d} mistake{' ' if errors == 1 else 's'}  {errors / rows:7.2%}"
-        return line if updates == errors else f"{line}  {count(updates, 'update')}"
 
     def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
         """The class number of each label; -1 for other labels of rows that are held out.
@@ -235,24 +198,6 @@ class RankTarget(ClassTarget):
 
     Thresholds divide the line of activations w·x into ranks. Scores are those of ``score_ranks``.
     """
-
-    per_class: ClassVar[bool] = False
-    any_start: ClassVar[bool] = False
-
-    @classmethod
-    def n_biases(cls, n_classes: int) -> int:
-        """One for each rank but the first."""
-        return n_classes - 1
-
-    @classmethod
-    def add_bias(cls, activations: Array, bias: Array) -> Array:
-        """Scores from products with the weights."""
-        return score_ranks(activations, bias)
-
-    @classmethod
-    def kernel(cls, labels: Any, outputs: int, dtype: Any, parameters: Mapping[str, Any]) -> Any:
-        """What labels are, as kernels take it."""
-        return Ranks()
 
     def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
         """The rank of each label; other labels are refused, also of rows that are held out."""
@@ -358,30 +303,6 @@ class NumberTarget:
     median: float = 0.0
     classes: ClassVar[Array] = np.empty(0)
     label_sets: ClassVar[bool] = False
-    per_class: ClassVar[bool] = False
-    any_start: ClassVar[bool] = True
-    code_type: ClassVar[Any] = np.float64
-    metric: ClassVar[str | None] = "r2"
-
-    n_biases = ClassTarget.n_biases
-    add_bias = ClassTarget.add_bias
-
-    @classmethod
-    def kernel(cls, labels: Any, outputs: int, dtype: Any, parameters: Mapping[str, Any]) -> Any:
-        """What labels are, as kernels take it."""
-        return Numbers(float(parameters.get("epsilon", 0.0)))
-
-    @classmethod
-    def clean_reason(cls, weights: Array) -> str:
-        """Why training ends after an epoch without updates."""
-        return "within_epsilon"
-
-    @classmethod
-    def describe_counts(cls, epoch: Any, rows: int) -> str:
-        """The updates of an epoch over some rows, and their mean loss."""
-        updates = epoch.mistakes
-        line = f"{updates:10,d} update{' ' if updates == 1 else 's'}"
-        return f"{line}  mean loss {epoch.loss / rows:.4g}"
 
     @classmethod
     def measure(cls, labels: Any, learnt: Array) -> Self:
@@ -427,10 +348,6 @@ class NumberTarget:
     def as_dict(self) -> dict[str, float]:
         """Center and scale, as a model file has them."""
         return asdict(self)
-
-
-TARGETS: dict[str, Any] = {"classes": ClassTarget, "numbers": NumberTarget, "ranks": RankTarget}
-"""The classes of targets by the names of what labels are."""
 
 
 def as_numbers(labels: Any, first_row: int = 0) -> Array:
@@ -562,13 +479,11 @@ def is_positive(scores: Array, ties: str = "mistake") -> Array:
 
 
 def make_target(
-    classes: Array,
-    label_sets: bool,
-    class_weight: Array | None = None,
-    kind: type[ClassTarget] = ClassTarget,
+    classes: Array, label_sets: bool, class_weight: Array | None = None, kind: Any = ClassTarget
 ) -> ClassTarget:
     """The target of some classes, or of sets of them."""
-    return (LabelSetTarget if label_sets else kind)(classes, class_weight)
+    made: ClassTarget = (LabelSetTarget if label_sets else kind)(classes, class_weight)
+    return made
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.labels import UnknownLabelError
 from ..data.rows import Array, n_rows, overflow, refuse_lost
-from ..data.targets import TARGETS, ClassTarget, LabelCounts, NumberTarget, make_target
+from ..data.targets import ClassTarget, LabelCounts, NumberTarget
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
@@ -341,8 +341,7 @@ class FileRows:
         plan, known = self.plan, None if job.before is None else job.before.classes
         weighs_all = plan.parameters["class_weight"] == "balanced"
         if job.begun is not None and not weighs_all:
-            begun = job.begun
-            return make_target(begun.classes, begun.is_multilabel, kind=TARGETS[plan.target])
+            return cast(ClassTarget, LinearLearner.from_model(job.begun).target)
         counted = self.count_labels(self.reader if weighs_all and not self.in_memory else [])
         target = counted.target(plan.parameters, plan.request.classes, known)
         if plan.target == "ranks" and known is None and self.in_memory:

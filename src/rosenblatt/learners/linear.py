@@ -206,7 +206,7 @@ class LinearLearner(Learner):
         """The encoding of labels."""
         if not len(self.classes):
             return self.numbers
-        return make_target(self.classes, self.multilabel, kind=self.rule.labels)
+        return make_target(self.classes, self.multilabel, kind=self.rule.labels.target)
 
     @property
     def target_kind(self) -> Any:

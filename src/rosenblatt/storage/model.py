@@ -7,12 +7,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..data.rows import Array
-from ..data.targets import TARGETS, NumberTarget, RankTarget
+from ..data.targets import NumberTarget, RankTarget
 from ..parameters import RULE_NAMES, RULE_TABLE, InputError
 from ..reading.recipe import check_stored_recipe
 from ..slices import load_learner
 from ..training import state as states
 from ..training.history import REASONS, Checkpoint, Epoch
+from ..training.labels import LABELS
 from ..training.solutions import SOLUTIONS
 from ..training.state import Sizes, require
 from .facts import Count, Facts, Features, Finite, check_entries, fits
@@ -97,11 +98,11 @@ def check_model(model: Model) -> None:
     kind = state_class(model.estimator, model.parameters.get("solution", ""))
     check_entries("facts", model.facts, Facts, *getattr(kind, "facts", ()))
     check_entries("features", model.features, Features, *getattr(kind, "features", ()))
-    labels = TARGETS[model.target]
-    if labels is NumberTarget:
+    target = LABELS[model.target].target
+    if target is NumberTarget:
         require(not len(model.classes), "it predicts no classes, and has labels")
     else:
-        check_labels(model.classes, 1 if model.is_multilabel else 2, labels is RankTarget)
+        check_labels(model.classes, 1 if model.is_multilabel else 2, target is RankTarget)
     calibration, counts = model.facts.get("calibration", {}), model.facts.get("class_rows")
     lengths = {len(each) for each in (*calibration.values(), counts or model.classes)}
     require(lengths == {len(model.classes)}, "its facts do not fit its classes")
@@ -117,7 +118,7 @@ def check_model(model: Model) -> None:
     for state in kept:
         require(type(state) is kind, "its states are not those of its solution")
         states.check_state(state, dict(sizes), dtype)
-        if labels is RankTarget:
+        if target is RankTarget:
             require(np.all(np.diff(state.bias) <= 0), "its thresholds are not in order")
     if "recipe" in model.features:
         width = len(model.states[0].weights) if model.is_linear else model.facts["width"]

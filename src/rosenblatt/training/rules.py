@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..data.rows import Array
-from ..data.targets import TARGETS
 from ..kernels import (
     confidence,
     gradients,
@@ -20,6 +19,7 @@ from ..kernels import (
     second_order,
 )
 from ..parameters import RULE_TABLE, ParameterError, import_rule, refuse_rule
+from .labels import LABELS, ClassLabels
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class UpdateRule:
     together: bool = True
 
     @cached_property
-    def labels(self) -> Any:
-        """The class of the target of its labels."""
-        return TARGETS[self.target]
+    def labels(self) -> ClassLabels:
+        """What its labels decide."""
+        return LABELS[self.target]
 
     @cached_property
     def keeps(self) -> tuple[tuple[str, Any], ...]:

@@ -8,9 +8,10 @@ import numpy as np
 from ..data import metrics
 from ..data.rows import Array
 from ..data.splits import Split
-from ..data.targets import TARGETS, compute_r2
+from ..data.targets import compute_r2
 from .calibration import columns, fit_calibration
 from .history import Epoch
+from .labels import LABELS
 
 HALVES = 2  # of held-out rows; each is calibrated on the other
 
@@ -150,7 +151,7 @@ def format_score(metric: str, score: float) -> str:
 
 def format_epoch(epoch: Epoch, target: str = "classes", metric: str = "error") -> str:
     """Format an epoch in one line: mistakes or loss, updates, and the score of held-out rows."""
-    kind, held = TARGETS[target], epoch.validation_score
+    kind, held = LABELS[target], epoch.validation_score
     line = f"epoch {epoch.epoch:4d}  {kind.describe_counts(epoch, max(epoch.rows, 1))}"
     return line if held is None else f"{line}  {format_score(kind.metric or metric, held)}"
 

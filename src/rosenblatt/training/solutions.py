@@ -107,7 +107,7 @@ class Last:
 
     def stop_reason(self, clean: bool) -> str:
         """The reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
-        return str(self.rule.labels.clean_reason(self.weights)) if clean else ""
+        return self.rule.labels.clean_reason(self.weights) if clean else ""
 
     def present(self) -> tuple[Array, Array]:
         """The current weights and bias."""
@@ -364,7 +364,7 @@ class Pocket(Last):
     def stop_reason(self, clean: bool) -> str:
         if clean:  # by weights that may not have run long enough to be offered
             self.put(0.0)
-        return str(self.rule.labels.clean_reason(self.best_weights)) if self.errors == 0 else ""
+        return self.rule.labels.clean_reason(self.best_weights) if self.errors == 0 else ""
 
     def coefficients(self) -> tuple[Array, Array]:
         return self.best_weights, self.best_bias

@@ -8,12 +8,13 @@ import numpy as np
 
 from ..data.labels import has_class
 from ..data.rows import Array, not_finite, rows_between
-from ..data.targets import TWO_CLASSES, score_ranks
+from ..data.targets import score_ranks
 from ..kernels.algebra import Rows
 from ..kernels.loop import UPDATE, Examples, compile_loop, margins
 from ..kernels.scores import score_classes, score_rows
 from ..kernels.targets import Numbers, SeveralClasses
 from ..parameters import InputError
+from .labels import TWO_CLASSES
 from .rules import UpdateRule
 
 UPDATES_AT_ONCE = 1024  # the length of a log

@@ -441,8 +441,8 @@ def test_storage_imports_neither_scikit_learn_nor_pyarrow_nor_sparse_matrices(tm
 @pytest.mark.parametrize(
     "change",
     [
-        put("0.further.S", -np.ones(3)),
-        put("0.further.Sb", -np.ones(1)),
+        put("0.kept.S", -np.ones(3)),
+        put("0.kept.Sb", -np.ones(1)),
         put(["rule"], None),
         put(["rule"], "romma"),
     ],

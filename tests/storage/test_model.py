@@ -114,7 +114,7 @@ def test_a_scale_that_rules_cannot_divide_by_is_refused(place, number, path):
     model = ALMA(solution="average", random_state=0).fit(X, [0, 1, 1]).to_model()
 
     def change(header, tensors):
-        tensors["0.further.scale"][place] = number
+        tensors["0.kept.scale"][place] = number
 
     forge(path, model, lambda header, tensors: None)
     load_model(path)

@@ -108,7 +108,7 @@ def make_row_by_name(model: Any, x: Mapping[Any, Any], grows: bool) -> Rows:
 def widen(state: Any, width: int) -> Any:
     """Return a copy of a state with more columns; the original stays valid after an error."""
     wider = copy.copy(state)
-    wider.further = dict(state.further)
+    wider.kept = dict(state.kept)
     wider.widen(width)
     return wider
 

@@ -58,14 +58,14 @@ def change_arrays(state: Last, change: Change) -> Last:
         names += ["missing", "missing_bias"]
     for name in names:
         setattr(new, name, change(getattr(state, name), 0.0, True, "bias" in name))
-    new.further = {}
+    new.kept = {}
     for name, start in state.rule.keeps:
         if name == "scale":
-            new.further[name] = state.further[name].copy()
+            new.kept[name] = state.kept[name].copy()
         else:
             for part in (name, f"{name}b"):
-                kept = state.further[part]
-                new.further[part] = change(kept, start, name == "z", part != name)
+                kept = state.kept[part]
+                new.kept[part] = change(kept, start, name == "z", part != name)
     return new
 
 
@@ -87,7 +87,7 @@ def divide(state: Last) -> Last:
 
     new = change_arrays(state, double)
     if state.rule.is_scaled:
-        new.further["scale"][SQUARE] *= 2 * share * share
+        new.kept["scale"][SQUARE] *= 2 * share * share
     return new
 
 
@@ -106,5 +106,5 @@ def begin_problem(learner: "LinearLearner", like: Last) -> Last:
     state = new_state(learner.parameters, weights, bias, like.rule)
     state.seen = like.seen
     if like.rule.is_scaled:
-        state.further["scale"][SEEN] = like.seen
+        state.kept["scale"][SEEN] = like.seen
     return state

@@ -64,5 +64,5 @@ def restore_unchanged(rule: UpdateRule, arrays: dict[str, Array], shape: Any) ->
 def find_starts(rule: UpdateRule, arrays: dict[str, Array]) -> dict[str, Any]:
     """The arrays with a number for each weight, and what each number is at the start."""
     starts: dict[str, Any] = {name: 0.0 for name in ("weights", "missing") if name in arrays}
-    own = {f"further.{name}": start for name, start in rule.keeps if name != "scale"}
+    own = {f"kept.{name}": start for name, start in rule.keeps if name != "scale"}
     return starts | own

@@ -35,7 +35,7 @@ from .tasks import LinearTask, SweepResult, scores
 class Last:
     """The weights after the last update (Rosenblatt 1958).
 
-    ``weights`` has one column per class (none for two classes) and the dtype of X; ``further`` has
+    ``weights`` has one column per class (none for two classes) and the dtype of X; ``kept`` has
     the other arrays of the update rule, by their names in the kernels' state.
     """
 
@@ -44,22 +44,22 @@ class Last:
     seen: int = counter(0)
     mistakes: int = counter(0)
     rule: UpdateRule = PERCEPTRON
-    further: dict[str, Array] = field(init=False)
+    kept: dict[str, Array] = field(init=False)
     averages: ClassVar[bool] = False
     """Whether the mean of the weights predicts."""
 
     def __post_init__(self) -> None:
-        self.further = begin_arrays(self.rule, self.weights, self.bias)
+        self.kept = begin_arrays(self.rule, self.weights, self.bias)
 
-    def sums(self) -> tuple[Array, Array]:
+    def sum_arrays(self) -> tuple[Array, Array]:
         """The arrays in which kernels sum for an average; empty without one."""
         return NO_NUMBERS, NO_NUMBERS
 
     def arrays(self) -> State:
         """All arrays, flat, as kernels take them."""
-        further = {name: array.reshape(-1) for name, array in self.further.items()}
-        u, ub = self.sums()
-        return State(self.weights.reshape(-1), self.bias, u.reshape(-1), ub, **further)
+        kept = {name: array.reshape(-1) for name, array in self.kept.items()}
+        u, ub = self.sum_arrays()
+        return State(self.weights.reshape(-1), self.bias, u.reshape(-1), ub, **kept)
 
     def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[SweepResult]:
         """Learn from the rows in an order, at most ``most`` updates at a time."""
@@ -92,7 +92,7 @@ class Last:
             setattr(self, name, add_rows(narrow, width))
         for name, start in self.rule.keeps:
             if name != "scale":
-                self.further[name] = add_rows(self.further[name], width, start)
+                self.kept[name] = add_rows(self.kept[name], width, start)
 
     def by_column(self) -> dict[str, Array]:
         """The arrays that have a row for each column of X."""
@@ -111,7 +111,7 @@ class Last:
 
     def present(self) -> tuple[Array, Array]:
         """The current weights and bias."""
-        scale = float(self.further["scale"][scaled.Z]) if self.rule.is_scaled else 1.0
+        scale = float(self.kept["scale"][scaled.Z]) if self.rule.is_scaled else 1.0
         if scale == 1:
             return self.weights, self.bias
         return scale * self.weights, scale * self.bias
@@ -130,15 +130,15 @@ class Last:
     def changing_places(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that an update by some rows can change."""
         kept = [each for each in vars(self).values() if isinstance(each, np.ndarray)]
-        kept += self.further.values()
-        few = find_columns(rows, len(self.weights)) if self.local(rows) else ...
+        kept += self.kept.values()
+        few = find_columns(rows, len(self.weights)) if self.changes_few(rows) else ...
         if few is ...:
             return [(each, ...) for each in kept]
         wide = {id(each) for each in self.by_column().values()}
-        wide |= {id(self.further[name]) for name, _ in self.rule.keeps}
+        wide |= {id(self.kept[name]) for name, _ in self.rule.keeps}
         return [(each, few if id(each) in wide else ...) for each in kept]
 
-    def local(self, rows: Rows) -> bool:
+    def changes_few(self, rows: Rows) -> bool:
         """Whether some rows change only the weights of columns in which they have values."""
         return not self.rule.is_scaled
 
@@ -165,7 +165,7 @@ class Last:
         """What the partitions of a cluster mix: weights, and their variances if there are any."""
         layers = {"weights": Layer(self.weights.reshape(-1), [self.bias])}
         if self.rule.has_variances:
-            layers["variances"] = Layer(self.further["S"].reshape(-1), [self.further["Sb"]])
+            layers["variances"] = Layer(self.kept["S"].reshape(-1), [self.kept["Sb"]])
         return layers
 
     def make_room(self, size: int) -> None:
@@ -214,7 +214,7 @@ class Average(Last):
         self.missing = np.zeros(self.weights.shape)
         self.missing_bias = np.zeros(self.bias.shape)
 
-    def sums(self) -> tuple[Array, Array]:
+    def sum_arrays(self) -> tuple[Array, Array]:
         return self.missing, self.missing_bias
 
     def by_column(self) -> dict[str, Array]:
@@ -253,7 +253,7 @@ class Average(Last):
 
     def sum_scale(self, clock: Clock, rows: Any) -> Any:
         """The sum of the number that multiplies all weights over rows of a total weight."""
-        scale = self.further["scale"]
+        scale = self.kept["scale"]
         before = count_weight.py_func(clock, scale[scaled.SEEN] - clock.seen)
         return scale[scaled.T] + scale[scaled.Z] * (rows - before)
 
@@ -289,12 +289,12 @@ class Average(Last):
             self.missing *= shrunk
             self.missing_bias *= shrunk
             if self.rule.is_scaled:
-                self.further["scale"][scaled.T] *= shrunk
+                self.kept["scale"][scaled.T] *= shrunk
         return min(end, position + period - now % period)
 
-    def local(self, rows: Rows) -> bool:
+    def changes_few(self, rows: Rows) -> bool:
         brought_back = self.decay > 0 and -self.seen % self.period < n_rows(rows)
-        return super().local(rows) and not brought_back
+        return super().changes_few(rows) and not brought_back
 
 
 @dataclass
@@ -358,7 +358,7 @@ class Pocket(Last):
         else:
             start = self.best_weights.copy(), self.best_bias.copy()
         new = Pocket(*start, self.seen, self.mistakes, self.rule)
-        new.further = copy.deepcopy(self.further)
+        new.kept = copy.deepcopy(self.kept)
         return new
 
     def stop_reason(self, clean: bool) -> str:

@@ -176,8 +176,8 @@ def pack_state(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
         more_arrays, more_numbers = kind.pack(name, getattr(state, name))
         arrays |= more_arrays
         numbers |= more_numbers
-    further = getattr(state, "further", {}).items()
-    return arrays | {f"further.{name}": array for name, array in further}, numbers
+    kept = getattr(state, "kept", {}).items()
+    return arrays | {f"kept.{name}": array for name, array in kept}, numbers
 
 
 def unpack_state(
@@ -190,7 +190,7 @@ def unpack_state(
     if rule is not None:
         state.rule = rule
         begun = begin_arrays(rule, state.weights, state.bias)
-        state.further = {each: arrays.pop(f"further.{each}") for each in begun}
+        state.kept = {each: arrays.pop(f"kept.{each}") for each in begun}
     return state
 
 
@@ -200,7 +200,7 @@ def check_state(state: Any, sizes: Sizes, dtype: Any) -> None:
         kind.check(name, getattr(state, name), default, sizes, dtype)
     if hasattr(state, "rule"):
         for name, begun in begin_arrays(state.rule, state.weights, state.bias).items():
-            kept = state.further[name]
+            kept = state.kept[name]
             fitting = kept.shape == begun.shape and kept.dtype == begun.dtype
             fitting = fitting and bool(np.isfinite(kept).all())
             if name in ("S", "Sb"):
@@ -213,7 +213,7 @@ def check_state(state: Any, sizes: Sizes, dtype: Any) -> None:
 
 def check_scale(state: Any) -> None:
     """Refuse a scale by which a rule would divide by 0, or weights would not be finite."""
-    kept, begun = state.further["scale"], begin_arrays(state.rule, state.weights, state.bias)
+    kept, begun = state.kept["scale"], begin_arrays(state.rule, state.weights, state.bias)
     require(np.all(kept[begun["scale"] > 0] > 0), "scale is out of range")
     with np.errstate(all="ignore"):
         finite = all(np.isfinite(part).all() for part in state.coefficients())

@@ -70,8 +70,8 @@ def test_a_label_that_was_not_named_is_still_refused():
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [
-        (Perceptron(ties="positive"), "cannot add a class: ties=positive"),
-        (Perceptron(ties="negative"), "cannot add a class: ties=negative"),
+        (Perceptron(ties="positive"), "cannot add a class: ties='positive'"),
+        (Perceptron(ties="negative"), "cannot add a class: ties='negative'"),
         (KernelPerceptron(), "knows its classes from the first row on"),
     ],
 )

@@ -55,37 +55,6 @@ def test_where_examples_are_cut_does_not_matter(tmp_path, rule, solution, multi_
     assert np.mean(whole.learner.classes[found] == made.labels) > 0.5
 
 
-@pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("multi_class", ["argmax", "ovr"])
-def test_scores_of_the_old_classes_stay(tmp_path, solution, multi_class):
-    for labels in (("b", "d"), ("b", "d", "e")):
-        model = served(tmp_path, labels, solution=solution, multi_class=multi_class)
-        teach(model, rows(labels, 40))
-        made = model.maker.make(rows(labels, 10, seed=3), labelled=True)
-        before = model.learner.scores(made.rows, made.width)
-        after = model.learner.with_class("c").scores(made.rows, made.width)
-        assert not after[:, 1].any()
-        if len(labels) == 3:
-            np.testing.assert_array_equal(np.delete(after, 1, axis=1), before)
-        else:
-            np.testing.assert_allclose(after[:, 2] - after[:, 0], 2 * before, rtol=1e-5)
-
-
-def test_two_classes_that_grow_are_as_three_from_the_start_without_the_third(tmp_path):
-    grown, three = served(tmp_path), served(tmp_path, ("b", "d", "e"))
-    teach(grown, rows("bd", 50))
-    model = grown.learner.with_class("e")
-    (state,) = model.states
-    assert not state.weights[:, 2].any()
-    np.testing.assert_array_equal(state.weights[:, 0], -state.weights[:, 1])
-    assert three.learner.states[0].weights.shape == state.weights.shape
-
-
-def test_what_cannot_grow_says_why(tmp_path):
-    assert "ties" in served(tmp_path, ties="positive").learner.refusal("add_class")
-    assert served(tmp_path).learner.refusal("add_class") == ""
-
-
 def test_a_label_is_new_only_if_that_is_allowed(tmp_path, monkeypatch):
     model = served(tmp_path)
     given = rows("abd", 6)

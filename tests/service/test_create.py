@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.parameters import CLASS_RULES, ParameterError
+from rosenblatt.parameters import ParameterError
 from rosenblatt.service.create import new_model, parse_column
 from rosenblatt.service.model import ServedModel
 from rosenblatt.storage.file import load_model, save_model
@@ -18,20 +18,6 @@ COLUMNS = ["size:number:0.1:0.5", "colour:category", "note:text:1-2"]
 def served(model, folder):
     save_model(folder / "m", model)
     return ServedModel(load_model(folder / "m"), "m")
-
-
-@pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("rule", CLASS_RULES)
-def test_it_learns_from_nothing(tmp_path, rule, solution):
-    model = served(
-        new_model(["big", "small"], COLUMNS, "kind", 12, rule, solution=solution), tmp_path
-    )
-    model.learn(model.maker.make(examples(500), labelled=True))
-    assert 0 < model.progress.error(200) < 0.35
-    test = examples(300, seed=8)
-    made = model.maker.make(test, labelled=True)
-    found = model.learner.choose(model.make_predictor().learner.scores(made.rows, made.width))
-    assert np.mean(model.learner.classes[found] == made.labels) > 0.75
 
 
 def test_numbers_are_as_they_are_or_as_stated(tmp_path):
@@ -100,8 +86,8 @@ def test_a_service_from_nothing(serve, tmp_path):
     ("options", "said"),
     [
         (["--new", "a,b"], "--features"),
-        (["--features", "x"], "need --new"),
-        (["--rule", "arow"], "need --new"),
+        (["--features", "x"], "needs --new"),
+        (["--rule", "arow"], "needs --new"),
         (["--grow", "9"], "--grow needs --learn"),
         (["--new", "a", "--features", "x"], "at least two"),
         (["--new", "a,b", "--features", "x:colour"], "features: 'x:colour'"),

@@ -99,14 +99,6 @@ def test_what_needs_all_rows_is_not_learnt(tmp_path):
         served(trained(tmp_path / "m", solution="pocket")).check_learning()
 
 
-def test_models_in_dual_form_are_not_served(tmp_path):
-    from rosenblatt import KernelPerceptron
-
-    KernelPerceptron().fit([[1.0], [-1.0]], [0, 1]).save(tmp_path / "m")
-    with pytest.raises(ValueError, match="only linear models are served"):
-        served(tmp_path / "m")
-
-
 # The errors on the way
 
 
@@ -184,9 +176,3 @@ def test_intervals_do_not_depend_on_how_examples_come(tmp_path):
     low, high = one.make_predictor().answer(rows[:1], coverage=0.9)["intervals"][0]
     assert low < one.make_predictor().answer(rows[:1])["labels"][0] < high
     assert one.learner.conformal.rows == 30
-
-
-def test_a_model_of_numbers_learns_no_new_labels(tmp_path):
-    model = served(trained(tmp_path / "m", number_rows(30), label="price"))
-    with pytest.raises(ValueError, match="it predicts numbers"):
-        model.check_growing()

@@ -70,21 +70,6 @@ def test_the_page_shows_tries_and_teaches_the_model(driver, serve, model):
     assert page.errors() == []
 
 
-def test_the_page_asks_for_the_token(driver, serve, model, tmp_path):
-    (tmp_path / "token").write_text("a token that is long")
-    service = serve(model, "--token-file", str(tmp_path / "token"))
-    page = Page(driver, service)
-    page.until("!document.querySelector('#door').hidden")
-    assert driver.find_element("id", "facts").text == ""
-    driver.find_element("id", "token").send_keys("a token that is long\n")
-    page.until("document.querySelector('#facts').textContent.includes('big, small')")
-    page.until("document.querySelector('#door').hidden")
-    assert driver.find_elements("id", "learn") == []
-    page.fill(size="-3", colour="blue")
-    page.click("predict")
-    page.until("document.querySelector('#message').textContent.startsWith('small (score ')")
-
-
 def test_what_a_model_is_called_is_text(driver, serve, tmp_path):
     from rosenblatt.service.create import new_model
     from rosenblatt.storage.file import save_model

@@ -1,6 +1,5 @@
 """Examples become the rows that files of them become, each for itself."""
 
-import csv
 import json
 
 import numpy as np
@@ -44,25 +43,6 @@ def test_numbers_to_learn_may_be_written_as_in_training(tmp_path):
     assert maker(path).make(price, labelled=True).labels == [1500] * 4
     with pytest.raises(BadExampleError, match="'€1,500' is not a number"):
         maker(path).make([{"size": 3, "price": "€1,500"}], labelled=True)
-
-
-@pytest.mark.parametrize("words", [True, False])
-def test_cells_may_be_written_as_in_the_file_of_training(tmp_path, words):
-    cost = [f"${1_234.5 * size:,.2f}" for size in range(1, 61)]
-    lines = [
-        f'{"abc"[k % 3]},"{cost[k]}",{k % 4} %,{"True" if k % 3 else "false"},{k % 2}\n'
-        for k in range(60)
-    ]
-    lines = ["name,cost,share,paid,kind\n", *lines]
-    file = tmp_path / "bills.csv"
-    file.write_text("".join(line if words else line.partition(",")[2] for line in lines))
-    path = trained(tmp_path / "m.safetensors", file, text=(), bits=None)
-    with file.open(newline="") as opened:
-        rows = list(csv.DictReader(opened))
-    made = maker(path).make(rows, labelled=True)
-    np.testing.assert_array_equal(dense(made), to_dense(rosenblatt.load(path)[0].transform(file)))
-    with pytest.raises(BadExampleError, match="'12 bananas' is not a number"):
-        maker(path).make([{"cost": "12 bananas"}], labelled=False)
 
 
 def test_a_row_does_not_depend_on_those_that_come_with_it(tmp_path):
@@ -241,13 +221,3 @@ def test_all_doors_make_the_rows_of_the_file(tmp_path):
     np.testing.assert_array_equal(dense(make(rows, False)), wanted)
     alone = join_examples([make([row], False) for row in rows])
     np.testing.assert_array_equal(dense(alone), wanted)
-
-
-def test_a_category_of_whole_numbers_with_a_fraction_is_written_as_in_a_file(tmp_path):
-    rows = [{"code": k % 3 + 0.0, "kind": k % 2} for k in range(30)]
-    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
-    model = rosenblatt.train(tmp_path / "t.csv", category="code", bits=12)
-    rosenblatt.save(model, tmp_path / "m")
-    wanted = to_dense(model[0].transform(tmp_path / "t.csv"))
-    np.testing.assert_array_equal(to_dense(model[0].transform(rows)), wanted)
-    np.testing.assert_array_equal(dense(maker(tmp_path / "m").make(rows, False)), wanted)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily as Count, GaugeMetricFamily as Gauge, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from starlette.responses import Response
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .app import Service
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+WRONG = "Examples predicted wrongly before they were learnt"
 
 
 class Metrics(Collector):
@@ -65,48 +66,32 @@ class Metrics(Collector):
         service, learning = self.service, self.service.learning
         predictor = service.current()
         model, progress = about(predictor, learning), predictor.served.progress
-        yield gauge("open_requests", "Requests being answered.", service.rows_budget.requests)
-        yield gauge("sequence", "Number of the last example learnt.", model.sequence)
-        yield gauge("published_sequence", "Number in predictions.", model.published)
-        yield gauge("saved_sequence", "Number in the model file.", model.saved)
-        yield gauge("writable", "1 if examples can be learnt, else 0.", not model.failure)
-        yield counter("updates", "Updates of the weights.", model.mistakes)
-        yield counter(
-            "errors",
-            "Examples predicted wrongly before learning; sum of errors of numbers.",
-            progress.errors,
-        )
-        yield counter("refused_examples", "Logged examples that were skipped.", model.refused)
         shares = {name: share for name, share in model.error.items() if share is not None}
-        meaning = "Share of wrong predictions before learning; mean error of numbers."
-        yield gauge("error_ratio", meaning, shares, "last")
-        examples = {name: count for name, (count, _) in progress.classes.items()}
-        yield counter("class_examples", "Examples learnt, by class.", examples, "class")
+        counts = {name: count for name, (count, _) in progress.classes.items()}
         errors = {name: count for name, (_, count) in progress.classes.items()}
-        meaning = "Examples predicted wrongly before learning, by class."
-        yield counter("class_errors", meaning, errors, "class")
+        found: list[tuple[Any, str, str, Any, str]] = [
+            (Gauge, "open_requests", "Requests answered now.", service.rows_budget.requests, ""),
+            (Gauge, "sequence", "Number of the last example learnt.", model.sequence, ""),
+            (Gauge, "published_sequence", "Number in predictions.", model.published, ""),
+            (Gauge, "saved_sequence", "Number in the model file.", model.saved, ""),
+            (Gauge, "writable", "1 if examples can be learnt, else 0.", not model.failure, ""),
+            (Count, "updates", "Updates of the weights.", model.mistakes, ""),
+            (Count, "errors", f"{WRONG}; sum of errors of numbers.", progress.errors, ""),
+            (Count, "refused_examples", "Logged examples that were skipped.", model.refused, ""),
+            (Gauge, "error_ratio", f"Share of: {WRONG}; mean error of numbers.", shares, "last"),
+            (Count, "class_examples", "Examples learnt, by class.", counts, "class"),
+            (Count, "class_errors", f"{WRONG}, by class.", errors, "class"),
+        ]
         if learning is not None:
-            age = time.monotonic() - learning.saved_at
-            yield gauge("log_bytes", "Size of the log.", learning.log.size)
-            yield gauge("queue_requests", "Requests that wait to be learnt.", learning.jobs.qsize())
-            yield gauge("snapshot_age_seconds", "Time since the model file was written.", age)
-
-
-def gauge(name: str, meaning: str, value: Any, label: str | None = None) -> Metric:
-    """A value that can fall, or one for each value of a label."""
-    return make_family(GaugeMetricFamily, name, meaning, value, label)
-
-
-def counter(name: str, meaning: str, value: Any, label: str | None = None) -> Metric:
-    """A value that only rises, or one for each value of a label."""
-    return make_family(CounterMetricFamily, name, meaning, value, label)
-
-
-def make_family(kind: Any, name: str, meaning: str, value: Any, label: str | None) -> Metric:
-    """A metric with one value, or with one for each value of a label."""
-    labels = [] if label is None else [label]
-    family: Metric = kind(f"rosenblatt_{name}", meaning, labels=labels)
-    values = {(): value} if label is None else {(str(one),): value[one] for one in value}
-    for names, number in values.items():
-        family.add_metric(names, number)  # type: ignore[attr-defined]
-    return family
+            waiting, age = learning.jobs.qsize(), time.monotonic() - learning.saved_at
+            found += [
+                (Gauge, "log_bytes", "Size of the log.", learning.log.size, ""),
+                (Gauge, "queue_requests", "Requests that wait to be learnt.", waiting, ""),
+                (Gauge, "snapshot_age_seconds", "Time since the model file was written.", age, ""),
+            ]
+        for kind, name, meaning, value, label in found:
+            family = kind(f"rosenblatt_{name}", meaning, labels=[label] if label else [])
+            values = {(one,): value[one] for one in value} if label else {(): value}
+            for names, number in values.items():
+                family.add_metric(names, number)
+            yield family

@@ -234,6 +234,8 @@ class ServedModel:
         facts = {**kept.facts, "service": about}
         if learner.calibration is None:
             facts.pop("calibration", None)
+        if len(learner.classes) > len(kept.classes):
+            facts.pop("class_rows", None)  # of the file that the model was trained from
         if learner.conformal is not None:
             facts["conformal"] = learner.conformal.as_dict()
         return kept._replace(

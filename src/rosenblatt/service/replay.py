@@ -160,25 +160,17 @@ def recover(path: Path, say: Say, begin: Callable[[], None] = lambda: None) -> R
     lock = LogLock(place)
     try:
         begin()
-        return recover_locked(path, place, lock, say)
-    except BaseException:
-        lock.release()
-        raise
-
-
-def recover_locked(path: Path, place: Path, lock: LogLock, say: Say) -> Recovered:
-    """Open a model file and its log, which is locked."""
-    remove_temporaries(path)
-    if not place.exists():
-        served = ServedModel(load_model(path), str(path))
-        served.check_learning()
-        if served.sequence:
-            say(f"There is no log {place}; a new one continues after example {served.sequence:,}.")
-        log = Log.create(place, path.read_bytes(), served.sequence, lock)
-        served.log = log.identity
-        return served, log, served.sequence
-    log = Log(place, True, lock)
-    try:
+        remove_temporaries(path)
+        if not place.exists():
+            served = ServedModel(load_model(path), str(path))
+            served.check_learning()
+            if served.sequence:
+                what = f"a new one continues after example {served.sequence:,}"
+                say(f"There is no log {place}; {what}.")
+            log = Log.create(place, path.read_bytes(), served.sequence, lock)
+            served.log = log.identity
+            return served, log, served.sequence
+        log = Log(place, True, lock)
         if log.lost:
             say(
                 f"{place} has lost {log.lost:,} acknowledged examples after number {log.last:,}; "
@@ -194,10 +186,10 @@ def recover_locked(path: Path, place: Path, lock: LogLock, say: Say) -> Recovere
         if log.is_erasing:
             erase(log, served, path)
             saved = served.sequence
+        return served, log, saved
     except BaseException:
-        log.close()
+        lock.release()
         raise
-    return served, log, saved
 
 
 def find_last_snapshot(path: Path, log: Log, say: Say) -> ServedModel:

@@ -209,7 +209,7 @@ def list_methods() -> dict[str, Callable[[RawSet, RawSet], Any]]:
     found: dict[str, Callable[[RawSet, RawSet], Any]] = {
         "fixed": partial(ours, tune=False),
         "default": ours,
-        "--tune": partial(ours, tune=True),
+        "tune": partial(ours, tune=True),
         "logistic": partial(peer, logistic),
         "logistic CV": partial(peer, cv),
         "splines": partial(peer, logistic, splines=True),

@@ -179,7 +179,7 @@ def test_held_out_rows_of_one_class_are_noted(rows, files):
         pytest.warns(UserWarning, match="298 of 300 rows have the label"),
         pytest.warns(UserWarning, match="one class only, and ROC AUC"),
     ):
-        rosenblatt.train(files[0], early_stopping=True, metric="auc")
+        rosenblatt.train(files[0], early_stopping=True, metric="auc", tune=False)
 
 
 @pytest.mark.parametrize("stream", [False, True])

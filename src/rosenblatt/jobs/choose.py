@@ -313,20 +313,25 @@ class Choice:
 
     # Candidates
 
-    def list_few(self) -> list[Candidate]:
-        """List the default and what a plain training compares it with."""
+    def compare_few(self) -> list[Candidate]:
+        """Compare the default with other ways to read texts, then the best of these with bins.
+
+        Where texts stand among other columns, or columns of names may be texts, the rule of tables
+        is compared, too.
+        """
         recipe, classes = self.base.reader.recipe, self.plan.target == "classes"
         short = [f"{name}{SHORT}" for name in find_short(self.base.reader)]
         texts = [{"text": short}] if short and "text" not in self.stated else []
         counts = self.allow([{"counts": "sublinear"}] if recipe.text else [])
-        readings, bins = [{}, *texts, *counts], self.list_bins(recipe)
+        found = [Candidate(reading=each) for each in ({}, *texts, *counts)]
         mixed = texts or (recipe.text and len(recipe.columns or ()) > len(recipe.text))
         if classes and mixed and self.request.rule is None:
-            more = [*bins, *({**one, **each} for one in texts for each in bins)]
-            of_tables = [Candidate(TABLE, each, {"C": 1.0}) for each in [*readings, *more]]
-        else:
-            of_tables = [Candidate(reading=each) for each in bins]
-        return [*(Candidate(reading=each) for each in readings), *of_tables]
+            found += [Candidate(TABLE, each.reading, {"C": 1.0}) for each in found]
+        best = min(found, key=self.loss)
+        if not recipe.text or best.settings:
+            bins = self.list_bins(recipe)
+            found += [best._replace(reading={**best.reading, **each}) for each in bins]
+        return found
 
     def allow(self, readings: list[Any]) -> list[Any]:
         """Return the readings that change nothing that was stated."""
@@ -393,8 +398,7 @@ class Choice:
 
     def search(self) -> list[Candidate]:
         """Compare candidates by the budget; return those that were compared on all folds."""
-        few = self.list_few()
-        self.expected = len(few)
+        few = self.compare_few()
         best = self.choose(few)
         if self.budget is QUICK:
             return few

@@ -342,8 +342,9 @@ def parse_cells(
 
 def parse_strings(rows: bytes, delimiter: str, width: int) -> list[Any]:
     """Parse whole rows as columns of strings; leave out rows of another width."""
-    from pyarrow import compute
+    from pyarrow import compute, nulls
 
     data = rows.decode(errors="replace").encode()  # rows that are left out must be UTF-8 too
     columns = parse_cells(data, delimiter, width, lenient=True).columns
-    return [compute.if_else(trim_cells(one).is_valid(), one, None) for one in columns]
+    missing = nulls(1)[0]  # of None, Arrow would make a scalar by pandas
+    return [compute.if_else(trim_cells(one).is_valid(), one, missing) for one in columns]

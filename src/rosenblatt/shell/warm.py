@@ -17,7 +17,7 @@ from typing import Any
 from ..slices import list_slices, load
 from .commands import CommandError
 
-ROWS, MANY_ROWS = 60, 1_500  # of a table with words, which another kernel parses
+ROWS, MANY_ROWS = 240, 1_500  # of a table with words, which another kernel parses
 WORDS = ["fine", "good", "plain", "bad", "dull", "sad"]
 
 

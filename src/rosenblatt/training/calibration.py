@@ -15,6 +15,7 @@ MOST_ROWS = 2**16  # more say nothing new of so few numbers
 PRIOR = 4.0  # rows that the slope shared by all classes counts as
 LEAST_SLOPE = 1e-6  # of scores up to 1: a larger score is never less probable
 STEPS = 300  # of a fit
+TINY, ENOUGH_GAIN = 1e-9, 1e-12  # of the last steps
 MOST_RECENT = 10_000  # scores of a stream to calibrate on
 ENOUGH = 200  # rows of a stream to calibrate on
 
@@ -199,31 +200,44 @@ def fit_softmax(
 ) -> tuple[Array, Array]:
     """Fit a slope for each group of rows, and an offset for each class, from a start.
 
-    Minus the logarithm of the likelihood is convex. ``prior`` is the number of rows that the
-    slopes of the start count as.
+    Minus the logarithm of the likelihood is convex, so Newton's steps reach its least value.
+    ``prior`` is the number of rows that the slopes of the start count as.
     """
-    from scipy.optimize import minimize
-
-    count = len(slopes)
+    count, start, both = len(slopes), slopes, np.concatenate([slopes, offsets])
+    inside = groups[:, None] == np.arange(count)
 
     def measure(both: Array) -> tuple[float, Array]:
         stretched, added = both[:count], both[count:]
         outputs = stretched[groups][:, None] * scores + added
         outputs -= outputs.max(axis=1, keepdims=True)
-        grown = np.exp(outputs)
-        sums = grown.sum(axis=1, keepdims=True)
-        off = stretched / slopes - 1
-        loss = (wanted * (np.log(sums) - outputs)).sum() + (prior * off @ off + added @ added) / 2
-        lack = grown / sums - wanted
-        by_slope = np.bincount(groups, (lack * scores).sum(axis=1), count) + prior * off / slopes
-        return float(loss), np.concatenate([by_slope, lack.sum(axis=0) + added])
+        off = stretched / start - 1
+        logs = np.log(np.exp(outputs).sum(axis=1, keepdims=True))
+        loss = (wanted * (logs - outputs)).sum() + (prior * off @ off + added @ added) / 2
+        return float(loss), np.exp(outputs - logs)
 
-    found = minimize(
-        measure,
-        np.concatenate([slopes, offsets]),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(LEAST_SLOPE, None)] * count + [(None, None)] * len(offsets),
-        options={"maxiter": STEPS, "ftol": 1e-12, "gtol": 1e-6},
-    )
-    return found.x[:count], found.x[count:]
+    loss, chances = measure(both)
+    for _ in range(STEPS):
+        lack, mean = chances - wanted, (chances * scores).sum(axis=1, keepdims=True)
+        spread = chances * (scores - mean)
+        by_slope = inside.T @ (lack * scores).sum(axis=1)
+        by_slope += prior * (both[:count] / start - 1) / start
+        gradient = np.concatenate([by_slope, lack.sum(axis=0) + both[count:]])
+        curve = np.diag(inside.T @ (spread * scores).sum(axis=1) + prior / start**2 + TINY)
+        shared = inside.T @ spread
+        others = np.diag(chances.sum(axis=0) + 1) - chances.T @ chances
+        free = np.append((both[:count] > LEAST_SLOPE) | (by_slope < 0), np.ones(len(offsets), bool))
+        hessian = np.block([[curve, shared], [shared.T, others]])[np.ix_(free, free)]
+        step = np.zeros(len(both))
+        step[free] = np.linalg.solve(hessian, gradient[free])
+        gain, size, before = float(gradient @ step), 1.0, loss
+        while True:
+            tried = both - size * step
+            tried[:count] = np.maximum(tried[:count], LEAST_SLOPE)
+            loss, chances = measure(tried)
+            if loss <= before or size < TINY:
+                break
+            size /= 2
+        both = tried
+        if gain <= ENOUGH_GAIN * max(abs(before), 1.0) or size < TINY:
+            break
+    return both[:count], both[count:]

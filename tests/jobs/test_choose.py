@@ -270,7 +270,7 @@ def test_what_cannot_be_tuned_is_refused_in_one_sentence(capsys, path, tmp_path)
         return err
 
     assert "tune compares whole rows" in refusal("--tune", "--set", "window=5")
-    assert "--tune does not go with --cluster" in refusal("--tune", "--cluster", "local:1")
+    assert "--cluster and --tune exclude" in refusal("--tune", "--cluster", "local:1")
     run(capsys, "train", path, "-q", "-o", tmp_path / "model")
     assert "leave tune out" in refusal("--tune", "--initial", tmp_path / "model")
     with pytest.raises(ParameterError, match="AROW has no C, which is for rule pa"):

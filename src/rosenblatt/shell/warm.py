@@ -63,7 +63,8 @@ def list_usual_commands(folder: Path) -> list[list[Any]]:
                 ["predict", "-o", out, model, data],
                 ["score", model, data],
             ]
-    return jobs
+    plain = "--no-tune", "--set", "scale=none", "--set", "bins=8", "--set", "pairs=true"
+    return [*jobs, ["train", *plain, folder / "2-classes.csv"]]
 
 
 def list_commands_of_slices(folder: Path) -> list[list[Any]]:

@@ -21,7 +21,9 @@ from ..learners.initial_weights import refuse_too_many
 from ..learners.linear import TrainingRows
 from ..parameters import ANY_RULE, FOR_TABLES, RULE_TABLE, TEXTBOOK, InputError, ParameterError
 from ..reading.batches import known_labels, select_rows
+from ..reading.columnar import COLUMNAR
 from ..reading.formats import DELIMITERS
+from ..reading.parser import SAMPLE
 from ..reading.profile import row_ends
 from ..reading.reader import Reader, read_whole, read_with_restart
 from ..reading.recipe import FeatureRecipe
@@ -571,7 +573,17 @@ def is_open(reader: Reader, job: FileJob) -> bool:
     is_fixed = request.tune is False or request.rule is not None or textbook or streams
     continues = job.before is not None or job.checkpointer is not None
     open_sets = found.rereadable and found.fits and not found.label_sets
-    return not is_fixed and not continues and open_sets and stated.keys() <= NEUTRAL
+    is_free = not is_fixed and not continues and open_sets and stated.keys() <= NEUTRAL
+    return is_free and not has_few_rows(reader)
+
+
+def has_few_rows(reader: Reader) -> bool:
+    """Whether the head of a source, which is known already, shows that it has few rows."""
+    source = reader.source
+    if isinstance(source, TableSource):
+        return bool(source.table.num_rows < QUICK_FEWEST_ROWS)
+    lines = source.head(SAMPLE).count(b"\n")
+    return reader.format not in COLUMNAR and lines < QUICK_FEWEST_ROWS
 
 
 def refuse_untunable(job: FileJob) -> None:

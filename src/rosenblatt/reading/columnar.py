@@ -164,6 +164,11 @@ class Opened(NamedTuple):
     dataset: Any
     rows: int
     copy: TemporaryFile | None = None  # a file that Arrow can read, of one that it cannot
+    whole: bool = False  # whether all columns are read: Arrow crashes on some of a damaged file
+
+    def choose(self, columns: list[str]) -> list[str] | None:
+        """Return the columns to read if some are wanted; None stands for all."""
+        return None if self.whole else columns
 
 
 def detect_columnar(
@@ -182,9 +187,10 @@ def detect_columnar(
     schema, index = divide_index(opened.dataset.schema, known | stated)
 
     def first_rows() -> Any:
-        first = opened.dataset.head(FIRST_ROWS, columns=schema.names, use_threads=False)
+        wanted = opened.choose(schema.names)
+        first = opened.dataset.head(FIRST_ROWS, columns=wanted, use_threads=False)
         first.validate(full=True)
-        return first
+        return first.select(schema.names)
 
     recipe, notices, columns = detect_typed(source, recipe, options, schema, first_rows)
     if index and options.new:
@@ -205,7 +211,7 @@ def open_files(source: Source, format: str) -> Opened:  # noqa: A002
     try:
         found = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
         list(found.schema.names)  # which may not be UTF-8
-        return Opened(found, found.count_rows(), copied)
+        return Opened(found, found.count_rows(), copied, format == "arrow")
     except DAMAGE as error:
         what = f"cannot be read as {format}: it is damaged or of another format"
         several = [file for file in source.files[1:] and files if file in str(error)]
@@ -251,7 +257,7 @@ class ColumnarParser(TypedParser):
         import pyarrow
 
         scanned = self.opened.dataset.to_batches(
-            columns=self.list_columns(self.wanted),
+            columns=self.opened.choose(self.list_columns(self.wanted)),
             batch_size=BATCH_ROWS,
             batch_readahead=2,
             fragment_readahead=1,

@@ -47,7 +47,7 @@ def count_cells(values: Iterable[Any]) -> Cells:
     Counter({'1234.5': 1, '7': 1})
     """
     values = list(values)
-    has_lists, counts = any(isinstance(value, list) for value in values), Counter[str]()
+    has_lists, counts = any(isinstance(value, list | dict) for value in values), Counter[str]()
     for value, count in Counter(map(str, values) if has_lists else values).items():
         if (known := clean(value)) is not None:
             counts[str(known)] += count

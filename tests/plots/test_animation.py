@@ -44,14 +44,6 @@ def test_a_frame_shows_the_old_boundary_the_new_one_and_the_row():
     assert f"{wrong} of 60 rows" in ax.get_title(loc="left")
 
 
-def test_epochs_end_with_their_last_update():
-    X, y = blobs(60, 2)
-    film = LearningAnimation.from_data(X, y, every="epoch", max_iter=4)
-    *_, last = (step for step in steps(X, y, max_iter=4, random_state=0) if step.epoch == 2)
-    assert [frame.step.epoch for frame in film.frames] == [1, 2, 3, 4]
-    assert np.array_equal(film.frames[1].linear.weights, last.new_weights)
-
-
 def test_a_long_run_is_shown_in_few_frames_from_start_to_end():
     film = LearningAnimation.from_data(*XOR, most_frames=5)
     numbers = [frame.number for frame in film.frames]
@@ -69,9 +61,8 @@ def test_a_notebook_shows_controls_that_need_no_network():
     assert "fa-" not in page
 
 
-@pytest.mark.parametrize("every", ["update", "epoch"])
-def test_a_run_without_mistakes_is_drawn_as_its_start(every):
-    film = LearningAnimation.from_data(*apart(), ties="correct", every=every).plot()
+def test_a_run_without_mistakes_is_drawn_as_its_start():
+    film = LearningAnimation.from_data(*apart(), ties="correct").plot()
     assert [frame.step for frame in film.frames] == [None]
     assert film.ax_.get_title(loc="left") == "Start: w = 0, b = 0\n0 of 40 rows misclassified"
 

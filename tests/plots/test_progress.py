@@ -10,7 +10,6 @@ import rosenblatt
 from rosenblatt import AROW, Perceptron, progressive, report, steps
 from rosenblatt.plots import OrderDisplay, ProgressDisplay, ProgressiveDisplay, progress
 
-from ..conftest import blobs
 from .conftest import IRIS, XOR, apart, new_ax
 
 
@@ -31,45 +30,24 @@ def test_the_squeeze_holds_and_ends_as_the_report_says(parameters):
     assert np.allclose((gamma * M[-1], length[-1], R * np.sqrt(M[-1])), told.chain)
 
 
-@pytest.mark.parametrize("every", ["update", "epoch"])
-def test_a_batch_is_drawn_between_bounds_of_its_own(every):
+def test_a_batch_is_drawn_between_bounds_of_its_own():
     X, y = apart(60)
     model = Perceptron(order="batch", eta0=0.5, max_iter=5000).fit(X, y)
-    display = ProgressDisplay.from_estimator(model, X, y, every=every)
+    display = ProgressDisplay.from_estimator(model, X, y)
     told, passes = report(model, X, y), [e.mistakes for e in model.history_ if e.mistakes]
     assert display.batch.tolist() == passes
     M, squares = np.cumsum(display.batch), np.cumsum(display.batch**2)
     low, high = display.convergence.limits(M, squares)
     assert np.allclose((low[-1], display.curves["length"][-1], high[-1]), told.chain)
     assert np.isclose(display.convergence.bound, told.bound)
-    if every == "update":
-        length = display.curves["length"]
-        assert np.all(low <= length * (1 + 1e-9))
-        assert np.all(length <= high * (1 + 1e-9))
+    length = display.curves["length"]
+    assert np.all(low <= length * (1 + 1e-9))
+    assert np.all(length <= high * (1 + 1e-9))
     display.plot(Figure().subplots(len(display.quantities)))
     drawn = {text for ax in display.ax_ for text in ax.get_legend_handles_labels()[1]}
     drawn |= {text.get_text().partition(" = ")[0] for ax in display.ax_ for text in ax.texts}
-    assert ("R√(Σ m²)" if every == "update" else "n(R/γ)²") in drawn
+    assert "R√(Σ m²)" in drawn
     assert "(R/γ)²" not in drawn
-
-
-@pytest.mark.parametrize("order", ["each", "fixed", "batch", "active", "worst"])
-def test_over_epochs_the_losses_are_those_that_the_engine_measures(order):
-    X, y = blobs(60, 3)
-    parameters = {"order": order, "random_state": 1, "max_iter": 8}
-    display = ProgressDisplay.from_data(X, y, every="epoch", **parameters)
-    measured = Perceptron(measure=True, **parameters).fit(X, y).history_
-    assert display.curves["mistakes"].tolist() == np.cumsum([e.mistakes for e in measured]).tolist()
-    assert display.curves["errors"].tolist() == [epoch.errors for epoch in measured]
-    assert np.allclose(display.curves["loss"], [epoch.loss for epoch in measured])
-
-
-def test_a_last_epoch_without_mistakes_changes_nothing():
-    X, y = apart()
-    model = Perceptron(random_state=0).fit(X, y)
-    display = ProgressDisplay.from_estimator(model, X, y, every="epoch")
-    assert display.time[-1] == model.n_iter_
-    assert display.curves["errors"][-1] == model.history_[-1].errors == 0
 
 
 def test_without_rows_there_is_what_the_history_has(tmp_path):
@@ -109,9 +87,8 @@ def test_very_wide_rows_have_no_bound():
     assert display.curves["errors"][-1] == 0
 
 
-@pytest.mark.parametrize("every", ["update", "epoch"])
-def test_a_run_without_mistakes_has_empty_curves(every):
-    display = ProgressDisplay.from_data(*apart(), ties="correct", every=every).plot()
+def test_a_run_without_mistakes_has_empty_curves():
+    display = ProgressDisplay.from_data(*apart(), ties="correct").plot()
     assert len(display.curves["errors"]) == 0
 
 

@@ -44,7 +44,7 @@ class Frame(NamedTuple):
 
 @dataclass(kw_only=True, repr=False)
 class LearningAnimation(TrainedDisplay):
-    """An animation of learning: the boundary after each update or each epoch.
+    """An animation of learning: the boundary after each update.
 
     Jupyter shows it with controls. Create an animation with ``from_estimator`` or ``from_data``.
 
@@ -87,7 +87,6 @@ class LearningAnimation(TrainedDisplay):
         X: Any,
         y: ArrayLike,
         *,
-        every: str = "update",
         most_frames: int = 150,
         **names: Any,
     ) -> Self:
@@ -101,8 +100,6 @@ class LearningAnimation(TrainedDisplay):
             The training rows.
         y : array-like of shape (n_samples,)
             Their labels.
-        every : {"update", "epoch"}, default="update"
-            Whether a frame shows an update or an epoch.
         most_frames : int, default=150
             The largest number of frames, evenly spread over the run; for many rows fewer, but at
             least 20.
@@ -118,13 +115,12 @@ class LearningAnimation(TrainedDisplay):
         check_is_fitted(estimator)
         if not isinstance(estimator, Perceptron):
             raise ValueError(f"Expected a fitted Perceptron, got {type(estimator).__name__}.")
-        frames = [
+        zero = Linear(0.0 * estimator.coef_, 0.0 * estimator.intercept_)
+        frames = [Frame(0, zero, None)]
+        frames += [
             Frame(number, Linear(step.new_weights, step.new_bias), step)
-            for number, step in repeat_run(estimator, X, y, every, most_frames)
+            for number, step in repeat_run(estimator, X, y, most_frames)
         ]
-        if every == "update" or not frames:
-            zero = Linear(0.0 * estimator.coef_, 0.0 * estimator.intercept_)
-            frames.insert(0, Frame(0, zero, None))
         data = check_fitted_data(estimator, X, y, **names)
         plane = choose_plane(data, frames[-1].linear)
         if data.X.shape[1] > 2:  # the plane of the last boundary

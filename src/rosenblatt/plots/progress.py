@@ -42,10 +42,8 @@ class ProgressDisplay(TrainedDisplay):
 
     Attributes
     ----------
-    every : {"update", "epoch"}
-        The unit of time.
     time : ndarray
-        The times at which the curves were measured.
+        The updates after which the curves were measured, or the epochs of ``history_``.
     curves : dict of ndarray
         The curves by name: "mistakes" so far (M), "errors" (J₁, the misclassified rows), "loss" (J,
         the sum of -y·activation over them), "length" (‖w‖/η) and "angle" (to the best separator, in
@@ -71,27 +69,21 @@ class ProgressDisplay(TrainedDisplay):
     """
 
     in_legend = ()
-    every: str
     time: Array
     curves: dict[str, Array]
     convergence: Convergence | None = None
     batch: Array | None = None
 
     def __post_init__(self) -> None:
-        unless = "length" if self.every == "epoch" and "angle" in self.curves else ""
-        self.quantities = [name for name in TITLES if name in self.curves and name != unless]
+        self.quantities = [name for name in TITLES if name in self.curves]
         self.n_axes = len(self.quantities)
-        count = f"{int(self.time[-1]):,} {self.every}s" if len(self.time) else "no updates"
+        self.unit = "epoch" if "mistakes" in self.curves else "update"
+        count = f"{int(self.time[-1]):,} {self.unit}s" if len(self.time) else "no updates"
         self.title = f"The run over {count}"
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Perceptron,
-        X: Any = None,
-        y: ArrayLike | None = None,
-        *,
-        every: str | None = None,
+        cls, estimator: Perceptron, X: Any = None, y: ArrayLike | None = None
     ) -> Self:
         """Make the display of a fitted Perceptron; with its rows the run is repeated.
 
@@ -102,35 +94,30 @@ class ProgressDisplay(TrainedDisplay):
             and y any estimator with epochs in ``history_``.
         X, y : array-like, default=None
             The training data; without them the curves are those of ``history_``, over epochs.
-        every : {"update", "epoch"}, default=None
-            The unit of time; None means updates, or epochs without X and y.
 
         Returns
         -------
         ProgressDisplay
             The display; ``plot`` draws it and ``save`` writes it to a file.
         """
-        every = every or ("epoch" if X is None else "update")
         check_is_fitted(estimator)
         history = getattr(estimator, "history_", None)
         if not history or (X is not None and not isinstance(estimator, Perceptron)):
             raise ValueError("Expected a Perceptron that fit has trained, with epochs in history_.")
         if X is not None and y is not None:
-            return cls._measure(estimator, X, y, every)
-        if every == "update":
-            raise ValueError("Progress by update needs X and y; pass them, or every='epoch'.")
+            return cls._measure(estimator, X, y)
         curves = {
             "mistakes": np.cumsum([epoch.mistakes for epoch in history]),
             "errors": np.array([epoch.errors for epoch in history]),
             "loss": np.array([epoch.loss for epoch in history]),
         }
-        return cls(every=every, time=np.array([epoch.epoch for epoch in history]), curves=curves)
+        return cls(time=np.array([epoch.epoch for epoch in history]), curves=curves)
 
     @classmethod
-    def _measure(cls, model: Perceptron, X: Any, y: ArrayLike, every: str) -> Self:
+    def _measure(cls, model: Perceptron, X: Any, y: ArrayLike) -> Self:
         """Repeat the run, and measure all rows after some of its updates."""
         data = check_fitted_data(model, X, y)
-        kept = repeat_run(model, X, y, every, MOST)
+        kept = repeat_run(model, X, y, MOST)
         moments = [Linear(step.new_weights, step.new_bias) for _, step in kept]
         leads = [compute_own_leads(linear.scores(data.X), data.codes) for linear in moments]
         curves = {
@@ -148,17 +135,9 @@ class ProgressDisplay(TrainedDisplay):
             curves["length"] = theorem.length(weights, bias)
             if theorem.margin > 0:
                 curves["angle"] = theorem.angle(weights, bias)
-        time = np.array([number if every == "update" else step.epoch for number, step in kept])
-        if every == "epoch":
-            if len(time) and time[-1] < model.n_iter_:  # the last epoch changed nothing
-                time = np.append(time, model.n_iter_)
-                curves = {name: np.append(curve, curve[-1]) for name, curve in curves.items()}
-            mistakes = np.cumsum([epoch.mistakes for epoch in model.history_])
-            curves["mistakes"] = mistakes[time.astype(int) - 1]
         made = np.array([epoch.mistakes for epoch in model.history_ if epoch.mistakes])
         return cls(
-            every=every,
-            time=time,
+            time=np.array([number for number, _ in kept]),
             curves=curves,
             convergence=theorem if theorem is not None and theorem.margin > 0 else None,
             batch=made if model.order == "batch" else None,
@@ -180,23 +159,9 @@ class ProgressDisplay(TrainedDisplay):
                 self._draw_limits(axis, self.convergence)
             else:
                 axis.set_ylim(0, None if np.any(self.curves[name]) else 1)
-            if self.convergence is not None and name == "mistakes":
-                self._draw_bound(axis, self.convergence)
             if name == "errors":
                 axis.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-            label_axes(axis, "updates M" if self.every == "update" else "epoch")
-
-    def _draw_bound(self, ax: Axes, theorem: Convergence) -> None:
-        """Draw the largest possible number of mistakes."""
-        name = "(R/γ)²" if self.batch is None else "n(R/γ)²"
-        ax.axhline(theorem.bound, color=ink(), linestyle="--", linewidth=1.2)
-        where: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
-        text = f"{name} = {format_bound(theorem.bound)}"
-        ax.annotate(text, (0.98, theorem.bound), (0, -4), textcoords="offset points", **where)
-        curve = self.curves["mistakes"]
-        if theorem.bound > 5 * curve.max(initial=0):
-            ax.set_yscale("log")
-            ax.set_ylim(max(0.5, curve.min(initial=theorem.bound) / 2), 2 * theorem.bound)
+            label_axes(axis, "updates M" if self.unit == "update" else "epoch")
 
     def _draw_limits(self, ax: Axes, theorem: Convergence) -> None:
         """Draw the two bounds of the theorem on the length of w, up to where they meet."""

@@ -13,16 +13,12 @@ MOST_UPDATES = 100_000
 WORK = 200_000_000  # numbers to read while a run is measured or animated: seconds
 
 
-def repeat_run(
-    model: Perceptron, X: Any, y: ArrayLike, every: str, most: int
-) -> list[tuple[int, Step]]:
+def repeat_run(model: Perceptron, X: Any, y: ArrayLike, most: int) -> list[tuple[int, Step]]:
     """Repeat a fit and return at most ``most`` of its updates with their numbers, evenly spread.
 
-    With ``every="epoch"``, the last updates of epochs. For many rows it returns fewer of them, so
-    that all rows can be scored after each within seconds, but at least 20.
+    For many rows it returns fewer of them, so that all rows can be scored after each within
+    seconds, but at least 20.
     """
-    if every not in ("update", "epoch"):
-        raise ValueError(f"every must be 'update' or 'epoch'; got {every!r}.")
     updates = count_updates(model)
     if updates > MOST_UPDATES:
         raise ValueError(
@@ -31,17 +27,15 @@ def repeat_run(
         )
     n_rows, columns = X.shape if hasattr(X, "shape") else np.shape(X)
     numbers = (X.nnz if issparse(X) else n_rows * columns) + 100 * columns
-    total = updates if every == "update" else model.n_iter_
-    count = min(total, most, max(20, WORK // int(numbers)))
-    wanted = set(np.linspace(1, total, count).round().astype(int).tolist())
+    count = min(updates, most, max(20, WORK // int(numbers)))
+    wanted = set(np.linspace(1, updates, count).round().astype(int).tolist())
     parameters = model.get_params() | {"warm_start": False, "verbose": 0}
-    kept: dict[int, tuple[int, Step]] = {}
+    kept: list[tuple[int, Step]] = []
     number, weights = 0, np.zeros_like(model.coef_)
     for number, step in enumerate(steps(X, y, **parameters), start=1):
         weights = step.new_weights
-        moment = number if every == "update" else step.epoch
-        if moment in wanted:
-            kept[moment] = number, step
+        if number in wanted:
+            kept.append((number, step))
     ends_alike = model.solution != "last" or (
         weights.shape == model.coef_.shape and np.allclose(weights, model.coef_)
     )
@@ -50,7 +44,7 @@ def repeat_run(
             "Repeating the fit made other updates: pass the rows that the model was fitted on, and "
             "fit it with an integer as random_state."
         )
-    return list(kept.values())
+    return kept
 
 
 def count_updates(model: Perceptron) -> int:

@@ -18,8 +18,8 @@ DISPLAYS: dict[str, Any] = {
     "learning": LearningAnimation,
 }
 NAMES = "class_names", "feature_names"
-NOT_TAKEN = {"progress": NAMES, "orders": ("every", "random_state", *NAMES)}
-"""Options that a plot of a training has no use for; others have none for ``every``."""
+NOT_TAKEN = {"progress": NAMES, "orders": ("random_state", *NAMES)}
+"""Options that a plot of a training has no use for."""
 IDEAS = tuple(DISPLAYS)[:-1]  # the suffix of the file chooses "learning"
 
 
@@ -46,10 +46,9 @@ def save_plot(
     what : {"boundary", "projection", "progress", "orders", "certificate"}, default=None
         What to draw; None means the boundary, or the progress without X and y.
     **options
-        Options of the display: ``class_names`` and ``feature_names``; ``every`` ("update" or
-        "epoch") of the progress and of an animation; ``new`` of the boundary, rows without labels
-        that are drawn with their predictions. Without an estimator also parameters of the
-        Perceptron to train; ``random_state`` is 0 by default.
+        Options of the display: ``class_names`` and ``feature_names``; ``new`` of the boundary,
+        rows without labels that are drawn with their predictions. Without an estimator also
+        parameters of the Perceptron to train; ``random_state`` is 0 by default.
 
     See Also
     --------
@@ -75,9 +74,7 @@ def save_plot(
     what = "learning" if ending in MOVING else what
     if "new" in options and what != "boundary":
         raise ValueError('new rows are drawn in a plot of the boundary only; use what="boundary".')
-    left_out = () if what == "learning" else NOT_TAKEN.get(what, ("every",))
-    left_out += ("every",) * (X is None)
-    kept = NAMES if what == "certificate" else options.keys() - set(left_out)
+    kept = NAMES if what == "certificate" else options.keys() - set(NOT_TAKEN.get(what, ()))
     options = {name: options[name] for name in kept if name in options}
     if estimator is not None and hasattr(DISPLAYS[what], "from_estimator"):
         display = DISPLAYS[what].from_estimator(estimator, X, y, **options)

@@ -45,11 +45,6 @@ class PlotOptions(SetOptions):
         type=click.Choice(["boundary", "projection", "progress", "orders", "certificate"]),
         shown="boundary; progress for a MODEL alone",
     )
-    every: str = drawing_option(
-        "Unit of time of an animation and of --what progress: update, epoch.",
-        type=click.Choice(["update", "epoch"]),
-        default="update",
-    )
     set: tuple[str, ...] = settings_option(
         "Set a parameter of Perceptron, such as margin=1", "Training", lambda: LINEAR
     )
@@ -78,7 +73,7 @@ def plot(source: str, rows: str | None, given: PlotOptions) -> None:
     check_output(output, source, rows)
     from ..plots import save_plot
 
-    how: dict[str, Any] = {"what": what, "every": given.every}
+    how: dict[str, Any] = {"what": what}
 
     if is_model(source):
         from ..estimators.pipeline import make_estimator

@@ -72,6 +72,8 @@ def test_lists_without_a_number_are_no_column(rows):
     lists = pa.array([[]] * rows, pa.list_(pa.float64()))
     table = pa.table({"x": lists, "a": pa.array([1.0] * rows), "y": pa.array(["p"] * rows)})
     assert [name for name, _ in read(table, label="y").columns] == ["a"]
+    unnamed = table.append_column("", pa.array([[1.0]] * rows, pa.list_(pa.float64())))
+    assert [name for name, _ in read(unnamed, label="y").columns] == ["a"]
 
 
 def test_lists_that_are_stated_otherwise_stay(write):

@@ -39,7 +39,7 @@ def find_lengths(table: Any, stated: Iterable[Any]) -> Mapping[str, int]:
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = column.type
         lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-        if lists and types.is_floating(kind.value_type) and name not in stated:
+        if lists and types.is_floating(kind.value_type) and name not in {"", *stated}:
             lengths[name] = compute.max(compute.list_value_length(column)).as_py() or 0
     return lengths
 

@@ -12,7 +12,7 @@ from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score
 from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner
 from ..parameters import InputError, ParameterError
-from ..reading.batches import Batch, known_labels, select_rows
+from ..reading.batches import Batch, known_labels
 from ..reading.reader import Reader
 from ..training.report import Note
 from ..training.scoring import Held, explain_undefined, find_rarer, is_defined
@@ -189,7 +189,6 @@ def evaluate(
     data: Reader | ExampleFile | Iterable[Batch],
     tell: Callable[[int], None] | None = None,
     threshold: float | None = None,
-    split: Split | None = None,
     coverage: float | None = None,
     positive_class: Any = None,
 ) -> Result:
@@ -208,8 +207,6 @@ def evaluate(
         Receives the bytes read so far.
     threshold
         The decision threshold, as for ``make_decision``.
-    split
-        Evaluate only the rows that this holds out.
     coverage
         Also measure the coverage of prediction sets or intervals of this coverage.
     positive_class
@@ -225,12 +222,8 @@ def evaluate(
     if coverage is not None:
         result.coverage = Coverage(coverage, make_sets(learner, coverage))
     for batch, scores in scored(learner, data):
-        count = n_rows(batch.rows)
-        if split is not None:
-            held = split.held_out(row, count)
-            batch, scores = select_rows(batch, held), scores[held]
         result.add_batch(batch, scores, decide(scores), row)
-        row += count
+        row += n_rows(batch.rows)
         if tell is not None:
             tell(batch.bytes_read)
     return result

@@ -60,7 +60,10 @@ def detect_typed(
     The first rows tell strings from dates and texts. Where a model knows the columns, only their
     types count.
     """
-    first, known = schema.empty_table(), count_places(name for name, _ in recipe.columns or ())
+    from pyarrow import Table
+
+    empty = Table.from_batches([], schema)  # schema.empty_table() would import pandas
+    first, known = empty, count_places(name for name, _ in recipe.columns or ())
     lengths: Mapping[str, int] = {
         name: length for name, length in known.items() if name in schema.names
     }
@@ -69,7 +72,7 @@ def detect_typed(
             first = first_rows()
         lengths = find_lengths(first, stated_columns(recipe, options))
     first = expand_lists(first, lengths)
-    schema = expand_lists(schema.empty_table(), lengths).schema
+    schema = expand_lists(empty, lengths).schema
     names = ColumnNames(schema.names, source.name)
     kinds = [
         detect_column(*pair) if options.new else ColumnKind(classify_type(pair[1].type))

@@ -1014,7 +1014,7 @@ def test_rows_held_out_are_not_told_of(write):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"window": 20}, "read the rows in their order, which window changes"),
+        ({"window": 20}, "reads the rows in their order, which window changes"),
     ],
 )
 def test_what_has_no_order_is_not_told_of(write, options, sentence):

@@ -28,7 +28,7 @@ import llvmlite.binding as llvm  # noqa: E402
 from numba import carray, from_dtype, njit, types  # noqa: E402
 
 from rosenblatt.dual.kernels import cpu as dual  # noqa: E402
-from rosenblatt.dual.kernels.cpu import KernelValues, Updates  # noqa: E402
+from rosenblatt.dual.state import UPDATES  # noqa: E402
 from rosenblatt.kernels import algebra, loop as module  # noqa: E402
 from rosenblatt.kernels.algebra import Rows  # noqa: E402
 from rosenblatt.kernels.loop import UPDATE, Clock, Examples, State  # noqa: E402
@@ -49,6 +49,7 @@ TYPES = {  # by the name of a parameter
     types.CPointer(long): "bits size",
     types.CPointer(types.boolean): "learning",
     types.CPointer(from_dtype(UPDATE)): "log",
+    types.CPointer(from_dtype(UPDATES)): "kept",
 }
 LAYOUT = "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-i128:128-n32:64-S128-ni:1:10:20"
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
@@ -123,19 +124,18 @@ def margins(X, size, n, d, k, steps, labels, order, end, w, b, scores, out):
 
 @exported
 def perceptron_votes(
-    scores, products, support, count, rows, steps, bias, made, survived, zero, out
+    scores, products, support, count, rows, labels, steps, bias, made, survived, at, zero, out
 ):
-    """Count the votes of all weights."""
-    which = carray(rows, made)
-    updates = Updates(which, which, carray(steps, made), carray(bias, made), which, which)
-    dual.perceptron_votes(
-        carray(scores, count),
-        carray(products, (support, count)),
-        updates,
-        carray(survived, made + 1),
-        zero,
-        carray(out, count),
-    )
+    """Count the votes of all weights; ``labels`` and ``at``, the best classes, are zeros."""
+    sums, votes = carray(scores, (1, count)), carray(out, (1, count))
+    shape, which, lasted = (support, count), carray(labels, made), carray(survived, made + 1)
+    updates = carray(rows, made), carray(steps, made), carray(bias, made), which, which
+    best = carray(at, count)
+    dual.vote(carray(products, shape), *updates, lasted[:made], zero, sums, best, votes)
+    last = lasted[made]
+    for r in range(count):
+        a = sums[0, r]
+        votes[0, r] += last if a > 0.0 else (-last if a < 0.0 else last * zero)
 
 
 # The dual form: one problem, whose block is the whole order.
@@ -143,22 +143,23 @@ def perceptron_votes(
 
 @exported
 def dual_perceptron(
-    values, at, n, steps, start, scores, b, above, below, step, log, most, learning, out
+    values, at, n, steps, start, scores, b, above, below, step, kept, most, learning, out
 ):
     """Learn two classes by kernel values."""
-    kernel_values = KernelValues(carray(values, (n, n)), carray(at, n))
-    rule = Perceptron(above, below, step)
-    result = dual.dual_perceptron(
-        kernel_values,
+    places, rule = carray(at, n), Perceptron(above, below, step)
+    position, updates = dual.replay(
+        carray(values, (n, n)),
+        places,
         carray(steps, (1, n)),
+        places[:0],
         carray(learning, 1),
         start,
         carray(scores, (1, n)),
         carray(b, 1),
         rule,
-        carray(log, most),
+        carray(kept, most),
     )
-    write(out, result)
+    write(out, (position, updates, 0.0))
 
 
 @exported

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,9 +15,6 @@ from ..data.rows import Array, to_dense
 from .gram import as_dense, overflow_error, slice_support
 from .state import UPDATES
 from .task import Block, DualTask, Support, stack_rows
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 GPU_ROWS = 12_288  # to score at once; learning has blocks of half as many
 GPU_BYTES = 2**31  # for kernel values
@@ -44,7 +41,7 @@ def match_layout(support: Any, X: Any) -> Any:
 
 
 @cache
-def get_array_module() -> "ModuleType":
+def get_array_module() -> Any:
     """Return CuPy, or NumPy where Numba simulates a GPU."""
     try:
         from .kernels import gpu
@@ -54,13 +51,12 @@ def get_array_module() -> "ModuleType":
         import cupy
 
         cupy.cuda.runtime.getDeviceCount()
+        return cupy
     except Exception as error:
         raise RuntimeError(
             'device="cuda" needs an NVIDIA GPU with its driver, CuPy and numba-cuda '
             "(pip install 'rosenblatt[gpu]'); leave device out to learn on the CPU."
         ) from error
-    module: ModuleType = cupy
-    return module
 
 
 def to_gpu(X: Any) -> Any:
@@ -150,19 +146,15 @@ def make_staging_buffers() -> list[tuple[Array, Any]]:
 @contextmanager
 def use_gpu() -> Iterator[None]:
     """A context on the GPU: errors of its memory say what to do, and its warnings are hidden."""
-    xp = get_array_module()
+    get_array_module()
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", r".*Grid size \d+ will likely")
             yield
     except MemoryError as error:  # CuPy's is a subclass
-        if xp is np:
-            raise
-        free, whole = xp.cuda.runtime.memGetInfo()
         raise MemoryError(
             "The support, its kernel values with a block of rows and the scores do not fit on the "
-            f"GPU ({free / 2**30:.1f} of {whole / 2**30:.1f} GB are free: {error}); use fewer rows "
-            "or the CPU."
+            f"GPU ({error}); use fewer rows or the CPU."
         ) from error
 
 
@@ -230,13 +222,9 @@ def rows_as_there(rows: Any) -> Any:
     return rows if is_on_gpu(rows) else get_array_module().asarray(to_dense(rows))
 
 
-def vote_on_gpu(
-    products: Any, updates: Array, lasted: Array, sign_of_zero: float, scores: Any, out: Any
-) -> None:
+def vote_on_gpu(products: Any, *given: Any) -> None:
     """Let weights vote on the GPU, as ``cpu.vote`` does."""
     from .kernels import gpu
 
-    asarray, names = get_array_module().asarray, ("place", "step", "bias_step", "label", "rival")
-    parts = [asarray(np.ascontiguousarray(updates[name])) for name in names]
-    given = products, *parts, asarray(lasted), sign_of_zero, scores, out
-    gpu.vote[max(1, -(-out.shape[1] // gpu.THREADS)), gpu.THREADS](*given)
+    blocks = max(1, -(-products.shape[1] // gpu.THREADS))
+    gpu.vote[blocks, gpu.THREADS](products, *given)

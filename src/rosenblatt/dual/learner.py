@@ -18,8 +18,9 @@ from ..training.state import require
 from . import device
 from .budget import BudgetedTask
 from .gram import ROWS_AT_ONCE, Gram, as_dense, overflow_error, resolve_gamma, slice_support
+from .kernels import cpu
 from .parameters import check_parameters
-from .state import DualState, vote
+from .state import DualState
 from .task import DualTask
 
 LASTING = ("kernel", "degree", "gamma", "coef0", "multi_class")  # parameters that cannot change
@@ -244,7 +245,7 @@ class DualLearner(Learner):
                 if voting:
                     products = xp.concatenate([xp.empty((0, rows.shape[0])), *blocks])
                     count, sign = (
-                        device.vote_on_gpu if on_gpu else vote,
+                        device.vote_on_gpu if on_gpu else cpu.vote,
                         SIGN_OF_ZERO[self.parameters["ties"]],
                     )
                     found = state.votes(products, self.together, sign, xp, count)

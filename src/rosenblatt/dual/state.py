@@ -58,14 +58,6 @@ def sum_steps(updates: Array, steps: Array, outputs: int, support: int) -> Array
     return sums.astype(np.float64).reshape(outputs, support)
 
 
-def vote(
-    products: Array, updates: Array, lasted: Array, sign_of_zero: float, scores: Array, votes: Array
-) -> None:
-    """Let the weights before each update vote as often as they lasted."""
-    best = np.zeros(products.shape[1], np.int64)
-    cpu.vote(products, updates, lasted, sign_of_zero, scores, best, votes)
-
-
 class DualFacts(TypedDict):
     """What a model file says of the dual form besides its state."""
 
@@ -74,7 +66,7 @@ class DualFacts(TypedDict):
     intercept_step: float
 
 
-@dataclass(kw_only=True)
+@dataclass
 class DualState:
     """The support rows and their coefficients.
 
@@ -109,18 +101,9 @@ class DualState:
     @classmethod
     def empty(cls, outputs: int, support: Any) -> "DualState":
         """Return the function that is 0 everywhere; ``support`` has no rows, in the layout of X."""
-        nothing = np.zeros((outputs, 0))
-        return cls(
-            numbers=np.zeros(0, np.int64),
-            support=support,
-            coef=nothing,
-            missing=nothing,
-            bias=np.zeros(outputs),
-            missing_bias=np.zeros(outputs),
-            seen=np.zeros(outputs, np.int64),
-            matrix=np.zeros((0, 0)),
-            updates=np.empty(0, UPDATES),
-        )
+        nothing, zeros, numbers = np.zeros((outputs, 0)), np.zeros(outputs), np.zeros(0, np.int64)
+        seen, matrix = np.zeros(outputs, np.int64), np.zeros((0, 0))
+        return cls(numbers, support, nothing, nothing, zeros, zeros, seen, matrix, join_updates([]))
 
     def sweep(self, task: Task, order: Array, most: int | None) -> Iterator[SweepResult]:
         """Learn from the rows in an order, block by block."""
@@ -200,19 +183,25 @@ class DualState:
         return sum_steps(updates, steps, *shape), biases
 
     def votes(
-        self, products: Any, together: bool, sign_of_zero: float, xp: Any = np, vote: Any = vote
+        self, products: Any, together: bool, sign: float, xp: Any = np, vote: Any = cpu.vote
     ) -> Any:
-        """Return the share of the votes for each output, from kernel values of the support."""
+        """Return the share of the votes for each output, from kernel values of the support.
+
+        ``sign`` is that of a score of 0; ``vote`` is a kernel for arrays of ``xp``.
+        """
         updates, last = self.updates, self.seen.astype(np.float64)
         times, lasted = updates["time"], np.empty(len(updates))
         for group in self.group_updates(together):
             lasted[group] = np.diff(times[group], prepend=0)
             last[... if together else updates["label"][group[0]]] -= times[group[-1]]
-        scores, votes = xp.zeros((2, len(last), products.shape[1]))
-        vote(products, updates, lasted, sign_of_zero, scores, votes)
+        names, count = ("place", "step", "bias_step", "label", "rival"), products.shape[1]
+        parts = [xp.asarray(np.ascontiguousarray(updates[name])) for name in names]
+        scores, votes = xp.zeros((2, len(last), count))
+        best = xp.zeros(count, np.int64)
+        vote(products, *parts, xp.asarray(lasted), sign, scores, best, votes)
         if together:
-            votes[scores.argmax(axis=0), xp.arange(products.shape[1])] += last[0]
+            votes[best, xp.arange(count)] += last[0]
         else:
-            signs = xp.where(scores == 0, sign_of_zero, xp.sign(scores))
+            signs = xp.where(scores == 0, sign, xp.sign(scores))
             votes += xp.asarray(last)[:, None] * signs
         return votes / xp.asarray(np.maximum(self.seen, 1))[:, None]

@@ -75,15 +75,17 @@ def replay(values, places, steps, labels, learning, start, scores, b, rule, log)
 
 
 @compiled
-def vote(products, updates, lasted, sign_of_zero, scores, best, out):
+def vote(
+    products, places, steps, bias_steps, labels, rivals, lasted, sign_of_zero, scores, best, out
+):
     """Before each update, let the weights vote as often as they lasted.
 
     A problem of its own votes by its sign, classes for the best one, of equals the first.
     ``scores`` and ``best``, the best class of each row, begin as zeros.
     """
-    for k in range(len(updates)):
-        y, rival, bias = updates[k]["label"], updates[k]["rival"], updates[k]["bias_step"]
-        line, step, votes = products[updates[k]["place"]], updates[k]["step"], lasted[k]
+    for k in range(len(places)):
+        y, rival, votes = labels[k], rivals[k], lasted[k]
+        line, step, bias = products[places[k]], steps[k], bias_steps[k]
         own, count = scores[y], out[y]
         if rival == y:
             tie = votes * sign_of_zero

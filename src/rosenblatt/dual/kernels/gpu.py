@@ -23,6 +23,7 @@ SIMULATED = bool(config.ENABLE_CUDASIM)
 THREADS = 4 if SIMULATED else 1024
 NONE = 2**31 - 1
 measure = cuda.jit(device=True)(cpu.measure.py_func)
+best_after = cuda.jit(device=True)(cpu.best_after.py_func)
 
 
 @cuda.jit(device=True)
@@ -83,7 +84,9 @@ def replay(problems, values, steps, labels, scores, b, above, below, bias_step, 
 
 
 @cuda.jit
-def vote(values, places, steps, bias_steps, labels, rivals, lasted, sign_of_zero, scores, out):
+def vote(
+    values, places, steps, bias_steps, labels, rivals, lasted, sign_of_zero, scores, best, out
+):
     """Before each update, let the weights vote as often as they lasted; one thread per row."""
     u = cuda.grid(1)
     if u >= values.shape[1]:
@@ -94,11 +97,9 @@ def vote(values, places, steps, bias_steps, labels, rivals, lasted, sign_of_zero
         if rival == y:
             a = scores[y, u]
             out[y, u] += votes if a > 0.0 else (-votes if a < 0.0 else votes * sign_of_zero)
+            scores[y, u] += change
         else:
-            best = 0
-            for c in range(1, len(scores)):
-                if scores[c, u] > scores[best, u]:
-                    best = c
-            out[best, u] += votes
+            out[best[u], u] += votes
+            scores[y, u] += change
             scores[rival, u] -= change
-        scores[y, u] += change
+            best[u] = best_after(scores, best[u], y, rival, u)

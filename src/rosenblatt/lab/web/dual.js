@@ -33,12 +33,12 @@ export class Kernel {
 /** A value to a power, by squaring when it is whole. */
 export function power(value, degree) {
 	if (!Number.isInteger(degree) || degree < 1) return value ** degree;
-	const odd = [];
-	for (; degree > 1; degree >>= 1) {
-		if (degree & 1) odd.push(value);
-		value *= value;
+	let found = value;
+	for (const bit of degree.toString(2).slice(1)) {
+		found *= found;
+		if (bit === "1") found *= value;
 	}
-	return odd.reduce((product, factor) => product * factor, value);
+	return found;
 }
 
 /** What is learnt in the dual form, for two classes: a solution for `Run`. */
@@ -55,7 +55,7 @@ export class DualState {
 		this.steps = memory.allocate(8 * n);
 		this.scoresAt = memory.allocate(8 * n);
 		this.b = memory.put(Float64Array, [0]);
-		this.log = memory.allocate(32 * (n + 1));
+		this.log = memory.allocate(72 * (n + 1));
 		this.learning = memory.put(Uint8Array, [1]);
 		this.scores = new Float64Array(n); // of all rows, in their own order
 		this.seen = this.mistakes = 0;
@@ -74,10 +74,10 @@ export class DualState {
 		while (start < this.n) {
 			this.engine.call("dual_perceptron", this.lines, this.places, this.n, this.steps, start, this.scoresAt, this.b,
 				this.above, this.below, this.interceptStep, this.log, this.n, this.learning, this.engine.out);
-			const position = this.engine.result(0), made = this.engine.result(1), loss = this.engine.result(2);
+			const position = this.engine.result(0), made = this.engine.result(1);
 			let update = null;
 			if (made) {
-				const [at] = view(Int32Array, this.log, 1), [margin, step] = view(Float64Array, this.log + 16, 2);
+				const [at] = view(Int32Array, this.log, 1), [step, , margin] = view(Float64Array, this.log + 40, 3);
 				update = { position: at, rival: 0, margin, step };
 				this.mistakes += 1;
 			}
@@ -88,7 +88,7 @@ export class DualState {
 			rows.forEach((i, t) => (this.scores[i] = scores[t]));
 			if (made || position === this.n) {
 				const errors = update ? Number(update.margin <= 0) : 0;
-				yield { position, update, errors, loss, rows: position - before };
+				yield { position, update, errors, loss: update && update.margin < 0 ? -update.margin : 0, rows: position - before };
 				before = position;
 			}
 			start = position;

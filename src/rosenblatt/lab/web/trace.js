@@ -220,8 +220,9 @@ export function countVotes(engine, trace, settings, moment, places) {
 		const zero = { positive: 1, negative: -1 }[settings.ties] ?? 0, put = (values) => memory.put(Float64Array, values);
 		const out = put(new Float64Array(count));
 		engine.call("perceptron_votes", put(new Float64Array(count)), put(products), rows.length, count,
-			memory.put(Uint32Array, made.map((row) => place.get(row))), put(made.map((row) => (trace.y[row] > 0 ? 1 : -1))),
-			put(made.map(() => trace.interceptStep)), made.length, put(ends.map((time, k) => time - (k ? ends[k - 1] : 0))), zero, out);
+			memory.put(Uint32Array, made.map((row) => place.get(row))), memory.put(Uint32Array, made.map(() => 0)), put(made.map((row) => (trace.y[row] > 0 ? 1 : -1))),
+			put(made.map(() => trace.interceptStep)), made.length, put(ends.map((time, k) => time - (k ? ends[k - 1] : 0))),
+			memory.put(BigInt64Array, places.map(() => 0n)), zero, out);
 		return memory.view(Float64Array, out, count).map((share) => share / (trace.seen[moment] || 1));
 	} finally {
 		memory.release(mark);

@@ -75,21 +75,6 @@ def test_a_model_that_was_away_predicts_and_learns_on_bit_for_bit(solution, form
             assert_same_state(*states)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("solution", ["last", "average"])
-def test_batches_with_a_break_equal_batches_without_on_real_numbers(solution, layout, tmp_path):
-    rows, y = blobs(60, 7, classes=3)
-    rows = LAYOUTS[layout](rows)
-    whole, broken = (Perceptron(solution=solution) for _ in range(2))
-    for begin in range(0, 60, 20):
-        batch = slice(begin, begin + 20)
-        whole.partial_fit(rows[batch], y[batch], classes=range(3))
-        broken.partial_fit(rows[batch], y[batch], classes=range(3))
-        save_model(tmp_path / "model", broken.to_model())
-        broken = Perceptron.from_model(load_model(tmp_path / "model"))
-    assert_same_arrays(broken.decision_function(rows), whole.decision_function(rows))
-
-
 @pytest.mark.parametrize(
     "classes",
     [

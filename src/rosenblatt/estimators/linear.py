@@ -282,26 +282,19 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         return check_indicator(labels)
 
     def _encode(self, y: Array) -> tuple[Array, Array]:
-        return super()._encode(y) if y.ndim == 1 else (np.arange(y.shape[1]), y)
+        if y.ndim == 1:
+            return super()._encode(y)
+        classes = np.arange(y.shape[1])
+        return classes, self._number(y, classes)
 
     def _number(self, y: Array, classes: Array) -> Array:
         if y.ndim == 1:
             return super()._number(y, classes)
         if y.shape[1] != len(classes):
             raise ValueError(f"y has {y.shape[1]} columns; there are {len(classes)} labels.")
-        return y
-
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, reset: bool, eval_set: Any = None
-    ) -> Prepared:
-        given = super()._prepare(X, y, sample_weight, reset, eval_set)
-        self._refuse_calibrated_sets(given.rows.codes)
-        return given
-
-    def _refuse_calibrated_sets(self, y: Array) -> None:
-        """Raise ValueError for probabilities of label sets."""
-        if y.ndim == 2 and self.calibrate:
+        if self.calibrate:
             raise ValueError("calibrate=True needs rows with one label each; leave it out.")
+        return y
 
     def _refuse_label_sets(self, method: str, instead: str) -> None:
         """Raise ValueError in a method for rows with one label each."""
@@ -341,7 +334,6 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             classes = np.arange(y.shape[1])
         known = self._resolve_classes(classes, first)
         codes = self._number(y, known)
-        self._refuse_calibrated_sets(codes)
         weights = self._weigh_batch(known, codes, sample_weight)
         if first:
             self.classes_ = known

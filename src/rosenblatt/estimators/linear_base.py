@@ -293,7 +293,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             metric = self._values().get("metric", "error")
             run.after_epoch = partial(print_epoch, run, measured, metric)
         if given.held_out is not None and self.early_stopping:
-            run.validate = learner.validator(*given.held_out)
+            run.validate = partial(learner.validate, *given.held_out)
         return run
 
     def _train(

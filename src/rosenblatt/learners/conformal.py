@@ -10,6 +10,7 @@ from ..data.rows import Array, rows_between
 from ..parameters import ParameterError, finite_number
 from ..training.conformal import count_needed
 from ..training.history import Count
+from ..training.solutions import undo_on_error
 
 if TYPE_CHECKING:
     from .linear import LinearLearner, TrainingRows
@@ -76,9 +77,8 @@ def learn_in_turn(
 
     The scores, and so the sets and intervals, do not depend on how a stream is cut into batches.
     """
-    undo = [state.snapshot(given.rows) for state in learner.states]
     count, found = Count(), list[Array]()
-    try:
+    with undo_on_error(learner.states, given.rows):
         for state in learner.states:
             state.widen(given.width)
         for row in given.row_order.tolist():
@@ -91,10 +91,6 @@ def learn_in_turn(
             )
             found.append(learner.score_one(one.rows))
             count.add(learner.learn_at_once(one, None if wrong is None else wrong[some]))
-    except BaseException:
-        for restore in undo:
-            restore()
-        raise
     if found and learner.conformal is not None:
         codes = given.codes[given.row_order]
         learner.conformal.add(learner.target.nonconformity(np.concatenate(found), codes))

@@ -1,6 +1,6 @@
 """Linear models without scikit-learn: they learn from batches, all or nothing, and score them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
@@ -35,7 +35,7 @@ from ..training.conformal import Conformal
 from ..training.history import Count
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.scoring import Held, score_for_stopping
-from ..training.solutions import Last, new_state, zeros
+from ..training.solutions import Last, new_state, undo_on_error, zeros
 from ..training.tasks import LinearTask, Part, compute_steps, scores
 from . import add_class
 from .base import Learner, Use
@@ -300,22 +300,16 @@ class LinearLearner(Learner):
 
     def learn_at_once(self, given: TrainingRows, wrong: Array | None = None) -> Count:
         """Learn from rows as ``learn`` does, without a score of each row."""
-        undo = [state.snapshot(given.rows) for state in self.states]
         count = Count()
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                for problem, state in enumerate(self.states):
-                    task = self.task(given, problem)
-                    state.widen(task.width)
-                    for learnt in state.sweep(task, task.row_order, None):
-                        count.tally(learnt)
-                        if wrong is not None:
-                            task.mark_errors(learnt.updates, wrong)
-                    state.refuse_overflow(given.rows)
-        except BaseException:
-            for restore in undo:
-                restore()
-            raise
+        with undo_on_error(self.states, given.rows), np.errstate(over="ignore", invalid="ignore"):
+            for problem, state in enumerate(self.states):
+                task = self.task(given, problem)
+                state.widen(task.width)
+                for learnt in state.sweep(task, task.row_order, None):
+                    count.tally(learnt)
+                    if wrong is not None:
+                        task.mark_errors(learnt.updates, wrong)
+                state.refuse_overflow(given.rows)
         return count
 
     def learn_one(self, rows: Rows, code: float, weight: float = 1.0) -> None:
@@ -324,22 +318,16 @@ class LinearLearner(Learner):
         After an error nothing has changed.
         """
         before = None if self.conformal is None else self.score_one(rows)
-        undo = [state.snapshot(rows) for state in self.states]
-        try:
+        eta0, kind = self.parameters.get("eta0", 1.0) * weight, self.rule.labels.code_type
+        with undo_on_error(self.states, rows):
             for state, positive in zip(self.states, self.problems, strict=True):
-                eta0 = self.parameters.get("eta0", 1.0) * weight
                 step = eta0 if positive is None or code == positive else -eta0
-                kind = self.rule.labels.code_type
                 labels = np.array([code], kind) if positive is None else None
                 examples = Examples(rows, np.array([step], rows.values.dtype), labels)
                 task = self.make_task(examples, FIRST_ROW, self.width)
                 for learnt in state.sweep(task, FIRST_ROW, None):
                     if len(learnt.updates):
                         state.refuse_overflow(rows)
-        except BaseException:
-            for restore in undo:
-                restore()
-            raise
         if self.conformal is not None and before is not None and len(self.classes) != 1:
             self.conformal.add(self.target.nonconformity(before, np.array([code])))
 
@@ -408,27 +396,22 @@ class LinearLearner(Learner):
         wanted = np.column_stack([has_class(codes, k) for k in range(len(self.states))])
         return np.asarray(is_positive(activations, self.ties) == wanted)
 
-    def validator(self, X: Any, codes: Array) -> Callable[[list[int]], dict[int, float]]:
-        """Return a function that scores some problems on held-out rows by the metric."""
-
-        def validate(problems: list[int]) -> dict[int, float]:
-            return {k: self.validate(k, self.states[k], X, codes) for k in problems}
-
-        return validate
-
-    def validate(self, problem: int, state: Last, X: Any, codes: Array) -> float:
-        """Return the score of a state of one problem on the rows of a matrix, by the metric."""
-        weights, bias = state.coefficients()
-        activations = self.rule.labels.add_bias(X @ weights, bias)
-        if not len(self.classes):
-            return compute_r2(codes - activations, codes)
-        return self.validation_score(problem, activations, codes)
+    def validate(self, X: Any, codes: Array, problems: list[int]) -> dict[int, float]:
+        """Return the scores of some problems, by their numbers, on the rows of a matrix."""
+        found = {}
+        for problem in problems:
+            weights, bias = self.states[problem].coefficients()
+            activations = self.rule.labels.add_bias(X @ weights, bias)
+            found[problem] = self.validation_score(problem, activations, codes)
+        return found
 
     def validation_score(self, problem: int, activations: Array, codes: Array) -> float:
         """Return the score of one problem by its activations of held-out rows; more is better.
 
-        That is the accuracy, unless another metric is stated.
+        That is the accuracy, unless another metric is stated; of numbers the R².
         """
+        if not len(self.classes):
+            return compute_r2(codes - activations, codes)
         positive = self.problems[problem]
         if positive is not None:
             activations, codes = activations.ravel(), has_class(codes, positive).astype(np.intp)

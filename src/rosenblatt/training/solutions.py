@@ -7,6 +7,7 @@ that they can be copied, mixed, saved, checked and continued.
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -181,6 +182,18 @@ class Last:
         if not all(np.isfinite(each[places]).all() for each, places in self.changing_places(rows)):
             raise overflow(self.weights.dtype)
         refuse_lost(self.weights[find_columns(rows, len(self.weights))], self.mistakes, [rows])
+
+
+@contextmanager
+def undo_on_error(states: list[Last], rows: Rows) -> Iterator[None]:
+    """Undo after an error all changes of some states by learning from some rows."""
+    undo = [state.snapshot(rows) for state in states]
+    try:
+        yield
+    except BaseException:
+        for restore in undo:
+            restore()
+        raise
 
 
 def find_columns(rows: Rows, width: int) -> Any:

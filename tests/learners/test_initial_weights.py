@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from rosenblatt.learners.initial_weights import make_initial_weights
+from rosenblatt.learners.initial_weights import make_initial_weights, refuse_too_many
+
+from ..reading.samples import refused
 
 
 @pytest.mark.parametrize("together", [True, False])
@@ -27,3 +29,9 @@ def test_each_problem_gets_its_row_of_the_coefficients(together):
 def test_others_are_refused(start, match):
     with pytest.raises(ValueError, match=match):
         make_initial_weights(start, 2, (3, np.float64), False)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2])  # numbers to predict have no classes
+def test_more_weights_than_there_is_memory_for_are_refused(n_classes):
+    with refused("too-many-weights"):
+        refuse_too_many(2**32 - 1, n_classes)

@@ -12,12 +12,13 @@ MOST_WEIGHTS = 2**28  # 3 GB with their average
 
 
 def refuse_too_many(width: int, n_classes: int) -> None:
-    """Refuse more weights than there is memory for."""
-    if width * n_classes > MOST_WEIGHTS:
+    """Refuse more weights than there is memory for; numbers to predict have no classes."""
+    weights = width * max(n_classes, 1)
+    if weights > MOST_WEIGHTS:
         raise ParameterError(
-            f"{width:,} columns for {n_classes} classes are {width * n_classes:,} weights, and at "
-            f"most {MOST_WEIGHTS:,} are kept; hash into fewer columns with a smaller bits, or "
-            "number them without gaps.",
+            f"{width:,} columns for {n_classes} classes are {weights:,} weights, and at most "
+            f"{MOST_WEIGHTS:,} are kept; hash into fewer columns with a smaller bits, or number "
+            "them without gaps.",
             code="too-many-weights",
         )
 

@@ -128,19 +128,6 @@ def test_a_client_need_not_be_the_default():
     assert model.n_iter_ > 0
 
 
-def test_tasks_have_names_to_read(client):
-    names = set()
-    X, y = blobs(60, 4)
-
-    def note(done):
-        names.update(
-            client.run_on_scheduler(lambda dask_scheduler: [*dask_scheduler.task_prefixes])
-        )
-
-    fit(Perceptron(max_iter=2), *cut(X, y, [30, 30]), client=client, report=note)
-    assert {"perceptron-prepare", "perceptron-learn", "perceptron-mix"} <= names
-
-
 def test_workers_that_never_come_are_told_before_the_first_epoch():
     with threads(1) as client:
         lose_workers(client)

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from rosenblatt import KernelPerceptron, Perceptron
+from rosenblatt import Perceptron
 from rosenblatt.cluster import fit
 from rosenblatt.cluster.fitting import check_supported
-from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.parameters import LINEAR, ParameterError
-from rosenblatt.storage.file import load_model
 from rosenblatt.training.rules import RULES
 
 from ..conftest import FORMS, blobs, form_parameters
@@ -136,33 +134,6 @@ def test_a_stream_without_weights_is_refused(client, tmp_path):
         fit(Perceptron(order="fixed", max_iter=1), path, client=client)
 
 
-@pytest.mark.parametrize("ties", ["positive", "negative"])
-def test_a_saved_model_decides_ties_as_the_estimator_does(client, tmp_path, ties):
-    X, y = np.array([[1.0, 0], [-1, 0], [2, 0], [-2, 0]]), np.array([1, 0, 1, 0])
-    settings = {"ties": ties, "fit_intercept": False, "order": "fixed", "verbose": 0}
-    on_boundary = np.array([[0.0, 5.0]])
-    for way in ("estimator", "checkpoint"):
-        path = tmp_path / way
-        model = fit(Perceptron(**settings), *cut(X, y, [2, 2]), client=client, checkpoint=path)
-        if way == "estimator":
-            model.save(path)
-        kept = load_model(path)
-        assert kept.parameters["ties"] == ties
-        activations = on_boundary @ model.coef_.T
-        assert LinearLearner.from_model(kept).choose(activations.ravel()).tolist() == [
-            int(ties == "positive")
-        ]
-        assert model.predict(on_boundary).tolist() == [int(ties == "positive")]
-
-
-def test_the_model_file_has_the_parameters_that_were_given(client, tmp_path):
-    X, y = blobs(20, 3)
-    given = {"verbose": 1, "max_iter": 2, "class_weight": "balanced", "random_state": 3}
-    path = tmp_path / "model"
-    fit(Perceptron(**given), *cut(X, y, [10, 10]), client=client, checkpoint=path)
-    assert load_model(path).parameters == Perceptron(**given).get_params()
-
-
 def test_only_plain_runs_are_for_the_theory(client):
     X, y = np.array([[1.0], [-1.0]]), np.array([1, 0])
     weights = da.from_array(np.array([1.0, 2.0]), chunks=2)
@@ -172,11 +143,6 @@ def test_only_plain_runs_are_for_the_theory(client):
     assert weighted.mixing_.bound is None
     with pytest.raises(ValueError, match="without margin, weights"):
         weighted.last_weights()
-
-
-def test_only_perceptrons_are_mixed(client):
-    with pytest.raises(TypeError, match="KernelPerceptron cannot be trained on a cluster"):
-        fit(KernelPerceptron(), *cut(*blobs(20, 3), [20]), client=client)
 
 
 def test_a_rule_that_keeps_more_than_weights_goes_from_partition_to_partition():

@@ -74,13 +74,6 @@ def test_the_command_speaks_json_and_refuses(client, tmp_path):
         assert refusal.value.code == code
 
 
-def test_sentences_are_refused(tmp_path):
-    (tmp_path / "1.tagged").write_text("the/DET dog/NOUN barks/VERB\n")
-    with pytest.raises(ParameterError) as refusal:
-        train(str(tmp_path / "1.tagged"), {}, FileJob(Request()), "nowhere")
-    assert refusal.value.code == "cluster-rows"
-
-
 def test_the_model_does_not_know_of_the_screen(client, tmp_path):
     X, y = blobs(60, 4)
     path = rows_file(tmp_path / "rows.svm", X, y)

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from rosenblatt import ALMA, AROW, SCW, PassiveAggressive, Perceptron, radius
 from rosenblatt.cluster import fit
-from rosenblatt.cluster.mixing import SparseWeights, Sums, add_sums, add_up, mix_into, pack
+from rosenblatt.cluster.mixing import add_up, mix_into, pack
 from rosenblatt.cluster.partitions import make_batch
 from rosenblatt.cluster.rows import (
     begin_learner,
@@ -18,7 +18,6 @@ from rosenblatt.cluster.rows import (
     summarize_partition,
 )
 from rosenblatt.cluster.worker_tasks import learn
-from rosenblatt.training.history import Epoch
 
 from .. import reference
 from ..conftest import FORMS, blobs, csr, examples, form_parameters
@@ -37,18 +36,6 @@ def test_sums_of_parts_mix_as_the_twin_does(rows, data, mix):
     weights, bias = mixed_here(X, y, lengths, mix, settings).coefficients()
     np.testing.assert_allclose(weights, twin.coef_[0], atol=1e-12)
     np.testing.assert_allclose(bias, twin.intercept_, atol=1e-12)
-
-
-def test_sums_add_up_by_key():
-    """Numbers without a key come first."""
-    epoch = Epoch(1, 5, 2, 2, 0.5)
-    one = SparseWeights(10, np.array([2, 9], np.uint8), np.array([[0.5, 3.0, 1.0]]))
-    other = SparseWeights(10, np.array([2, 5], np.uint8), np.array([[1.5, 1.0, 7.0]]))
-    both = add_sums([Sums(1.0, each, (epoch,), each.nbytes) for each in (one, other)])
-    assert both.share == 2
-    assert both.epochs == (epoch, epoch)
-    assert both.vectors.keys.tolist() == [2, 5, 9]
-    assert both.vectors.values.tolist() == [[2.0, 4.0, 7.0, 1.0]]
 
 
 RULES = {AROW: lambda: reference.AROWRule(), SCW: lambda: reference.SCWRule()}

@@ -184,10 +184,3 @@ def test_streams_grow_wider_and_know_late_labels(client, tmp_path):
         np.testing.assert_allclose(model.coef_, twin.coef_, atol=1e-6)
     with pytest.raises(ValueError, match="label 2"):
         fit(Perceptron(**settings), paths, client=client, batch_bytes=1000, classes=[0, 1])
-
-
-def test_labels_of_files_are_named_as_they_are_typed(client, tmp_path):
-    path = tmp_path / "rows.svm"
-    path.write_text("0 1:1\n1 1:-1\n")
-    model = fit(Perceptron(), path, client=client, classes=["0", "1", "2"])
-    assert model.classes_.tolist() == [0, 1, 2]

@@ -7,14 +7,12 @@ import pytest
 
 import rosenblatt
 from rosenblatt import AROW, Perceptron
-from rosenblatt.access import Tokens
-from rosenblatt.service.app import Service
 from rosenblatt.service.learning import Learning
 from rosenblatt.service.replay import Replay
 from rosenblatt.storage.file import load_model
 
 from .conftest import examples, replayed, trained
-from .test_app import Client, client_of
+from .test_app import client_of
 
 quiet = lambda sentence: None  # noqa: E731
 
@@ -107,24 +105,6 @@ def test_a_service_that_does_not_learn_does_not_change(learning):
     for method, path in (("DELETE", "/examples/1"), ("PUT", "/model")):
         answer = client.ask(method, path, content=b"{}")
         assert (answer.status_code, answer.json()["code"]) == (403, "does-not-learn")
-
-
-def test_changes_need_a_token_for_admin(learning, tmp_path):
-    given = {role: f"a token to {role}, long enough" for role in ("learn", "admin")}
-    (tmp_path / "tokens").write_text("".join(f"{role} {given[role]}\n" for role in given))
-    tokens = Tokens(tmp_path / "tokens")
-    service = Service(lambda: learning.predictor, learning, tokens=tokens)
-    client = Client(service)
-    for method, path in (
-        ("DELETE", "/examples/1"),
-        ("PUT", "/model"),
-        ("POST", "/model/rollback"),
-    ):
-        assert client.ask(method, path).status_code == 401
-        token = {"authorization": f"Bearer {given['learn']}"}
-        assert client.ask(method, path, headers=token).status_code == 403
-        token = {"authorization": f"Bearer {given['admin']}"}
-        assert client.ask(method, path, headers=token).status_code not in (401, 403, 500)
 
 
 # Kinds of models

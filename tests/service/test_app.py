@@ -85,16 +85,6 @@ def test_every_form_of_body_says_the_same(client):
         )
 
 
-def test_more_classes_have_a_score_each(tmp_path):
-    rows = [{"a": k, "kind": "xyz"[k % 3]} for k in range(9)]
-    path = trained(tmp_path / "m", rows, text=(), bits=None)
-    learning = Learning(path, None, print)
-    answer = client_of(learning).post("/predict", json=rows).json()
-    assert answer["labels"] == rosenblatt.load(path).predict(rows).tolist()
-    assert [len(scores) for scores in answer["scores"]] == [3] * 9
-    learning.log.close()
-
-
 def test_learning_is_acknowledged_and_seen(client, learning):
     rows = examples(30)
     before = client.post("/predict", json=rows).json()
@@ -143,23 +133,6 @@ def test_the_model_file_has_all_that_was_acknowledged(client, tmp_path):
     from rosenblatt.storage.file import load_model
 
     assert load_model(tmp_path / "got").facts["service"]["sequence"] == 10
-
-
-def test_metrics_health_and_schema(client):
-    client.post("/learn", json=examples(10))
-    client.post("/predict", content="{")
-    text = client.get("/metrics").text
-    assert 'rosenblatt_requests_total{path="/learn",status="202"} 1.0\n' in text
-    assert 'rosenblatt_requests_total{path="/predict",status="400"} 1.0\n' in text
-    assert 'rosenblatt_rows_total{path="/learn"} 10.0\n' in text
-    assert "rosenblatt_writable 1.0\n" in text
-    for line in text.splitlines():
-        assert line.startswith("# ") or len(line.split()) == 2
-    assert client.get("/healthz").json() == {"status": "ok", "learning": True, "failure": None}
-    schema = client.get("/openapi.json").json()
-    assert set(schema["paths"]) >= {"/predict", "/learn", "/model", "/metrics", "/healthz"}
-    body = schema["paths"]["/learn"]["post"]["requestBody"]["content"]["application/json"]
-    assert body["schema"]["anyOf"][0]["properties"]["kind"] == {"enum": ["big", "small"]}
 
 
 # What is refused

@@ -5,13 +5,12 @@ import os
 import threading
 import time
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
 from rosenblatt.service.create import new_model
 from rosenblatt.service.learning import Job, Keeping, Learning
-from rosenblatt.service.log import Log, LogError, LogLock, acknowledged_path
+from rosenblatt.service.log import Log, LogError, LogLock
 from rosenblatt.service.replay import find_difference, find_first_difference, log_path, read_log
 from rosenblatt.storage.file import load_model, save_model
 
@@ -270,14 +269,6 @@ def test_last_bits_are_told_from_damage(model):
     assert not find_difference(load_model(model), kept).is_rounding
     kept.states[0].mistakes += 1
     assert not find_difference(load_model(model), kept).is_rounding
-
-
-def test_files_beside_a_log_are_private(model):
-    learning, _ = silent(model)
-    taught(learning, examples(1))
-    for path in (acknowledged_path(log_path(model)), Path(f"{log_path(model)}-lock")):
-        assert path.stat().st_mode & 0o777 == 0o600
-    learning.stop()
 
 
 def test_the_rows_of_the_log_are_listed(learning):

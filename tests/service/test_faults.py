@@ -72,7 +72,8 @@ def test_others_do_not_read_the_log_and_the_model(serve, model):
     service = serve(model, "--learn")
     assert service.learn(examples(3))[0] == 202
     assert service.stop()[0] == 0
-    for path in (model, log_path(model), acknowledged_path(log_path(model))):
+    log = log_path(model)
+    for path in (model, log, acknowledged_path(log), log.with_name(f"{log.name}-lock")):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 

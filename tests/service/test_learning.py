@@ -87,21 +87,6 @@ def test_a_service_goes_on_where_it_was_left(model):
     assert model.read_bytes() == replayed(model)
 
 
-def test_what_the_snapshot_lacks_is_learnt_from_the_log(model):
-    early = model.read_bytes()
-    learning, _ = silent(model)
-    taught(learning, examples(25))
-    learning.stop()
-    late = model.read_bytes()
-    model.write_bytes(early)  # as before the first snapshot
-    learning, said = silent(model)
-    assert said == [f"25 examples were learnt again from {log_path(model)}."]
-    learning.call(learning.snapshot).result(10)
-    assert model.read_bytes() == late
-    learning.stop()
-    assert model.read_bytes() == late
-
-
 def test_a_corrupt_snapshot_is_rebuilt_from_the_log(model):
     learning, _ = silent(model)
     taught(learning, examples(25))

@@ -82,14 +82,6 @@ def test_after_an_error_nothing_of_a_group_is_there_and_the_log_goes_on(log):
     assert texts(log) == ["a", "d"]
 
 
-def test_a_clock_that_jumps_does_not_pin_later_times(log, monkeypatch):
-    for now in (time_of(3), time_of(9000), time_of(4)):
-        monkeypatch.setattr(time, "time", lambda now=now: now)
-        log.append(["a"])
-    received = log.connection.execute("SELECT received FROM examples ORDER BY sequence").fetchall()
-    assert [when for (when,) in received[1:]] == [time_of(3), time_of(9000), time_of(4)]
-
-
 def test_examples_are_forgotten_behind_an_old_model_only(log, monkeypatch):
     for day, text in enumerate("abcdef", 1):
         monkeypatch.setattr(time, "time", lambda day=day: time_of(day))

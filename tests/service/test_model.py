@@ -163,16 +163,3 @@ def test_numbers_are_predicted_and_learnt_however_they_come(tmp_path, rule):
     every = wanted.make_predictor().answer(rows[:2], 99)["explanations"]
     sums = [sum(one["contribution"] for one in explained) for explained in every]
     assert sums == pytest.approx(answer["labels"], rel=1e-3)
-
-
-def test_intervals_do_not_depend_on_how_examples_come(tmp_path):
-    rows = number_rows(90)
-    path = trained(tmp_path / "m", rows[:60], label="price", calibrate="conformal")
-    one, other = served(path), served(path)
-    for row in rows[60:]:
-        one.learn(one.maker.make([row], labelled=True))
-    other.learn(other.maker.make(rows[60:], labelled=True))
-    assert content(one, tmp_path) == content(other, tmp_path)
-    low, high = one.make_predictor().answer(rows[:1], coverage=0.9)["intervals"][0]
-    assert low < one.make_predictor().answer(rows[:1])["labels"][0] < high
-    assert one.learner.conformal.rows == 30

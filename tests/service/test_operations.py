@@ -166,6 +166,10 @@ def test_json_logs_have_a_line_for_each_request(serve, model):
         ("GET", "/metrics", "predict"),
         ("POST", "/learn", "learn"),
         ("GET", "/model.safetensors", "admin"),
+        ("GET", "/examples", "admin"),
+        ("DELETE", "/examples/1", "admin"),
+        ("PUT", "/model", "admin"),
+        ("POST", "/model/rollback", "admin"),
     ],
 )
 def test_a_token_allows_what_its_role_may(learning, tmp_path, method, path, role):

@@ -417,8 +417,7 @@ class Service:
         """Change the model in a thread; predictions and learning continue meanwhile."""
         learning = self.check_learning()
         try:
-            changed = await asyncio.to_thread(function, learning, *given)
-            return Learnt(changed.sequence, changed.examples)
+            return Learnt(*await asyncio.to_thread(function, learning, *given))
         except RequestError:
             raise
         except OSError as error:

@@ -5,7 +5,6 @@ Each is prepared while the service predicts and learns, then done between two gr
 
 import re
 from collections.abc import Collection
-from typing import NamedTuple
 
 from ..storage.file import load_model
 from .learning import Learning
@@ -19,11 +18,8 @@ IMPOSSIBLE = "impossible-change"  # with this log
 RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
 
 
-class Changed(NamedTuple):
-    """The number of the last row of the log after a change, and how many examples it was about."""
-
-    sequence: int
-    examples: int = 0
+Changed = tuple[int, int]
+"""The number of the last row of the log after a change, and how many examples it was about."""
 
 
 def parse_numbers(text: str) -> list[int]:
@@ -68,7 +64,7 @@ def forget(learning: Learning, numbers: Collection[int]) -> Changed:
             learning.call(lambda: learning.forget(served, left)).result()
         elif log.is_erasing:  # the examples of an earlier request
             learning.call(learning.erase).result()
-    return Changed(learning.served.sequence, len(left))
+    return learning.served.sequence, len(left)
 
 
 def roll_back(learning: Learning, number: int) -> Changed:
@@ -78,7 +74,7 @@ def roll_back(learning: Learning, number: int) -> Changed:
             served = Replay(log, learning.say).rebuild(number)
         except ValueError as error:
             raise RequestError(409, IMPOSSIBLE, str(error)) from None
-        return Changed(learning.call(lambda: learning.change(served, "rollback", number)).result())
+        return learning.call(lambda: learning.change(served, "rollback", number)).result(), 0
 
 
 def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
@@ -97,5 +93,4 @@ def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
                 )
         if learning.served.most_classes is not None:
             served.check_growing()
-        change = learning.call(lambda: learning.change(served, "model", model=data))
-        return Changed(change.result())
+        return learning.call(lambda: learning.change(served, "model", model=data)).result(), 0

@@ -478,13 +478,6 @@ def test_document_004_scale_is_irrelevant(X, y):
     assert np.array_equal(two.predict(X), one.predict(X))
 
 
-def test_document_004_without_features_never_settles():
-    nothing, y = np.zeros((2, 1)), [1, -1]
-    model = Perceptron(order="fixed", max_iter=1000).fit(nothing, y)
-    assert model.stop_reason_ == "max_iter"
-    assert model.n_mistakes_ == 2000
-
-
 def combined(degree):
     """A perceptron on all products of up to so many features."""
     products = PolynomialFeatures(degree, interaction_only=True, include_bias=False)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.patches import StepPatch
-from sklearn.datasets import load_iris, make_circles
+from sklearn.datasets import make_circles
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
@@ -15,7 +15,7 @@ from rosenblatt import Perceptron
 from rosenblatt.plots import BoundaryDisplay, ProjectionDisplay
 
 from ..conftest import blobs
-from .conftest import IRIS, XOR, apart, axlines, fitted, new_ax, points
+from .conftest import XOR, apart, axlines, fitted, new_ax, points
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -108,15 +108,6 @@ def test_ties_decide_what_is_wrong_on_the_boundary(ties, errors):
     display = BoundaryDisplay.from_weights([[0.0, 0.0]], [0.0], *XOR, ties=ties).plot(new_ax())
     assert display.errors == errors
     assert not axlines(display.ax_)  # zero weights have no boundary
-
-
-def test_classes_and_columns_have_their_names():
-    flowers = load_iris()
-    names = {"class_names": flowers.target_names, "feature_names": flowers.feature_names}
-    model = Perceptron(random_state=0).fit(*IRIS)
-    ax = BoundaryDisplay.from_estimator(model, *IRIS, **names).plot(new_ax()).ax_
-    assert list(points(ax))[:3] == ["setosa", "versicolor", "virginica"]
-    assert "mostly petal width (cm)" in ax.get_ylabel()
 
 
 @pytest.mark.parametrize("new", [[9.0, 9.0], [[9.0, 9.0], [-9.0, -9.0]]])

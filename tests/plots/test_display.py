@@ -8,9 +8,11 @@ from scipy.sparse import random_array
 from sklearn.svm import SVC
 
 from rosenblatt import Perceptron
+from rosenblatt.jobs.importances import Importance
 from rosenblatt.plots import (
     BoundaryDisplay,
     CertificateDisplay,
+    ImportanceDisplay,
     LearningAnimation,
     ProgressDisplay,
     ProjectionDisplay,
@@ -105,6 +107,9 @@ CALLS = {
     "are 3 classes": lambda: ProjectionDisplay.from_estimator(Perceptron().fit(*IRIS), *IRIS),
     "only one class": lambda: ProgressDisplay.from_data([[1.0], [2.0]], [1, 1]),
     "Expected a Perceptron": lambda: ProgressDisplay.from_estimator(SVC().fit(*XOR), *XOR),
+    "deviations of the columns are not known": lambda: ImportanceDisplay.from_importances(
+        [Importance(0, "a", [1.0], None, None)], np.array(["no", "yes"])
+    ),
     "ax has 1 axes": lambda: ProgressDisplay.from_data(*XOR).plot(new_ax()),
     "figure.bmp must end in .png, .svg": lambda: save_plot("figure.bmp", *XOR),
     "figure must end in": lambda: save_plot("figure", *XOR),

@@ -1,7 +1,6 @@
 """Bars of importances."""
 
 import numpy as np
-import pytest
 
 from rosenblatt.jobs.importances import Importance
 from rosenblatt.plots import ImportanceDisplay
@@ -25,11 +24,6 @@ def test_many_columns_and_classes():
     display = ImportanceDisplay.from_importances(found, np.array(list("abc")))
     assert len(display.names) == 30
     assert display.classes[:4] == ["a", "b", "b", "a"]
-
-
-def test_without_deviations_there_is_nothing_to_draw():
-    with pytest.raises(ValueError, match="not known"):
-        ImportanceDisplay.from_importances([Importance(0, "a", [1.0], None, None)], TWO)
 
 
 def test_bars_of_a_regressor():

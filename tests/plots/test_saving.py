@@ -40,13 +40,6 @@ def test_plot_draws_every_idea(capsys, tmp_path, what):
     assert (tmp_path / "iris.svg").stat().st_size > 5_000
 
 
-def test_plot_films_a_file(capsys, tmp_path):
-    (tmp_path / "rows.csv").write_text("a,kind,b\n0,no,1\n1,no,0\n4,yes,4\n5,yes,3\n")
-    arguments = (tmp_path / "rows.csv", "--label", "kind", "-o", tmp_path / "rows.gif")
-    assert run(capsys, "plot", *arguments)[0] == 0
-    assert (tmp_path / "rows.gif").read_bytes().startswith(b"GIF")
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -27,7 +27,7 @@ from .data import Data, Linear, check_fitted_data
 from .display import MOVING, TrainedDisplay, get_ending
 from .drawing import FAINT, draw_circles, format_number
 from .planes import Plane, choose_plane
-from .runs import count_updates, repeat_run
+from .runs import repeat_run
 
 WIDEST = 62, 46  # characters along the axes of a frame
 BEFORE, USED = "boundary before", "row of this update"
@@ -183,7 +183,7 @@ class LearningAnimation(TrainedDisplay):
         number, _, step = self.shown
         if step is None:
             return "Start: w = 0, b = 0"
-        when = f"Update {number:,} of {count_updates(self.model):,}, epoch {step.epoch}"
+        when = f"Update {number:,} of {self.frames[-1].number:,}, epoch {step.epoch}"
         if self.model.order == "batch":
             return f"{when}: the sum over {len(step.row):,} row{'s' * (len(step.row) > 1)}"
         names = dict(zip(self.data.classes.tolist(), self.data.class_names, strict=True))

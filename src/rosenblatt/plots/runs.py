@@ -19,7 +19,8 @@ def repeat_run(model: Perceptron, X: Any, y: ArrayLike, most: int) -> list[tuple
     For many rows it returns fewer of them, so that all rows can be scored after each within
     seconds, but at least 20.
     """
-    updates = count_updates(model)
+    passes = sum(epoch.mistakes > 0 for epoch in model.history_)
+    updates = passes if model.order == "batch" else model.n_mistakes_
     if updates > MOST_UPDATES:
         raise ValueError(
             f"The run made {updates:,} updates; at most {MOST_UPDATES:,} can be repeated one by "
@@ -45,10 +46,3 @@ def repeat_run(model: Perceptron, X: Any, y: ArrayLike, most: int) -> list[tuple
             "fit it with an integer as random_state."
         )
     return kept
-
-
-def count_updates(model: Perceptron) -> int:
-    """Count how often the weights of a fitted model changed; a batch changes them once."""
-    if model.order == "batch":
-        return sum(epoch.mistakes > 0 for epoch in model.history_)
-    return model.n_mistakes_

@@ -52,14 +52,7 @@ FORMS = {
     ),
     "004": Form("PerceptronTrain", {"order": "fixed"}),
 }
-DEFAULTS: dict[str, Any] = {
-    "ties": "mistake",
-    "order": "fixed",
-    "eta0": 1.0,
-    "intercept_step": 1.0,
-    "fit_intercept": True,
-    "measure": False,
-}
+TAKEN = "ties", "order", "eta0", "intercept_step", "fit_intercept", "measure"
 
 
 class FormUpdate(NamedTuple):
@@ -194,13 +187,14 @@ def train_form(
     """
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}; got {form!r}.")
-    chosen = DEFAULTS | dict(FORMS[form].parameters) | parameters
-    if unknown := parameters.keys() - DEFAULTS.keys():
-        raise ValueError(f"There is no parameter {min(unknown)}; use {', '.join(DEFAULTS)}.")
+    table = RULE_TABLE["perceptron"].parameters
+    usual = {name: table[name].default for name in TAKEN}
+    chosen = usual | dict(FORMS[form].parameters) | parameters
+    if unknown := parameters.keys() - set(TAKEN):
+        raise ValueError(f"There is no parameter {min(unknown)}; use {', '.join(TAKEN)}.")
     if chosen["order"] not in ORDERS:
         raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {chosen['order']!r}.")
     settings = chosen | {"max_iter": max_iter}
-    table = RULE_TABLE["perceptron"].parameters
     check_ranges(settings, {name: table[name] for name in settings})
     problem = check_problem(X, y)
     rows, signs = problem.X, problem.signs.astype(int).tolist()

@@ -28,7 +28,10 @@ def detect_delimited(
     source: Source, usual: str, recipe: FeatureRecipe, options: ReaderOptions
 ) -> Detected:
     """Find out how to read a CSV or TSV file; ``usual`` is the delimiter that its name implies."""
-    profile = profile_text(source, usual, recipe, options)
+    asked = recipe.header, recipe.delimiter, recipe.columns, recipe.label, recipe.id, recipe.text
+    key = repr((usual, *asked, recipe.ignore, options.category, options.skip_bad))
+    profile = source.profiles.get(key) or profile_text(source, usual, recipe, options)
+    source.profiles[key] = profile  # for other readers of the source
     if len(profile.columns) == 1 and recipe.label is not False and options.new:
         what = f"has only one column, {profile.columns.names[0][:40]!r}, and no label beside it"
         remedy = f"add a column, or divide cells by {usual!r}"

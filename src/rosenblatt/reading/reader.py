@@ -189,7 +189,7 @@ def read(
         refuse_options_of_others(kind, asked, options)
     reader = Reader(source, kind, detect(source, kind, recipe, options), options)
     reader.first_is_guessed = recipe.first is None
-    reader.reopen = partial(read, **stated)
+    reader.reopen = partial(read, **stated | {"path": source})
     if bits is not None and not reader.hashed:
         reader.add_notice("bits")
     return reader

@@ -22,10 +22,13 @@ class TableSource(Source):
         self.name, self.size = "the table", table.nbytes
         self.files, self.is_folder, self.encoding, self.blanks = [], False, None, False
         self.file = self.start = self.stream = None
+        self.profiles = {}
 
 
 def open_source(data: Any, encoding: str | None = None) -> Source:
-    """Make the source of a path, an open file or a table."""
+    """Make the source of a path, an open file or a table; one that is open already is kept."""
+    if isinstance(data, Source):
+        return data
     table = to_table(data)
     return Source(data, encoding) if table is None else TableSource(table)
 

@@ -1,5 +1,5 @@
 ARGS ?= --quick
-BENCHMARKS = $(filter-out benchmarks/measure.py benchmarks/sets.py,$(wildcard benchmarks/*.py))
+BENCHMARKS = $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py))
 
 .PHONY: help test quick slow lint size types wasm docs notebooks oldest bench pictures constraints package check $(BENCHMARKS)
 

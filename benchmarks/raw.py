@@ -249,7 +249,7 @@ def measure(one: RawSet, methods: list[str], splits: int) -> dict[str, np.ndarra
     for rows in rounds.split(np.zeros(len(one.y)), one.y):
         learnt, held = map(one.take, rows)
         for name in methods:
-            with multiprocessing.get_context("fork").Pool(1) as pool:
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
                 found[name].append(pool.apply(judge, (name, learnt, held)))
     return {name: np.array(all_) for name, all_ in found.items() if None not in all_}
 

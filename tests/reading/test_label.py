@@ -303,3 +303,18 @@ def test_an_empty_file_among_several_is_named(write):
     path = write("some-2.csv", "")
     with refused("empty", file=str(path)):
         whole(read(str(path).replace("some-2", "some-*")))
+
+
+@pytest.mark.parametrize("last", ["", "k"], ids=["empty", "constant"])
+def test_a_column_that_tells_nothing_apart_is_not_the_label(write, last):
+    path = write("t.csv", "a,kind,c\n" + "".join(f"{k},{'xy'[k % 2]},{last}\n" for k in range(60)))
+    assert read(path).recipe.label == "kind"
+    sorted_rows = "".join(f"{k % 7},{'xy'[k // 3000]}\n" for k in range(6000))
+    assert read(write("s.csv", "a,kind\n" + sorted_rows)).recipe.label == "kind"
+
+
+def test_a_dozen_numbers_with_decimals_are_numbers(write):
+    rows = "".join(f"{k},{1.25 + k % 12 * 1.3:.2f}\n" for k in range(300))
+    assert read(write("t.csv", "a,price\n" + rows), label="price").has_numbers
+    halves = "".join(f"{k},{k % 6 / 2}\n" for k in range(300))
+    assert read(write("h.csv", "a,stars\n" + halves), label="stars").has_classes

@@ -582,8 +582,9 @@ def has_few_rows(reader: Reader) -> bool:
     source = reader.source
     if isinstance(source, TableSource):
         return bool(source.table.num_rows < QUICK_FEWEST_ROWS)
-    lines = source.head(SAMPLE).count(b"\n")
-    return reader.format not in COLUMNAR and lines < QUICK_FEWEST_ROWS
+    head = source.head(SAMPLE)
+    ends = len(head) < SAMPLE and reader.format not in COLUMNAR
+    return ends and head.count(b"\n") < QUICK_FEWEST_ROWS
 
 
 def refuse_untunable(job: FileJob) -> None:

@@ -13,7 +13,7 @@ from ..data.targets import ClassTarget, LabelCounts, NumberTarget
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
-from ..reading.notices import left_out
+from ..reading.notices import Notice, left_out
 from ..reading.reader import (
     Peeked,
     Reader,
@@ -92,14 +92,20 @@ def train_once(reader: Reader, job: FileJob) -> Model:
         reader.complete_recipe(watch(job.reporter))
     if plan.unresolved:
         plan = plan.complete(reader.mean_square())
+    known = reader.notices if whole is not None else []
+    report_notices(known, plan, job.reporter)
     model = learn(FileRows(reader, whole, plan, job.reporter), job)
-    for notice in reader.notices:
-        if notice.code == "label-values" and plan.target == "ranks":
-            continue  # they are stated
-        job.reporter.note(Note(notice.sentence, notice.code))
+    report_notices([one for one in reader.notices if one not in known], plan, job.reporter)
     if reader.bad:
         job.reporter.note(Note(left_out(reader.bad), "skipped-rows"))
     return model
+
+
+def report_notices(notices: Iterable[Notice], plan: Plan, reporter: Listener) -> None:
+    """Report what a reader did to a file."""
+    for notice in notices:
+        if notice.code != "label-values" or plan.target != "ranks":  # which are stated
+            reporter.note(Note(notice.sentence, notice.code))
 
 
 def refuse_second_pass(plan: Plan, name: str) -> None:

@@ -19,7 +19,7 @@ FIRST_ROWS = 2_000  # that are looked at
 FEW_ROWS = 20  # and fewer prove nothing
 FEW_OF_CLASS = 10  # rows; more classes of numbers with fewer rows each are measurements
 STRAY = 0.01  # of the cells of numbers may be words
-FEW_CLASSES = 30  # different numbers with decimals may be classes, and more are measurements
+FEW_CLASSES, FEW_DECIMALS = 30, 10  # more different numbers, or decimals, are measurements
 FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*(e[-+]?\d+)?", re.IGNORECASE)
 ORDERED = re.compile("stars?$|rating|grade|severity|level|quality|satisfaction|priority", re.I)
 WHOLE = re.compile(r"\d+(\.0*)?")
@@ -69,8 +69,8 @@ def with_label(
     """Return the recipe of a new table with the name of its label, and what to note about it.
 
     Without a stated label it is the first column that holds classes among those with a usual name
-    and the last one, else one with a usual name that holds numbers. ``tolerated`` rows may be
-    broken.
+    and the last one whose cells differ, else one with a usual name that holds numbers.
+    ``tolerated`` rows may be broken.
     """
     if recipe.columns is not None or recipe.label is False:
         return recipe, {}
@@ -79,7 +79,11 @@ def with_label(
     cells = lru_cache(lambda place: count_cells(first_cells(place)))
     stated, label = recipe.label is not None, recipe.label
     usual = find_usual_labels(names.names) if label is None else [names.number(label)]
-    places = usual if stated else list(dict.fromkeys([*usual, len(names) - 1]))
+    last = len(names) - 1
+    if not usual:
+        apart = (place for place in range(last, -1, -1) if tells_rows_apart(cells(place)))
+        last = next(apart, last)
+    places = usual if stated else list(dict.fromkeys([*usual, last]))
     if recipe.labels_separator is not None:
         return replace(recipe, label=names.names[places[0]], numbers=False), {}
     good = [place for place in places if recipe.numbers or holds_classes(cells(place))]
@@ -105,6 +109,11 @@ def with_label(
     if near:
         notices += [make_notice("label-near", name=label, other=names.names[near[0]])]
     return recipe, dict.fromkeys(notices)
+
+
+def tells_rows_apart(cells: Cells) -> bool:
+    """Whether cells differ, or may do so below the first rows: a file may be sorted."""
+    return len(cells.counts) > 1 or cells.rows >= FIRST_ROWS
 
 
 def with_numbers(
@@ -205,7 +214,7 @@ def holds_classes(cells: Cells) -> bool:
         return different < max(known, 3) or not all(map(FRACTION.fullmatch, cells.counts))
     if 2 * different > known:
         return False
-    return different <= FEW_CLASSES or not any(map(FRACTION.fullmatch, cells.counts))
+    return different <= FEW_DECIMALS or not any(map(FRACTION.fullmatch, cells.counts))
 
 
 def looks_like_label(names: ColumnNames, cells: Callable[[int], Cells], last: int) -> bool:

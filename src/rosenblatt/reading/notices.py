@@ -15,7 +15,8 @@ SENTENCES = {
     "label-near": "The label is {name!r}, and {other!r} looks like a label, too. Use "
     "label to choose it.",
     "label-values": "The label {name!r} holds too many different values to be classes: "
-    "{values:,} in the first rows. Each is learnt as a class.",
+    "{values:,} in the first rows. Each is learnt as a class. Use label to choose another column, "
+    "or labels_separator where a cell has several labels.",
     "label-numbers": "The label {name!r} is learnt as numbers: {values:,} different ones in the "
     "first rows. Use numbers=False to learn classes.",
     "label-classes": "The label {name!r} is learnt as classes: {values:,} different numbers in the "
@@ -51,7 +52,7 @@ SENTENCES = {
     "words-few": "The column {name!r} has mostly different cells of a few words and is taken as a "
     "category; use text to learn its words, or ignore.",
     "codes-names": "The column {name!r} is different in nearly every row and says little about "
-    "other rows; use ignore to leave it out, or text to learn its parts.",
+    "other rows; use ignore to leave it out, or text={name}:c1-5 to learn its characters.",
     "dates": "The column {name!r} is taken as dates{form}: {parts}, and the time as a number.",
     "text": "The column {name!r} is taken as text: most cells differ and have several words.",
     "encoding": "The bytes look like UTF-8 and are read as {encoding}, as stated: letters with "

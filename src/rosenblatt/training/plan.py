@@ -27,8 +27,8 @@ from ..parameters import (
 )
 from .rules import RULES
 
-BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
-STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
+BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by
+STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; docs/how-defaults-were-chosen.md
 NUMBER_STEP_SHARE = 1.0  # the same for numbers of deviation 1
 C_BY_SIZE = {
     FOR_TABLES["rule"]: STEP_SHARE,

@@ -14,6 +14,7 @@ from rosenblatt.parameters import (
     FOR_FILES,
     FOR_ONE_PASS,
     LINEAR,
+    ORDERS,
     RULE_TABLE,
     SIGN_OF_ZERO,
     ParameterError,
@@ -21,7 +22,6 @@ from rosenblatt.parameters import (
     check_signs,
 )
 from rosenblatt.parameters.conflicts import REFUSED, refuse_values
-from rosenblatt.training.orders import ORDERS
 from rosenblatt.training.solutions import SOLUTIONS
 
 TABLES = {"linear": LINEAR, "cluster": CLUSTER, "files": FILES}

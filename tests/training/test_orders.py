@@ -6,7 +6,6 @@ from hypothesis import given, settings, strategies as st
 
 from rosenblatt import Perceptron, max_margin, radius
 from rosenblatt.training.history import Progress
-from rosenblatt.training.orders import ORDERS as ORDERS_BY_NAME
 from rosenblatt.training.run import Run
 from rosenblatt.training.tasks import Part, SweepResult
 
@@ -149,7 +148,7 @@ def sweeps(order, margins, epoch=1, part=0, **options):
     run = Run(lambda: [rows], [problem], order=order, seed=5, **options)
     run.epoch = epoch
     run.begin_part(part, rows)
-    return problem, [sweep.tolist() for sweep in ORDERS_BY_NAME[order](run, problem, task)]
+    return problem, [sweep.tolist() for sweep in run.sweeps(problem, task)]
 
 
 def test_the_first_mistake_from_the_start():

@@ -13,9 +13,9 @@ from ..data.rows import Array
 from ..kernels.algebra import shuffle
 from .batch import BatchTask
 from .history import REASONS, Checkpoint, Count, Epoch, Progress, merge_epochs, sum_epochs
-from .orders import ORDERS
 from .tasks import Part, SweepResult, Task
 
+READS_OF_HARD_ROWS = 2  # per read of all rows; measured: 1 is slower, without end slower still
 Sweep = Iterator[tuple[Array, SweepResult]]
 """Pairs of the order of a sweep and what was learned from a piece of it."""
 
@@ -150,7 +150,7 @@ class Run:
         if self.order == "active" and not len(problem.mistaken):
             problem.mistaken = np.zeros(1 + int(task.row_order.max(initial=0)), bool)
         learns = BatchTask(task) if self.order == "batch" else task
-        for order in ORDERS[self.order](self, problem, task):
+        for order in self.sweeps(problem, task):
             for learnt in problem.state.sweep(learns, order, self.updates_at_once):
                 problem.tally(learnt)
                 if len(problem.mistaken):
@@ -158,6 +158,33 @@ class Run:
                 yield order, learnt
         if not part.keep:
             task.close(problem.state)
+
+    def sweeps(self, problem: Progress, task: Any) -> Iterator[Array]:
+        """Yield the orders in which a problem goes through the rows of a part.
+
+        "first" and "worst" take one row: the first mistake, or the one with the smallest margin; of
+        equals the first. "active" takes all rows, then those that were ever mistaken, until these
+        are right or twice as many rows have been read.
+        """
+        rows = task.row_order
+        if self.order in ("each", "once"):
+            yield self.permutation(self.epoch if self.order == "each" else 0)
+        elif self.order == "first":
+            problem.rows = task.learn(problem.state, rows, 0, 0).position
+            yield rows[problem.rows : problem.rows + 1]
+        elif self.order == "worst":
+            margins = task.margins(problem.state)
+            wrong = np.flatnonzero(~(margins > task.required()))
+            chosen = wrong[[np.argmin(margins[wrong])]] if len(wrong) else wrong
+            problem.rows = len(rows) - len(chosen)
+            yield rows[chosen]
+        else:  # "batch" is one sweep, too: BatchTask adds up its mistakes
+            yield rows
+        if self.order == "active":
+            hard, visits, before = np.flatnonzero(problem.mistaken).astype(rows.dtype), 0, 0
+            while problem.mistakes > before and visits < READS_OF_HARD_ROWS * len(rows):
+                before, visits = problem.mistakes, visits + len(hard)
+                yield hard
 
     def permutation(self, number: int) -> Array:
         """The rows of the part in a random order, the same for an epoch whenever it is called."""

@@ -76,13 +76,9 @@ def find_probabilities(learner: Any) -> Callable[[Array], Array] | None:
 def require_probabilities(learner: Any) -> Callable[[Array], Array]:
     """Return the function from scores to probabilities; refuse a model without them."""
     found = find_probabilities(learner)
+    if found is not None:
+        return found
+    why = "The model has no probabilities; train it with calibrate."
     if learner.target_kind == "numbers":
-        raise ParameterError(
-            "The model predicts numbers, and has no probabilities of classes.",
-            code="no-probabilities",
-        )
-    if found is None:
-        raise ParameterError(
-            "The model has no probabilities; train it with calibrate.", code="no-probabilities"
-        )
-    return found
+        why = "The model predicts numbers, and has no probabilities of classes."
+    raise ParameterError(why, code="no-probabilities")

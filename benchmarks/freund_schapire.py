@@ -138,7 +138,7 @@ class HostScorer:
 
     def votes(self, then: DualState) -> np.ndarray:
         """The votes at some moment."""
-        return then.votes(self.products.T.copy(), together=False, sign_of_zero=0.0).T
+        return then.votes(self.products.T.copy(), together=False, sign=0.0).T
 
 
 def figures(state: DualState, scorer: Any, y: np.ndarray, time: int) -> list[float]:

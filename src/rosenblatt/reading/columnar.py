@@ -213,7 +213,7 @@ def open_files(source: Source, format: str) -> Opened:  # noqa: A002
     files = source.files if copied is None else [copied.name]
     try:
         found = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
-        list(found.schema.names)  # which may not be UTF-8
+        [(field.name, getattr(field.type, "tz", None)) for field in found.schema]  # are they UTF-8?
         return Opened(found, found.count_rows(), copied, format == "arrow")
     except DAMAGE as error:
         what = f"cannot be read as {format}: it is damaged or of another format"

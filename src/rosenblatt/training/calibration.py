@@ -15,7 +15,7 @@ MOST_ROWS = 2**16  # more say nothing new of so few numbers
 PRIOR = 4.0  # rows that the slope shared by all classes counts as
 LEAST_SLOPE = 1e-6  # of scores up to 1: a larger score is never less probable
 STEPS = 300  # of a fit
-TINY, ENOUGH_GAIN = 1e-9, 1e-12  # of the last steps
+TINY, ENOUGH_GAIN, HALVINGS = 1e-9, 1e-12, 30  # of a step
 MOST_RECENT = 10_000  # scores of a stream to calibrate on
 ENOUGH = 200  # rows of a stream to calibrate on
 
@@ -218,26 +218,24 @@ def fit_softmax(
     loss, chances = measure(both)
     for _ in range(STEPS):
         lack, mean = chances - wanted, (chances * scores).sum(axis=1, keepdims=True)
-        spread = chances * (scores - mean)
-        by_slope = inside.T @ (lack * scores).sum(axis=1)
-        by_slope += prior * (both[:count] / start - 1) / start
+        spread, off = chances * (scores - mean), both[:count] / start - 1
+        by_slope = inside.T @ (lack * scores).sum(axis=1) + prior * off / start
         gradient = np.concatenate([by_slope, lack.sum(axis=0) + both[count:]])
-        curve = np.diag(inside.T @ (spread * scores).sum(axis=1) + prior / start**2 + TINY)
-        shared = inside.T @ spread
+        shared, own = inside.T @ spread, inside.T @ (spread * scores).sum(axis=1)
+        curve = np.diag(own + prior / start**2 + TINY)
         others = np.diag(chances.sum(axis=0) + 1) - chances.T @ chances
         free = np.append((both[:count] > LEAST_SLOPE) | (by_slope < 0), np.ones(len(offsets), bool))
         hessian = np.block([[curve, shared], [shared.T, others]])[np.ix_(free, free)]
         step = np.zeros(len(both))
         step[free] = np.linalg.solve(hessian, gradient[free])
-        gain, size, before = float(gradient @ step), 1.0, loss
-        while True:
+        gain, before = float(gradient @ step), loss
+        for size in 0.5 ** np.arange(HALVINGS):
             tried = both - size * step
             tried[:count] = np.maximum(tried[:count], LEAST_SLOPE)
             loss, chances = measure(tried)
-            if loss <= before or size < TINY:
+            if loss <= before:
                 break
-            size /= 2
         both = tried
-        if gain <= ENOUGH_GAIN * max(abs(before), 1.0) or size < TINY:
+        if gain <= ENOUGH_GAIN * max(abs(before), 1.0) or loss >= before:
             break
     return both[:count], both[count:]

@@ -314,16 +314,11 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
 
 def refuse_other_target(request: Request, target: str) -> None:
     """Refuse a rule for other labels, and options that are about classes if labels are not."""
-    probabilities = request.parameters.get("calibrate") is True
-    of_classes: dict[str, dict[str, Any]] = {
-        "numbers": {"calibrate": probabilities},
-    }
-    for name, wanted in of_classes.get(target, {}).items():
-        if wanted:
-            raise ParameterError(
-                f"{name} is for classes, and the labels are {target}; leave it out.",
-                code=f"{target}-option",
-            )
+    if target == "numbers" and request.parameters.get("calibrate") is True:
+        raise ParameterError(
+            "calibrate is for classes, and the labels are numbers; leave it out.",
+            code="numbers-option",
+        )
     rule = request.rule
     learns = target if rule is None else RULE_TABLE[rule].target
     if learns != target and rule not in forms_for(target):
@@ -433,10 +428,8 @@ def resolve_order(
     A single pass needs no memory, unless something must be measured before it.
     """
     order, several = parameters["order"], parameters["max_iter"] > 1
-    if request.progress_every:
-        return True, order or "fixed"
-    if request.window:
-        return True, order or "each"
+    if request.progress_every or request.window:
+        return True, order or ("each" if request.window else "fixed")
     plain = order in (None, "fixed") and parameters["solution"] in ("last", "average")
     once = not several and plain and not found.one_pass_statistics
     stream = once or not found.fits

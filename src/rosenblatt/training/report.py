@@ -10,7 +10,6 @@ from ..data.rows import Array
 from .history import Epoch
 
 if TYPE_CHECKING:
-    from ..reading.recipe import FeatureRecipe
     from .plan import Plan
 
 
@@ -64,7 +63,7 @@ class Listener:
     def epoch(self, epoch: Epoch) -> None:
         """Report the end of an epoch."""
 
-    def chose(self, recipe: "FeatureRecipe", facts: Mapping[str, Any]) -> None:
+    def chose(self, recipe: Any, facts: Mapping[str, Any]) -> None:
         """Report how columns are read, and the candidates that were compared, if any."""
 
     def tried(self, done: int, total: int) -> None:

@@ -203,7 +203,7 @@ def test_a_calibration_that_does_not_fit_is_not_saved(kept, tmp_path):
     model = Perceptron(calibrate=True, random_state=0).fit(X, y)
     model.save(tmp_path / "model")
     found = load_model(tmp_path / "model")
-    with pytest.raises(ValueError, match="calibration"):
+    with pytest.raises(ValueError, match=r"calibration|its facts do not fit"):
         save_model(tmp_path / "bad", found._replace(facts=found.facts | {"calibration": kept}))
 
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from ..data.rows import Array
 from ..kernels.algebra import shuffle
-from .batch import BatchTask
 from .history import REASONS, Checkpoint, Count, Epoch, Progress, merge_epochs, sum_epochs
-from .tasks import Part, SweepResult, Task
+from .tasks import BatchTask, Part, SweepResult, Task
 
 READS_OF_HARD_ROWS = 2  # per read of all rows; measured: 1 is slower, without end slower still
 Sweep = Iterator[tuple[Array, SweepResult]]

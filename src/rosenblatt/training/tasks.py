@@ -10,7 +10,8 @@ from ..data.labels import has_class
 from ..data.rows import Array, not_finite, rows_between
 from ..data.targets import score_ranks
 from ..kernels.algebra import Rows
-from ..kernels.loop import UPDATE, Examples, compile_loop, margins
+from ..kernels.loop import UPDATE, Clock, Examples, compile_loop, count_weight, margins
+from ..kernels.perceptron import Batch
 from ..kernels.scores import score_classes, score_rows
 from ..kernels.targets import Numbers, SeveralClasses
 from ..parameters import InputError
@@ -184,6 +185,30 @@ class WrappedTask:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.task, name)
+
+
+@dataclass
+class BatchTask(WrappedTask):
+    """A task whose rows are judged by the same weights, which then move by all mistakes at once."""
+
+    def learn(
+        self, state: Any, order: Array, start: int = 0, most: int | None = None
+    ) -> SweepResult:
+        """Move the weights once, by all rows of an order that are mistaken."""
+        task, log = self.task, np.zeros(len(order), UPDATE)
+        arrays = state.arrays()
+        total, total_of_bias = np.zeros(len(arrays.w)), np.zeros(len(arrays.b))
+        given = task.target, Batch(*task.settings), task.examples, order, 0
+        resting = arrays._replace(u=total, ub=total_of_bias)
+        done = compile_loop(Batch)(*given, resting, Clock(0.0, 0.0, 0.0), log)
+        learnt: SweepResult = task.finish_sweep(done, order, 0, log)
+        arrays.w[:] += total
+        arrays.b[:] += total_of_bias
+        if len(arrays.u):  # all rows of the pass count with the weights after it
+            lack = count_weight.py_func(state.clock(), 0.0)
+            arrays.u[:] += lack * total
+            arrays.ub[:] += lack * total_of_bias
+        return learnt
 
 
 @dataclass

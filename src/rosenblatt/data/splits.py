@@ -9,7 +9,7 @@ from ..parameters import InputError
 from .rows import Array
 
 HELD_OUT = 0.1  # share of the rows, where early stopping or calibration needs some
-BLOCKS = 4  # of each class in a fold
+BLOCKS, BLOCK_ROWS = 4, 50  # blocks of a class in a fold, or rows of a block if these are more
 
 
 class Split(NamedTuple):
@@ -71,7 +71,8 @@ class Split(NamedTuple):
         """The fold of each of some rows: blocks of neighbouring rows of a class, in turn.
 
         Rows that lie together in a file are often alike. A fold therefore has whole blocks of each
-        class, ``BLOCKS`` if it has as many rows, so that few rows have a neighbour in another fold.
+        class, ``BLOCKS`` if it has as many rows, or more of ``BLOCK_ROWS`` rows, so that few rows
+        have a neighbour in another fold.
         Label sets and numbers count as one class. ``rows`` are in the order of the file.
         """
         one_class = codes.ndim == 2 or codes.dtype.kind == "f"
@@ -79,7 +80,8 @@ class Split(NamedTuple):
         counts = np.bincount(groups)
         order = np.argsort(groups, kind="stable")
         place = np.arange(len(rows)) - (np.cumsum(counts) - counts)[groups[order]]
-        blocks = place * np.minimum(counts, BLOCKS * count)[groups[order]] // counts[groups[order]]
+        sizes = np.minimum(counts, np.maximum(BLOCKS * count, counts // BLOCK_ROWS))
+        blocks = place * sizes[groups[order]] // counts[groups[order]]
         numbers = np.empty(len(rows), np.intp)
         numbers[order] = (blocks + groups[order] + self.seed) % count
         return numbers

@@ -38,7 +38,7 @@ class Column(NamedTuple):
         return float(self.positive @ self.weights)
 
     def merge(self, bins: int) -> "Column":
-        """Return at most so many distinct scores: quantiles, which count as equal within."""
+        """Return at most ``bins`` distinct scores: quantiles, which count as equal within."""
         thresholds, hits, others = self.ranks()
         above = hits + others
         ends = np.linspace(above[0], above[-1], min(bins, len(above)))

@@ -1,7 +1,6 @@
 """Weights of rows and classes."""
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -55,7 +54,9 @@ def class_weights(class_weight: Any, classes: Array, codes: Array) -> Array | No
             f"The classes {forgotten} are not in class_weight.", code="class-without-weight"
         )
     weights = [class_weight.get(label, 1.0) for label in known]
-    if not all(isinstance(weight, Real) and 0 <= weight < np.inf for weight in weights):
+    if not all(
+        isinstance(weight, int | float | np.number) and 0 <= weight < np.inf for weight in weights
+    ):
         raise ParameterError(
             "class_weight must give finite weights that are not negative.", code="out-of-range"
         )

@@ -11,7 +11,6 @@ from rosenblatt.kernels.addresses import PAGE
 from rosenblatt.kernels.cells import LARGEST
 from rosenblatt.kernels.lines import MISSING
 from rosenblatt.reading.delimited import copy_words
-from rosenblatt.reading.profile import parse_cells
 
 from .texts import as_array
 
@@ -37,15 +36,24 @@ def parse_plainly(text, delimiter=",", dtype=np.float64):
     return matrix[:rows].tolist(), words
 
 
+BLANK_MISSING = [  # Arrow compares blanks too
+    left + word + right for word in MISSING for left in ("", " ") for right in ("", " ")
+]
+
+
 def parse_by_arrow(text, delimiter=",", dtype=np.float64):
     """The same by Arrow; None where a row is broken."""
     import pyarrow
+    from pyarrow import csv
 
     types = {str(j): pyarrow.from_numpy_dtype(dtype) for j in NUMBERS}
     types |= {str(j): pyarrow.string() for j in WORDS}
     try:
-        table = parse_cells(
-            as_array(bytearray(text)), delimiter, 5, include_columns=[*types], column_types=types
+        table = csv.read_csv(
+            pyarrow.BufferReader(text),
+            csv.ReadOptions(column_names=[str(j) for j in range(5)], block_size=len(text) + 1),
+            csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            csv.ConvertOptions(column_types=types, null_values=BLANK_MISSING),
         )
     except ValueError:
         return None

@@ -314,7 +314,7 @@ def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
 
 def refuse_other_target(request: Request, target: str) -> None:
     """Refuse a rule for other labels, and options that are about classes if labels are not."""
-    if target == "numbers" and request.parameters.get("calibrate") is True:
+    if FOR_TARGETS.get(target) is FOR_NUMBERS and request.parameters.get("calibrate") is True:
         raise ParameterError(
             "calibrate is for classes, and the labels are numbers; leave it out.",
             code="numbers-option",

@@ -11,7 +11,7 @@ from unittest import mock
 import numpy as np
 from numba import config, cuda, int32
 
-from . import cpu
+from .cpu import best_after as best_after_on_cpu, measure as measure_on_cpu
 
 # The array functions of numba-cuda, which the compiler needs: up to version 0.30.4 they ask for
 # ``row_stack``, which NumPy 2.5 no longer has. The GPU code that comes with Numba lacks the module.
@@ -22,8 +22,8 @@ with suppress(ImportError), nullcontext() if hasattr(np, "row_stack") else stack
 SIMULATED = bool(config.ENABLE_CUDASIM)
 THREADS = 4 if SIMULATED else 1024
 NONE = 2**31 - 1
-measure = cuda.jit(device=True)(cpu.measure.py_func)
-best_after = cuda.jit(device=True)(cpu.best_after.py_func)
+measure = cuda.jit(device=True)(measure_on_cpu.py_func)
+best_after = cuda.jit(device=True)(best_after_on_cpu.py_func)
 
 
 @cuda.jit(device=True)

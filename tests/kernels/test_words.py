@@ -41,8 +41,9 @@ def naive_word_grams(text, grams):
 
 
 def naive_character_grams(text, grams):
-    text = re.sub(rb"[ \t\n\v\f\r]+", b" ", text).lower()
-    characters = re.findall(rb"(?s)(?:^.|[^\x80-\xbf])[\x80-\xbf]*", text)
+    text = re.sub(rb"[ \t\n\v\f\r]+", b" ", text).strip(b" ").lower()
+    found = re.findall(rb"(?s)(?:^.|[^\x80-\xbf])[\x80-\xbf]*", text)
+    characters = [b" ", *found, b" "] if found else []
     for n in range(grams.shortest, grams.longest + 1):
         for i in range(len(characters) - n + 1):
             gram = b"".join(characters[i : i + n])
@@ -57,7 +58,7 @@ def column(strings, around=b""):
 
 def hashed(strings, grams, around=b"", names=NO_NAMES):
     data, offsets = column(strings, around)
-    out = block(len(strings), 5 * len(data) + 9)
+    out = block(len(strings), 5 * len(data) + 10 * len(strings))
     row, k = words.text(data, offsets, 0, 0, grams, out, names)
     assert row == len(strings)
     assert k == out.starts[row]

@@ -39,7 +39,9 @@ NO_NAMES = Names(*(array[:0] for array in room_for_names(0)[:4]), np.zeros(1, np
 def names_in(names, data):
     n = names.count[0]
     return {
-        int(index): data[begin:end]
+        int(index): b" " * int(begin < 0)
+        + data[max(begin, ~begin) : max(end, ~end)]
+        + b" " * int(end < 0)
         for index, begin, end in zip(
             names.indices[:n], names.begins[:n], names.ends[:n], strict=True
         )

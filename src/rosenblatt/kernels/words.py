@@ -77,8 +77,11 @@ class GramRoom(NamedTuple):
 
 
 def make_room(grams: Grams, longest: int) -> GramRoom:
-    """Room for texts of up to a number of bytes; a word has at least two, and one between two."""
-    most = longest if grams.characters else (longest + 1) // 3
+    """Room for texts of up to a number of bytes; a word has at least two, and one between two.
+
+    Around characters are two blanks.
+    """
+    most = longest + 2 if grams.characters else (longest + 1) // 3
     grams_at_most = most * (grams.longest - grams.shortest + 1)
     characters = most if grams.characters else 0
     return GramRoom(
@@ -96,8 +99,9 @@ class Names(NamedTuple):
     """A buffer for the names of new features, which their hashes do not tell.
 
     The name of feature ``indices[n]`` is in the bytes ``begins[n]:ends[n]``, for n below
-    ``count[0]``. ``seen`` has a byte for each of the mask + 1 columns, which is 1 once its feature
-    occurred; it is empty where names are not wanted. Set ``count[0]`` to 0 after copying the names.
+    ``count[0]``; an inverted begin or end (~) stands for a space there. ``seen`` has a byte for
+    each of the mask + 1 columns, which is 1 once its feature occurred; it is empty where names are
+    not wanted. Set ``count[0]`` to 0 after copying the names.
     """
 
     seen: np.ndarray
@@ -381,29 +385,40 @@ LOWER[9:14] = SPACE
 def character_keys(i, end, base, grams, room, names):
     """Write the columns of the character n-grams between two addresses; return their number.
 
-    Letters are in lower case, and white space is one space. Character c is letters[edges[c]] to
-    letters[edges[c + 1]]; it came from the address begins[c].
+    Letters are in lower case, and white space is one space. A text begins and ends with a space,
+    so that prefixes and suffixes differ from what is within words. Character c is letters[edges[c]]
+    to letters[edges[c + 1]]; it came from the address begins[c]. In names, ~ marks such a space.
     """
     keys, letters, edges, begins = room.keys, room.letters, room.edges, room.begins
-    size = characters = n = 0
+    n = 0
+    letters[0], edges[0], begins[0] = SPACE, 0, i
+    size = characters = 1
     while i < end:
         c = LOWER[byte(i)]
-        if c != SPACE or size == 0 or letters[size - 1] != SPACE:
-            if c & 0xC0 != 0x80 or size == 0:
+        if c != SPACE or letters[size - 1] != SPACE:
+            if c & 0xC0 != 0x80 or size == 1:
                 edges[characters], begins[characters] = size, i
                 characters += 1
             letters[size] = c
             size += 1
         i += 1
-    edges[characters], begins[characters] = size, end
+    if letters[size - 1] != SPACE:
+        letters[size], edges[characters], begins[characters] = SPACE, size, end
+        size += 1
+        characters += 1
+    edges[characters] = size
+    if characters < 3:  # a blank text
+        return n
 
-    first, seen = address(letters), seen_names(names)
+    first, seen, last = address(letters), seen_names(names), begins[characters - 1] - base
     for c in range(characters):
         for d in range(c + grams.shortest, smaller(c + grams.longest, characters) + 1):
             h = hash_bytes(first + edges[c], first + edges[d], first + size, grams.salt)
             index = np.uint32(h & grams.mask)
             if is_new(seen, index):
-                keep_name(names, index, begins[c] - base, begins[d] - base)
+                begin = ~(begins[1] - base) if c == 0 else begins[c] - base
+                stop = ~last if d == characters else begins[d] - base
+                keep_name(names, index, begin, stop)
             keys[n] = index
             n += 1
     return n

@@ -432,7 +432,8 @@ class TableParser(Parser):
             often = words.BINARY if grams.counts == words.BINARY else words.RAW
             grams = grams._replace(counts=often, unit_length=False)
         rows, size = len(offsets) - 1, int(offsets[-1] - offsets[0])
-        most = size if grams.characters else (size + rows) // 3  # words of two letters
+        # Words have two letters, and characters two spaces around them.
+        most = size + 2 * rows if grams.characters else (size + rows) // 3
         kinds = grams.longest - grams.shortest + 1
         out = allocate_rows(rows, most * kinds, self.options.dtype)
         words.text(data, offsets, 0, 0, grams, out, self.vocabulary.met)

@@ -90,12 +90,16 @@ class Vocabulary:
 
 
 class Cells(NamedTuple):
-    """Bytes of the cells of one column; cell k lies between edges k and k + 1."""
+    """Bytes of the cells of one column; cell k lies between edges k and k + 1.
+
+    ``spaces`` say whether there is a space before and after each.
+    """
 
     column: str
     spell: Callable[[bytes], str]
     letters: bytes
     edges: np.ndarray
+    spaces: tuple[np.ndarray, np.ndarray]
 
     @classmethod
     def spell_name(
@@ -104,9 +108,11 @@ class Cells(NamedTuple):
         """Return a function that copies names out of the data, all at once."""
 
         def spelling(begins: np.ndarray, ends: np.ndarray) -> Iterable[Spelling]:
+            spaces = begins < 0, ends < 0
+            begins, ends = np.maximum(begins, ~begins), np.maximum(ends, ~ends)
             edges = np.concatenate([np.zeros(1, np.int64), np.cumsum(ends - begins)])
             places = np.repeat(begins - edges[:-1], np.diff(edges)) + np.arange(edges[-1])
-            cells = cls(column, spell, data[places].tobytes(), edges)
+            cells = cls(column, spell, data[places].tobytes(), edges, spaces)
             return zip(repeat(cells.name), range(len(begins)), strict=False)
 
         return spelling
@@ -114,7 +120,8 @@ class Cells(NamedTuple):
     def name(self, k: int) -> str:
         """Return the name of the feature in a cell."""
         cell = self.letters[self.edges[k] : self.edges[k + 1]]
-        return f"{self.column}={self.spell(cell)}"
+        before, after = (" " * bool(each[k]) for each in self.spaces)
+        return f"{self.column}={before}{self.spell(cell)}{after}"
 
 
 def allocate_room(most: int, seen: np.ndarray) -> Names:

@@ -266,7 +266,7 @@ def decided(X, y, cuts, most, layout=np.asarray, **parameters):
 
     def ask(plane):
         judged = [judge(layout(X[a:b]), y[a:b], plane, a, most) for a, b in parts if a < b]
-        sent.append(sum(len(part.numbers) for part in judged if not part.right))
+        sent.append(sum(len(part.numbers) for part in judged if part.margin < 0))
         return judged
 
     return separability_of_partitions(ask, **parameters), sent
@@ -312,5 +312,5 @@ def test_a_margin_that_floats_cannot_tell_is_told():
 
 
 def test_judges_that_send_nothing_new_leave_it_undecided():
-    nothing = Judged(False, -np.inf, np.empty(0, int), np.empty((0, 1)), np.empty(0))
+    nothing = Judged(-np.inf, np.empty(0, int), np.empty((0, 1)), np.empty(0))
     assert isinstance(separability_of_partitions(lambda plane: [nothing]), Undecided)

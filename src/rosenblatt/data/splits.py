@@ -48,8 +48,7 @@ class Split(NamedTuple):
         groups = np.zeros(len(rows), np.intp) if one_class else codes[rows]
         counts = np.bincount(groups)
         order = np.lexsort((self.coins(0, len(codes))[rows], groups))
-        first = np.cumsum(counts) - counts
-        place = np.arange(len(rows)) - first[groups[order]]  # among the rows of the class
+        place = np.arange(len(rows)) - (np.cumsum(counts) - counts)[groups[order]]  # in the class
         held = np.empty(len(rows), bool)
         held[order] = place < quotas(counts, self.share)[groups[order]]
         if not held.any():

@@ -107,10 +107,12 @@ class Separable(Verdict):
         return all(value > 0 and value**2 >= least for value in exact)
 
     def measure(self, problem: Problem) -> float:
-        """Compute the geometric margin on rows that are on their sides, rounded down.
+        """Compute the geometric margin, rounded down; -∞ unless every row is on its side.
 
         :meta private:
         """
+        if not self.separates(problem):
+            return -np.inf
         squared = self.squared_length
         if not squared:
             return np.inf

@@ -1,32 +1,33 @@
 """The algorithms of five teaching documents, each as it is printed, rounded or exact."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.rows import Array, is_sparse
+from ..data.rows import Array, to_dense
 from ..kernels.algebra import shuffle
 from ..parameters import RULE_TABLE
 from ..parameters.conflicts import check_ranges
-from ..parameters.tables import SIGN_OF_ZERO
-from .problem import check_problem
+from .problem import check_problem, is_mistake
 
 ORDERS = ("fixed", "once", "each", "first")
 MOST_NUMBERS = 10_000_000  # of rows, which are held as an array
 
 
 class Form(NamedTuple):
-    """An algorithm: what it does, its parameters for Perceptron, and where it starts.
+    """An algorithm: what it does, and its parameters for Perceptron.
 
-    ``test_bias`` is false for the one form whose test leaves the bias out.
+    All weights start at ``start`` plus normal noise of this size. ``test_bias`` is false for the
+    one form whose test leaves the bias out.
     """
 
     title: str
     parameters: Mapping[str, Any]
-    start: str = "zero"
+    start: float = 0.0
+    noise: float = 0.0
     test_bias: bool = True
 
 
@@ -34,7 +35,7 @@ FORMS = {
     "000": Form(
         "sgn(0) = +1, from weights near zero, rows at random, mistakes counted after each pass",
         {"ties": "positive", "order": "each", "measure": True},
-        start="near zero",
+        noise=0.001,
     ),
     "001": Form(
         "+1 if w·x > θ, θ fixed; find a mistake, correct it, repeat",
@@ -44,7 +45,7 @@ FORMS = {
     "002-listing": Form(
         "the Python listing: from ones, η = 0.1, a mistake if y(w·x + b) < 0",
         {"ties": "correct", "order": "fixed", "eta0": 0.1},
-        start="ones",
+        start=1.0,
     ),
     "003": Form("through the origin", {"order": "fixed", "fit_intercept": False}),
     "003-offset": Form(
@@ -197,94 +198,54 @@ def train_form(
     settings = chosen | {"max_iter": max_iter}
     check_ranges(settings, {name: table[name] for name in settings})
     problem = check_problem(X, y)
-    rows, signs = problem.X, problem.signs.astype(int).tolist()
-    if rows.shape[0] * rows.shape[1] > MOST_NUMBERS:
+    n, width = problem.X.shape
+    if n * width > MOST_NUMBERS:
         raise ValueError(
             f"train_form is for at most {MOST_NUMBERS:,} numbers; use Perceptron with the same "
             "parameters."
         )
-    rows = rows.toarray() if is_sparse(rows) else rows
-    first = choose_start(FORMS[form].start, rows.shape[1], start, random_state)
-    eta = chosen["eta0"]
+    rows, signs, ties = to_dense(problem.X), problem.signs.astype(int).tolist(), chosen["ties"]
+    noise = np.random.default_rng(random_state).normal(size=width + 1)
+    first = FORMS[form].start + FORMS[form].noise * noise
+    if start is not None:
+        first = np.asarray(start, np.float64)
+        if first.shape != (width + 1,) or not np.isfinite(first).all():
+            raise ValueError(
+                f"start must be {width + 1} numbers: {width} weights and the bias; got {start!r}."
+            )
+    number = as_written if exact else float
     if exact:
-        rows, first, eta = read_as_written(rows), read_as_written(first), as_written(eta)
-    weights, bias = first[:-1], first[-1]
-    bias_step = compute_bias_step(rows, chosen, eta)
-    is_mistake = make_test(chosen["ties"])
+        rows, first = (np.vectorize(as_written, otypes=[object])(each) for each in (rows, first))
+    weights, bias, eta = first[:-1], first[-1], number(chosen["eta0"])
+    step = chosen["intercept_step"]
+    step = (rows * rows).sum(axis=1).max() if step == "radius" else number(step)
+    bias_step = eta * step * bool(chosen["fit_intercept"])
 
     def count_errors() -> int:
-        return sum(map(is_mistake, rows @ weights + bias, signs))
+        functional = (rows @ weights + bias) * signs
+        return int(np.sum(is_mistake(functional, problem.signs, ties)))
 
     updates: list[FormUpdate] = []
-    stop_reason, epoch = "max_iter", 0
-    orders = list_orders(chosen["order"], len(signs), random_state)
-    while epoch < max_iter and stop_reason == "max_iter":
+    epoch, done = 0, False
+    while epoch < max_iter and not done:
         epoch += 1
         before = len(updates)
-        for i in next(orders):
+        order = np.arange(n, dtype=np.uint32)
+        if chosen["order"] in ("once", "each"):
+            shuffle(order, random_state, epoch if chosen["order"] == "each" else 0)
+        for i in order.tolist():
             activation = rows[i] @ weights + (bias if FORMS[form].test_bias else 0)
-            if is_mistake(activation, signs[i]):
+            if is_mistake(activation * signs[i], signs[i], ties):
                 weights = weights + eta * signs[i] * rows[i]
                 bias = bias + signs[i] * bias_step
                 updates.append(FormUpdate(epoch, i, signs[i], activation, weights, bias))
                 if chosen["order"] == "first":
                     break
-        done = len(updates) == before
-        if done or (chosen["measure"] and not count_errors()):
-            stop_reason = "separated"
+        done = len(updates) == before or (chosen["measure"] and not count_errors())
+    stop_reason = "separated" if done else "max_iter"
     return FormRun(weights, bias, tuple(updates), epoch, stop_reason, count_errors())
-
-
-def make_test(ties: str) -> Callable[[Any, int], bool]:
-    """Return the test of a form: whether an activation is a mistake for a sign."""
-
-    def is_mistake(activation: Any, sign: int) -> bool:
-        on_boundary = ties == "mistake" or sign == -SIGN_OF_ZERO[ties]
-        return bool(activation * sign < 0 or (activation == 0 and on_boundary))
-
-    return is_mistake
-
-
-def compute_bias_step(rows: Array, chosen: Mapping[str, Any], eta: Any) -> Any:
-    """Compute how far a mistake moves the bias."""
-    if not chosen["fit_intercept"]:
-        return 0 * eta
-    step = chosen["intercept_step"]
-    if step == "radius":
-        return eta * (rows * rows).sum(axis=1).max()
-    return eta * (as_written(step) if isinstance(eta, Fraction) else step)
-
-
-def choose_start(where: str, width: int, given: ArrayLike | None, seed: int) -> Array:
-    """Return the first weights and bias: those given, or as the form says."""
-    if given is not None:
-        start = np.asarray(given, np.float64)
-        if start.shape != (width + 1,) or not np.isfinite(start).all():
-            raise ValueError(
-                f"start must be {width + 1} numbers: {width} weights and the bias; got {given!r}."
-            )
-        return start
-    if where == "near zero":
-        return 0.001 * np.random.default_rng(seed).normal(size=width + 1)
-    return np.full(width + 1, float(where == "ones"))
-
-
-def list_orders(order: str, n: int, seed: int) -> Iterator[list[int]]:
-    """Iterate over the order of the rows in each pass."""
-    epoch = 0
-    while True:
-        epoch += order == "each"
-        rows = np.arange(n, dtype=np.uint32)
-        if order in ("once", "each"):
-            shuffle(rows, seed, epoch)
-        yield rows.tolist()
 
 
 def as_written(value: Any) -> Fraction:
     """Return a number as the fraction that its shortest decimal notation is."""
     return Fraction(repr(float(value)))
-
-
-def read_as_written(values: Array) -> Array:
-    """Return an array of fractions."""
-    return np.asarray(np.frompyfunc(as_written, 1, 1)(values), object)

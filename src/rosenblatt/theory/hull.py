@@ -182,13 +182,16 @@ def find_normal(vertices: Array) -> Array | None:
 
     Near the origin a sum of the vertices would cancel, so v is solved for directly.
     """
-    if len(vertices) > vertices.shape[1]:
-        return None
-    Q, R = np.linalg.qr(vertices.T)
-    diagonal = np.abs(np.diag(R))
-    if diagonal.min(initial=np.inf) <= ZERO * diagonal.max(initial=0.0):
-        return None
-    return np.asarray(Q @ np.linalg.solve(R.T, np.ones(len(R))))
+    Q, R = factor(vertices.T, ZERO)
+    return None if R is None else np.asarray(Q @ np.linalg.solve(R.T, np.ones(len(R))))
+
+
+def factor(columns: Array, least: float) -> tuple[Array, Array | None]:
+    """Factor a matrix into Q and R; without R if its columns depend on each other."""
+    Q, R = np.linalg.qr(columns)
+    sizes = np.abs(np.diag(R))
+    independent = len(R) == columns.shape[1] and sizes.min() > least * sizes.max()
+    return Q, R if independent else None
 
 
 def reduce_corral(
@@ -215,11 +218,8 @@ def reduce_corral(
 def minimize_affine(vertices: Array) -> Array | None:
     """Weigh the vertices for the nearest point of their affine hull; None if not unique."""
     lifted = np.hstack([vertices, np.ones((len(vertices), 1))]).T
-    if len(vertices) > len(lifted):
-        return None
-    _, R = np.linalg.qr(lifted)
-    diagonal = np.abs(np.diag(R))
-    if diagonal.min() <= 1e-14 * diagonal.max():
+    _, R = factor(lifted, 1e-14)
+    if R is None:
         return None
     weights = np.linalg.solve(R, np.linalg.solve(R.T, np.ones(len(vertices))))
     if not np.isfinite(weights).all():

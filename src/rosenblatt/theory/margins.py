@@ -17,6 +17,7 @@ from .problem import (
     check_rows,
     check_weights,
     exponent,
+    is_mistake,
     length,
     scale_by_powers,
 )
@@ -201,8 +202,7 @@ def losses(X: Any, y: ArrayLike, weights: Any, bias: Any = 0.0, *, ties: str = "
     if ties not in SIGN_OF_ZERO:
         raise ValueError(f"ties must be one of {', '.join(map(repr, SIGN_OF_ZERO))}; got {ties!r}.")
     functional = problem.margins(check_weights(problem.X, weights), float(np.ravel(bias)[0]))
-    wrong_on_boundary = ties == "mistake" or (problem.signs == -SIGN_OF_ZERO[ties])
-    rows = np.flatnonzero((functional < 0) | ((functional == 0) & wrong_on_boundary))
+    rows = np.flatnonzero(is_mistake(functional, problem.signs, ties))
     signs = problem.signs[rows]
     return Losses(
         errors=len(rows),
@@ -398,17 +398,11 @@ def solve_max_margin(problem: Problem, tolerance: float) -> MaxMargin:
     upper = widest_gap(problem, support, shares)
     found = MaxMargin(weights, bias, -np.inf, upper, support, shares, problem.fit_intercept)
     if not found.plane.separates(problem):  # lost to rounding: any separator is better than none
-        found = replace(found, **find_separator(problem))
-    if found.plane.separates(problem):
-        found = replace(found, attained=found.plane.measure(problem))
-    return found
-
-
-def find_separator(problem: Problem) -> dict[str, Any]:
-    """Find the weights and the bias of any separating hyperplane of unit length, or zeros."""
-    verdict = decide(problem, Effort(MOST_WORK / 10))  # a smaller budget than a certificate has
-    if not isinstance(verdict, Separable):
-        return {"weights": np.zeros(problem.X.shape[1]), "bias": 0.0}
-    weights = np.array(verdict.weights, np.float64)
-    size = float(length(weights))
-    return {"weights": weights / size, "bias": float(verdict.bias) / size}
+        verdict = decide(problem, Effort(MOST_WORK / 10))  # less than for a certificate
+        weights, bias = np.zeros(problem.X.shape[1]), 0.0
+        if isinstance(verdict, Separable):
+            weights = np.array(verdict.weights, np.float64)
+            size = float(length(weights))
+            weights, bias = weights / size, float(verdict.bias) / size
+        found = replace(found, weights=weights, bias=bias)
+    return replace(found, attained=found.plane.measure(problem))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..data.labels import encode, make_labels
 from ..data.rows import Array, is_sparse, to_canonical
+from ..parameters.tables import SIGN_OF_ZERO
 
 
 class Problem(NamedTuple):
@@ -94,19 +95,20 @@ def check_rows(X: Any) -> Any:
 
     given = X if is_sparse(X) else np.asarray(X)
     X = check_array(given, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0)
-    refuse_rounding(given)
-    return to_canonical(X)
-
-
-def refuse_rounding(given: Any) -> None:
-    """Raise ValueError for numbers that float64 cannot hold exactly."""
     numbers = given.tocsr().data if is_sparse(given) else np.ravel(given)
     if numbers.dtype.kind in "iu":
         numbers = numbers[(numbers > 2**53) | (numbers < -(2**53))]
     elif numbers.dtype.kind != "O" and numbers.dtype.itemsize <= 8:
-        return
+        return to_canonical(X)
     if any(float(value) != value for value in numbers.tolist()):  # Python compares exactly
         raise ValueError("X has numbers that float64 cannot hold exactly; scale or shift them.")
+    return to_canonical(X)
+
+
+def is_mistake(functional: Any, signs: Any, ties: str) -> Any:
+    """Whether y(w·x + b) is a mistake, for one row or an array; ``ties`` decides about 0."""
+    on_boundary = (ties == "mistake") | (signs == -SIGN_OF_ZERO[ties])
+    return (functional < 0) | ((functional == 0) & on_boundary)
 
 
 def check_weights(X: Any, weights: ArrayLike) -> Array:

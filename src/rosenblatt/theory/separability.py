@@ -76,8 +76,9 @@ def decide(problem: Problem, effort: Effort | None = None) -> Separable | Insepa
     """Return the first candidate that is a proof, within a budget of exact arithmetic."""
     for verdict in find_candidates(problem, effort or Effort()):
         if isinstance(verdict, Separable):
-            if verdict.separates(problem):
-                return replace(verdict, margin=verdict.measure(problem))
+            margin = verdict.measure(problem)
+            if margin >= 0:
+                return replace(verdict, margin=margin)
         elif verdict.holds(problem):
             return verdict
     nearest = nearest_to_origin(Hull(problem, distances=True), 1e-6)
@@ -215,9 +216,8 @@ def make_certificate(problem: Problem, rows: list[int], weights: list[Fraction])
 
 
 class Judged(NamedTuple):
-    """A partition's answer: whether all its rows are right, their margin, and its hardest rows."""
+    """A partition's answer: its margin, -∞ if a row is wrong, and its hardest rows."""
 
-    right: bool
     margin: float
     numbers: Array
     X: Any
@@ -231,15 +231,14 @@ def judge(X: Any, signs: Array, plane: Separable | None, first: int = 0, most: i
     to send.
     """
     problem = check_problem(X, signs)
-    right, margin = False, -np.inf
+    margin = -np.inf
     if plane is None:
         hard = np.concatenate([np.flatnonzero(signs == sign)[: most // 2] for sign in (-1, 1)])
     else:
         w, b = np.array(plane.weights, np.float64), float(plane.bias)
         hard = np.argsort(problem.margins(w, b), kind="stable")[:most]
-        if plane.separates(problem):
-            right, margin = True, plane.measure(problem)
-    return Judged(right, margin, first + hard, problem.X[hard], problem.signs[hard])
+        margin = plane.measure(problem)
+    return Judged(margin, first + hard, problem.X[hard], problem.signs[hard])
 
 
 def separability_of_partitions(
@@ -254,11 +253,12 @@ def separability_of_partitions(
     rows, signs = [], []
     while True:
         judged = list(ask(plane))
-        if plane is not None and all(part.right for part in judged):
-            return replace(plane, margin=min(part.margin for part in judged))
+        margin = min(part.margin for part in judged)
+        if plane is not None and margin >= 0:
+            return replace(plane, margin=margin)
         before = len(known)
         for part in judged:
-            fresh = ~np.isin(part.numbers, known) & (not part.right)
+            fresh = ~np.isin(part.numbers, known) & (part.margin < 0)
             known = np.concatenate([known, part.numbers[fresh]])
             rows.append(part.X[fresh])
             signs.append(part.signs[fresh])

@@ -93,7 +93,7 @@ def check_rows(X: Any) -> Any:
     """Return X as a float64 array or CSR matrix; raise ValueError if that would round a number."""
     from sklearn.utils.validation import check_array
 
-    given = X if is_sparse(X) else np.asarray(X)
+    given: Any = X if is_sparse(X) else np.asarray(X)
     X = check_array(given, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0)
     numbers = given.tocsr().data if is_sparse(given) else np.ravel(given)
     if numbers.dtype.kind in "iu":

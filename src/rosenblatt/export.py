@@ -457,7 +457,7 @@ def refuse_other_models(model: Model) -> None:
     if hashes and (recipe.get("rows") != "table" or others):
         raise ValueError(
             "The model hashes names, products or bins, which ONNX cannot do; train with "
-            "--no-tune on columns of numbers and categories, or predict with rosenblatt."
+            "tune=False on columns of numbers and categories, or predict with rosenblatt."
         )
 
 

@@ -85,7 +85,7 @@ def test_labels_may_be_words_over_numbers():
         ("blank.csv", b"\n\r\n\n", "there are no rows"),
         ("mac.csv", b"a,y\r1,0\r2,1\r", "lines end in carriage returns only"),
         ("open.csv", b'text,y\n"a,1\nb,0\n', "a quotation mark below the first row is never"),
-        ("carets.csv", b"a^b^y\n1^2^0\n2^3^1\n", r"has only one column, 'a\^b\^y', and no label"),
+        ("carets.csv", b"a^b^y\n1^2^0\n2^3^1\n", r"has only one column, 'a\^b\^y'; separate"),
         ("empty.parquet", b"", "it is damaged or of another format"),
         ("text.parquet", NUMBERS.encode(), "cannot be read as parquet: it is damaged or of"),
     ],

@@ -33,8 +33,8 @@ def detect_delimited(
     profile = source.profiles.get(key) or profile_text(source, usual, recipe, options)
     source.profiles[key] = profile  # for other readers of the source
     if len(profile.columns) == 1 and recipe.label is not False and options.new:
-        what = f"has only one column, {profile.columns.names[0][:40]!r}, and no label beside it"
-        remedy = f"add a column, or divide cells by {usual!r}"
+        what = f"has only one column, {profile.columns.names[0][:40]!r}"
+        remedy = f"separate cells by {usual!r}; labels alone train only a bias (train_form)"
         raise file_error("one-column", source.name, f"{what}; {remedy}")
     recipe, notices = profile.complete(make_recipe(recipe, "table", source.name), options)
     if options.new:

@@ -106,7 +106,9 @@ class TrainOptions:
     tune: bool | None = choice(
         "Compare many settings, or none.", flags=["--tune/--no-tune"], shown="a few"
     )
-    metric: str | None = choice(METRIC_HELP, type=click.Choice(RANK_METRIC.choices), shown="error")
+    metric: str | None = choice(
+        METRIC_HELP, type=click.Choice(RANK_METRIC.choices), shown="log-loss"
+    )
     probabilities: bool = choice("Calibrate scores to probabilities.", default=False)
     conformal: bool = choice(
         "Prediction sets or intervals (predict --coverage).",

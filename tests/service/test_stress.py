@@ -23,13 +23,14 @@ DYING = """
 import sys
 from pathlib import Path
 from rosenblatt.service.model import ServedModel
+from rosenblatt.service.learning import Keeping
 from rosenblatt.service.server import serve
 
 def fail(served, given):
     raise RuntimeError("a mistake of ours")
 
 ServedModel.learn = fail
-sys.exit(serve(Path(sys.argv[1]), learn=True, port=0))
+sys.exit(serve(Path(sys.argv[1]), keeping=Keeping(), port=0))
 """
 
 

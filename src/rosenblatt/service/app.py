@@ -31,6 +31,7 @@ except ImportError as missing:
 from ..access import Tokens, includes
 from . import changes, responses
 from .changes import Changed
+from .connection import MOST_CONNECTIONS
 from .inference import InferenceEndpoints
 from .learning import Job, Learning
 from .log import LARGEST_MODEL, LogError, hash_bytes
@@ -66,11 +67,14 @@ class Limits:
         The largest size of one request.
     hosts
         The names that the Host header may have besides localhost and addresses; None for any.
+    connections
+        The largest number of connections.
     """
 
     bytes: int = 16 << 20
     rows: int = 10_000
     hosts: tuple[str, ...] | None = ()
+    connections: int = MOST_CONNECTIONS
 
 
 class PredictQuery(msgspec.Struct):

@@ -32,7 +32,7 @@ SAVED_EXAMPLES = 20_000  # after which the model is written
 
 @dataclass(frozen=True)
 class Keeping:
-    """When the model file is written, and how long examples are stored.
+    """When the model file is written, and how long examples and how many classes are kept.
 
     Attributes
     ----------
@@ -40,10 +40,13 @@ class Keeping:
         The model is written N seconds after it has learnt something, or after 20,000 examples.
     days
         Examples are deleted after N days; None to keep them all.
+    most_classes
+        New labels become classes up to this number, unless it is None.
     """
 
     seconds: float = 60.0
     days: float | None = None
+    most_classes: int | None = None
 
 
 @dataclass

@@ -26,7 +26,7 @@ from ..reading.notices import count_rows
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from .app import Limits, Service
-from .connection import MOST_CONNECTIONS, Server
+from .connection import Server
 from .learning import Keeping, Learning
 from .model import Predictor, ServedModel
 from .replay import log_path
@@ -40,14 +40,11 @@ GRACE = 10  # seconds for open requests when the service ends
 def serve(
     path: Path,
     *,
-    learn: bool = False,
     host: str = "127.0.0.1",
     port: int = 8080,
     keeping: Keeping | None = None,
     limits: Limits | None = None,
-    connections: int = MOST_CONNECTIONS,
     tokens: Tokens | None = None,
-    most_classes: int | None = None,
     new: Model | None = None,
     json_logs: bool = False,
 ) -> int:
@@ -59,15 +56,12 @@ def serve(
     ----------
     path
         The model file.
-    learn
-        Whether examples are learnt.
     host, port
         Where; port 0 is any that is free.
-    keeping, limits, connections, tokens
-        When the model is written, the size of requests and the number of connections, and who may
-        send them.
-    most_classes
-        New labels become classes up to this number, unless it is None.
+    keeping
+        How examples are learnt and kept; None to predict only.
+    limits, tokens
+        The size of requests and the number of connections, and who may send them.
     new
         A model to begin with where there is none yet.
     json_logs
@@ -87,11 +81,11 @@ def serve(
 
     def load() -> None:
         learning = None
-        if learn:
+        if keeping is not None:
             learning = Learning(path, keeping, say, begin)
-            if most_classes is not None:
+            if keeping.most_classes is not None:
                 learning.served.check_growing()
-                learning.served.most_classes = most_classes
+                learning.served.most_classes = keeping.most_classes
             learning.served.warm_up()
             learning.start()
             service.attach(lambda: learning.predictor, learning)
@@ -106,7 +100,7 @@ def serve(
         print_address(path, listening, service)
 
     try:
-        run(service, listening, load, connections)
+        run(service, listening, load)
     finally:
         listening.close()
         if service.learning is not None:
@@ -201,7 +195,6 @@ def run(
     service: Service,
     listening: socket.socket,
     load: Callable[[], None],
-    connections: int = MOST_CONNECTIONS,
 ) -> None:
     """Load the model, and answer requests until a signal; then finish open requests.
 
@@ -209,7 +202,7 @@ def run(
     """
     raise_file_limit()
     sys.setswitchinterval(SWITCH)
-    server = Server(service, connections, service.note_refusal)
+    server = Server(service, service.limits.connections, service.note_refusal)
 
     async def main() -> None:
         loop, stopped = asyncio.get_running_loop(), asyncio.Event()

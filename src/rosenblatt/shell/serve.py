@@ -122,17 +122,16 @@ def serve(model: Path, given: ServeOptions) -> None:
             "requests without a token (--no-token)."
         )
     hosts = tuple(name.lower() for name in given.allow_host)
-    any_host = given.token_file is not None and not hosts  # as tokens protect it
+    # Tokens protect a service under any name.
+    allowed = None if given.token_file is not None and not hosts else hosts
+    keeping = Keeping(given.save_seconds, given.keep_days, given.grow)
     status = serve_model(
         model,
-        learn=given.learn,
         host=given.host,
         port=given.port,
-        keeping=Keeping(given.save_seconds, given.keep_days),
-        limits=Limits(given.max_bytes, given.max_rows, None if any_host else hosts),
-        connections=given.max_connections,
+        keeping=keeping if given.learn else None,
+        limits=Limits(given.max_bytes, given.max_rows, allowed, given.max_connections),
         tokens=Tokens(given.token_file),
-        most_classes=given.grow,
         new=new,
         json_logs=given.log_format == "json",
     )

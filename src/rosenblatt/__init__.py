@@ -62,8 +62,8 @@ if TYPE_CHECKING:
         margins as margins,
         max_margin as max_margin,
         normalize_weights as normalize_weights,
-        radius as radius,
     )
+    from .theory.problem import radius as radius
     from .theory.separability import separability as separability
     from .training.history import Epoch as Epoch
 

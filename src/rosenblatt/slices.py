@@ -87,9 +87,8 @@ SLICES = {
                 "theory.certificates"
             ),
             "FormRun FormUpdate train_form": "theory.forms",
-            "Losses MaxMargin losses margin margins max_margin normalize_weights radius": (
-                "theory.margins"
-            ),
+            "Losses MaxMargin losses margin margins max_margin normalize_weights": "theory.margins",
+            "radius": "theory.problem",
             "separability": "theory.separability",
         },
         {

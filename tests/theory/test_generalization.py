@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rosenblatt import Perceptron, report, steps
-from rosenblatt.theory.generalization import generalization
+from rosenblatt.theory.bounds import generalization
 
 from .conftest import separated
 

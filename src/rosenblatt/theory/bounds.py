@@ -1,4 +1,4 @@
-"""The convergence theorem γM ≤ ‖w‖ ≤ R√M: bounds on mistakes, and a report of one run.
+"""The convergence theorem γM ≤ ‖w‖ ≤ R√M: bounds on mistakes and errors; a report of a run.
 
 The bias counts as one more coordinate of every row, with the value √``intercept_step``: a mistake
 moves the bias by that step, as it moves the other weights by their coordinates.
@@ -8,17 +8,32 @@ all. With the sum gₜ of yx over them, w·u grows by at least γmₜ for the un
 by at most ‖gₜ‖² ≤ R²mₜ², because w·gₜ ≤ 0. So γM ≤ ‖w‖ ≤ R√(Σ mₜ²). As mₜ ≤ n, Σ mₜ² ≤ nM, hence
 M ≤ n(R/γ)². The T passes that move the weights have 1 ≤ mₜ ≤ n, so mₜ² ≤ (n + 1)mₜ − n and
 nT ≤ (n + 1)M − (γM/R)², which is largest at M = (n + 1)(R/γ)²/2: T ≤ (R/γ)²(n + 1)²/(4n).
+
+Two bounds on the error on new rows hold if rows are drawn independently.
+
+Leave one out: a row that a run never got wrong can be left out without changing any update, and the
+weights at the end are right on it. So of n rows at most the M mistaken ones can be wrong when they
+are left out, and a run on n - 1 rows until nothing is wrong errs on a new row with a probability of
+at most E[M]/n, and M ≤ (R/γ)² (Vapnik & Chervonenkis 1974; Freund & Schapire 1999, section 3). M/n
+estimates that bound from above, without bias. For the vote after one pass over n - 1 rows Freund &
+Schapire have twice the bound of one pass over n rows: E[2·((R + D)/γ)²]/n.
+
+Online to batch: each row of a first pass tests weights that have not seen it. The mean error of all
+weights of that pass on new rows exceeds the share M₁/n of its mistakes by √(ln(1/δ)/(2n)) with a
+probability of at most δ: the inequality of Hoeffding and Azuma for differences in an interval of
+length 1 (Cesa-Bianchi, Conconi & Gentile 2004). A vote of the same weights errs at most twice as
+often as they do on average.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.rows import Array, is_sparse
-from .generalization import Generalization, generalization
-from .margins import MaxMargin, radius, solve_max_margin
-from .problem import check_problem, check_weights, length
+from .margins import MaxMargin, solve_max_margin
+from .problem import check_problem, check_weights, length, radius
 
 
 def rows_with_bias(X: Any, intercept_step: float) -> Any:
@@ -207,12 +222,6 @@ class Convergence(NamedTuple):
         """The largest possible number of mistakes, (R/γ)², or n(R/γ)² for a batch perceptron."""
         return self.at_once * mistake_bound(self.radius, self.margin)
 
-    @property
-    def most_updates(self) -> float:
-        """The largest possible number of updates, (n + 1)²/(4n) · (R/γ)²."""
-        n = self.at_once
-        return (n + 1) ** 2 / (4 * n) * mistake_bound(self.radius, self.margin)
-
     def limits(self, mistakes: Any, squares: Any) -> tuple[Any, Any]:
         """Compute γM and R√(Σm²) for updates by m mistakes each, with their sum and squares."""
         return max(self.margin, 0.0) * mistakes, self.radius * np.sqrt(squares)
@@ -245,6 +254,62 @@ def compute_convergence(model: Any, X: Any, y: ArrayLike, tolerance: float = 1e-
         float(model.eta0),
         at_once=problem.X.shape[0] if model.order == "batch" else 1,
     )
+
+
+class Generalization(NamedTuple):
+    """Bounds on the error on new rows, if all rows are drawn independently from one distribution.
+
+    ``print`` shows those below 1.
+
+    Attributes
+    ----------
+    rows : int
+        n, the rows learnt from.
+    left_out : float or None
+        M/n for a run that separated the rows: its mean over draws of n rows bounds the error of the
+        last weights of a run on n - 1 rows.
+    online : float or None
+        M₁/n + √(ln(1/δ)/(2n)): bounds the mean error of the weights of the first pass with
+        probability 1 - δ; None for an order that does not meet every row once.
+    delta : float
+        δ.
+    """
+
+    rows: int
+    left_out: float | None
+    online: float | None
+    delta: float = 0.05
+
+    def __str__(self) -> str:
+        lines = ["If rows are drawn independently from one distribution, errors on new rows:"]
+        if self.left_out is not None and self.left_out < 1:
+            lines.append(
+                f"at most {self.left_out:.2g} is expected after separating {self.rows - 1} rows "
+                "(leave one out; an estimate of the bound)"
+            )
+        if self.online is not None and self.online < 1:
+            lines.append(
+                f"at most {self.online:.2g} on average over the weights of the first pass, with "
+                f"{1 - self.delta:.0%} confidence (online to batch)"
+            )
+        return "\n".join(lines) if len(lines) > 1 else ""
+
+
+def generalization(model: Any, n_rows: int, delta: float = 0.05) -> Generalization:
+    """Bound the error on new rows by the mistakes of a fitted perceptron on ``n_rows`` rows.
+
+    A bound is None where it does not hold for the run; the second may fail with probability
+    ``delta``. References: Freund & Schapire (1999), "Large margin classification using the
+    perceptron algorithm", Machine Learning 37(3), 277-296; Cesa-Bianchi, Conconi & Gentile (2004),
+    "On the generalization ability of on-line learning algorithms", IEEE Transactions on Information
+    Theory 50(9), 2050-2057.
+    """
+    left_out = online = None
+    if model.order in ("each", "once", "fixed") and model.history_:
+        online = model.history_[0].mistakes / n_rows + math.sqrt(math.log(1 / delta) / 2 / n_rows)
+        if model.stop_reason_ == "separated":
+            left_out = sum(epoch.mistakes for epoch in model.history_) / n_rows
+    return Generalization(n_rows, left_out, online, delta)
 
 
 class Report(NamedTuple):
@@ -356,10 +421,11 @@ def report(model: Any, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Repo
     """
     weights, bias, _ = model.last_weights()
     found, M = compute_convergence(model, X, y, tolerance), model.n_mistakes_
-    updates, squares = None, M
+    updates, most_updates, squares = None, None, M
     if model.order == "batch":
         passes = [epoch.mistakes for epoch in model.history_ if epoch.mistakes]
         updates, squares = len(passes), sum(mistakes**2 for mistakes in passes)
+        most_updates = found.bound * ((found.at_once + 1) / (2 * found.at_once)) ** 2
     low, high = found.limits(M, squares)
     reached = float(found.length(weights, bias))
     return Report(
@@ -371,6 +437,6 @@ def report(model: Any, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Repo
         angle=float(found.angle(weights, bias)),
         chain=(low, reached, float(high)),
         updates=updates,
-        most_updates=None if updates is None else found.most_updates,
+        most_updates=most_updates,
         generalization=generalization(model, len(np.asarray(y))),
     )

@@ -253,9 +253,7 @@ def save_certificate(verdict: Separable | Inseparable, path: str | Path) -> None
     True
     """
     if not isinstance(verdict, Separable | Inseparable):
-        raise ValueError(
-            f"Expected Separable or Inseparable; {type(verdict).__name__} proves nothing."
-        )
+        raise ValueError(f"{type(verdict).__name__} proves nothing, so it is not saved.")
     kind = type(verdict).__name__.lower()
     content = {"format": FORMAT, "version": 1, "verdict": kind, **vars(verdict)}
     if isinstance(verdict, Separable) and not np.isfinite(verdict.margin):

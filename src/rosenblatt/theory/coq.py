@@ -95,18 +95,16 @@ def to_integers(values: tuple[Any, ...]) -> tuple[int, ...]:
 
 def find_short_plane(found: Separable, problem: Problem) -> tuple[tuple[int, ...], int]:
     """Find a separating hyperplane with few bits, if possible that of the largest margin."""
-    planes = [found]
+    plane = found
     if len(set(problem.signs.tolist())) == 2:
         problem = problem._replace(fit_intercept=found.fit_intercept)
-        planes.insert(0, solve_max_margin(problem, 1e-3).plane)
-    for plane in planes:
-        numbers: tuple[Any, ...] = (*plane.weights, plane.bias)
-        largest = max(map(abs, numbers))
-        for bits in BITS if 0 < largest < np.inf else ():
-            *w, b = (round(Fraction(value) * 2**bits / Fraction(largest)) for value in numbers)
-            short = Separable(tuple(map(float, w)), float(b), np.nan)
-            if short.separates(problem):
-                return tuple(w), b
+        plane = solve_max_margin(problem, 1e-3).plane
+    numbers: tuple[Any, ...] = (*plane.weights, plane.bias)
+    largest = max(map(abs, numbers))
+    for bits in BITS if 0 < largest < np.inf else ():
+        *w, b = (round(Fraction(value) * 2**bits / Fraction(largest)) for value in numbers)
+        if Separable(tuple(map(float, w)), float(b), np.nan).separates(problem):
+            return tuple(w), b
     *w, b = to_integers((*found.weights, found.bias))
     return tuple(w), b
 
@@ -117,8 +115,7 @@ def bound_mistakes(plane: Plane, problem: Problem) -> int:
     (R² + s)(‖u‖² + c²) / γ² for a bias c that moves by s: 1, or 0 without a bias.
     """
     rows = np.arange(len(problem.signs))
-    weights = tuple(map(Fraction, plane.weights))
-    least = min(Separable(weights, Fraction(plane.bias), np.nan).exact_margins(problem, rows))
+    least = min(Separable(plane.weights, plane.bias, np.nan).exact_margins(problem, rows))
     longest = max(sum(value**2 for _, value in problem.entries(i)) for i in rows.tolist())
     size = sum(value**2 for value in (*plane.weights, plane.bias))
     return math.floor((longest + plane.fit_intercept) * size / least**2)
@@ -168,15 +165,10 @@ def format_coq(proof: Proof, problem: Problem) -> str:
     n, d = problem.X.shape
     instead = "write plain text for rosenblatt-check"
     if n * (d + 1) > MOST_NUMBERS:
-        raise ValueError(
-            f"{n:,} rows of {d:,} numbers are too many for a Coq file, which takes "
-            f"{MOST_NUMBERS:,} numbers; {instead}."
-        )
+        raise ValueError(f"{n:,} rows of {d:,} numbers are too many for a Coq file; {instead}.")
     if isinstance(proof, RunLog) and len(proof.rows) > MOST_MISTAKES:
-        raise ValueError(
-            f"A run of {len(proof.rows):,} mistakes is too long for a Coq file, which takes "
-            f"{MOST_MISTAKES:,}; {instead}."
-        )
+        mistakes = f"{len(proof.rows):,} mistakes"
+        raise ValueError(f"A run of {mistakes} is too long for a Coq file; {instead}.")
     rows = ";\n".join(
         f"  {'pos' if sign > 0 else 'neg'} [{'; '.join(map(format_float, x))}]"
         for sign, x in read_rows(problem)
@@ -247,13 +239,11 @@ def format_certificate(proof: Proof, n: int) -> str:
 def format_statement(proof: Proof) -> str:
     """Write the theorems of a file, each with its proof by computation."""
     if isinstance(proof, RunLog):
-        mistakes, lemma = len(proof.rows), "run_sound"
-        claim = f"exists w b, run (value step) 0 (map exact rows) w b {mistakes}"
-        if proof.separates:
-            lemma = "separating_run_sound"
-            claim += " /\\ separates w b (map exact rows)"
+        also = " /\\ separates w b (map exact rows)" if proof.separates else ""
         return format_theorem(
-            "the_log_is_a_run", claim, f"({lemma} _ (fun e => e) step 0 rows log)"
+            "the_log_is_a_run",
+            f"exists w b, run (value step) 0 (map exact rows) w b {len(proof.rows)}{also}",
+            f"({'separating_' * proof.separates}run_sound _ (fun e => e) step 0 rows log)",
         )
     origin = "" if proof.fit_intercept else "_through_origin"
     if isinstance(proof, Clash):
@@ -334,9 +324,7 @@ def check_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path | None = None
     """
     coqc = shutil.which("coqc")
     if coqc is None:
-        raise ValueError(
-            "The program coqc was not found; install Coq, for example the Debian package coq."
-        )
+        raise ValueError("coqc was not found; install Coq, for example the Debian package coq.")
     text = format_coq(proof, check_problem(X, y))
     if path is not None and Path(path).read_text("utf-8", errors="replace") != text:
         return False

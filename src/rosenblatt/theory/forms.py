@@ -200,19 +200,14 @@ def train_form(
     problem = check_problem(X, y)
     n, width = problem.X.shape
     if n * width > MOST_NUMBERS:
-        raise ValueError(
-            f"train_form is for at most {MOST_NUMBERS:,} numbers; use Perceptron with the same "
-            "parameters."
-        )
+        raise ValueError(f"A form is for at most {MOST_NUMBERS:,} numbers; use Perceptron.")
     rows, signs, ties = to_dense(problem.X), problem.signs.astype(int).tolist(), chosen["ties"]
     noise = np.random.default_rng(random_state).normal(size=width + 1)
     first = FORMS[form].start + FORMS[form].noise * noise
     if start is not None:
         first = np.asarray(start, np.float64)
         if first.shape != (width + 1,) or not np.isfinite(first).all():
-            raise ValueError(
-                f"start must be {width + 1} numbers: {width} weights and the bias; got {start!r}."
-            )
+            raise ValueError(f"start must be {width + 1} numbers, the bias last; got {start!r}.")
     number = as_written if exact else float
     if exact:
         rows, first = (np.vectorize(as_written, otypes=[object])(each) for each in (rows, first))

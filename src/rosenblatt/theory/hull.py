@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.rows import Array, is_sparse
+from ..data.rows import Array, to_dense
 from .problem import LARGE, Problem, exponent, exponents, round_root, scale_by_powers
 
 WIDEST_MAP = 2000  # columns; a hull that can be stretched keeps a dense matrix of this size
@@ -89,8 +89,7 @@ class Hull:
 
     def scale_vectors(self, rows: Array) -> Array:
         """Return rows as scaled vectors."""
-        part = self.X[rows]
-        part = (part.toarray() if is_sparse(part) else part) * self.columns
+        part = to_dense(self.X[rows]) * self.columns
         if self.augmented:
             part = np.hstack([part, np.ones((len(rows), 1))])
         part = part * (self.signs[rows] * self.row_scale[rows])[:, None]

@@ -1,4 +1,4 @@
-"""Radius and margins of rows, and the hyperplane with the largest margin."""
+"""Margins of rows, and the hyperplane with the largest margin."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -11,48 +11,8 @@ from ..parameters.tables import SIGN_OF_ZERO
 from .certificates import Separable
 from .exact import MOST_WORK, Effort
 from .hull import Hull, nearest_to_origin, widest_gap
-from .problem import (
-    Problem,
-    check_problem,
-    check_rows,
-    check_weights,
-    exponent,
-    is_mistake,
-    length,
-    scale_by_powers,
-)
+from .problem import Problem, check_problem, check_weights, is_mistake, length
 from .separability import decide
-
-
-@np.errstate(all="ignore")  # overflow gives infinity
-def radius(X: Any) -> float:
-    """Compute R, the largest Euclidean norm of a row.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The rows.
-
-    Returns
-    -------
-    float
-        The radius of the smallest ball around the origin that holds all rows.
-
-    See Also
-    --------
-    mistake_bounds : Bounds by the radius and a margin.
-
-    Examples
-    --------
-    >>> radius([[3.0, 4.0], [1.0, 0.0]])
-    5.0
-    """
-    from sklearn.utils.extmath import row_norms  # slow to import
-
-    X = check_rows(X)
-    power = exponent(X)  # squares could overflow or vanish
-    scaled = scale_by_powers(X, np.full(X.shape[1], -power))
-    return float(np.ldexp(row_norms(scaled).max(), power))
 
 
 def margins(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> Array:
@@ -196,9 +156,7 @@ def losses(X: Any, y: ArrayLike, weights: Any, bias: Any = 0.0, *, ties: str = "
     if hasattr(weights, "coef_"):
         weights, bias, ties = weights.coef_, weights.intercept_, getattr(weights, "ties", ties)
         if len(bias) > 1:
-            raise ValueError(
-                f"The model has {len(bias)} hyperplanes; pass the weights and the bias of one."
-            )
+            raise ValueError(f"The model has {len(bias)} hyperplanes; pass one: weights and bias.")
     if ties not in SIGN_OF_ZERO:
         raise ValueError(f"ties must be one of {', '.join(map(repr, SIGN_OF_ZERO))}; got {ties!r}.")
     functional = problem.margins(check_weights(problem.X, weights), float(np.ravel(bias)[0]))

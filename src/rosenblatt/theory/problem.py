@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.labels import encode, make_labels
-from ..data.rows import Array, is_sparse, to_canonical
+from ..data.rows import Array, is_sparse, to_canonical, to_dense
 from ..parameters.tables import SIGN_OF_ZERO
 
 
@@ -80,9 +80,7 @@ def check_problem(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Problem:
     check_consistent_length(X, labels)
     classes, codes = encode(labels)
     if len(classes) > 2:
-        raise ValueError(
-            f"y has {len(classes)} classes; expected two. Pass y == label for one of them."
-        )
+        raise ValueError(f"y has {len(classes)} classes; expected two. Pass y == label for one.")
     positive = len(classes) == 2 or classes[0] not in (-1, 0)
     signs = np.where(codes == len(classes) - 1, 1.0, -1.0) if positive else -np.ones(len(codes))
     return Problem(X, signs, fit_intercept)
@@ -115,9 +113,7 @@ def check_weights(X: Any, weights: ArrayLike) -> Array:
     """Return weights as a vector with one number per column of X."""
     w = np.ravel(np.asarray(weights, np.float64))
     if len(w) != X.shape[1] or not np.isfinite(w).all():
-        raise ValueError(
-            f"weights must be {X.shape[1]} finite numbers, one per column of X; got {len(w)}."
-        )
+        raise ValueError(f"weights must be {X.shape[1]} finite numbers, one per column of X.")
     return w
 
 
@@ -152,9 +148,7 @@ def exponents(X: Any, axis: int) -> Array:
     """Find the exponent of the largest magnitude of each column (axis 0) or row (axis 1)."""
     if not X.shape[1]:
         return np.zeros(X.shape[1 - axis], int)
-    high, low = X.max(axis=axis), X.min(axis=axis)
-    if is_sparse(X):
-        high, low = high.toarray().ravel(), low.toarray().ravel()
+    high, low = (to_dense(each).ravel() for each in (X.max(axis=axis), X.min(axis=axis)))
     return np.asarray(np.frexp(np.maximum(high, -low))[1])
 
 
@@ -173,3 +167,34 @@ LARGE = 300  # exponents up to this one can be squared without overflow
 def exponent(X: Any) -> int:
     """Find the exponent of the largest magnitude of all numbers; 0 for zeros."""
     return int(np.frexp(max(X.max(), -X.min()))[1]) if X.shape[1] else 0
+
+
+@np.errstate(all="ignore")  # overflow gives infinity
+def radius(X: Any) -> float:
+    """Compute R, the largest Euclidean norm of a row.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+
+    Returns
+    -------
+    float
+        The radius of the smallest ball around the origin that holds all rows.
+
+    See Also
+    --------
+    mistake_bounds : Bounds by the radius and a margin.
+
+    Examples
+    --------
+    >>> radius([[3.0, 4.0], [1.0, 0.0]])
+    5.0
+    """
+    from sklearn.utils.extmath import row_norms  # slow to import
+
+    X = check_rows(X)
+    power = exponent(X)  # squares could overflow or vanish
+    scaled = scale_by_powers(X, np.full(X.shape[1], -power))
+    return float(np.ldexp(row_norms(scaled).max(), power))

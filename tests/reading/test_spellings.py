@@ -22,6 +22,9 @@ CASES = {
     "thousands and points": (["1.234.567", "2.000.000"], [1234567, 2000000]),
     "blanks": (["1 234,5", "987", "12 345"], [1234.5, 987, 12345]),
     "Swiss": (["1'234.50", "987.25"], [1234.5, 987.25]),
+    "minutes": (["91 min", "1,102 min", "7.5 min"], [91, 1102, 7.5]),
+    "plurals": (["1 Season", "12 Seasons"], [1, 12]),
+    "letters of a currency": (["CAD 300", "CAD 1,200.50"], [300, 1200.5]),
 }
 
 
@@ -56,12 +59,36 @@ def test_numbers_are_read_whatever_their_spelling(case, form):
 
 
 @pytest.mark.parametrize(
-    "cells", [["45%", "0.45"], ["$5", "5 €"], ["1,5", "1.5,0"], ["1,2,3", "4"]]
+    "cells",
+    [
+        *(["45%", "0.45"], ["$5", "5 €"], ["1,5", "1.5,0"], ["1,2,3", "4"]),
+        *(["$1,000", "CAD 300"], ["91 min", "2 Seasons"]),
+    ],
 )
 def test_numbers_of_several_spellings_are_a_category_with_a_note(cells):
     reader = read(table(cells), label="y")
     assert reader.columns == [("price", "category")]
     assert [notice.kind for notice in reader.notices] == ["numbers"]
+
+
+def test_words_after_numbers_that_differ_or_are_labels_are_no_units():
+    cells = [f"{k} {word}" for k, word in enumerate(["Oak", "Elm", "Ash", "Yew"])]
+    reader = read(table(cells), label="y")
+    assert (reader.columns, [*reader.notices]) == ([("price", "category")], [])
+    rows = [{"x": k, "y": f"{k % 5} stars"} for k in range(40)]
+    (batch,) = read(rows, label="y")
+    assert set(batch.labels.tolist()) == {f"{k} stars" for k in range(5)}
+
+
+def test_a_blank_among_digits_is_missing_in_a_file_and_in_the_frame_of_it():
+    data = "x,y\n" + "1,a\n ,b\n2.5,a\n" * 9
+    expected = whole(read(io.BytesIO(data.encode()), format="csv", scale="none"))[2]
+    frame = pd.read_csv(io.StringIO(data))
+    assert frame["x"].tolist()[:3] == ["1", " ", "2.5"]
+    reader = read(frame, label="y", scale="none")
+    assert (whole(reader)[2], reader.columns) == (expected, [("x", "number")])
+    codes = frame.assign(x=["02139", " ", "10001"] * 9)
+    assert read(codes, label="y").columns == [("x", "category")]
 
 
 @pytest.mark.parametrize("odd", ["1.5", "€7,50", "12%", "many"])

@@ -12,17 +12,22 @@ FORMS = {
     "%m/%d/%Y": "month/day/year",
     "%d/%m/%Y": "day/month/year",
     "%Y/%m/%d": "year/month/day",
+    "%m/%d/%y": "month/day/year",
+    "%d/%m/%y": "day/month/year",
     "%d.%m.%Y": "day.month.year",
     "%d-%m-%Y": "day-month-year",
+    "%d-%b-%Y": "day-month-year",
+    "%d-%b-%y": "day-month-year",
     "%d %b %Y": "day month year",
     "%b %d, %Y": "month day, year",
     "%a, %d %b %Y": "weekday, day month year",
 }
 WORD = "[A-Za-z]+"
 PATTERNS = {"%d": r"(?P<day>\d{1,2})", "%m": r"\d{1,2}", "%Y": r"\d{1,4}", "%b": WORD, "%a": WORD}
-PATTERNS |= dict.fromkeys(("%H", "%M", "%S"), r"\d{1,2}")
-CLOCKS = ("", " %H:%M", " %H:%M:%S")
-ALL_FORMS = (ISO, CLOCK, *(day + clock for day in FORMS for clock in CLOCKS))
+PATTERNS |= dict.fromkeys(("%y", "%H", "%I", "%M", "%S"), r"\d{1,2}") | {"%p": WORD}
+HOURS = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p")
+CLOCKS = ("", *(f" {hours}" for hours in HOURS))
+ALL_FORMS = (ISO, CLOCK, *HOURS, *(day + clock for day in FORMS for clock in CLOCKS))
 LOOKS = r"^\s*([A-Za-z]{3},? )?([A-Za-z]{3,9} )?\d{1,4}[-/. ,:]"
 FRACTION = r"(:\d\d)[.,](\d{1,6})\d*"  # of a second; what is below a microsecond is left out
 ZONE = r"(:\d\d(\.\d+)?) ?(Z|[+-]\d\d(:?\d\d)?)$"
@@ -94,6 +99,10 @@ def to_times(column: Any, form: str) -> Any:
             exact, safe=False
         )
     cells = trim_cells(column)
+    if form in (CLOCK, *HOURS):
+        cells = compute.binary_join_element_wise(to_scalar("1970-01-01"), cells, to_scalar(" "))
+    if form in HOURS:
+        return parse_days(cells, f"%Y-%m-%d {form}")
     if form not in (ISO, CLOCK):
         return parse_days(cells, form)
     if form == ISO:
@@ -101,8 +110,6 @@ def to_times(column: Any, form: str) -> Any:
         cells = compute.if_else(
             compute.is_null(parse_days(days, "%Y-%m-%d")), pyarrow.nulls(1, cells.type)[0], cells
         )
-    if form == CLOCK:
-        cells = compute.binary_join_element_wise(to_scalar("1970-01-01"), cells, to_scalar(" "))
     cells = compute.replace_substring_regex(cells, FRACTION, r"\1.\2")
     for plain in cells, compute.replace_substring_regex(cells, ZONE, r"\1"):
         try:
@@ -153,7 +160,7 @@ def find_parts(times: Any, form: str) -> tuple[str, ...]:
     """Find the parts that times have: days, hours, or both."""
     from pyarrow import compute
 
-    if form == CLOCK:
+    if form in (CLOCK, *HOURS):
         return PARTS[3:]
     clocks = compute.hour(times), compute.minute(times)
     some = any(compute.any(compute.not_equal(clock, to_scalar(0))).as_py() for clock in clocks)

@@ -16,12 +16,13 @@ from .dates import (
 )
 from .notices import list_words, make_notice
 from .recipe import ColumnKind
-from .spellings import ANY, NUMBER, PLAIN, UNITS, find_spelling
+from .spellings import ANY, LEADING_ZEROS, NUMBER, PLAIN, UNITS, find_spelling, find_units
 from .values import drop_missing
 
 ENOUGH = 20  # numbers, among which one word is a slip; strings, to tell what they are
 STRAY = 0.01  # of the cells may be slips
 WORDS, DIFFERENT = 3.0, 0.5  # least mean words of texts, and least share of different ones
+MOST_UNITS = 3  # in one column; more words are words
 SEVERAL = 1.8  # least mean words of what may be names or short texts
 DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|[A-Za-z, ]*\d{1,2}[A-Za-z, ]+\d{4}"
 WHOLE_DATE = rf"^\s*({DAY})([ T][\d:.,Z+-]+)?\s*$"
@@ -97,7 +98,23 @@ def detect_column(name: str, column: Any) -> ColumnKind:
     if found != "category" or pyarrow.types.is_dictionary(column.type):
         return ColumnKind(found)
     cells = drop_missing(column)
+    if len(cells) and holds_blanks(column) and are_numbers(column) and not holds_zeros(cells):
+        return ColumnKind("number")  # from a file, where blanks kept pandas from numbers
     return detect_spelled(name, cells) or detect_words(name, cells)
+
+
+def holds_blanks(column: Any) -> bool:
+    """Whether some string is blank."""
+    from pyarrow import compute
+
+    return bool(compute.any(compute.match_substring_regex(column, r"^\s*$")).as_py())
+
+
+def holds_zeros(column: Any) -> bool:
+    """Whether some number has leading zeros, such as a postal code."""
+    from pyarrow import compute
+
+    return bool(compute.any(compute.match_substring_regex(column, LEADING_ZEROS)).as_py())
 
 
 def detect_words(name: str, cells: Any) -> ColumnKind:
@@ -138,7 +155,8 @@ def detect_spelled(name: str, cells: Any) -> ColumnKind | None:
         return ColumnKind("number", said, spelling=spelling)
     if detect_date_form(cells) is not None or find_invalid_dates(cells):
         return None
-    if not any(set(cell) & set(UNITS + ",'") for cell in known):
+    several = 1 < len(find_units(known)) <= MOST_UNITS
+    if not several and not any(set(cell) & set(UNITS + ",'") for cell in known):
         return None
     return ColumnKind("category", make_notice("numbers-mixed", name=name, words=list_words(known)))
 

@@ -52,6 +52,8 @@ def count_cells(values: Iterable[Any]) -> Cells:
         if (known := clean(value)) is not None:
             counts[str(known)] += count
     spelling, first = find_spelling(list(counts)), next(iter(counts), "")
+    if spelling is not None and spelling.unit.isalpha():
+        spelling = None  # "5 stars" is a class
     if spelling is not None:
         plain = Counter[str]()
         for cell, count in counts.items():

@@ -1,4 +1,4 @@
-"""Numbers as people write them: decimal commas, thousands, currencies and percent signs."""
+"""Numbers as people write them: decimal commas, thousands, currencies, percent signs, units."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,10 @@ MARKS = {  # what divides thousands and decimals, by an example; the first that 
 NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 PLAIN = re.compile(NUMBER)
 AROUND = ' "\t\v\f\r'  # what may stand around a number
-ANY = re.compile(rf"[-+\d.,'’{BLANK}{UNITS}]*\d[-+\d.,'’{BLANK}{UNITS}]*")
+ANY = re.compile(
+    rf"([A-Z]{{3}} )?[-+\d.,'’{BLANK}{UNITS}]*\d[-+\d.,'’{BLANK}{UNITS}]*( [A-Za-z]{{1,12}})?"
+)
+WORD = re.compile("[A-Za-z]+")  # a unit, after a blank, or the three letters of a currency
 LEADING_ZEROS = r"^\s*0\d+\s*$"
 
 
@@ -33,7 +36,7 @@ class Spelling(NamedTuple):
     """How the numbers of a column are written: an example of the marks, and their unit."""
 
     marks: Annotated[str, lambda marks: marks in MARKS]
-    unit: Annotated[str, lambda unit: unit == "" or unit in [*UNITS]]
+    unit: Annotated[str, lambda unit: unit in ["", *UNITS] or WORD.fullmatch(unit)]
 
     @property
     def pattern(self) -> str:
@@ -43,7 +46,8 @@ class Spelling(NamedTuple):
         """
         thousands, decimal = MARKS[self.marks]
         number = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)(?:{decimal}\d+)?"
-        unit = f"{re.escape(self.unit)}?" if self.unit not in ("", "%") else ""
+        unit = re.escape(self.unit) + "s?" * self.unit.isalpha()  # 1 month, 2 months
+        unit = f"(?:{unit})?" if self.unit not in ("", "%") else ""
         after = r"[ \x{00A0}]?%" if self.unit == "%" else rf"[ \x{{00A0}}]?{unit}"
         return rf"^\s*(?:([-+]?) ?{unit} ?|{unit} ?([-+]))({number}){after}\s*$"
 
@@ -62,7 +66,7 @@ class Spelling(NamedTuple):
 
 def find_spelling(cells: Sequence[str]) -> Spelling | None:
     """Find how the numbers of all cells are written; None if plainly or in several ways."""
-    units = {mark for cell in cells for mark in cell if mark in UNITS}
+    units = find_units(cells)
     if len(units) > 1 or all(map(PLAIN.fullmatch, cells)):
         return None
     for marks in MARKS:
@@ -70,6 +74,12 @@ def find_spelling(cells: Sequence[str]) -> Spelling | None:
         if all(map(spelling.fits, cells)):
             return spelling
     return None
+
+
+def find_units(cells: Sequence[str]) -> set[str]:
+    """Find the units in all cells; words without the s of their plural."""
+    marks = {mark for cell in cells for mark in cell if mark in UNITS}
+    return marks | {word.removesuffix("s") or word for cell in cells for word in WORD.findall(cell)}
 
 
 def write_plainly(column: Any, spelling: Spelling) -> Any:

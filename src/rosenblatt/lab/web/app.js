@@ -251,7 +251,7 @@ export class App {
 		const lines = [];
 		if (question && "answer" in question) {
 			const isRight = question.answer === question.right;
-			lines.push(`<p><b>${isRight ? "Right" : `No: ${question.choices[question.right]}`}.</b> ${question.why}</p>`, `<div class="buttons"><small>${score.right} of ${score.asked} right</small>${button("Next ›", "data-next", "main")}</div>`);
+			lines.push(`<p><b>${isRight ? "Right" : `The answer is ${question.choices[question.right]}`}.</b> ${question.why}</p>`, `<div class="buttons"><small>${score.right} of ${score.asked} right</small>${button("Next ›", "data-next", "main")}</div>`);
 		} else if (question) {
 			lines.push(`<p><b>${question.words}</b></p>`, `<div class="buttons">${question.choices.map((words, i) => button(`${i + 1} ${words}`, `data-answer="${i}"`, "choice")).join("")}</div>`);
 		} else if (exercise >= 0) {
@@ -261,8 +261,9 @@ export class App {
 		strip.innerHTML = lines.join("");
 		if (isDone && !this.told) this.tell("Exercise done.");
 		this.told = isDone;
-		const list = EXERCISES.map(({ page, text }, i) => `<li><button type="button" data-begin="${i}">${this.done.has(i) ? "✓" : i + 1}</button><span>${text} <small>${page}</small></span></li>`).join("");
-		if (!$("exercises").hidden) $("exercises").innerHTML = `<p>The page checks each of these exactly. ${this.done.size} of ${EXERCISES.length} done.</p><ol>${list}</ol>`;
+		const rows = EXERCISES.map(({ page, text }, i) => `<li><button type="button" data-begin="${i}">${this.done.has(i) ? "✓" : i + 1}</button><span>${text} <small>${page}</small></span></li>`).join("");
+		const list = `<p>The page checks each of these exactly. ${this.done.size} of ${EXERCISES.length} done.</p><ol>${rows}</ol>`;
+		if (!$("exercises").hidden && this.listed !== list) $("exercises").innerHTML = this.listed = list; // buttons stay while the run plays
 	}
 
 	announce() {

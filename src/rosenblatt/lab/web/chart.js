@@ -100,6 +100,6 @@ function drawLimits(painter, frame, limits, last, y, { colours, unit, most }) {
 		const seen = moments.filter((M) => limit(M) <= 1.15 * most);
 		painter.shape([seen.map((M) => [frame.x(M), y(limit(M))])], { stroke: colours.proof, width: unit / 8, dash: [unit / 6, unit / 4], isOpen: true });
 		const end = seen.at(-1) ?? 0;
-		painter.text([frame.x(end) - 0.3 * unit, y(limit(end)) + (name === "γM" ? 1.2 : -0.4) * unit], name, { fill: colours.proof, size: 0.85 * unit, align: "right", halo: colours.ground });
+		painter.text([frame.x(end) - (name === "γM" ? 1.4 : 0.3) * unit, y(limit(end)) + (name === "γM" ? 1.2 : -0.4) * unit], name, { fill: colours.proof, size: 0.85 * unit, align: "right", halo: colours.ground });
 	}
 }

@@ -12,7 +12,7 @@ export function viewOf(points, withOrigin) {
 	const length = ([low, high]) => high - low, least = 0.05 * Math.max(...axes.map(({ ends }) => length(ends))) || 1;
 	const isNear = withOrigin || axes.every(({ ends, all }) => length(all) <= NEAR * Math.max(length(ends), least));
 	const [x, y] = axes.map(({ ends, all }) => (isNear ? all : ends));
-	const half = (ends) => 1.12 * Math.max(length(ends) / 2, least);
+	const half = (ends) => 1.2 * Math.max(length(ends) / 2, least);
 	return { x: (x[0] + x[1]) / 2, y: (y[0] + y[1]) / 2, wide: half(x), high: half(y) };
 }
 

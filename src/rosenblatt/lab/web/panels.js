@@ -33,6 +33,12 @@ function say(painter, { width, height, colours, unit }, words) {
 	lines.forEach((line, i) => painter.text([width / 2, height / 2 + (i - (lines.length - 1) / 2) * 1.4 * unit], line.trim(), { fill: colours.ink, size: unit, align: "center", baseline: "middle" }));
 }
 
+/** What a panel shows, in its last line, smaller where it is narrow. */
+function caption(painter, { width, height, colours, unit }, words) {
+	const size = Math.min(0.85 * unit, (unit * (width - unit)) / painter.measure(words, unit));
+	painter.text([width / 2, height - 0.6 * unit], words, { fill: colours.ink, size, align: "center" });
+}
+
 /** Each panel draws a scene: run, k, row, points, colours, unit, width, height, turn. */
 export const DRAW = {
 	vectors(painter, scene) {
@@ -60,13 +66,10 @@ export const DRAW = {
 		if (Math.hypot(...before)) name(pixel(before), "w", colours.weights);
 		name(pixel([(before[0] + after[0]) / 2, (before[1] + after[1]) / 2]), `${settings.eta0 === 1 ? "" : "η·"}${isBatch ? "Σ y·x" : y > 0 ? "+x" : "−x"}`, colour);
 		name(pixel(after), "w′", colours.weights);
-		if (isBatch) {
-			const count = trace.batches[k].length;
-			return painter.text([width / 2, height - 0.7 * unit], `the sum of y·x over ${count} mistaken row${count > 1 ? "s" : ""}`, { fill: colours.ink, size: 0.85 * unit, align: "center" });
-		}
+		if (isBatch) return caption(painter, scene, `Σ y·x over the mistaken rows, ${trace.batches[k].length} of them`);
 		const was = y * trace.activation[k], square = trace.X[place].reduce((sum, value) => sum + value * value, 0);
 		const sum = hasBias(settings) ? "y·(w·x + b)" : "y·w·x", gain = settings.eta0 * (square + trace.interceptStep);
-		painter.text([width / 2, height - 0.7 * unit], `${sum}: ${short(was)} → ${short(was + gain)}, a rise of ${short(gain)}`, { fill: colours.ink, size: 0.85 * unit, align: "center" });
+		caption(painter, scene, `${sum}: ${short(was)} → ${short(was + gain)}, a rise of ${short(gain)}`);
 	},
 
 	strip(painter, scene) {
@@ -91,7 +94,7 @@ export const DRAW = {
 			if (used.includes(i)) painter.circle([x(values[i]), lane], 0.75 * unit, { stroke: colours.use, width: unit / 6 });
 		});
 		for (const value of ticks(low, high, Math.floor(width / (6 * unit)))) painter.text([x(value), height - 1.9 * unit], short(value), { fill: colours.faint, size: 0.85 * unit, align: "center" });
-		painter.text([width / 2, height - 0.6 * unit], line ? "w·x/‖w‖: how far along w" : "f(x): how far on the positive side", { fill: colours.ink, size: 0.85 * unit, align: "center" });
+		caption(painter, scene, line ? "w·x/‖w‖: how far along w" : "f(x): how far on the positive side");
 	},
 
 	space(painter, scene) {
@@ -102,11 +105,11 @@ export const DRAW = {
 		const reach = Math.max(...points.map(([a, b]) => Math.max(Math.abs(a), Math.abs(b))), 0.1);
 		const heights = points.map(third), tall = isLifted ? Math.max(...heights.map(Math.abs), 0.1) : 1;
 		const scaled = ([a, b, c]) => [a / reach, b / reach, isLifted ? c / tall : c * 0.8];
-		const { about, up } = scene.turn, size = 0.36 * Math.min(width, height * 1.25);
+		const { about, up } = scene.turn, room = height - 2 * unit, size = 0.36 * Math.min(width, 1.1 * room);
 		const project = (place) => {
 			const [a, b, c] = scaled(place), ca = Math.cos(about), sa = Math.sin(about), cu = Math.cos(up), su = Math.sin(up);
 			const depth = a * sa + b * ca;
-			return [width / 2 + size * (a * ca - b * sa), height / 2 - size * (c * cu - depth * su) + (isLifted ? 0 : 0.25 * size), depth * cu + c * su];
+			return [width / 2 + size * (a * ca - b * sa), room / 2 - size * (c * cu - depth * su) + (isLifted ? 0 : 0.25 * size), depth * cu + c * su];
 		};
 		const draw = (places, style) => painter.shape([places.map((each) => project(each).slice(0, 2))], style);
 		const base = isLifted ? [] : [[-reach, -reach, 1], [reach, -reach, 1], [reach, reach, 1], [-reach, reach, 1]];
@@ -127,8 +130,7 @@ export const DRAW = {
 			mark(painter, points[i][2], at.slice(0, 2), 0.36 * unit, { fill: colours.classes[points[i][2]], stroke: colours.ground, width: 0.8 });
 			if (used.includes(i)) painter.circle(at.slice(0, 2), 0.85 * unit, { stroke: colours.use, width: unit / 6 });
 		}
-		const words = isLifted ? "the plane w·(x₁, x₂, x₃) + b = 0; drag to turn" : "the plane (w, b)·(x₁, x₂, 1) = 0 through 0; drag to turn";
-		painter.text([width / 2, height - 0.6 * unit], words, { fill: colours.ink, size: 0.85 * unit, align: "center" });
+		caption(painter, scene, isLifted ? "the plane w·(x₁, x₂, x₃) + b = 0" : "the plane (w, b)·(x₁, x₂, 1) = 0");
 	},
 
 	gram(painter, scene) {
@@ -158,7 +160,7 @@ export const DRAW = {
 			painter.shape([[[left - 2, y0 - 1], [left + size + 2, y0 - 1], [left + size + 2, y1 + 1], [left - 2, y1 + 1]]], { stroke: colours.use, width: unit / 6 });
 		}
 		const name = run.trace.kernel && run.settings.kernel !== "linear" ? "K(xᵢ, xⱼ)" : "xᵢ·xⱼ";
-		painter.text([width / 2, height - 0.6 * unit], `${name}, darkest: ${short(most)}; negative values in the colour of ★`, { fill: colours.ink, size: 0.85 * unit, align: "center" });
+		caption(painter, scene, `${name}, strongest: ${short(most)}; red: negative`);
 	},
 
 	gap(painter, scene) {
@@ -202,7 +204,7 @@ export const DRAW = {
 			painter.text(place(number), String(number + 1), { fill: colours.ink, size: unit, align: "center", baseline: "middle" });
 		});
 		for (const [name, at] of inputs) painter.text(at, name, { fill: colours.ink, size: unit, align: "center", baseline: "middle" });
-		painter.text([width / 2, height - 0.5 * unit], "solid: turns on, dashed: turns off", { fill: colours.ink, size: 0.85 * unit, align: "center" });
+		caption(painter, scene, "solid: turns on, dashed: turns off");
 	},
 };
 

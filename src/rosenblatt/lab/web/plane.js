@@ -122,7 +122,7 @@ function drawSigns(painter, frame, scene) {
 	const { run, k, colours, unit, line } = scene;
 	if (line ? !line.w[0] && !line.w[1] : !k) return;
 	const places = [], step = Math.max(frame.width, frame.height) / 5;
-	for (let y = step / 2; y < frame.height; y += step) for (let x = step / 2; x < frame.width; x += step) places.push(frame.place([x, y]));
+	for (let y = 0.4 * step; y < frame.height; y += step) for (let x = 0.6 * step; x < frame.width; x += step) places.push(frame.place([x, y]));
 	const kinds = line ? places.map(([x, y]) => (line.w[0] * x + line.w[1] * y + line.b > 0 ? 0 : 1)) : run.classify(k, places), signs = run.kinds > 2 ? ["1", "2", "3"] : ["+", "−"];
 	places.forEach((place, i) => {
 		painter.text(frame.pixel(place), signs[kinds[i]], { fill: colours.classes[kinds[i]], size: 1.35 * unit, align: "center", baseline: "middle" });
@@ -153,7 +153,7 @@ function drawBoundary(painter, frame, scene, curve) {
 function drawUnits(painter, frame, scene) {
 	const { run, k, colours, unit } = scene, { trace } = run;
 	for (let number = 0; number < k; number++) {
-		const score = (places) => Float64Array.from(places, (place) => unitActivation(trace, number, place));
+		const score = (places) => Float64Array.from(places, (place) => activations([trace.units[number]], trace.lift.apply(place))[0]);
 		const key = [number, ...Object.values(frame.box)].join();
 		trace.unitCurves ??= new Map();
 		if (trace.unitCurves.get(number)?.key !== key) trace.unitCurves.set(number, { key, ...contour(score, frame.box, 36) });
@@ -168,10 +168,6 @@ function drawUnits(painter, frame, scene) {
 		const best = turns[values.reduce((found, value, i) => (value > values[found] ? i : found), 0)];
 		painter.text(best, String(number + 1), { fill: isNew ? colours.use : colours.faint, size: unit, align: "center", baseline: "middle", halo: colours.ground, weight: "bold" });
 	}
-}
-
-function unitActivation(trace, number, place) {
-	return activations([trace.units[number]], trace.lift.apply(place))[0];
 }
 
 /** w, from the line that is drawn into its positive half; its length grows with that of w. */

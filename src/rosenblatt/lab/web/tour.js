@@ -110,8 +110,8 @@ export const TOUR = [
 		document: "004, feature combinations", address: `data=xor&form=lifted&order=fixed&panel=space&t=${END}`,
 		holds: ([run]) => isSeparated(run) && run.verdict.plane.separable === false,
 		ways: [
-			["XOR, product", `data=xor&form=lifted&order=fixed&panel=space&t=${END}`, ([run]) => isSeparated(run)],
-			["Circles, square", `data=circles&form=lifted&third=square&order=fixed&panel=space&t=${END}`, ([run]) => isSeparated(run) && run.last >= 3],
+			["XOR", `data=xor&form=lifted&order=fixed&panel=space&t=${END}`, ([run]) => isSeparated(run)],
+			["Circles", `data=circles&form=lifted&third=square&order=fixed&panel=space&t=${END}`, ([run]) => isSeparated(run) && run.last >= 3],
 		],
 	},
 	{
@@ -119,9 +119,9 @@ export const TOUR = [
 		document: "004, kernels; 002, the Gram matrix", address: `data=circles&form=kernel&kernel=rbf&order=fixed&panel=gram&t=${END}`,
 		holds: ([run]) => isSeparated(run) && run.verdict.separable && !run.verdict.plane.separable,
 		ways: [
-			["XOR, degree 2", `data=xor&form=kernel&kernel=poly&order=fixed&panel=gram&t=${END}`, ([run]) => isSeparated(run)],
-			["Circles, Gaussian", `data=circles&form=kernel&order=fixed&panel=gram&t=${END}`, ([run]) => isSeparated(run)],
-			["Moons, degree 3", `data=moons&form=kernel&kernel=poly&degree=3&t=${END}`, ([run]) => isSeparated(run)],
+			["XOR", `data=xor&form=kernel&kernel=poly&order=fixed&panel=gram&t=${END}`, ([run]) => isSeparated(run)],
+			["Circles", `data=circles&form=kernel&order=fixed&panel=gram&t=${END}`, ([run]) => isSeparated(run)],
+			["Moons", `data=moons&form=kernel&kernel=poly&degree=3&t=${END}`, ([run]) => isSeparated(run)],
 		],
 	},
 	{

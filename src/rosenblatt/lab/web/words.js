@@ -33,20 +33,20 @@ export function titleOf(settings, other = null) {
 	const choice = (name) => translate(SETTINGS[name].choices?.[settings[name]] ?? settings[name]);
 	if (other) {
 		const names = Object.keys(SETTINGS).filter((name) => settings[name] !== other[name] && SETTINGS[name].forms.includes(settings.form));
-		if (!names.length) return "The same settings";
+		if (!names.length) return translate("The same settings");
 		return names.map((name) => (["form", "kernel"].includes(name) ? choice(name) : `${translate(SETTINGS[name].words)}: ${choice(name)}`)).join(" · ");
 	}
 	if (settings.form === "network") return "A network that grows";
 	const form = {
 		bias: "w·x + b", origin: "w·x, through the origin", lifted: `w·(x₁, x₂, ${choice("third")}) + b`,
-		kernel: { linear: "Dual form of a line", rbf: `Gaussian kernel, γ = ${short(settings.gamma)}`, poly: `Kernel (${settings.gamma === 1 ? "" : `${short(settings.gamma)} `}x·x′ + 1)${superscript(settings.degree)}`, sigmoid: "Sigmoid kernel" }[settings.kernel],
+		kernel: { linear: "Dual form of a line", rbf: `${translate("Gaussian kernel")}, γ = ${short(settings.gamma)}`, poly: `Kernel (${settings.gamma === 1 ? "" : `${short(settings.gamma)} `}x·x′ + 1)${superscript(settings.degree)}`, sigmoid: "Sigmoid kernel" }[settings.kernel],
 	}[settings.form];
-	const more = [`order: ${choice("order")}`];
+	const more = [`${translate("order")}: ${choice("order")}`];
 	if (settings.solution !== "last") more.push(choice("solution"));
-	if (settings.margin > 0) more.push(`margin ${short(settings.margin)}`);
-	if (settings.intercept_step === "radius" && settings.form !== "origin") more.push("bias step R²");
+	if (settings.margin > 0) more.push(`${translate("margin")} ${short(settings.margin)}`);
+	if (settings.intercept_step === "radius" && settings.form !== "origin") more.push(translate("bias step R²"));
 	if (settings.eta0 !== 1 && settings.form !== "kernel") more.push(`η = ${short(settings.eta0)}`);
-	return `${form} · ${more.join(" · ")}`;
+	return `${translate(form)} · ${more.join(" · ")}`;
 }
 
 const superscript = (number) => String(number).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);

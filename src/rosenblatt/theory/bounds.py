@@ -176,12 +176,10 @@ def mistake_bounds(
     origin = reached if b == 0 else -np.inf
     lifted, u = radius_with_bias(R, 1.0), float(np.hypot(1, b))
     functional = problem.margins(w, b) / u
-    if gamma is not None:
-        targets = np.array([gamma])
-    elif (functional > 0).any():
-        targets = np.quantile(functional[functional > 0], np.linspace(0, 1, 33))
-    else:
-        targets = np.array([max(float(np.abs(functional).max()), 1.0)])
+    right = functional[functional > 0]
+    targets = np.array([gamma or max(float(np.abs(functional).max()), 1.0)])
+    if gamma is None and len(right):
+        targets = np.quantile(right, np.linspace(0, 1, 33))
     short = [np.maximum(0.0, target - functional) for target in targets]
     D, L = np.linalg.norm(short, axis=1), np.sum(short, axis=1) / targets
     a = lifted / targets
@@ -228,17 +226,14 @@ class Convergence(NamedTuple):
 
     def length(self, weights: Array, bias: Any) -> Any:
         """Compute ‖w‖/η for one weight vector or for each row of a matrix."""
-        return length(self._steps(weights, bias))
+        return length(weights_with_bias(weights, bias, self.intercept_step) / self.eta0)
 
     def angle(self, weights: Array, bias: Any) -> Any:
         """Compute the angle between weights and the best separator in degrees; NaN at zero."""
-        w = self._steps(weights, bias)
+        w = weights_with_bias(weights, bias, self.intercept_step)
         with np.errstate(invalid="ignore"):
             cosine = (w / length(w)[..., None]) @ self.widest.weights
         return np.degrees(np.arccos(np.clip(cosine, -1, 1)))
-
-    def _steps(self, weights: Array, bias: Any) -> Array:
-        return weights_with_bias(weights, bias, self.intercept_step) / self.eta0
 
 
 @np.errstate(all="ignore")  # overflow gives infinity

@@ -223,12 +223,14 @@ class Undecided(Verdict):
     upper: float
 
 
+Certificate = Separable | Inseparable
+
 # Files
 
 FORMAT = "rosenblatt certificate"
 
 
-def save_certificate(verdict: Separable | Inseparable, path: str | Path) -> None:
+def save_certificate(verdict: Certificate, path: str | Path) -> None:
     """Save a certificate as a small JSON file.
 
     Parameters
@@ -263,7 +265,7 @@ def save_certificate(verdict: Separable | Inseparable, path: str | Path) -> None
         temporary.write_text(text, encoding="utf-8")
 
 
-def load_certificate(path: str | Path) -> Separable | Inseparable:
+def load_certificate(path: str | Path) -> Certificate:
     """Load a certificate from a file; ``verify`` checks whether it holds.
 
     Parameters
@@ -290,23 +292,21 @@ def load_certificate(path: str | Path) -> Separable | Inseparable:
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, ValueError, RecursionError):
+    except (ValueError, RecursionError):  # also of bytes that are not UTF-8
         raise ValueError(f"{path} is not a certificate: it is not JSON.") from None
     found = content if isinstance(content, dict) else {}
     if (found.get("format"), found.get("version")) != (FORMAT, 1):
         raise ValueError(f"{path} is not a certificate that this version of rosenblatt can read.")
     try:
-        intercept = content["fit_intercept"]
-        if not isinstance(intercept, bool):
-            raise TypeError("fit_intercept")
-        if content["verdict"] == "separable":
+        intercept, kind = content["fit_intercept"], content["verdict"]
+        if not isinstance(intercept, bool) or kind not in ("separable", "inseparable"):
+            raise TypeError("not a field of a certificate")
+        if kind == "separable":
             weights = tuple(map(to_number, content["weights"]))
             reached = np.inf if content["margin"] is None else float(content["margin"])
             return Separable(weights, to_number(content["bias"]), reached, intercept)
-        if content["verdict"] == "inseparable":
-            support = tuple(map(operator.index, content["support"]))
-            return Inseparable(support, tuple(map(parse_fraction, content["weights"])), intercept)
-        raise ValueError("unknown verdict")
+        support = tuple(map(operator.index, content["support"]))
+        return Inseparable(support, tuple(map(parse_fraction, content["weights"])), intercept)
     except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError):
         raise ValueError(f"{path} is damaged: a field is missing or not a number.") from None
 

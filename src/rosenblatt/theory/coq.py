@@ -79,7 +79,8 @@ def to_proof(verdict: Separable | Inseparable, problem: Problem) -> Plane | Clas
         weights = to_integers(verdict.weights)
         pairs = zip(verdict.support, weights, strict=True)
         return Clash(tuple(sorted(pair for pair in pairs if pair[1])), verdict.fit_intercept)
-    plane = Plane(*find_short_plane(verdict, problem), None, verdict.fit_intercept)
+    *w, b = find_short_plane(verdict, problem)
+    plane = Plane(tuple(w), b, None, verdict.fit_intercept)
     counts = len(problem.signs) > 0 and math.prod(problem.X.shape) <= MOST_NUMBERS
     return replace(plane, mistakes=bound_mistakes(plane, problem)) if counts else plane
 
@@ -93,8 +94,8 @@ def to_integers(values: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(value // divisor for value in whole)
 
 
-def find_short_plane(found: Separable, problem: Problem) -> tuple[tuple[int, ...], int]:
-    """Find a separating hyperplane with few bits, if possible that of the largest margin."""
+def find_short_plane(found: Separable, problem: Problem) -> tuple[int, ...]:
+    """Find weights and bias that separate with few bits, if possible those of the widest margin."""
     plane = found
     if len(set(problem.signs.tolist())) == 2:
         problem = problem._replace(fit_intercept=found.fit_intercept)
@@ -102,11 +103,11 @@ def find_short_plane(found: Separable, problem: Problem) -> tuple[tuple[int, ...
     numbers: tuple[Any, ...] = (*plane.weights, plane.bias)
     largest = max(map(abs, numbers))
     for bits in BITS if 0 < largest < np.inf else ():
-        *w, b = (round(Fraction(value) * 2**bits / Fraction(largest)) for value in numbers)
-        if Separable(tuple(map(float, w)), float(b), np.nan).separates(problem):
-            return tuple(w), b
-    *w, b = to_integers((*found.weights, found.bias))
-    return tuple(w), b
+        whole = tuple(round(Fraction(value) * 2**bits / Fraction(largest)) for value in numbers)
+        *w, b = map(float, whole)
+        if Separable(tuple(w), b, np.nan).separates(problem):
+            return whole
+    return to_integers((*found.weights, found.bias))
 
 
 def bound_mistakes(plane: Plane, problem: Problem) -> int:
@@ -139,10 +140,8 @@ def log_run(X: Any, y: ArrayLike, *, step: float = 1.0, max_iter: int = 100) -> 
     for number, i in enumerate(rows, 1):
         sign, entries = int(problem.signs[i]), list(problem.entries(i))
         if sign * sum((weights[j] * value for j, value in entries), bias) > 0:
-            raise ValueError(
-                f"Update {number}, on row {i + 1}, is not a mistake in exact arithmetic: the "
-                "training rounded. Round the rows to fewer digits."
-            )
+            update = f"Update {number}, on row {i + 1}"
+            raise ValueError(f"{update}, is not a mistake in exact arithmetic; round the rows.")
         for j, value in entries:
             weights[j] += sign * value
         bias += sign * Fraction(step)

@@ -11,9 +11,9 @@ from ..data.rows import Array, to_dense
 from ..kernels.algebra import shuffle
 from ..parameters import RULE_TABLE
 from ..parameters.conflicts import check_ranges
+from ..parameters.tables import choice
 from .problem import check_problem, is_mistake
 
-ORDERS = ("fixed", "once", "each", "first")
 MOST_NUMBERS = 10_000_000  # of rows, which are held as an array
 
 
@@ -188,13 +188,12 @@ def train_form(
     """
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}; got {form!r}.")
-    table = RULE_TABLE["perceptron"].parameters
+    order = choice("each", "once", "fixed", "first")
+    table = {**RULE_TABLE["perceptron"].parameters, "order": order}
     usual = {name: table[name].default for name in TAKEN}
     chosen = usual | dict(FORMS[form].parameters) | parameters
     if unknown := parameters.keys() - set(TAKEN):
         raise ValueError(f"There is no parameter {min(unknown)}; use {', '.join(TAKEN)}.")
-    if chosen["order"] not in ORDERS:
-        raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {chosen['order']!r}.")
     settings = chosen | {"max_iter": max_iter}
     check_ranges(settings, {name: table[name] for name in settings})
     problem = check_problem(X, y)
@@ -225,10 +224,10 @@ def train_form(
     while epoch < max_iter and not done:
         epoch += 1
         before = len(updates)
-        order = np.arange(n, dtype=np.uint32)
+        numbers = np.arange(n, dtype=np.uint32)
         if chosen["order"] in ("once", "each"):
-            shuffle(order, random_state, epoch if chosen["order"] == "each" else 0)
-        for i in order.tolist():
+            shuffle(numbers, random_state, epoch if chosen["order"] == "each" else 0)
+        for i in numbers.tolist():
             activation = rows[i] @ weights + (bias if FORMS[form].test_bias else 0)
             if is_mistake(activation * signs[i], signs[i], ties):
                 weights = weights + eta * signs[i] * rows[i]

@@ -102,6 +102,9 @@ class Hull:
         return rows, np.sum([self.vectors[g][k] for g, k in enumerate(chosen)], axis=0)
 
 
+Corral = list[tuple[int, ...]]
+
+
 class Nearest(NamedTuple):
     """The point p of a hull that is nearest to the origin, kept as its normal p/‖p‖².
 
@@ -110,18 +113,15 @@ class Nearest(NamedTuple):
     """
 
     normal: Array
-    corral: list[tuple[int, ...]]
+    corral: Corral
     weights: Array
     lowest: list[float]
 
     def shares(self) -> tuple[Array, Array]:
         """Return the rows that span the nearest point, and their shares."""
-        total: dict[int, float] = {}
-        for rows, weight in zip(self.corral, self.weights.tolist(), strict=True):
-            for row in rows:
-                total[row] = total.get(row, 0.0) + weight
-        support = np.array(sorted(total), np.intp)
-        return support, np.array([total[row] for row in support])
+        rows = np.array(self.corral, np.intp)
+        support, where = np.unique(rows, return_inverse=True)
+        return support, np.bincount(where.ravel(), np.repeat(self.weights, rows.shape[1]))
 
 
 def widest_gap(problem: Problem, support: Array, shares: Array) -> float:
@@ -193,9 +193,7 @@ def factor(columns: Array, least: float) -> tuple[Array, Array | None]:
     return Q, R if independent else None
 
 
-def reduce_corral(
-    corral: list[tuple[int, ...]], vertices: Array, weights: Array
-) -> tuple[list[tuple[int, ...]], Array, Array]:
+def reduce_corral(corral: Corral, vertices: Array, weights: Array) -> tuple[Corral, Array, Array]:
     """Move to the point of the corral's affine hull nearest to the origin, dropping vertices."""
     while True:
         target = minimize_affine(vertices)

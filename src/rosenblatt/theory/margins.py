@@ -206,10 +206,8 @@ def normalize_weights(estimator: Any) -> tuple[Array, Array]:
     """
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
     if not hasattr(model, "coef_") or hasattr(model, "thresholds_"):
-        raise ValueError(
-            f"Expected a fitted linear classifier with coef_, got {type(model).__name__}; a model "
-            "of ranks has no single hyperplane."
-        )
+        kind = type(model).__name__
+        raise ValueError(f"Expected a fitted linear classifier of classes, got {kind}.")
     weights = np.atleast_2d(np.asarray(model.coef_, np.float64))
     lengths = length(weights)
     if not np.all((lengths > 0) & (lengths < np.inf)):

@@ -15,7 +15,7 @@ from ..training.rules import PERCEPTRON
 from ..training.run import Run
 from ..training.solutions import Last
 from ..training.tasks import LinearTask
-from .certificates import Inseparable, Separable, Undecided
+from .certificates import Certificate, Inseparable, Separable, Undecided
 from .exact import Effort, OutOfReachError, solve_alternative, solve_null_combination
 from .hull import Hull, nearest_to_origin, widest_gap
 from .problem import Problem, check_problem, exponents
@@ -85,7 +85,7 @@ def decide(problem: Problem, effort: Effort | None = None) -> Separable | Insepa
     return Undecided(widest_gap(problem, *nearest.shares()))
 
 
-def find_candidates(problem: Problem, effort: Effort) -> Iterator[Separable | Inseparable]:
+def find_candidates(problem: Problem, effort: Effort) -> Iterator[Certificate]:
     """Yield candidates for an exact check, the cheap ones first."""
     if problem.fit_intercept and np.all(problem.signs == problem.signs[0]):
         yield make_separator(problem, [0.0] * problem.X.shape[1], float(problem.signs[0]))
@@ -94,9 +94,7 @@ def find_candidates(problem: Problem, effort: Effort) -> Iterator[Separable | In
     yield from try_exact_simplex(problem, hardest, Effort(effort.left / 10))
 
 
-def try_floating_point(
-    problem: Problem, effort: Effort
-) -> Generator[Separable | Inseparable, None, list[int]]:
+def try_floating_point(problem: Problem, effort: Effort) -> Generator[Certificate, None, list[int]]:
     """Yield what floating point finds; return the numbers of all rows, the hardest first."""
     if problem.X.size > FEW:  # of a sparse matrix: its stored values
         yield from try_perceptron(problem)
@@ -154,15 +152,13 @@ def try_elimination(problem: Problem, support: list[int], effort: Effort) -> Ite
         yield make_certificate(problem, support, weights)
 
 
-def try_exact_simplex(
-    problem: Problem, hardest: list[int], effort: Effort
-) -> Iterator[Separable | Inseparable]:
-    """Try the simplex method in integers on the hardest rows.
+def try_exact_simplex(problem: Problem, rows: list[int], effort: Effort) -> Iterator[Certificate]:
+    """Try the simplex method in integers on the first of ``rows``, the hardest.
 
-    Where its separator fails on other rows, these join the hardest rows.
+    Where its separator fails on other rows, these join them.
     """
     d = problem.X.shape[1]
-    chosen = hardest[: 4 * (d + 2)]
+    chosen = rows[: 4 * (d + 2)]
     while True:
         try:
             weights, plane = solve_alternative(problem, chosen, effort)
@@ -183,7 +179,7 @@ def try_exact_simplex(
         chosen += fresh
 
 
-def try_each_size(problem: Problem, effort: Effort) -> Iterator[Separable | Inseparable]:
+def try_each_size(problem: Problem, effort: Effort) -> Iterator[Certificate]:
     """Try rows of very different sizes: without a bias, and each size separately."""
     sizes = exponents(problem.X, 1)
     order = np.argsort(sizes, kind="stable")

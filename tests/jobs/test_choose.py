@@ -5,7 +5,9 @@ import itertools
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.datasets import load_diabetes
 
 import rosenblatt
 from rosenblatt import AROW, SCW, PassiveAggressive
@@ -117,6 +119,19 @@ def test_names_are_learnt_by_their_characters():
     rows = [{"name": stem + "ao"[k % 2], "sex": "fm"[k % 2]} for k, stem in enumerate(stems)]
     model = rosenblatt.train(rows, label="sex", listener=Listener())
     assert model.predict([{"name": "Zxqwa"}, {"name": "Zxqwo"}]).tolist() == ["f", "m"]
+
+
+def test_ranks_are_nearer_than_classes_without_tuning():
+    frame = load_diabetes(as_frame=True).frame
+    frame["label"] = pd.qcut(frame.pop("target"), 5, labels=list("abcde")).astype(str)
+    learnt, tested = frame[:300], frame[300:]
+    codes = [
+        np.array([ord(each) for each in rosenblatt.train(learnt, **how).predict(tested)])
+        for how in ({}, {"ordinal": list("abcde")})
+    ]
+    wanted = np.array([ord(each) for each in tested["label"]])
+    classes, ranks = (np.abs(each - wanted).mean() for each in codes)
+    assert ranks < classes
 
 
 def test_mixed_tables_try_the_rule_of_tables():

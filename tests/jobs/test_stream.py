@@ -158,6 +158,16 @@ def test_a_pipe_is_read_once_and_without_products(tmp_path):
     assert (facts["tried"], facts["rows"]) == (len(ONLINE_SETTINGS), 3000)
 
 
+@pytest.mark.parametrize("numbers", [False, True])
+def test_a_prediction_that_repeats_the_last_label_is_the_baseline(tmp_path, numbers):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=1000) * 9 if numbers else rng.integers(3, size=1000)
+    path = write(tmp_path / "data.csv", rng.normal(size=(1000, 2)), y)
+    steps = np.abs(np.diff(y)) if numbers else y[1:] != y[:-1]
+    reading = {"label": "2", "numbers": numbers}
+    assert tune_stream(path, reading)[1]["last_label"] == pytest.approx(steps.mean(), rel=1e-4)
+
+
 def test_a_label_far_down_begins_the_run_again(tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(4000, 2)), rng.integers(2, size=4000)

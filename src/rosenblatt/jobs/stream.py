@@ -68,6 +68,8 @@ class StreamTraining:
     wrong
         The number of wrong predictions of the leaders, or the sum of their absolute errors, and
         that of each candidate.
+    labels, repeated
+        The code of the last label, and the errors of a prediction that repeats the last one.
     alarms
         The numbers of the rows at which the error had risen.
     """
@@ -79,6 +81,8 @@ class StreamTraining:
     candidates: list[Candidate] = field(default_factory=list, init=False)
     leader: int = field(default=0, init=False)
     seen: int = field(default=0, init=False)
+    labels: Array = field(default_factory=lambda: np.empty(0), init=False)
+    repeated: float = field(default=0.0, init=False)
     window: DriftWindow = field(default_factory=DriftWindow, init=False)
     alarms: list[int] = field(default_factory=list, init=False)
 
@@ -138,6 +142,7 @@ class StreamTraining:
             flags = np.array([each.learn(by_source[id(each.rows)]) for each in self.candidates])
             if flags.shape[1]:
                 self.choose(flags)
+                self.repeat(blocks[0])
                 if main.plan.request.progress_every:
                     main.windows.add(flags[self.last])
                 else:
@@ -164,6 +169,14 @@ class StreamTraining:
             self.alarms.append(self.seen)
             self.report_drift(*rise, unit)
         self.leader = int(np.argmin(self.window.wrong[1:]))
+
+    def repeat(self, given: TrainingRows) -> None:
+        """Count the errors of a prediction that repeats the label of the row before."""
+        labels = np.append(self.labels, given.codes[given.row_order])
+        steps, self.labels = np.abs(np.diff(labels)), labels[-1:]
+        target = self.target
+        numbers = isinstance(target, NumberTarget)
+        self.repeated += float(steps.sum() * target.scale if numbers else np.count_nonzero(steps))
 
     def report_drift(self, before: float, after: float, unit: float) -> None:
         """Report a rise of the error; after some alarms, report only that there are more."""
@@ -193,6 +206,7 @@ class StreamTraining:
             "tried": len(self.candidates),
             "rows": self.seen,
             "error": errors[0].item(),
+            "last_label": self.repeated / max(self.seen - 1, 1),
             "alarms": self.alarms,
             "best": [chosen, *others[: LISTED - 1]],
         }

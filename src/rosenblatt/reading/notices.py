@@ -21,7 +21,8 @@ SENTENCES = {
     "first rows. Use numbers=False to learn classes.",
     "label-classes": "The label {name!r} is learnt as classes: {values:,} different numbers in the "
     "first rows. Use numbers=True to learn numbers.",
-    "label-order": "The labels of {name!r} may have an order. Use ordinal to learn ranks.",
+    "label-order": "The labels of {name!r} may have an order. Use ordinal to learn ranks, which "
+    "makes errors smaller, if not always fewer.",
     "label-alike": "Labels of {name!r} differ only in case or blanks ({words}) and are different "
     "classes; write them in one way if they are not.",
     "label-na": "The label {name!r} is missing where it is {word!r}.",

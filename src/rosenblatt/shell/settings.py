@@ -61,8 +61,12 @@ def summarize_stream(facts: dict[str, Any]) -> str:
     """The error of predictions of a stream in a line."""
     rows = count(facts["rows"], "row")
     if RULE_TABLE[facts["best"][0]["rule"]].target == "numbers":
-        return f"Stream: mean absolute error {plain(facts['error'])} of {rows} before learning them"
-    return f"Stream: {facts['error']:.2%} of {rows} were wrong before they were learnt"
+        error, last = plain(facts["error"]), plain(facts["last_label"])
+        said = f"mean absolute error {error} of {rows} before learning them"
+    else:
+        last = f"{facts['last_label']:.2%}"
+        said = f"{facts['error']:.2%} of {rows} were wrong before they were learnt"
+    return f"Stream: {said} (the label of the row before: {last})"
 
 
 def spell(setting: dict[str, Any]) -> str:

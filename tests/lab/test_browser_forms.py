@@ -695,3 +695,9 @@ def test_a_phone_shows_the_plane_first_and_nothing_is_wider(page):
         assert page.js("return document.documentElement.scrollWidth") <= 390
         top = page.js("return document.getElementById('plane-0').getBoundingClientRect().top")
         assert top < 300
+        bottom = "return document.getElementById(arguments[0]).getBoundingClientRect().bottom"
+        assert page.js(bottom, "play") < 844
+        with page.sized(360, 464, mobile=True):
+            page.load(f"{page.address}?embed#{SMALL}&compare=on&panel=space")
+            assert page.js(bottom, "panel") < 464
+    page.load(page.address)

@@ -41,11 +41,9 @@ export function drawPlane(painter, frame, scene) {
 	painter.shape([[[0, 0], [frame.width, 0], [frame.width, frame.height], [0, frame.height]]], { fill: scene.colours.ground });
 	const { run } = scene, isShown = run?.trace;
 	const curve = isShown ? drawRegions(painter, frame, scene) : null;
+	if (isShown) drawSigns(painter, frame, scene);
 	drawAxes(painter, frame, scene);
-	if (isShown) {
-		drawSigns(painter, frame, scene);
-		drawBoundary(painter, frame, scene, curve);
-	}
+	if (isShown) drawBoundary(painter, frame, scene, curve);
 	if (run) drawProof(painter, frame, scene);
 	if (isShown && !scene.isFigure) drawExampleRay(painter, frame, scene);
 	drawPoints(painter, frame, scene);

@@ -147,7 +147,7 @@ def sweeps(order, margins, epoch=1, part=0, **options):
     problem, rows = Progress(state=Nothing()), Part.of(task)
     run = Run(lambda: [rows], [problem], order=order, seed=5, **options)
     run.epoch = epoch
-    run.begin_part(part, rows)
+    run.number, run.part = part, rows
     return problem, [sweep.tolist() for sweep in run.sweeps(problem, task)]
 
 

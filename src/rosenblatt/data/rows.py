@@ -16,6 +16,8 @@ Array = NDArray[Any]
 
 MOST_ROWS = np.iinfo(np.uint32).max
 MOST_COLUMNS = 1 << 32
+TINY = {code: float(np.sqrt(np.finfo(code).tiny)) for code in "fd"}
+"""Numbers whose squares are hardly above 0, by the code of their type."""
 
 
 def view_rows(X: Any) -> Rows:
@@ -261,8 +263,10 @@ def refuse_lost(coef: Array, updates: int, parts: Iterable[Rows]) -> None:
 
     Rules divide by these squares. Rows are examined only if the weights are tiny.
     """
+    if not updates:
+        return
     largest = np.abs(coef).max(initial=0.0)
-    if not updates or largest > np.sqrt(np.finfo(coef.dtype).tiny):
+    if largest > TINY[coef.dtype.char]:
         return
     with np.errstate(over="ignore", under="ignore"):
         for rows in parts:

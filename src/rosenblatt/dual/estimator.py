@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.labels import count_classes
 from ..data.rows import Array, refuse_not_finite, to_canonical
 from ..data.weights import refuse_one_class, rows_that_count
-from ..estimators.base import RowClassifier, make_seed
+from ..estimators.base import RowClassifier, make_seed, unchanged_by_errors
 from ..estimators.constructors import estimator, positional
 from ..training.bars import show_epochs
 from .device import check_on_gpu, is_on_gpu, rows_to_gpu, to_host
@@ -172,7 +172,7 @@ class KernelPerceptron(RowClassifier[DualLearner]):
             The fitted classifier.
         """
         self._check_parameters()
-        with self._unchanged_by_errors():
+        with unchanged_by_errors(self):
             X, y = self._check_input(X, y, reset=True)
             if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
                 raise ValueError(
@@ -216,7 +216,7 @@ class KernelPerceptron(RowClassifier[DualLearner]):
         """
         self._check_parameters("batch")
         first = not self.__sklearn_is_fitted__()
-        with self._unchanged_by_errors():
+        with unchanged_by_errors(self):
             X, y = self._check_input(X, y, reset=first)
             known = self._resolve_classes(classes, first)
             codes = self._number(y, known)

@@ -1,11 +1,9 @@
 """The base of all estimators: checks of rows, labels and parameters, fitted state, model files."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from copy import copy
 from functools import update_wrapper
 from numbers import Integral
-from operator import attrgetter
 from os import PathLike
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -19,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ..data.labels import check_classes, count_classes, encode, make_labels, number_labels
 from ..data.rows import Array, check_structure, refuse_not_finite
-from ..data.weights import balance_running, class_weights, row_weights, rows_that_count
+from ..data.weights import balance_running, class_weights, row_weights
 from ..parameters import Parameter, check_parameters
 from ..storage.model import Model
 from ..training.history import Epoch
@@ -156,24 +154,14 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
         names = getattr(self, "feature_names_in_", None)
         return {} if names is None else {"names": names.tolist()}
 
-    @contextmanager
-    def _unchanged_by_errors(self) -> Iterator[None]:
-        """Restore all attributes after an error."""
-        before = self.__dict__.copy()
-        try:
-            yield
-        except BaseException:
-            self.__dict__ = before
-            raise
-
     def _check_parameters(self, *where: str) -> None:
         """Raise ParameterError for parameters that are out of range or in conflict."""
         check_parameters(self._values(), self._parameters, *where)
 
     def _values(self) -> dict[str, Any]:
         """Return the parameters by name, faster than ``get_params`` (40 microseconds)."""
-        names = self._parameters
-        return dict(zip(names, attrgetter(*names)(self), strict=True))
+        own = self.__dict__
+        return {name: own[name] for name in self._parameters}
 
 
 class OnlineClassifier(ClassifierMixin, OnlineEstimator[L]):
@@ -379,7 +367,7 @@ class RowClassifier(OnlineClassifier[L], RowEstimator[L]):
             weights = row_weights(codes, sample_weight, None)
         else:
             weights = self._weigh(classes, codes, sample_weight)
-        rows = rows_that_count(codes, weights)
+        rows = slice(None) if weights is None else weights > 0
         counts = getattr(self, "class_count_", np.zeros(len(classes), np.int64))
         if balanced:
             by_class = np.zeros(len(codes))
@@ -488,6 +476,15 @@ def to_predictor(estimator: Any) -> Any:
     return light
 
 
-def unchanged_by_errors(estimator: Any) -> Any:
-    """A context that leaves the attributes of an estimator as they were after an error."""
-    return estimator._unchanged_by_errors()
+class unchanged_by_errors:  # noqa: N801, a context
+    """Restore all attributes of an estimator after an error."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator, self.before = estimator, estimator.__dict__.copy()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is not None:
+            self.estimator.__dict__ = self.before

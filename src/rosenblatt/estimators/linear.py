@@ -16,7 +16,7 @@ from ..parameters import check_signs
 from ..training.calibration import RecentScores, cross_fit
 from ..training.history import Epoch
 from ..training.rules import PERCEPTRON
-from .base import RowClassifier, when_calibrated, when_conformal
+from .base import RowClassifier, unchanged_by_errors, when_calibrated, when_conformal
 from .constructors import estimator
 from .linear_base import LinearEstimator, Prepared
 from .one_row import check_label, make_row, refuse_to_grow
@@ -125,7 +125,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         >>> mail.learn_one({"words": 9, "link": 1}, "spam").predict_one({"link": 2})
         'spam'
         """
-        with self._unchanged_by_errors():
+        with unchanged_by_errors(self):
             row = self._ready_row(x, y)
             self._refuse_label_sets("learn_one", "partial_fit")
             code = self._find_code(y)

@@ -25,7 +25,7 @@ from ..training.conformal import Conformal
 from ..training.rules import PERCEPTRON, RULES
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
-from .base import RowEstimator, make_seed, print_epoch
+from .base import RowEstimator, make_seed, print_epoch, unchanged_by_errors
 from .constructors import estimator
 from .one_row import NamedColumns, make_first_row, make_row, refuse_to_grow
 from .validation import Validation, check_eval_set, hold_out
@@ -89,7 +89,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         """Fit the model, and return it."""
         self._check_parameters()
         continues = self.warm_start and self.__sklearn_is_fitted__()
-        with self._unchanged_by_errors():
+        with unchanged_by_errors(self):
             given = self._prepare(X, y, sample_weight, not continues, eval_set)
             begin = self._choose_start(given, start, continues)
             learner, run = self._train(given, begin)
@@ -111,7 +111,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         as_before = self._batches and self._values() == self._learner.parameters
         if not as_before:
             self._check_parameters("batch")
-        with self._unchanged_by_errors():
+        with unchanged_by_errors(self):
             X, y = self._check_rows(X, y, first, None if first else self._learner.dtype)
             refuse_not_finite(X)
             known, codes, weights = self._encode_batch(y, sample_weight, classes)

@@ -1,7 +1,5 @@
 """The perceptron as a scikit-learn estimator."""
 
-import numpy as np
-
 from .constructors import estimator
 from .linear import LinearClassifier
 
@@ -138,4 +136,5 @@ class Perceptron(LinearClassifier):
 
     @property
     def _textbook(self) -> bool:
-        return not np.any(self.margin)
+        margin = self.margin
+        return not (any(margin) if isinstance(margin, tuple | list) else margin)

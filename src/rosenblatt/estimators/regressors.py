@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..data.rows import Array
 from ..data.targets import NumberTarget
 from ..parameters import ANY_NUMBER_RULE, InputError
-from .base import when_conformal
+from .base import unchanged_by_errors, when_conformal
 from .constructors import estimator, positional
 from .docstrings import described_as
 from .linear_base import LinearEstimator
@@ -143,7 +143,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         5.0
         """
         code = float(self._check_labels([y], 1)[0])
-        with self._unchanged_by_errors():
+        with unchanged_by_errors(self):
             row = self._ready_row(x, y)
             self._learner.learn_one(row, code)
         return self

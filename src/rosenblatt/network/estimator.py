@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from ..estimators.base import FLOATS, RowClassifier, make_seed
+from ..estimators.base import FLOATS, RowClassifier, make_seed, unchanged_by_errors
 from ..estimators.constructors import estimator, positional
 from ..parameters.conflicts import check_ranges
 from ..training.bars import show_epochs
@@ -126,7 +126,7 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
         """
         self._check_parameters()
         continues = self.warm_start and self.__sklearn_is_fitted__()
-        with self._unchanged_by_errors(), show_epochs(self.verbose) as progress:
+        with unchanged_by_errors(self), show_epochs(self.verbose) as progress:
             X = validate_data(self, X, dtype=FLOATS, reset=not continues)
             classes, codes = self._encode(self._check_labels(y, X.shape[0]))
             known = self._learner if continues else NetworkLearner.begin(self._values(), classes, X)

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import Tags
 
-from ..estimators.base import OnlineClassifier, make_seed
+from ..estimators.base import OnlineClassifier, make_seed, unchanged_by_errors
 from ..estimators.constructors import estimator
 from ..training.bars import show_epochs
 from ..training.fit import start
@@ -129,7 +129,7 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
         plan = make_sequence_plan(
             Request(parameters=given | {"random_state": make_seed(self.random_state)})
         )
-        with self._unchanged_by_errors():
+        with unchanged_by_errors(self):
             source: Any = SentenceSource(sentences, tags, columns)
             learner = source.begin(given)
             self._train(learner, start(plan, source, learner))
@@ -157,7 +157,7 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
         self._check_parameters()
         first = not self.__sklearn_is_fitted__()
         sentences, tags, columns = self._read(X, y, None if first else self.columns_)
-        with self._unchanged_by_errors():
+        with unchanged_by_errors(self):
             known = check_classes(self._resolve_classes(classes, first))
             if first:
                 codes, values = encode_tags(tags, known), self._values()

@@ -15,6 +15,7 @@ from .history import REASONS, Checkpoint, Count, Epoch, Progress, merge_epochs, 
 from .tasks import BatchTask, Part, SweepResult, Task
 
 READS_OF_HARD_ROWS = 2  # per read of all rows; measured: 1 is slower, without end slower still
+NO_PART = Part(lambda _: None, np.zeros(0, np.uint32), 0)
 Sweep = Iterator[tuple[Array, SweepResult]]
 """Pairs of the order of a sweep and what was learned from a piece of it."""
 
@@ -70,8 +71,8 @@ class Run:
 
     def __post_init__(self) -> None:
         self.epoch = max(len(problem.epochs) for problem in self.problems)
-        self.number, self.done, self.begun = 0, 0, False
-        self.permuted, self.order_of_rows, self.permuting = -1, np.zeros(0, np.uint32), Lock()
+        self.number, self.done, self.part = 0, 0, NO_PART
+        self.permuted, self.permuting = -1, Lock()
 
     @classmethod
     def single(cls, task: Task, state: Any, **options: Any) -> "Run":
@@ -127,7 +128,9 @@ class Run:
             for number, part in enumerate(self.parts()):
                 if number < self.done:
                     continue  # learnt before the run was left
-                self.begin_part(number, part)
+                if part is not self.part:  # states keep what they need of the part before
+                    self.close()
+                self.number, self.part = number, part
                 for problem in active:
                     self.problems[problem].state.widen(part.width)
                 yield from gather([self.take_turn(part, problem) for problem in active])
@@ -136,12 +139,6 @@ class Run:
                     self.after_part(self)
             self.end_epoch()
         self.close()
-
-    def begin_part(self, number: int, part: Part) -> None:
-        """Begin a part; close the part before, so that states keep what they need of it."""
-        if self.begun and part is not self.part:
-            self.close()
-        self.number, self.part, self.begun = number, part, True
 
     def take_turn(self, part: Part, number: int) -> Sweep:
         """Yield the sweeps of one problem over a part."""
@@ -196,7 +193,7 @@ class Run:
 
     def end_epoch(self) -> None:
         """Record the epoch and decide which problems stop."""
-        active, scores = self.active, dict[int, float]()
+        active, scores = self.active, {}
         if self.validate is not None:
             self.close()
             scores = self.validate(active)
@@ -205,8 +202,9 @@ class Run:
             separated, score = problem.mistakes == 0, scores.get(number)
             if self.measure:
                 problem.errors, problem.loss, separated = self.measure_losses(number)
-            undefined = score is None or np.isnan(score)  # by the held-out rows
-            problem.close(separated, None if undefined else score)
+            if score is not None and np.isnan(score):  # held-out rows that decide nothing
+                score = None
+            problem.close(separated, score)
             problem.decide(separated, self.max_iter, self.patience)
         self.done = 0
         if self.after_epoch is not None:
@@ -218,7 +216,7 @@ class Run:
 
     def close(self) -> None:
         """Make the tasks write into the states what they still hold."""
-        for number, task in self.part.tasks.items() if self.begun else ():
+        for number, task in self.part.tasks.items():
             task.close(self.problems[number].state)
 
     def checkpoint(self) -> Checkpoint:

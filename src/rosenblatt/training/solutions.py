@@ -7,7 +7,6 @@ that they can be copied, mixed, saved, checked and continued.
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -69,7 +68,7 @@ class Last:
             end = self.pause(position, len(order))
             learnt = task.learn(self, order[:end], position, most)
             position = learnt.position
-            self.record(task, order, learnt.updates)
+            self.mistakes += len(learnt.updates)
             yield learnt
         self.seen += len(order)
 
@@ -80,10 +79,6 @@ class Last:
     def clock(self, position: int = 0) -> Clock:
         """How rows count in an average, from a position of the order on."""
         return Clock(float(self.seen), 0.0, 0.0)
-
-    def record(self, task: LinearTask, order: Array, updates: Array) -> None:
-        """Record the updates that were just made."""
-        self.mistakes += len(updates)
 
     def widen(self, width: int) -> None:
         """Make room for more columns, with zero weights."""
@@ -184,16 +179,19 @@ class Last:
         refuse_lost(self.weights[find_columns(rows, len(self.weights))], self.mistakes, [rows])
 
 
-@contextmanager
-def undo_on_error(states: list[Last], rows: Rows) -> Iterator[None]:
+class undo_on_error:  # noqa: N801, a context
     """Undo after an error all changes of some states by learning from some rows."""
-    undo = [state.snapshot(rows) for state in states]
-    try:
-        yield
-    except BaseException:
-        for restore in undo:
-            restore()
-        raise
+
+    def __init__(self, states: list[Last], rows: Rows) -> None:
+        self.undo = [state.snapshot(rows) for state in states]
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is not None:
+            for restore in self.undo:
+                restore()
 
 
 def find_columns(rows: Rows, width: int) -> Any:
@@ -340,7 +338,7 @@ class Pocket(Last):
                 break
             learnt = task.learn(self, order[position : position + 1], 0, 1)
             learnt.updates["position"] = position
-            self.record(task, order, learnt.updates)
+            self.mistakes += len(learnt.updates)
             self.run, self.measured = 0, False
             position += 1
             yield learnt._replace(position=position, n_rows=position - start)

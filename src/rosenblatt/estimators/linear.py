@@ -18,7 +18,7 @@ from ..training.history import Epoch
 from ..training.rules import PERCEPTRON
 from .base import RowClassifier, unchanged_by_errors, when_calibrated, when_conformal
 from .constructors import estimator
-from .linear_base import LinearEstimator, Prepared
+from .linear_base import LinearEstimator, Prepared, find_start
 from .one_row import check_label, make_row, refuse_to_grow
 
 
@@ -59,7 +59,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         self
             The fitted classifier.
         """
-        return self._fit(X, y, sample_weight, (coef_init, intercept_init), eval_set)
+        return self._fit(X, y, sample_weight, find_start(coef_init, intercept_init), eval_set)
 
     def partial_fit(
         self,

@@ -30,6 +30,14 @@ from .constructors import estimator
 from .one_row import NamedColumns, make_first_row, make_row, refuse_to_grow
 from .validation import Validation, check_eval_set, hold_out
 
+Start = tuple[ArrayLike | None, ArrayLike | None]
+"""The coefficients and intercepts to begin with; None for zeros."""
+
+
+def find_start(coef: ArrayLike | None, intercept: ArrayLike | None) -> Start | None:
+    """Return what a model begins with, or None if nothing is stated."""
+    return None if coef is None and intercept is None else (coef, intercept)
+
 
 class Prepared(NamedTuple):
     """The checked arguments of one call of ``fit``."""
@@ -83,18 +91,19 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         """The biases: one per class, or one for two classes or numbers."""
         return np.asarray(self._current().coefficients()[1])
 
-    def _fit(
-        self, X: Any, y: Any, sample_weight: Any, start: tuple[Any, Any], eval_set: Any
-    ) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, start: Start | None, eval_set: Any) -> Self:
         """Fit the model, and return it."""
         self._check_parameters()
         continues = self.warm_start and self.__sklearn_is_fitted__()
         with unchanged_by_errors(self):
             given = self._prepare(X, y, sample_weight, not continues, eval_set)
-            begin = self._choose_start(given, start, continues)
+            if continues:
+                self._check_continued(given.classes, given.rows.codes.ndim == 2)
+            from_here = continues and start is None
+            begin = self._continue if from_here else partial(self._begin, start=start)
             learner, run = self._train(given, begin)
             self._calibrate(learner, given, begin)
-            unaided = not continues and all(part is None for part in (sample_weight, *start))
+            unaided = not continues and sample_weight is None and start is None
             facts = self._describe_fit(given, unaided)
             self.take_over(learner, run.epochs, run.stop_reason, facts)
         return self
@@ -118,7 +127,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
             multilabel = codes.ndim == 2
             if first:
-                self._learner = self._begin(Prepared(X, known, rows, None, 0), (None, None))
+                self._learner = self._begin(Prepared(X, known, rows, None, 0))
             elif not as_before or self._learner.multilabel != multilabel:
                 self._renew_learner(multilabel)
             self._learn_batch(rows)
@@ -167,24 +176,31 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             refuse_one_class(codes, rows.row_order)
         return Prepared(X, classes, rows, held, seed)
 
-    def _begin(self, given: Prepared, start: tuple[Any, Any]) -> LinearLearner:
+    def _begin(self, given: Prepared, start: Start | None = None) -> LinearLearner:
         """Make an untrained learner."""
+        if start is not None:
+            self._check_start(start)
+        return LinearLearner.begin(
+            classes=given.classes,
+            shape=(given.X.shape[1], given.X.dtype),
+            start=start,
+            rule=self._rule,
+            multilabel=given.rows.codes.ndim == 2,
+            **self._settings(given.rows),
+        )
+
+    def _check_start(self, start: Start) -> None:
+        """Raise ValueError if the model cannot start from coefficients."""
         if not self.fit_intercept and start[1] is not None and np.any(np.asarray(start[1])):
             raise ValueError(
                 "intercept_init needs fit_intercept=True; for a constant bias also set "
                 "intercept_step=0."
             )
-        shape, settings = (given.X.shape[1], given.X.dtype), self._settings(given.rows)
-        rule = self._rule
-        if any(part is not None for part in start) and not rule.from_anywhere:
+        if not self._rule.from_anywhere:
             raise ValueError(
                 f"{type(self).__name__} keeps more than its weights, so it starts at zero; leave "
                 "out coef_init and intercept_init."
             )
-        settings["multilabel"] = given.rows.codes.ndim == 2
-        return LinearLearner.begin(
-            classes=given.classes, shape=shape, start=start, rule=self._rule, **settings
-        )
 
     def _settings(self, given: TrainingRows | None = None) -> dict[str, Any]:
         """Return the parameters, and the step of the bias as a number."""
@@ -193,15 +209,6 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             step = largest_squared_norm(given.rows, given.row_order)
         step = float(step) if self.fit_intercept else 0.0
         return {"parameters": self._values(), "intercept_step": step}
-
-    def _choose_start(
-        self, given: Prepared, start: tuple[Any, Any], continues: bool
-    ) -> Callable[[Prepared], LinearLearner]:
-        """Return the function that makes the learner of a fit: a new one, or a copy."""
-        if continues:
-            self._check_continued(given.classes, given.rows.codes.ndim == 2)
-        from_here = continues and all(part is None for part in start)
-        return self._continue if from_here else partial(self._begin, start=start)
 
     def _check_continued(self, classes: Array, multilabel: bool) -> None:
         """Raise ValueError if the model cannot continue with these parameters."""
@@ -255,7 +262,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         self._check_parameters("batch")
         X, names = make_first_row(x)
         rows = TrainingRows.of(view_rows(X), np.zeros(1, np.intp), None, X.shape[1])
-        learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
+        learner = self._begin(Prepared(X, classes, rows, None, 0))
         if len(classes) == 1:
             refuse_to_grow(learner)
         self.take_over(learner, [], "max_iter", {"grows": True})

@@ -12,7 +12,7 @@ from ..parameters import ANY_NUMBER_RULE, InputError
 from .base import unchanged_by_errors, when_conformal
 from .constructors import estimator, positional
 from .docstrings import described_as
-from .linear_base import LinearEstimator
+from .linear_base import LinearEstimator, find_start
 from .one_row import make_row
 from .perceptron import Perceptron
 
@@ -68,7 +68,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         self
             The fitted regressor.
         """
-        self._fit(X, y, sample_weight, (coef_init, intercept_init), eval_set)
+        self._fit(X, y, sample_weight, find_start(coef_init, intercept_init), eval_set)
         self._warn_of_small_steps(y)
         return self
 

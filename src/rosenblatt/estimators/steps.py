@@ -12,7 +12,7 @@ from ..learners.linear import LinearLearner
 from ..training.run import Run
 from ..training.tasks import SweepResult
 from .linear import LinearClassifier
-from .linear_base import Prepared
+from .linear_base import Prepared, Start, find_start
 from .perceptron import Perceptron
 
 
@@ -108,7 +108,7 @@ def steps(
     >>> [step.new_weights.tolist() for step in steps(X, y, order="fixed")]
     [[[2.0, 1.0]], [[3.0, 0.0]]]
     """
-    start = coef_init, intercept_init
+    start = find_start(coef_init, intercept_init)
     return iter(start_steps(Perceptron(**parameters), X, y, sample_weight, start))
 
 
@@ -145,7 +145,7 @@ def start_steps(
     X: Any,
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
-    start: tuple[ArrayLike | None, ArrayLike | None] = (None, None),
+    start: Start | None = None,
 ) -> SteppedRun:
     """Start the run of ``fit``, to go through it update by update."""
     model._check_parameters("steps")

@@ -145,7 +145,7 @@ class LinearLearner(Learner):
         classes: Array,
         shape: tuple[int, Any],
         intercept_step: float | None = None,
-        start: tuple[ArrayLike | None, ArrayLike | None] = (None, None),
+        start: tuple[ArrayLike | None, ArrayLike | None] | None = None,
         rule: UpdateRule = PERCEPTRON,
         multilabel: bool = False,
     ) -> "LinearLearner":
@@ -160,7 +160,8 @@ class LinearLearner(Learner):
         intercept_step
             As the attribute; by default the parameter of that name, or 0 without a bias.
         start
-            Coefficients and intercepts to begin with, in the shapes of ``coef_``, ``intercept_``.
+            Coefficients and intercepts to begin with, in the shapes of ``coef_``, ``intercept_``;
+            None for zeros.
         rule
             How rows change weights.
         """
@@ -169,10 +170,9 @@ class LinearLearner(Learner):
         check_signs(parameters, len(classes), problems != [None])
         rule.check(parameters.get("order", ""))
         together = rule.n_outputs(len(classes), problems)
-        if all(part is None for part in start):
-            weights = [
-                zeros(together, *shape, rule.labels.n_biases(len(classes))) for _ in problems
-            ]
+        if start is None:
+            biases = rule.labels.n_biases(len(classes))
+            weights = [zeros(together, *shape, biases) for _ in problems]
         else:
             weights = make_initial_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
@@ -272,10 +272,10 @@ class LinearLearner(Learner):
 
     def make_task(self, examples: Examples, row_order: Array, width: int) -> LinearTask:
         """Return the task to learn from examples by the rule."""
-        settings = self.rule.settings(self.parameters, self.intercept_step)
-        outputs, dtype = len(self.states[0].bias), examples.steps.dtype
-        target = self.rule.labels.kernel(examples.labels, outputs, dtype, self.parameters)
-        return LinearTask(examples, row_order, self.rule, settings, width, target)
+        outputs, dtype, rule = len(self.states[0].bias), examples.steps.dtype, self.rule
+        settings = rule.settings(self.parameters, self.intercept_step)
+        target = rule.labels.kernel(examples.labels, outputs, dtype, self.parameters)
+        return LinearTask(examples, row_order, rule, settings, width, target)
 
     def part(self, given: TrainingRows) -> Part:
         """Return rows as a part of a run, from which all problems learn."""

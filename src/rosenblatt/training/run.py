@@ -115,7 +115,7 @@ class Run:
     def train(self) -> "Run":
         """Train to the end."""
         if min(self.threads, len(self.problems)) == 1:
-            finish(self.updates())
+            finish(self.learn(chain.from_iterable))
             return self
         with ThreadPoolExecutor(self.threads) as pool:
             finish(self.learn(lambda turns: pool.map(finish, turns)))

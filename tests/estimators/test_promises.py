@@ -137,14 +137,14 @@ def test_a_refused_batch_leaves_no_trace(case, layout, width, monkeypatch):
     with pytest.raises(ValueError, match=r"infinity \(inf\) in row 25, column 0"):
         learner.learn(training_rows(learner, LAYOUTS[layout](broken), y[::-1]))
     kind = type(learner.states[-1])
-    record, last = kind.record, learner.states[-1]
+    sweep, last = kind.sweep, learner.states[-1]
 
     def interrupted(self, *what):
-        record(self, *what)
+        yield from sweep(self, *what)
         if self is last:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(kind, "record", interrupted)
+    monkeypatch.setattr(kind, "sweep", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(LAYOUTS[layout](-far), y)
     assert states_of(model) == before

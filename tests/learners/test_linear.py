@@ -138,14 +138,14 @@ def test_an_interruption_in_the_middle_leaves_no_trace(solution, form, problem, 
         with pytest.raises(KeyboardInterrupt):
             learner.learn(again)
     assert content(learner) == before
-    record = kind.record
+    sweep = kind.sweep
 
     def interrupted_after(self, *what):
-        record(self, *what)
+        yield from sweep(self, *what)
         if self is state:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(kind, "record", interrupted_after)
+    monkeypatch.setattr(kind, "sweep", interrupted_after)
     with pytest.raises(KeyboardInterrupt):
         learner.learn(again)
     assert content(learner) == before

@@ -159,7 +159,7 @@ default="rank-error"
                 warnings.warn(
                     f"The ranks are words in alphabetical order: {order}. Pass all labels in their "
                     "order as ranks.",
-                    stacklevel=6,
+                    stacklevel=5,
                 )
             return classes, codes
         classes = check_classes(self._ranks(), option="ranks")

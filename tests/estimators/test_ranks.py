@@ -193,7 +193,7 @@ def test_what_is_refused_in_a_sentence():
         "not among the ranks 0, 1, 2, 3": lambda: model.partial_fit(X, y + 1),
         "is not among": lambda: model.learn_one(X[0], 7),
         "predicts ranks": lambda: start_steps(PRank(), X, y),
-        "model of ranks": lambda: normalize_weights(model),
+        "classifier of classes, got PRank": lambda: normalize_weights(model),
         "starts at zero": lambda: PRank().fit(X, y, coef_init=np.zeros((1, 4))),
         "1d array": lambda: PRank().fit(X, np.eye(4)[y]),
     }

@@ -16,8 +16,8 @@ Array = NDArray[Any]
 
 MOST_ROWS = np.iinfo(np.uint32).max
 MOST_COLUMNS = 1 << 32
+# Numbers whose squares are hardly above 0, by the code of their type.
 TINY = {code: float(np.sqrt(np.finfo(code).tiny)) for code in "fd"}
-"""Numbers whose squares are hardly above 0, by the code of their type."""
 
 
 def view_rows(X: Any) -> Rows:
@@ -263,17 +263,14 @@ def refuse_lost(coef: Array, updates: int, parts: Iterable[Rows]) -> None:
 
     Rules divide by these squares. Rows are examined only if the weights are tiny.
     """
-    if not updates:
-        return
-    largest = np.abs(coef).max(initial=0.0)
+    largest = np.abs(coef).max(initial=0.0) if updates else np.inf
     if largest > TINY[coef.dtype.char]:
         return
     with np.errstate(over="ignore", under="ignore"):
         for rows in parts:
             size = np.abs(rows.values).max(initial=0.0)
             square = size * size
-            lost = largest * size == 0 and (square == 0 or np.isinf(square))
-            if lost and size > 0:
+            if size > 0 and largest * size == 0 and square in (0, np.inf):
                 word = "large" if size > 1 else "small"
                 raise InputError(
                     f"X has numbers of size {size:.0e}, too {word} for {size.dtype} to learn from "

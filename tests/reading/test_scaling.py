@@ -235,7 +235,13 @@ def test_columns_that_no_model_can_have_are_refused_before_they_are_measured(wri
 @pytest.mark.parametrize("options", [{"bins": 4}, {"scale": "robust"}])
 def test_without_a_row_to_learn_from_nothing_is_measured(write, options):
     with pytest.raises(ValueError, match=r"none of its 2 rows has a label\.$"):
-        train(write("t.csv", "a,tags\n2,\n3,\n"), **options)
+        train(write("t.csv", "a,tags\n2,\n3,\n"), label="tags", **options)
+
+
+@pytest.mark.filterwarnings("ignore:Missing numbers")
+def test_quartiles_of_columns_without_a_number_are_none(write):
+    model = train(write("t.csv", "empty,y\n,0\n,1\n"), label="y", category="y", scale="robust")
+    assert model.predict([{"empty": None}]).shape == (1,)
 
 
 def test_there_are_other_words_for_scales(write):

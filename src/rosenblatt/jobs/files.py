@@ -93,7 +93,6 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     if plan.unresolved:
         plan = plan.complete(reader.mean_square())
     known = reader.notices if whole is not None else []
-    report_notices(known, plan, job.reporter)
     model = learn(FileRows(reader, whole, plan, job.reporter), job)
     report_notices([one for one in reader.notices if one not in known], plan, job.reporter)
     if reader.bad:
@@ -187,6 +186,8 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     facts = dict(job.facts)
     job.note_initial(plan)
     learner = begin(plan, rows, job)
+    if rows.in_memory:
+        report_notices(rows.reader.notices, plan, job.reporter)
     resume = None if job.begun is None else job.begun.checkpoint
     run = fit(
         plan, rows, learner, job.reporter, facts, resume=resume, checkpointer=job.checkpointer

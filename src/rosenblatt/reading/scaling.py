@@ -165,9 +165,9 @@ class DenseSurvey:
         kept = np.concatenate(self.kept).astype(np.float64)
         low, middle, high = np.zeros((3, self.width))
         there = ~np.isnan(kept).all(axis=0)
-        low[there], middle[there], high[there] = np.nanquantile(
-            kept[:, there], (0.25, 0.5, 0.75), axis=0
-        )
+        if there.any():
+            quartiles = np.nanquantile(kept[:, there], (0.25, 0.5, 0.75), axis=0)
+            low[there], middle[there], high[there] = quartiles
         return middle, high - low
 
 

@@ -186,8 +186,7 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     facts = dict(job.facts)
     job.note_initial(plan)
     learner = begin(plan, rows, job)
-    if rows.in_memory:
-        report_notices(rows.reader.notices, plan, job.reporter)
+    report_notices(rows.reader.notices if rows.in_memory else [], plan, job.reporter)
     resume = None if job.begun is None else job.begun.checkpoint
     run = fit(
         plan, rows, learner, job.reporter, facts, resume=resume, checkpointer=job.checkpointer

@@ -48,6 +48,7 @@ SLOW_START = """
 import sys, time
 from pathlib import Path
 from rosenblatt.service import server
+from rosenblatt.service.learning import Keeping
 
 path, port, gate = sys.argv[1:]
 
@@ -58,7 +59,7 @@ class Late(server.Learning):
         super().__init__(*given)
 
 server.Learning = Late
-sys.exit(server.serve(Path(path), learn=True, port=int(port)))
+sys.exit(server.serve(Path(path), keeping=Keeping(), port=int(port)))
 """
 
 

@@ -14,7 +14,14 @@ def test_figures_of_prices_have_no_exponent():
         "  106230 ± 1230   200000  --no-tune --set bins=8  (chosen)",
     ]
     best = {"error": 250_123.7, "rule": "pa-regression"}
-    stream = {"tried": 3, "rows": 500, "error": 250_123.7, "alarms": [], "best": [best]}
+    stream = {
+        "tried": 3,
+        "rows": 500,
+        "error": 250_123.7,
+        "alarms": [],
+        "best": [best],
+        "last_label": 9e5,
+    }
     first, second = about_stream(stream)
     assert first.startswith("Stream: mean absolute error 250120 of 500 rows")
     assert second.split()[0] == "250120"

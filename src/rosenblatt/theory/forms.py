@@ -56,6 +56,9 @@ FORMS = {
 TAKEN = "ties", "order", "eta0", "intercept_step", "fit_intercept", "measure"
 
 
+TABLE = {**RULE_TABLE["perceptron"].parameters, "order": choice("each", "once", "fixed", "first")}
+
+
 class FormUpdate(NamedTuple):
     """One update of ``train_form``.
 
@@ -188,14 +191,11 @@ def train_form(
     """
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}; got {form!r}.")
-    order = choice("each", "once", "fixed", "first")
-    table = {**RULE_TABLE["perceptron"].parameters, "order": order}
-    usual = {name: table[name].default for name in TAKEN}
-    chosen = usual | dict(FORMS[form].parameters) | parameters
+    usual = {name: TABLE[name].default for name in TAKEN}
+    chosen = usual | dict(FORMS[form].parameters) | parameters | {"max_iter": max_iter}
     if unknown := parameters.keys() - set(TAKEN):
         raise ValueError(f"There is no parameter {min(unknown)}; use {', '.join(TAKEN)}.")
-    settings = chosen | {"max_iter": max_iter}
-    check_ranges(settings, {name: table[name] for name in settings})
+    check_ranges(chosen, {name: TABLE[name] for name in chosen})
     problem = check_problem(X, y)
     n, width = problem.X.shape
     if n * width > MOST_NUMBERS:
@@ -209,7 +209,7 @@ def train_form(
             raise ValueError(f"start must be {width + 1} numbers, the bias last; got {start!r}.")
     number = as_written if exact else float
     if exact:
-        rows, first = (np.vectorize(as_written, otypes=[object])(each) for each in (rows, first))
+        rows, first = as_fractions(rows), as_fractions(first)
     weights, bias, eta = first[:-1], first[-1], number(chosen["eta0"])
     step = chosen["intercept_step"]
     step = (rows * rows).sum(axis=1).max() if step == "radius" else number(step)
@@ -236,8 +236,13 @@ def train_form(
                 if chosen["order"] == "first":
                     break
         done = len(updates) == before or (chosen["measure"] and not count_errors())
-    stop_reason = "separated" if done else "max_iter"
-    return FormRun(weights, bias, tuple(updates), epoch, stop_reason, count_errors())
+    reason = "separated" if done else "max_iter"
+    return FormRun(weights, bias, tuple(updates), epoch, reason, count_errors())
+
+
+def as_fractions(numbers: Array) -> Array:
+    """An array of fractions: the numbers as they are written."""
+    return np.array([as_written(one) for one in numbers.ravel()], object).reshape(numbers.shape)
 
 
 def as_written(value: Any) -> Fraction:

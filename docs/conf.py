@@ -100,4 +100,4 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"**": ["globaltoc"], "index": [], "changelog": [], "source/**": []}
+html_sidebars = {"**": ["globaltoc"], "index": [], "changelog": []}  # source_pages has none

@@ -146,6 +146,12 @@ def merge(app: Any, env: Any, docnames: Any, other: Any) -> None:
     env.source_files |= other.source_files
 
 
+def hide_sidebar(app: Any, name: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Give code the whole width of its page."""
+    if name.startswith("source/"):
+        context["sidebars"] = []
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Register the extension."""
     app.connect("env-before-read-docs", remember)
@@ -153,4 +159,5 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("source-read", mark_links)
     app.connect("doctree-resolved", resolve_links)
     app.connect("html-collect-pages", source_pages)
+    app.connect("html-page-context", hide_sidebar, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -33,7 +33,7 @@ print(f"{model.stop_reason_} after {model.n_mistakes_} mistakes; at most {bounds
 # Why training ends: every mistake adds at least γ to the component of w along the best direction,
 # and at most R² to its squared length. The two curves meet at (R/γ)².
 
-ProgressDisplay.from_data(X, y, fit_intercept=False, random_state=0, max_iter=1000).plot()
+_ = ProgressDisplay.from_data(X, y, fit_intercept=False, random_state=0, max_iter=1000).plot()
 
 # %%
 # A smaller margin means more mistakes. The bound is for the worst case; real runs stay below it.

@@ -26,7 +26,7 @@ print(f"{model.score(X, y):.1%} of {len(X)} rows with {X.shape[1]} columns are r
 
 figure, axes = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
 ProjectionDisplay.from_estimator(model, X, y).plot(axes[0])
-BoundaryDisplay.from_estimator(model, X, y).plot(axes[1])
+_ = BoundaryDisplay.from_estimator(model, X, y).plot(axes[1])
 
 # %%
 # The columns with the largest weights; all columns are standardised:

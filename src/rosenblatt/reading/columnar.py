@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -142,8 +142,12 @@ class TableDataset(NamedTuple):
         """Return some columns of the first rows."""
         return self.table.select(columns).slice(0, count)
 
+    def get_fragments(self) -> list[Self]:
+        """Return its only part."""
+        return [self]
+
     def to_batches(
-        self, batch_size: int, columns: list[str] | None = None, **readahead: int
+        self, schema: Any, batch_size: int, columns: list[str] | None = None, **readahead: int
     ) -> Iterator[Any]:
         """Iterate over batches of rows; there is nothing to read ahead."""
         table = self.table if columns is None else self.table.select(columns)
@@ -259,11 +263,16 @@ class ColumnarParser(TypedParser):
         """Read all rows from the beginning, as tables."""
         import pyarrow
 
-        scanned = self.opened.dataset.to_batches(
-            columns=self.opened.choose(self.list_columns(self.wanted)),
-            batch_size=BATCH_ROWS,
-            batch_readahead=2,
-            fragment_readahead=1,
+        dataset = self.opened.dataset
+        scanned = (
+            batch
+            for fragment in dataset.get_fragments()  # one by one, so that damage has a place
+            for batch in fragment.to_batches(
+                schema=dataset.schema,
+                columns=self.opened.choose(self.list_columns(self.wanted)),
+                batch_size=BATCH_ROWS,
+                batch_readahead=2,
+            )
         )
         number = rows = 0
         for batch in check_batches(scanned, self.source.name):

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from measure import find_best, milliseconds, options, ratio, table
+from measure import find_best, milliseconds, options, ratio, table, write_table
 from sklearn.datasets import load_iris
 from sklearn.linear_model import PassiveAggressiveClassifier, Perceptron as Peer
 from threadpoolctl import threadpool_limits
@@ -93,8 +93,8 @@ def in_file_order(X: object, y: np.ndarray) -> tuple[float, float, float]:
 
 
 def main() -> None:
-    quick = options(__doc__).quick
-    shrink = 20 if quick else 1
+    chosen = options(__doc__)
+    shrink = 20 if chosen.quick else 1
     rows = [("what", "ours", "scikit-learn", "ratio", "asked")]
 
     def compare(what: str, ours: float, peer: float, asked: str) -> None:
@@ -138,6 +138,8 @@ def main() -> None:
         "1x",
     )
     table(*rows)
+    if chosen.write:
+        write_table("epochs", *rows)
     print(
         f"\nIn file order the epoch takes {in_order / one_core:.2f} times X @ w on one core"
         f" ({in_order / all_cores:.2f} on all cores); asked: at most 1.7."

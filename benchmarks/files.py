@@ -4,7 +4,6 @@ python benchmarks/files.py --gigabytes 1
 python benchmarks/files.py --read
 """
 
-import argparse
 import importlib.util
 import resource
 import subprocess
@@ -15,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from measure import find_best, ratio, table
+from measure import find_best, parser, ratio, table, write_table
 from sklearn.datasets import load_svmlight_file
 
 from rosenblatt import read, train
@@ -224,11 +223,10 @@ def parsing(svm: Path) -> tuple[str, ...]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    parser.add_argument("--gigabytes", type=float, default=1.0, help="size of the made files")
-    parser.add_argument("--read", action="store_true", help="only how fast a CSV becomes rows")
-    chosen = parser.parse_args()
+    given = parser(__doc__)
+    given.add_argument("--gigabytes", type=float, default=1.0, help="size of the made files")
+    given.add_argument("--read", action="store_true", help="only how fast a CSV becomes rows")
+    chosen = given.parse_args()
     if chosen.read or chosen.quick:
         with tempfile.TemporaryDirectory() as name:
             found = reading(Path(name), 2 if chosen.quick else 60)
@@ -250,6 +248,8 @@ def main() -> None:
         else:
             rows += against_vw(folder, svm, vw, 3 if chosen.quick else 10)
     table(*rows)
+    if chosen.write:
+        write_table("files", *rows)
 
 
 if __name__ == "__main__":

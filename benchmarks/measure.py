@@ -1,6 +1,7 @@
 """What every benchmark shares: the best of several runs, and a table of ratios."""
 
 import argparse
+import csv
 import gc
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ def parser(question: str) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=question)
     made.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
     made.add_argument("--data", type=Path, default=Path("../shared/data"), help="real data sets")
+    made.add_argument("--write", action="store_true", help="keep the tables in benchmarks/results")
     return made
 
 
@@ -42,6 +44,13 @@ def table(*rows: tuple[str, ...]) -> None:
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         print("  ".join(cells).rstrip())
+
+
+def write_table(name: str, *rows: tuple[str, ...]) -> None:
+    """Keep a table for the pages that name its figures."""
+    path = Path(__file__).parent / "results" / f"{name}.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def ratio(ours: float, theirs: float) -> str:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas
-from measure import parser, table
+from measure import parser, table, write_table
 from scipy.sparse import csr_array
 from sklearn import datasets
 from sklearn.compose import make_column_transformer
@@ -64,7 +64,7 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
 WITH_TEST = "adult", "oil", "shoppers", "churn", "coffee", "names", "a9a"  # rows in other files
 OWN = "breast_cancer", "digits", "wine"
 TEXTS = "sms_spam", "subjectivity", "imdb", "20newsgroups"
-COLUMNS = "error in %", "log loss", "ROC AUC", "CPU s"
+HEADS = "set", "method", "error in %", "spread", "log loss", "ROC AUC", "CPU s"
 
 
 class RawSet(NamedTuple):
@@ -254,10 +254,10 @@ def measure(one: RawSet, methods: list[str], splits: int) -> dict[str, np.ndarra
     return {name: np.array(all_) for name, all_ in found.items() if None not in all_}
 
 
-def format_figures(figures: np.ndarray) -> list[str]:
+def format_figures(means: np.ndarray, spread: float) -> tuple[str, ...]:
     """Means over splits, with the deviation of the error."""
-    (error, loss, area, seconds), spread = figures.mean(axis=0), figures[:, 0].std()
-    return [f"{error:.2f} ± {spread:.2f}", f"{loss:.4f}", f"{area:.4f}", f"{seconds:.2f}"]
+    error, loss, area, seconds = means
+    return f"{error:.2f}", f"{spread:.2f}", f"{loss:.4f}", f"{area:.4f}", f"{seconds:.2f}"
 
 
 def main() -> None:
@@ -272,21 +272,24 @@ def main() -> None:
         return
     names = chosen.sets or (("oil", "wine") if chosen.quick else (*FILES, *OWN, *TEXTS))
     methods, splits = chosen.methods or list(list_methods()), 1 if chosen.quick else chosen.splits
-    results = {}
+    rows, complete = [HEADS], []
     for name in names:
         one = read_raw(chosen.data, name, 500 if chosen.quick else chosen.rows)
-        results[name] = measure(one, methods, splits)
+        found = measure(one, methods, splits)
+        figures = {method: (each.mean(axis=0), each[:, 0].std()) for method, each in found.items()}
+        rows += [(name, method, *format_figures(*each)) for method, each in figures.items()]
         print(f"\n{name}: {len(one.y):,} rows, {splits} splits")
-        lines = [(method, *format_figures(each)) for method, each in results[name].items()]
-        table(("", *COLUMNS), *lines)
+        table(HEADS, *rows[-len(figures) :])
         sys.stdout.flush()
-    whole = [one for one in results.values() if len(one) == len(methods)]
-    print(f"\nMeans over {len(whole)} sets with figures of all methods")
-    lines = []
+        if len(figures) == len(methods):
+            complete.append(figures)
+    print(f"\nMeans over {len(complete)} sets with figures of all methods")
     for method in methods:
-        figures = np.array([one[method].mean(axis=0) for one in whole]).mean(axis=0)
-        lines.append((method, *(f"{figure:.4g}" for figure in figures)))
-    table(("", *COLUMNS), *lines)
+        means, spread = (np.mean([one[method][k] for one in complete], axis=0) for k in (0, 1))
+        rows.append(("mean", method, *format_figures(means, spread)))
+    table(HEADS, *rows[-len(methods) :])
+    if chosen.write:
+        write_table("raw", *rows)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How good and how fast are models of texts, from a file to the error on test rows?
 
-python benchmarks/text.py --data FOLDER [--tune] [--write docs/results/text.json]
+python benchmarks/text.py --data FOLDER [--tune] [--write]
 
 Each method runs in a process of its own; its CPU seconds are those of the whole process. A set is
 checked for leaks first: test texts that are also training texts, and the best single word.
@@ -13,10 +13,9 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from measure import parser, table
+from measure import parser, table, write_table
 from sklearn.feature_extraction.text import CountVectorizer
 
 csv.field_size_limit(sys.maxsize)
@@ -123,9 +122,8 @@ def measure(method: str, train: Path, test: Path, tune: bool) -> tuple[float, fl
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--tune", action="store_true", help="train with --tune")
-    arguments.add_argument("--write", type=Path, help="a JSON file for the figures")
     chosen = arguments.parse_args()
-    results: dict[str, Any] = {}
+    results = [("set", "method", "test error in %", "CPU s")]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if chosen.quick or not chosen.data.is_dir():
@@ -141,16 +139,12 @@ def main() -> None:
                 f"{what}: {copied:.2%} of test texts were trained on; best word: {word:.1%} error"
             )
             run([sys.executable, "-m", "rosenblatt", "train", str(train), "-q"])  # compiles
-            results[what] = {
-                method: measure(method, train, test, chosen.tune) for method in METHODS
-            }
-            rows = [
-                (method, f"{error:.2f}", f"{cpu:.1f}")
-                for method, (error, cpu) in results[what].items()
-            ]
-            table((what, "test error in %", "CPU seconds"), *rows)
+            for method in METHODS:
+                error, cpu = measure(method, train, test, chosen.tune)
+                results.append((what, method, f"{error:.2f}", f"{cpu:.1f}"))
+    table(*results)
     if chosen.write:
-        chosen.write.write_text(json.dumps(results, indent=2) + "\n")
+        write_table("texts", *results)
 
 
 if __name__ == "__main__":

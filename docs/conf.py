@@ -84,6 +84,7 @@ html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"Rosenblatt {version}"
 html_static_path = ["static"]
+html_logo = html_favicon = "static/mark.svg"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_show_sphinx = False

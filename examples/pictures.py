@@ -1,11 +1,13 @@
-"""The pictures of docs/plots.md and docs/kernels.md: python examples/pictures.py docs."""
+"""The pictures of docs/index.md, plots.md and kernels.md: python examples/pictures.py docs."""
 
+import csv
 import runpy
 import sys
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter, ScalarFormatter
 from sklearn.datasets import load_breast_cancer, load_iris, make_circles
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, scale
@@ -90,3 +92,46 @@ for name, display in [
 kernels = runpy.run_path(str(Path(__file__).parent / "gallery" / "plot_10_kernels.py"))
 kernels["figure"].savefig(folder / "kernels.png", dpi=90)
 print("kernels.png")
+
+# Error against time on the home page, from what benchmarks/text.py and raw.py wrote
+NAMES = {  # of a method in the table: its name in the picture, and on which side of the point
+    "rosenblatt": ("Rosenblatt", "right"),
+    "tf-idf of words and pairs, LinearSVC": ("tf-idf, LinearSVC", "left"),
+    "hashed words and pairs, SGDClassifier": ("hashed words, SGD", "right"),
+    "default": ("Rosenblatt", "left"),
+    "tune": ("Rosenblatt, tuned", "right"),
+    "logistic": ("logistic regression", "right"),
+    "logistic CV": ("logistic regression,\ntuned", "left"),
+    "splines": ("splines, logistic regression", "left"),
+    "LinearSVC": ("LinearSVC", "right"),
+    "SGD": ("SGD", "right"),
+    "LightGBM": ("LightGBM", "right"),
+}
+PANELS = [("texts", "IMDB", "25,000 film reviews"), ("raw", "mean", "raw tables, means over sets")]
+
+
+def draw_errors(ax, table, of, title):
+    """Error and CPU seconds of the methods on a set, with a name beside each point."""
+    path = Path(__file__).parents[1] / "benchmarks" / "results" / f"{table}.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        found = [row for row in csv.DictReader(file) if row["set"] == of and row["method"] in NAMES]
+    for row in found:
+        name, side = NAMES[row["method"]]
+        ours = name.startswith("Rosenblatt")
+        point = float(row["CPU s"]), float(row.get("test error in %") or row["error in %"])
+        ax.plot(*point, "o", color="#0072B2" if ours else "#E69F00", markersize=9)
+        style = {"weight": "bold"} if ours else {}
+        shift, align = ((9, 0), "left") if side == "right" else ((-9, 0), "right")
+        ax.annotate(name, point, shift, textcoords="offset points", ha=align, va="center", **style)
+    ax.set(xscale="log", xlabel="CPU seconds", ylabel="error in %", title=title)
+    ax.margins(0.25, 0.15)
+    ax.xaxis.set_major_formatter(ScalarFormatter())
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+errors = Figure(figsize=(10, 4), layout="constrained")
+for ax, panel in zip(errors.subplots(1, 2), PANELS, strict=True):
+    draw_errors(ax, *panel)
+errors.savefig(folder / "errors.png", dpi=90)
+print("errors.png")

@@ -1,5 +1,6 @@
 """Whatever the pages and the examples show, runs; whatever they point to, exists."""
 
+import csv
 import doctest
 import importlib
 import inspect
@@ -29,6 +30,7 @@ GALLERY = [
 
 FENCED = re.compile(r"^([ \t]*)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (\w+\.py)\n")  # a block that begins with the name of a file
+NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
 LINK = re.compile(r"""\]\(<?([^)>\s]+)|(?:src|href)="([^"]+)""")
 
 
@@ -109,6 +111,32 @@ def test_pages_show_the_loop_as_it_is():
     assert [source for source in SOURCES if source not in shown] == []
     other = [block for _, block in python_blocks(ROOT / "docs" / "reading-the-code.md")]
     assert SOURCES[0] in other
+
+
+def read_results(table):
+    """The rows of a table that a benchmark wrote, by set and method."""
+    path = ROOT / "benchmarks" / "results" / f"{table}.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        return {(row["set"], row["method"]): row for row in csv.DictReader(file)}
+
+
+def test_figures_of_the_readme_are_those_of_the_benchmarks():
+    text = " ".join(README.read_text("utf-8").split())
+    texts, tables = read_results("texts"), read_results("raw")
+    ours, words, hashed = (row for (of, _), row in texts.items() if of == "IMDB")
+    error = "test error in %"
+    wrong = round(25_000 * float(ours[error]) / 100)
+    default, peer = tables["mean", "default"], tables["mean", "logistic CV"]
+    sets = len({of for of, _ in tables}) - 1
+    for said in (
+        f"Test error {ours[error]}%: {wrong:,} of 25,000 rows",
+        f"takes {ours['CPU s']} CPU seconds",
+        f"has {words[error]} % error in {words['CPU s']}",
+        f"`SGDClassifier` {hashed[error]} % in {hashed['CPU s']}",
+        f"over {NUMBERS[sets]} sets is {float(default['error in %']):.1f} %",
+        f"of logistic regression with a tuned C {float(peer['error in %']):.1f} %",
+    ):
+        assert said in text
 
 
 def test_links_lead_somewhere():

@@ -30,7 +30,7 @@ GALLERY = [
 
 FENCED = re.compile(r"^([ \t]*)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (\w+\.py)\n")  # a block that begins with the name of a file
-NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
+NUMBERS = {8: "eight", 9: "nine", 10: "ten", 11: "eleven", 12: "twelve"}
 LINK = re.compile(r"""\]\(<?([^)>\s]+)|(?:src|href)="([^"]+)""")
 
 

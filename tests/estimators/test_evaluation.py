@@ -34,10 +34,10 @@ def test_a_pipeline_is_evaluated_like_its_file(tmp_path, rows):
     found = evaluate(model, rows[400:])
     y = np.array([row["kind"] for row in rows[400:]])
     chances = model.predict_proba(rows[400:])
-    assert found.error == pytest.approx(np.mean(model.predict(rows[400:]) != y))
-    assert found.log_loss == pytest.approx(metrics.log_loss(y, chances), rel=1e-5)
+    assert found["error"] == pytest.approx(np.mean(model.predict(rows[400:]) != y))
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(y, chances), rel=1e-5)
     expected = metrics.roc_auc_score(y == "good", model.decision_function(rows[400:]))
-    assert found.roc_auc == pytest.approx(expected)
+    assert found["roc_auc"] == pytest.approx(expected)
     rosenblatt.save(model, tmp_path / "m")
     assert evaluate(tmp_path / "m", rows[400:]).as_dict() == found.as_dict()
     without = [{name: row[name] for name in row if name != "kind"} for row in rows[400:]]
@@ -54,7 +54,7 @@ def test_a_classifier_is_evaluated_on_arrays(kind):
     X = (X * 10).astype(int) if kind == "integers" else csr_array(X) if kind == "sparse" else X
     model = Perceptron(random_state=0).fit(X, y)
     found = evaluate(model, X, y)
-    assert found.error == pytest.approx(1 - model.score(X, y))
+    assert found["error"] == pytest.approx(1 - model.score(X, y))
     with pytest.raises(InputError) as error:
         evaluate(model, X)
     assert error.value.code == "no-labels"

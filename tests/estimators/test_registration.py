@@ -147,7 +147,7 @@ def test_python_finds_a_rule_that_a_package_declares(tmp_path):
     loaded = rosenblatt.load(tmp_path / "model")
     assert type(loaded[-1]) is kind
     np.testing.assert_array_equal(loaded.predict_proba(rows), model.predict_proba(rows))
-    assert rosenblatt.evaluate(loaded, rows, [row["kind"] for row in rows]).error == 0
+    assert rosenblatt.evaluate(loaded, rows, [row["kind"] for row in rows])["error"] == 0
     assert {each.name for each in rosenblatt.importances(loaded)} == {"a", "b"}
     copy = pickle.loads(pickle.dumps(loaded)).partial_fit(rows)
     assert copy[-1]._rule is loaded[-1]._rule

@@ -263,7 +263,7 @@ def test_the_shell_prints_what_it_compared_as_options(capsys, path, tmp_path, ru
     assert (status, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].startswith("Compared ")
-    assert lines[0].endswith("in 4 folds of 800 rows: log loss, error (± standard error)")
+    assert "in 4 folds of 800 rows: log loss, error (± standard error; baseline " in lines[0]
     assert lines[1].endswith("  (chosen)")
     assert "Best of " in run(capsys, "inspect", tmp_path / "model")[1]
     _, out, _ = run(capsys, *options[:-2], "--json")

@@ -43,11 +43,11 @@ def test_figures_of_several_labels_are_those_of_scikit_learn(classes, batches):
     )
     assert found.score == score
     assert found.score.error == pytest.approx(1 - accuracy_score(y, predicted))
-    assert found.hamming_loss == pytest.approx(hamming_loss(y, predicted))
+    assert found["hamming_loss"] == pytest.approx(hamming_loss(y, predicted))
     if len(known) > 1:
         micro, macro = (f1_score(y, predicted, average=how) for how in ("micro", "macro"))
-        assert (found.micro_f1, found.macro_f1) == pytest.approx((micro, macro))
-        assert found.as_dict()["micro_f1"] == found.micro_f1 == score.micro_f1
+        assert (found["micro_f1"], found["macro_f1"]) == pytest.approx((micro, macro))
+        assert found.as_dict()["micro_f1"] == found["micro_f1"] == score.micro_f1
 
 
 def sets_of(rows):
@@ -60,15 +60,15 @@ def test_a_label_that_is_not_known_is_missed_once():
     found.add(sets_of([["a", "x", "x"], ["b"], []]), np.eye(3, 2, dtype=bool), np.eye(3, 2))
     assert (found.unknown, found.missed) == (1, 1)
     assert found.score == Score(3, 1, hits=2, labels=5)
-    assert found.micro_f1 == f1_score(
+    assert found["micro_f1"] == f1_score(
         [[1, 0, 1], [0, 1, 0]], [[1, 0, 0], [0, 1, 0]], average="micro"
     )
-    assert found.hamming_loss == 0
+    assert found["hamming_loss"] == 0
 
 
 def test_nothing_has_no_error():
     assert np.isnan(Score().error)
-    assert Evaluation(np.array([0, 1])).roc_auc is None
+    assert Evaluation(np.array([0, 1]))["roc_auc"] is None
 
 
 @pytest.mark.parametrize("layout", ["csv", "svm"])

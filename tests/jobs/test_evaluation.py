@@ -63,8 +63,10 @@ def test_figures_are_about_the_positive_class(calibrated):
     found = Evaluation(names, chances if calibrated else None, positive=0)
     found.add(names[codes], (scores > 0).astype(int), scores)
     fraud = codes == 0
-    assert found.average_precision == pytest.approx(metrics.average_precision_score(fraud, -scores))
-    assert found.roc_auc == pytest.approx(metrics.roc_auc_score(codes, scores))
+    assert found["average_precision"] == pytest.approx(
+        metrics.average_precision_score(fraud, -scores)
+    )
+    assert found["roc_auc"] == pytest.approx(metrics.roc_auc_score(codes, scores))
     given = chances(scores)[:, 0] if calibrated else -scores
     for one in found.thresholds():
         chosen = given > one.threshold
@@ -93,7 +95,7 @@ def test_the_worst_errors_are_kept():
 def test_labels_that_the_model_does_not_know_are_errors_without_a_score():
     found = Evaluation(np.array(["no", "yes"]))
     found.add(np.array(["no", "new", "yes"]), np.array([0, 1, 1]), np.array([-1.0, 2.0, 3.0]))
-    assert (found.score.errors, found.unknown, found.roc_auc) == (1, 1, 1.0)
+    assert (found.score.errors, found.unknown, found["roc_auc"]) == (1, 1, 1.0)
     assert found.confusion.tolist() == [[1, 0], [0, 1], [0, 1]]
     assert found.by_class()[1].precision == 0.5
     assert found.as_dict()["worst"][0]["label"] == "new"

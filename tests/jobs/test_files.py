@@ -301,7 +301,7 @@ def test_label_sets_of_a_file_are_fit(write, kind, solution, tmp_path):
             LinearLearner.from_model(streaming), read(path, features=streaming.features["recipe"])
         )
         expected = f1_score(Y, fitted.predict(rows), average="micro")
-        assert found.micro_f1 == pytest.approx(expected)
+        assert found["micro_f1"] == pytest.approx(expected)
 
 
 def choose_some(left):

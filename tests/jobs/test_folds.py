@@ -60,9 +60,9 @@ def test_the_figures_are_those_of_models_without_the_fold(tmp_path, table, form)
         rest = [row for row, out in zip(table, held, strict=True) if out]
         expected = evaluate(make_learner(model, "m"), read(rest, features=model.features["recipe"]))
         assert one.confusion.tolist() == expected.confusion.tolist()
-        assert one.log_loss == pytest.approx(expected.log_loss, rel=1e-3)
+        assert one["log_loss"] == pytest.approx(expected["log_loss"], rel=1e-3)
     spread = found.figures()["error"]
-    errors = [one.error for one in found.folds]
+    errors = [one["error"] for one in found.folds]
     assert spread == pytest.approx(
         (np.mean(errors), np.std(errors, ddof=1), min(errors), max(errors))
     )

@@ -119,6 +119,8 @@ def test_another_column_that_may_be_the_label_is_noted(write):
         ([2.5, 3.25, 7.125], False),
         ([2.5, 3.25, 2.5], True),
         ([2.5, 3.5], True),
+        ([1.25, 2.5, 3.75, 1.25, 5.0, 6.0, 7.0], False),
+        ([1.5, 2.5] * 6, True),
     ],
 )
 def test_what_may_be_classes(cells, plausible):
@@ -318,3 +320,37 @@ def test_a_dozen_numbers_with_decimals_are_numbers(write):
     assert read(write("t.csv", "a,price\n" + rows), label="price").has_numbers
     halves = "".join(f"{k},{k % 6 / 2}\n" for k in range(300))
     assert read(write("h.csv", "a,stars\n" + halves), label="stars").has_classes
+
+
+def test_the_runner_up_of_a_guessed_label_is_named(write):
+    frame = FRAME.assign(colour=FRAME["kind"])[["kind", "size", "colour"]]
+    for path in forms(frame, write):
+        found = {one.code: str(one) for one in read(path).notices}
+        assert "'colour'; the next guess is 'kind'" in found["label-guessed"]
+        assert "label-guessed" not in notices(read(path, label="colour"))
+    named = frame.rename(columns={"colour": "label"})
+    assert "label-guessed" not in notices(read(write("n.csv", named.to_csv(index=False))))
+
+
+@pytest.mark.parametrize(
+    ("labels", "code"),
+    [
+        ([f"{'abc'[k % 3]}|{'defg'[k % 4]}" for k in range(N)], "label-separated"),
+        ([f"city {k % 140}" for k in range(N)], "label-values"),
+        ([f"city {k % 20}" for k in range(N)], None),
+        ([f"{k % 12}/{k % 20}" for k in range(N)], "label-values"),
+    ],
+    ids=["sets", "many", "few", "numbers"],
+)
+def test_a_label_of_very_many_classes_gets_a_sentence(write, labels, code):
+    reader = read(write("t.csv", FRAME[["size"]].assign(label=labels).to_csv(index=False)))
+    assert notices(reader) == ([] if code is None else [code])
+    if code == "label-separated":
+        assert "Use labels_separator='|'" in str(reader.notices[0])
+
+
+def test_a_label_of_different_sets_names_the_separator(write):
+    labels = [";".join("abcdefgh"[j] for j in range(8) if k >> j & 1) for k in range(1, 256)]
+    with refused("no-label-column") as caught:
+        read(write("t.csv", FRAME[["size"]][:255].assign(tags=labels).to_csv(index=False)))
+    assert "label='tags' and labels_separator=';'" in str(caught.value)

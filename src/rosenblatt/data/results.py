@@ -174,12 +174,9 @@ class Result(ABC):
         """Return the curves to draw."""
         return []
 
-    def __getattr__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Any:
         """Return a figure by its name."""
-        figures = {} if name.startswith("_") else self.figures()
-        if name not in figures:
-            raise AttributeError(f"{type(self).__name__} has no {name}")
-        return figures[name]
+        return self.figures()[name]
 
     @property
     def score(self) -> Any:

@@ -62,11 +62,11 @@ def evaluate(
     Returns
     -------
     Evaluation
-        With ``error``, ``log_loss``, ``brier_score``, ``roc_auc``, ``average_precision``,
-        ``balanced_accuracy``, ``matthews_correlation``, ``confusion``, ``worst`` and the methods
-        ``by_class``, ``thresholds``, ``calibration_curve`` and ``as_dict``. Areas are exact up to
-        16 million scores; above, scores are counted in 4,096 bins. For label sets, numbers and
-        sentences, the figures of these. Every result has ``headline()``, ``figures()``,
+        With the figures "error", "log_loss", "brier_score", "roc_auc", "average_precision",
+        "balanced_accuracy" and "matthews_correlation" as items, ``confusion``, ``worst`` and the
+        methods ``by_class``, ``thresholds``, ``calibration_curve`` and ``as_dict``. Areas are
+        exact up to 16 million scores; above, scores are counted in 4,096 bins. For label sets,
+        numbers and sentences, the figures of these. Every result has ``headline()``, ``figures()``,
         ``tables()`` and ``as_dict()``.
 
     See Also
@@ -79,7 +79,7 @@ def evaluate(
     >>> from rosenblatt import train
     >>> rows = [{"height": h, "kind": "tall" if h > 5 else "short"} for h in range(10)]
     >>> found = evaluate(train(rows, label="kind"), rows)
-    >>> found.error, found.roc_auc
+    >>> found["error"], found["roc_auc"]
     (0.0, 1.0)
     """
     learner, rows = open_for(model, data, y)

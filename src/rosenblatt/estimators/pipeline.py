@@ -274,8 +274,9 @@ class NoteCollector(Listener):
         self.notes: list[str] = []
 
     def note(self, sentence: str) -> None:
-        """Collect a note."""
-        self.notes.append(sentence)
+        """Collect a note; the guess of a label is no reason for a warning."""
+        if getattr(sentence, "code", "") != "label-guessed":
+            self.notes.append(sentence)
 
     def warn(self, stacklevel: int) -> None:
         """Show the notes as warnings."""

@@ -483,9 +483,17 @@ class Choice:
             **name_rarer(self.metric, codes, classes),
             "rows": self.rows,
             "folds": len(self.folds),
+            "baseline": self.measure_baseline(),
             "usual": describe(Candidate()),
             "best": [describe(each) for each in remove_repeated(kept)],
         }
+
+    def measure_baseline(self) -> float | None:
+        """Return the error of the most frequent class, or the RMSE of the mean of numbers."""
+        codes, target = self.base.given.codes[self.base.given.row_order], self.base.target
+        if isinstance(target, NumberTarget):
+            return float(codes.std() * target.scale)
+        return None if codes.ndim == 2 else float(1 - np.bincount(codes).max() / len(codes))
 
     def note_forgotten(self, chosen: Candidate) -> None:
         """Note the classes of held-out rows that a candidate never predicted."""

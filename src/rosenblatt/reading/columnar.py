@@ -147,7 +147,7 @@ class TableDataset(NamedTuple):
         return [self]
 
     def to_batches(
-        self, schema: Any, batch_size: int, columns: list[str] | None = None, **readahead: int
+        self, batch_size: int, columns: list[str] | None = None, **others: Any
     ) -> Iterator[Any]:
         """Iterate over batches of rows; there is nothing to read ahead."""
         table = self.table if columns is None else self.table.select(columns)

@@ -20,6 +20,8 @@ FEW_ROWS = 20  # and fewer prove nothing
 FEW_OF_CLASS = 10  # rows; more classes of numbers with fewer rows each are measurements
 STRAY = 0.01  # of the cells of numbers may be words
 FEW_CLASSES, FEW_DECIMALS = 30, 10  # more different numbers, or decimals, are measurements
+MOST_GUESSES = 10  # columns at the end that may be the label instead
+SEPARATORS = (";", "|", ",", "/")
 FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*(e[-+]?\d+)?", re.IGNORECASE)
 ORDERED = re.compile("stars?$|rating|grade|severity|level|quality|satisfaction|priority", re.I)
 WHOLE = re.compile(r"\d+(\.0*)?")
@@ -94,7 +96,9 @@ def with_label(
     place = good[0] if good else places[0]
     label = names.names[place]
     recipe, codes = with_numbers(replace(recipe, label=label), cells(place), tolerated)
-    about = {"name": label, "values": len(cells(place).counts)}
+    separator = None if recipe.numbers else find_separator(cells(place))
+    codes = codes if separator is None else ["label-separated"]
+    about = {"name": label, "values": len(cells(place).counts), "separator": separator}
     notices = [make_notice(code, **about) for code in codes]
     spelling, cell, alike = cells(place).spelling, cells(place).first, find_alike(cells(place))
     if recipe.numbers and spelling is not None:
@@ -110,7 +114,32 @@ def with_label(
         near += [0]
     if near:
         notices += [make_notice("label-near", name=label, other=names.names[near[0]])]
+    elif not usual and (other := find_runner_up(cells, place, last)) is not None:
+        notices += [make_notice("label-guessed", name=label, other=names.names[other])]
     return recipe, dict.fromkeys(notices)
+
+
+def find_runner_up(cells: Callable[[int], Cells], place: int, last: int) -> int | None:
+    """Return the column that would be the label instead: one of the last, or the first one."""
+    others = [*range(last, max(last - MOST_GUESSES, 0), -1), 0]
+    others = [other for other in others if other != place and cells(place).rows >= FEW_ROWS]
+    return next((j for j in others if len(cells(j).counts) > 1 and holds_classes(cells(j))), None)
+
+
+def find_separator(cells: Cells) -> str | None:
+    """Return what divides cells that hold several labels: their parts repeat, as words do.
+
+    >>> find_separator(count_cells(["a|b", "b|c", "a|c", "a|b|c", "c|b", "b|a", "c", "a", "b"]))
+    '|'
+    """
+    for separator in SEPARATORS:
+        divided = sum(n for cell, n in cells.counts.items() if separator in cell)
+        parts = {part.strip() for cell in cells.counts for part in cell.split(separator)}
+        words = any(PLAIN.fullmatch(part) is None for part in parts)
+        repeated = 4 * len(parts) <= 3 * len(cells.counts)
+        if 5 * divided > cells.counts.total() and repeated and words:
+            return separator
+    return None
 
 
 def tells_rows_apart(cells: Cells) -> bool:
@@ -130,6 +159,7 @@ def with_numbers(
         recipe = replace(recipe, numbers=numbers and not classes)
         notes = ["label-numbers"] if recipe.numbers else notes
         notes = ["label-classes"] if classes and numbers and different > FEW_CLASSES else notes
+        notes = ["label-values"] if classes and rare and not numbers else notes
         notes = ["label-order"] if classes and has_order(recipe.label, [*cells.counts]) else notes
     return recipe, notes if recipe.numbers or classes else ["label-values"]
 
@@ -192,7 +222,10 @@ def no_label_error(names: ColumnNames, place: int, cells: Callable[[int], Cells]
     others = f" It could be one of: {', '.join(found[:10])}." if found else ""
     name = names.names[place]
     what = f"has no label: {name!r} holds too many different values to be classes.{others} Use "
-    if holds_numbers(cells(place)):
+    separator = find_separator(cells(place))
+    if separator is not None:
+        what += f"label={name!r} and labels_separator={separator!r} to learn each of its labels"
+    elif holds_numbers(cells(place)):
         what += f"label={name!r} to learn numbers, or another column"
     else:
         what += f"label={found[0]!r}" if len(found) == 1 else "label to choose one"
@@ -212,11 +245,13 @@ def holds_classes(cells: Cells) -> bool:
     known, different = cells.counts.total(), len(cells.counts)
     if cells.has_lists:
         return True
+    fractions = sum(FRACTION.fullmatch(cell) is not None for cell in cells.counts)
     if known < FEW_ROWS:
-        return different < max(known, 3) or not all(map(FRACTION.fullmatch, cells.counts))
+        numbers = 2 * different > known > 3 and all(map(PLAIN.fullmatch, cells.counts))
+        return not (fractions == different >= max(known, 3) or (fractions and numbers))
     if 2 * different > known:
         return False
-    return different <= FEW_DECIMALS or not any(map(FRACTION.fullmatch, cells.counts))
+    return different <= FEW_DECIMALS or not fractions
 
 
 def looks_like_label(names: ColumnNames, cells: Callable[[int], Cells], last: int) -> bool:

@@ -14,6 +14,10 @@ SENTENCES = {
     "to be classes. Use label to choose a column.",
     "label-near": "The label is {name!r}, and {other!r} looks like a label, too. Use "
     "label to choose it.",
+    "label-guessed": "The label is taken to be {name!r}; the next guess is {other!r}. Use label to "
+    "choose it.",
+    "label-separated": "Cells of the label {name!r} look like several labels each: {values:,} "
+    "different ones in the first rows. Use labels_separator={separator!r} to learn each label.",
     "label-values": "The label {name!r} holds too many different values to be classes: "
     "{values:,} in the first rows. Each is learnt as a class. Use label to choose another column, "
     "or labels_separator where a cell has several labels.",

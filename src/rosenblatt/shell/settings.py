@@ -18,7 +18,12 @@ def about_tuning(facts: Mapping[str, Any]) -> list[str]:
     other = "RMSE" if metric == NUMBERS else "error"
     columns = name_metric(facts) + ("" if metric == "error" else f", {other}")
     tried = count(facts["tried"], "setting")
-    lines = [f"Compared {tried} in {folds} folds of {rows}: {columns} (± standard error)"]
+    spread = "± standard error"
+    if facts["baseline"] is not None:
+        baseline = facts["baseline"]
+        shown = plain(baseline) if metric == NUMBERS else f"{baseline:.2%}"
+        spread += f"; baseline {other} {shown}"
+    lines = [f"Compared {tried} in {folds} folds of {rows}: {columns} ({spread})"]
     for each in facts["best"]:
         said = spell(each) or "--no-tune (default)"
         figures = format_figure(each, metric)

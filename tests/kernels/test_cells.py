@@ -153,7 +153,7 @@ def test_a_number_above_the_limit_is_not_plain():
 def test_a_label_is_a_number_without_leading_zeros(cell, label):
     text, labels = as_array(b"2," + cell + b"\n"), np.full(1, 9.0)
     room = labels, np.empty((1, 1), np.float32), np.empty((1, 0, 2), np.int32)
-    rows, _ = cells.plain_cells(text, ord(","), np.array([0, cells.LABEL]), 3e38, *room)
+    rows, _ = cells.plain_cells(text, ord(","), np.array([0, cells.LABEL_PLACE]), 3e38, *room)
     assert rows == (cells.NOT_PLAIN if label is None else 1)
     np.testing.assert_equal(labels[0], 9.0 if label is None else label)
 
@@ -178,6 +178,6 @@ def test_nothing_is_read_behind_the_last_page():
     memory = np.frombuffer(mmap.mmap(-1, PAGE), np.uint8)
     memory[-9:] = as_array(b"1,2.5,37\n")
     room = np.empty(1), np.empty((1, 2)), np.empty((1, 0, 2), np.int32)
-    places = np.array([0, 1, cells.LABEL])
+    places = np.array([0, 1, cells.LABEL_PLACE])
     assert cells.plain_cells(memory[-9:], ord(","), places, LARGEST, *room) == (1, 0)
     assert [array.tolist() for array in room[:2]] == [[37], [[1, 2.5]]]

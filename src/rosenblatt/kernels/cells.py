@@ -29,7 +29,7 @@ from .numbers import LETTER_E, LOWER_CASE, NOTHING, ZERO, digits, is_digit, numb
 
 CONTROL = 14  # NUL, tabs and ends of lines are below it
 CONTROLS, ALL_MARKS = ONES * np.uint64(CONTROL), ONES * np.uint64(MARKS)
-SKIPPED, LABEL, NOT_PLAIN = -1, -2, -1
+SKIPPED, LABEL_PLACE, NOT_PLAIN = -1, -2, -1
 LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -37,7 +37,7 @@ LARGEST = float(np.finfo(np.float64).max)
 def plain_cells(data, delimiter, places, limit, labels, numbers, spans):
     """Parse whole rows; return how many, and how many numbers are missing, which become NaN.
 
-    Cell j is left out if places[j] is SKIPPED, and is the label, a number, if it is LABEL. It is
+    Cell j is left out if places[j] is SKIPPED, and is the label, a number, if it is LABEL_PLACE. It is
     column places[j] of the matrix of numbers, or a word where that is beyond its last column; then
     its begin and end are set in ``spans``. The number of rows is NOT_PLAIN if a cell is not plain,
     a number is above the limit, a label has leading zeros, or a row has too few or too many cells.
@@ -72,7 +72,7 @@ def plain_row(i, base, delimiter, places, limit, labels, numbers, spans, row):
                 return 0, gaps
             gaps += math.isnan(x)
             numbers[row, np.uint64(place)] = x
-        elif place == LABEL:
+        elif place == LABEL_PLACE:
             x, end = plain_number(i, delimiter, False)
             if end == 0 or abs(x) > LARGEST or has_leading_zeros(i):
                 return 0, gaps

@@ -80,7 +80,7 @@ class DelimitedParser(TableParser):
         self.plain_label = plain and str(recipe.label) not in recipe.spellings
         self.plain_label &= self.label is not None and self.wanted.count(self.label) == 1
         if self.plain_label:
-            self.cell_places[self.label] = cells.LABEL
+            self.cell_places[self.label] = cells.LABEL_PLACE
 
     def find_rows(self, stream: ByteStream, place: int) -> int:
         """Count the bytes before the first row of a file; all files have the same header."""

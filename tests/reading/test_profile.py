@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from pyarrow import parquet
 
 import rosenblatt
-from rosenblatt.kernels.cells import LABEL, LARGEST, plain_cells
+from rosenblatt.kernels.cells import LABEL_PLACE, LARGEST, plain_cells
 from rosenblatt.kernels.lines import MISSING
 from rosenblatt.reading.parser import Parser
 from rosenblatt.reading.sources import Source
@@ -126,7 +126,7 @@ def test_many_empty_lines_in_a_wide_table_take_no_memory():
 def test_a_number_that_the_kernel_takes_is_one(cell):
     data = np.frombuffer(bytearray(cell.encode() + b"\n"), np.uint8)
     room = np.empty(1), np.empty((1, 1)), np.empty((1, 0, 2), np.int32)
-    for place in 0, LABEL:
+    for place in 0, LABEL_PLACE:
         rows, _ = plain_cells(data, 0, np.full(1, place), LARGEST, *room)
         assert rows < 1 or is_number(cell)
 
@@ -291,6 +291,6 @@ def test_what_a_model_knows_is_not_detected(write, monkeypatch):
     reader = read(path)
     expected, features = whole(reader), reader.features()
     assert [kind for _, kind in reader.columns] == ["date", "number"]
-    for name in "detect_cells", "is_header", "find_usual_labels", "collect_notices":
-        monkeypatch.setattr(f"rosenblatt.reading.profile.{name}", None)
+    for name in "delimited.detect_cells", "delimited.is_header", "profile.collect_notices":
+        monkeypatch.setattr(f"rosenblatt.reading.{name}", None)
     assert whole(read(path, features=features, label="y")) == expected

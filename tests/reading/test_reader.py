@@ -210,3 +210,38 @@ def test_an_index_0_far_down_is_no_broken_row(write, monkeypatch, skip_bad):
     with pytest.raises(ValueError, match=r"line 202, column 9: .* \(1; use first=0 if it is 0"):
         list(read(path, skip_bad=skip_bad))
     assert len(whole(read(path, first=0))[0]) == 201
+
+
+DATES = "day,n,kind,text,y\n" + "".join(
+    f"2020-0{1 + i % 9}-0{1 + i % 7},{i % 13 or ''},{('red', 'blue')[i % 2]},"
+    f'"He said ""no {i}"" and left",{"AB"[i % 3 % 2]}\n'
+    for i in range(400)
+)
+OBJECTS = "".join(f'{{"a": {i}, "b": "w{i % 5}", "y": {i % 2}}}\n' for i in range(300))
+FRAME = pd.DataFrame({"a": range(300), "b": ["x", "y", None] * 100, "y": [0, 1] * 150})
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "options"),
+    [
+        *(("t.csv", DATES, each) for each in ({}, {"bins": 3}, {"counts": "sublinear"})),
+        ("t.csv", DATES, {"text": ("kind:c1-3",)}),
+        ("t.csv", DATES.replace(",A\n", ",A,broken\n", 9), {}),
+        ("t.csv", NUMBERS, {"pairs": True, "bins": 2}),
+        ("t.jsonl", OBJECTS, {"bins": 3, "pairs": True}),
+        ("t.svm", SVMLIGHT, {"pairs": True}),
+        ("t.vw", VW, {}),
+        ("", FRAME, {"bins": 5}),
+    ],
+)
+def test_kept_cells_become_the_rows_that_the_source_would(write, name, data, options):
+    path, usual = write(name, data) if name else data, {"scale": "auto", "skip_bad": 9, "names": 99}
+    kept = read(path, **usual).keep_cells()
+    if name:
+        path.rename(path.with_suffix(".away"))
+    found = [kept.vary(**options), kept]
+    rows = [(whole(each), dict(each.names), notices(each)) for each in found]
+    if name:
+        path.with_suffix(".away").rename(path)
+    expected = [read(path, **usual, **options), read(path, **usual)]
+    assert rows == [(whole(each), dict(each.names), notices(each)) for each in expected]

@@ -27,7 +27,7 @@ from ..reading.parser import SAMPLE
 from ..reading.profile import row_ends
 from ..reading.reader import Reader, read_whole, read_with_restart
 from ..reading.recipe import FeatureRecipe
-from ..reading.sources import NEWLINE, PACKINGS
+from ..reading.sources import NEWLINE, PACKINGS, Source
 from ..reading.tables import TableSource
 from ..storage.model import Model
 from ..training.plan import (
@@ -54,6 +54,7 @@ SHORT = ":c1-5"  # n-grams of characters, of columns of names
 TABLE: Mapping[str, Any] = {**FOR_TABLES, "solution": "average"}
 MOST_PRODUCTS = 2_500  # of the features of a row
 FEWEST_ROWS = 4  # to tune on
+MOST_KEPT = 1 << 26  # bytes of a file whose decoded cells are kept for all candidates
 QUICK_FEWEST_ROWS = 200  # fewer take the fixed default
 FINALISTS = 3
 MANY, MOST_FOLDS = 2_000, 10  # fewer rows have twice as many folds
@@ -221,7 +222,7 @@ class Choice:
         self.reader, self.stated, self.budget = reader, stated, budget
         self.request, self.reporter = job.request, job.reporter
         self.plan = make_plan(self.request, self.look(reader))
-        self.pieces = take_pieces(reader, self.plan.split, budget)
+        self.part = take_part(reader, self.plan.split, budget)
         self.samples: dict[str, Sample] = {}
         self.results: dict[str, Result] = {}
         self.tried: set[str] = set()
@@ -234,11 +235,12 @@ class Choice:
     def begin(self) -> bool:
         """Divide the rows into folds; return whether there are enough for a plain training."""
         try:
+            self.rows_read = self.open_rows()
             self.base = self.read({})
         except InputError:  # the whole file has the right number of the line
-            if self.pieces is None:
+            if self.part is None:
                 raise
-            self.pieces = None
+            self.part = None
             return self.begin()
         codes, sets = self.base.given.codes, self.base.target.label_sets
         usual = {"numbers": ABSOLUTE, "ranks": "rank-error"}.get(self.plan.target, "log-loss")
@@ -277,22 +279,22 @@ class Choice:
             self.samples[key] = read_with_restart(reader, lambda: self.encode(reader))
         return self.samples[key]
 
+    def open_rows(self) -> Reader:
+        """Return the reader of the rows to compare on, which are decoded once if they are few."""
+        whole = self.part is None
+        if whole and (self.reader.size is None or self.reader.size > MOST_KEPT):
+            return self.reader
+        return self.reader.keep_cells(self.part)
+
     def open(self, reading: Mapping[str, Any]) -> Reader:
-        """Open the sample with some options."""
-        if self.pieces is None:
-            reader = reopen(self.reader, reading)
-            reader.hold_out(self.plan.split)
-            return reader
-        recipe, kind = self.reader.recipe, self.reader.format
-        others = {"label": recipe.label} if recipe.rows == "table" else {}
-        others |= {"header": recipe.header} if kind in DELIMITERS else {}
-        if isinstance(self.pieces, bytes):
-            return reopen(self.reader, reading, path=io.BytesIO(self.pieces), format=kind, **others)
-        return reopen(self.reader, reading, path=self.pieces, **others)
+        """Return a reader of the rows to compare on, with some options."""
+        reader = self.rows_read.vary(**reading)
+        reader.hold_out(self.plan.split if self.part is None else Split())
+        return reader
 
     def encode(self, reader: Reader) -> Sample:
         """Read at most as many rows as are compared on; encode labels, drop empty columns."""
-        split, batch = self.plan.split if self.pieces is None else Split(), read_whole(reader)
+        split, batch = self.plan.split if self.part is None else Split(), read_whole(reader)
         left_out = split.held_out(0, n_rows(batch.rows))
         share = 1 - self.budget.rows / max(int(np.count_nonzero(~left_out)), 1)
         if share > 0:
@@ -524,17 +526,7 @@ def find_short(reader: Reader) -> list[str]:
     return [one.column for one in notices if kinds.get(one.column) == "category"]
 
 
-def reopen(reader: Reader, reading: Mapping[str, Any], **options: Any) -> Reader:
-    """Open the rows of a reader another time; columns of text are added to those stated."""
-    if reader.source.start is not None:
-        reader.source.file.seek(reader.source.start)
-    if "text" in reading:
-        stated = reader.reopen.keywords["text"]
-        options["text"] = [*([stated] if isinstance(stated, str) else stated), *reading["text"]]
-    return reader.open_again(**{**reading, **options})
-
-
-def take_pieces(reader: Reader, split: Split, budget: Budget) -> Any:
+def take_part(reader: Reader, split: Split, budget: Budget) -> Source | None:
     """Return evenly spaced rows of a large file or table; None for a source to read whole.
 
     Numbers of rows decide what is held out, so a source is read whole if some of it is.
@@ -545,14 +537,15 @@ def take_pieces(reader: Reader, split: Split, budget: Budget) -> Any:
     texts = recipe.rows == "table" and (recipe.text or find_short(reader))
     most = max(budget.text_bytes / source.size, budget.text_share) if texts else 1.0
 
-    def pick(take: Callable[[Array], Any], count: int) -> Any:
+    def pick(take: Callable[[Array], Source], count: int) -> Source | None:
         wanted = int(min(budget.rows, most * count))
         if count <= 1.2 * wanted:
             return None
         return take(np.unique(np.linspace(0, count - 1, wanted).astype(np.intp)))
 
     if isinstance(source, TableSource):
-        return pick(source.table.take, source.table.num_rows)
+        table = source.table
+        return pick(lambda rows: TableSource(table.take(rows)), table.num_rows)
     lines = (*DELIMITERS, "svmlight", "vw", "jsonl")
     odd = source.file is not None or source.encoding or source.blanks or len(source.files) != 1
     if odd or reader.format not in lines:
@@ -566,9 +559,9 @@ def take_pieces(reader: Reader, split: Split, budget: Budget) -> Any:
         ends = np.flatnonzero(data == NEWLINE) + 1
     starts = np.append(0, ends)[int(bool(recipe.header)) :]
 
-    def join(rows: Array) -> bytes:
+    def join(rows: Array) -> Source:
         found = (data[starts[k] : starts[k + 1]].tobytes() for k in rows)
-        return b"".join([data[: starts[0]].tobytes(), *found])
+        return Source(io.BytesIO(b"".join([data[: starts[0]].tobytes(), *found])))
 
     return pick(join, len(starts) - 1)
 
@@ -640,7 +633,7 @@ def choose(reader: Reader, job: FileJob, stated: frozenset[str]) -> tuple[Reader
     if best.settings:
         own = best.resolve(choice.read(best.reading).mean_square)
         job = replace(job, request=job.request.with_rule(own.pop("rule"), **own))
-    return reopen(reader, best.reading) if best.reading else reader, job
+    return (choice.rows_read if choice.part is None else reader).vary(**best.reading), job
 
 
 def choose_and_train(reader: Reader, job: FileJob, stated: frozenset[str]) -> Model:

@@ -230,7 +230,7 @@ def train_stream(reader: Reader, job: FileJob) -> Model:
     recipe, readers = reader.recipe, [reader]
     plain = recipe.columns is not None and not (recipe.pairs or recipe.text or recipe.cross)
     if plain and reader.rereadable and 1 < len(recipe.columns or ()) <= FEW_COLUMNS:
-        readers.append(reader.open_again(pairs=True))
+        readers.append(reader.vary(pairs=True))
 
     def train_once(target: Any = None) -> Model:
         try:

@@ -37,7 +37,7 @@ LARGEST = float(np.finfo(np.float64).max)
 def plain_cells(data, delimiter, places, limit, labels, numbers, spans):
     """Parse whole rows; return how many, and how many numbers are missing, which become NaN.
 
-    Cell j is left out if places[j] is SKIPPED, and is the label, a number, if it is LABEL_PLACE. It is
+    Cell j is left out if places[j] is SKIPPED, and is the label, a number, if LABEL_PLACE. It is
     column places[j] of the matrix of numbers, or a word where that is beyond its last column; then
     its begin and end are set in ``spans``. The number of rows is NOT_PLAIN if a cell is not plain,
     a number is above the limit, a label has leading zeros, or a row has too few or too many cells.

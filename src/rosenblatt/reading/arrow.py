@@ -21,6 +21,7 @@ from .bins import make_bins, name_bins
 from .dates import Times, get_parts, to_days, to_times
 from .kinds import classify_type
 from .lines import line_error
+from .notices import Notice
 from .parser import Parser, allocate_rows
 from .recipe import (
     COUNTS,
@@ -70,6 +71,18 @@ class DecodedColumns(NamedTuple):
     columns: list[Any]
     rows: int
     matrix: np.ndarray | None = None
+
+
+class DecodedPiece(NamedTuple):
+    """The cells of a piece, which stay in memory to become other features.
+
+    ``columns`` are the names and kinds of the columns, and ``lines`` are those of the piece.
+    """
+
+    found: list[DecodedColumns | Broken]
+    columns: list[tuple[str, str]]
+    lines: int
+    notices: dict[Notice, None]
 
 
 class TableParser(Parser):
@@ -166,12 +179,38 @@ class TableParser(Parser):
 
     def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
         """Make rows of a piece."""
-        self.lines = lines = self.count_lines(piece.data)
-        for found in self.decode_parts(piece.data):
-            if isinstance(found, Broken):
-                yield found
+        kept = piece.data
+        if isinstance(kept, DecodedPiece):
+            self.lines, found = kept.lines, self.pick_columns(kept)
+            self.notices.update(kept.notices)
+        else:
+            self.lines, found = self.count_lines(kept), self.decode_parts(kept)
+        for one in found:
+            if isinstance(one, Broken):
+                yield one
             else:
-                yield from self.make_batches(found, piece.taken, lines)
+                yield from self.make_batches(one, piece.taken, self.lines)
+
+    def decode_piece(self, piece: Piece) -> DecodedPiece:
+        """Decode a piece, up to a row that ends the pass."""
+        self.lines, found, broken = self.count_lines(piece.data), list[Any](), 0
+        for one in self.decode_parts(piece.data):
+            found.append(one)
+            broken += isinstance(one, Broken)
+            if broken > self.options.skip_bad:
+                break
+        return DecodedPiece(found, self.columns, self.lines, self.notices)
+
+    def pick_columns(self, kept: DecodedPiece) -> Iterator[DecodedColumns | Broken]:
+        """Yield the decoded cells of the parser's own columns."""
+        places = {name: place for place, (name, _) in enumerate(kept.columns)}
+        own = [places[name] for name, _ in self.columns]
+        for one in kept.found:
+            if isinstance(one, Broken):
+                yield one
+            else:
+                columns = [one.columns[place] for place in own]
+                yield one._replace(columns=columns, matrix=one.matrix if self.places else None)
 
     def count_lines(self, data: Any) -> int:
         """Count the lines of a piece, or its rows where it has no lines."""
@@ -364,9 +403,9 @@ class TableParser(Parser):
         return matrix
 
     def make_number_rows(self, matrix: np.ndarray) -> Rows:
-        """Make rows of a matrix of numbers in place; NaN marks missing ones."""
-        if self.recipe.scale == "none":
-            matrix[np.isnan(matrix)] = 0
+        """Make rows of a matrix of numbers; NaN marks missing ones."""
+        if self.recipe.scale == "none" and (gaps := np.isnan(matrix)).any():
+            matrix = np.where(gaps, matrix.dtype.type(0), matrix)
         return self.scaled(view_rows(matrix))
 
     def make_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:

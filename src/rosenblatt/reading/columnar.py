@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,8 +15,7 @@ from .formats import format_from_magic
 from .kinds import classify_type, detect_column
 from .lists import count_places, expand_lists, find_lengths, find_list
 from .notices import Notice, make_notice
-from .parser import Detected
-from .profile import Profile
+from .profile import TableProfile
 from .recipe import (
     ColumnKind,
     ColumnNames,
@@ -41,21 +39,48 @@ DAMAGE = ValueError, OSError, NotImplementedError, MemoryError
 """What Arrow raises for damaged files, whose sizes and types may be anything."""
 
 
-class TypedColumns(NamedTuple):
-    """The names of columns of Arrow types, and the lengths of the lists that hold some of them."""
+@dataclass(frozen=True)
+class TypedProfile(TableProfile):
+    """Columns of Arrow types; ``lengths`` are those of the lists that hold some of them."""
 
-    names: ColumnNames
+    schema: Any
     lengths: Mapping[str, int]
 
+    def resolve(
+        self, requested: FeatureRecipe, options: ReaderOptions
+    ) -> tuple[FeatureRecipe, dict[Notice, None]]:
+        """Return the recipe for what was requested, and what to note about it."""
+        names, schema = self.columns, self.schema
+        asked = make_recipe(requested, "table", names.source)
+        recipe, notices = self.complete(asked, options)
+        if options.new and recipe.label and recipe.label not in options.category:
+            recipe = with_label_type(recipe, schema.field(recipe.label).type)
+        label = names.label(recipe, options.label_needed)
+        wanted = [name for name, _ in recipe.columns or ()]
+        wanted += [] if recipe.id is None else [str(recipe.id)]
+        places = [names.named(name) for name in wanted if name in names]
+        for place in places if label is None else [*places, label]:
+            lists = place == label and recipe.labels_separator is not None
+            if not self.kinds[place].kind and not lists:
+                name, kind = schema.names[place], schema.types[place]
+                what = f"has a column {name!r} of {kind}; cast it to numbers, strings or dates"
+                raise file_error("column-type", names.source, what, column=name)
+        if recipe.labels_separator != asked.labels_separator:
+            notices[make_notice("labels")] = None
+        for name, each in zip(schema.names, self.kinds, strict=True):
+            if not each.kind and name not in (*recipe.ignore, recipe.label):
+                notices[make_notice("column", name=name)] = None
+        return recipe, notices
 
-def detect_typed(
+
+def profile_typed(
     source: Source,
     recipe: FeatureRecipe,
     options: ReaderOptions,
     schema: Any,
-    first_rows: Callable[[], Any],
-) -> tuple[FeatureRecipe, dict[Notice, None], TypedColumns]:
-    """Find out how to read rows whose columns have Arrow types.
+    read_first_rows: Callable[[], Any],
+) -> tuple[ColumnNames, list[ColumnKind], Callable[[int], Any], Any, Mapping[str, int]]:
+    """Look at columns of Arrow types; return the parts of a ``TypedProfile``.
 
     The first rows tell strings from dates and texts. Where a model knows the columns, only their
     types count.
@@ -69,7 +94,7 @@ def detect_typed(
     }
     if options.new:
         with suppress(*DAMAGE):  # reading the rows reports the damage
-            first = first_rows()
+            first = read_first_rows()
         lengths = find_lengths(first, stated_columns(recipe, options))
     first = expand_lists(first, lengths)
     schema = expand_lists(empty, lengths).schema
@@ -80,26 +105,7 @@ def detect_typed(
     ]
     for name in options.category:
         kinds[names.number(name)] = ColumnKind("category")
-    asked = make_recipe(recipe, "table", source.name)
-    recipe, notices = Profile(names, kinds, first.column).complete(asked, options)
-    if options.new and recipe.label and recipe.label not in options.category:
-        recipe = with_label_type(recipe, schema.field(recipe.label).type)
-    label = names.label(recipe, options.label_needed)
-    wanted = [name for name, _ in recipe.columns or ()]
-    wanted += [] if recipe.id is None else [str(recipe.id)]
-    places = [names.named(name) for name in wanted if name in names]
-    for place in places if label is None else [*places, label]:
-        lists = place == label and recipe.labels_separator is not None
-        if not kinds[place].kind and not lists:
-            name, kind = schema.names[place], schema.types[place]
-            what = f"has a column {name!r} of {kind}; cast it to numbers, strings or dates"
-            raise file_error("column-type", source.name, what, column=name)
-    if recipe.labels_separator != asked.labels_separator:
-        notices[make_notice("labels")] = None
-    for name, each in zip(schema.names, kinds, strict=True):
-        if not each.kind and name not in (*recipe.ignore, recipe.label):
-            notices[make_notice("column", name=name)] = None
-    return recipe, notices, TypedColumns(names, lengths)
+    return names, kinds, first.column, schema, lengths
 
 
 def stated_columns(recipe: FeatureRecipe, options: ReaderOptions) -> set[Any]:
@@ -111,10 +117,10 @@ class TypedParser(TableParser):
     """Rows of columns of Arrow types; some of them may be lists of numbers."""
 
     def __init__(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, columns: TypedColumns
+        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, profile: TypedProfile
     ) -> None:
-        super().__init__(source, recipe, options, columns.names)
-        self.names, self.lengths = columns
+        super().__init__(source, recipe, options, profile.columns)
+        self.names, self.lengths = profile.columns, profile.lengths
 
     def list_columns(self, places: Iterable[int]) -> list[str]:
         """Return the names of columns of the file that hold the columns at some places."""
@@ -154,15 +160,15 @@ class TableDataset(NamedTuple):
         return iter(table.to_batches(batch_size))
 
 
-def make_dataset(table: Any) -> TableDataset:
-    """Make a dataset of a table; one of many small pieces is copied into one piece."""
+def open_table(table: Any) -> "Opened":
+    """Open a table; one of many small pieces is copied into one piece."""
     import pyarrow
 
     pieces = max((column.num_chunks for column in table.columns), default=0)
     if pieces > 1 and pieces * FEW_ROWS > len(table):
         with suppress(pyarrow.ArrowException):  # of types that it cannot join
             table = table.combine_chunks()
-    return TableDataset(table)
+    return Opened(TableDataset(table), len(table))
 
 
 class Opened(NamedTuple):
@@ -178,32 +184,57 @@ class Opened(NamedTuple):
         return None if self.whole else columns
 
 
-def detect_columnar(
+@dataclass(frozen=True)
+class ColumnarProfile(TypedProfile):
+    """What opened Parquet and Arrow files, or a table, show; ``index`` is of a data frame."""
+
+    index: list[str]
+    opened: Opened
+
+    def resolve(
+        self, requested: FeatureRecipe, options: ReaderOptions
+    ) -> tuple[FeatureRecipe, dict[Notice, None]]:
+        """Return the recipe for what was requested, and what to note about it."""
+        recipe, notices = super().resolve(requested, options)
+        if self.index and options.new:
+            notices[make_notice("index", names=", ".join(self.index))] = None
+        return recipe, notices
+
+    def make_parser(
+        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions
+    ) -> "ColumnarParser":
+        """Make a parser of what is open, or of another table with these columns."""
+        opened = open_table(source.table) if isinstance(source, TableSource) else self.opened
+        return ColumnarParser(source, recipe, options, self, opened)
+
+    def is_rereadable(self, source: Source) -> bool:
+        """Whether all rows can be read another time."""
+        return source.rereadable or self.opened.copy is not None
+
+
+def profile_columnar(
     source: Source,
     format: str,  # noqa: A002
     recipe: FeatureRecipe,
     options: ReaderOptions,
-) -> Detected:
-    """Find out how to read Parquet or Arrow files, or a table in memory."""
+) -> ColumnarProfile:
+    """Look at Parquet or Arrow files, or a table in memory."""
     if isinstance(source, TableSource):
-        opened = Opened(make_dataset(source.table), len(source.table))
+        opened = open_table(source.table)
     else:
         opened = open_files(source, format)
     known = {name for name, _ in recipe.columns or ()}
     stated = stated_columns(recipe, options)
     schema, index = divide_index(opened.dataset.schema, known | stated)
 
-    def first_rows() -> Any:
+    def read_first_rows() -> Any:
         wanted = opened.choose(schema.names)
         first = opened.dataset.head(FIRST_ROWS, columns=wanted, use_threads=False)
         first.validate(full=True)
         return first.select(schema.names)
 
-    recipe, notices, columns = detect_typed(source, recipe, options, schema, first_rows)
-    if index and options.new:
-        notices[make_notice("index", names=", ".join(index))] = None
-    make = partial(ColumnarParser, columns=columns, opened=opened)
-    return Detected(recipe, notices, make, source.rereadable or opened.copy is not None)
+    typed = profile_typed(source, recipe, options, schema, read_first_rows)
+    return ColumnarProfile(*typed, index, opened)
 
 
 def open_files(source: Source, format: str) -> Opened:  # noqa: A002
@@ -241,10 +272,10 @@ class ColumnarParser(TypedParser):
         source: Source,
         recipe: FeatureRecipe,
         options: ReaderOptions,
-        columns: TypedColumns,
+        profile: TypedProfile,
         opened: Opened,
     ) -> None:
-        super().__init__(source, recipe, options, columns)
+        super().__init__(source, recipe, options, profile)
         self.opened = opened
 
     def first_rows(self) -> Iterator[Batch]:

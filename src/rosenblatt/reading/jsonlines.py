@@ -2,15 +2,16 @@
 
 import json
 import re
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 from ..parameters import InputError
 from .arrow import DecodedColumns, to_arrow_type
-from .columnar import TypedColumns, TypedParser, detect_typed
+from .columnar import TypedParser, TypedProfile, profile_typed
 from .lists import find_list
-from .parser import BOM, SAMPLE, Detected
+from .parser import BOM, SAMPLE
 from .recipe import FeatureRecipe, ReaderOptions
 from .sources import LONGEST_ROW, Source
 from .values import NOT_UTF8, clean
@@ -20,8 +21,21 @@ NO_OBJECT = re.compile(rb"\n[ \t\r]*[^{ \t\r\n]")
 TWO_VALUES = re.compile(rb'\}[ \t\r]*(?:\{[ \t\r]*["}]|null)')  # Arrow makes two rows of them
 
 
-def detect_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> Detected:
-    """Find out how to read JSON lines by the first of them."""
+@dataclass(frozen=True)
+class JsonProfile(TypedProfile):
+    """What the first JSON lines show; ``types`` are those of Arrow, by name."""
+
+    types: Mapping[str, Any]
+
+    def make_parser(
+        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions
+    ) -> "JsonLinesParser":
+        """Make a parser of files with these columns."""
+        return JsonLinesParser(source, recipe, options, self)
+
+
+def profile_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> JsonProfile:
+    """Look at the first JSON lines."""
     import pyarrow
 
     first = infer_table(first_lines(source), source.name)
@@ -39,11 +53,8 @@ def detect_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -
         else field.type
         for field in first.schema
     }
-    recipe, notices, columns = detect_typed(
-        source, recipe, options, pyarrow.schema(types), lambda: first
-    )
-    make = partial(JsonLinesParser, columns=columns, types=types)
-    return Detected(recipe, notices, make, source.rereadable)
+    typed = profile_typed(source, recipe, options, pyarrow.schema(types), lambda: first)
+    return JsonProfile(*typed, types)
 
 
 class JsonLinesParser(TypedParser):
@@ -54,11 +65,10 @@ class JsonLinesParser(TypedParser):
         source: Source,
         recipe: FeatureRecipe,
         options: ReaderOptions,
-        columns: TypedColumns,
-        types: dict[str, Any],
+        profile: JsonProfile,
     ) -> None:
-        super().__init__(source, recipe, options, columns)
-        self.types = types
+        super().__init__(source, recipe, options, profile)
+        self.types = profile.types
 
     def decode(self, data: Any) -> DecodedColumns:
         """Decode the columns of whole lines, through Python where Arrow finds mixed types."""

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Generator, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +34,7 @@ from ..parameters import InputError, ParameterError
 from .batches import Batch, with_rows
 from .label import FRACTION, count_cells, with_numbers
 from .notices import Notice, make_notice
-from .parser import BOM, SAMPLE, Detected, Parser, allocate_rows, slice_rows
+from .parser import BOM, SAMPLE, Parser, Profile, allocate_rows, slice_rows
 from .recipe import (
     OTHER_BITS,
     FeatureRecipe,
@@ -176,21 +175,40 @@ def after_line(data: np.ndarray, cursor: Cursor) -> Cursor:
     )
 
 
-def detect_svmlight(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> Detected:
-    """Find out how to read svmlight text by the first megabyte."""
-    if recipe.text or recipe.cross:
-        raise ParameterError(
-            "svmlight has numbered columns only: text and cross do not apply.",
-            code="columns-of-format",
-        )
-    bits = recipe.bits or OTHER_BITS if recipe.pairs else None
-    first, head = recipe.first, source.head(SAMPLE)
-    guessed = first is None
-    if first is None:
-        first = 0 if has_index_0(head) else 1
-    recipe = make_recipe(recipe, "svmlight", source.name, first=first, bits=bits)
-    recipe, notices = with_line_labels(recipe, head, options)
-    return Detected(recipe, notices, partial(SvmlightParser, guessed=guessed), source.rereadable)
+class LineProfile(Profile):
+    """What the first lines of svmlight or Vowpal Wabbit text show.
+
+    ``look`` says whether they are looked at: a pipe of Vowpal Wabbit's is not waited for.
+    """
+
+    def __init__(self, source: Source, look: bool = True) -> None:
+        self.name, self.head = source.name, source.head(SAMPLE if look else len(BOM))
+
+
+class SvmlightProfile(LineProfile):
+    """What the first lines of svmlight text show."""
+
+    def resolve(
+        self, requested: FeatureRecipe, options: ReaderOptions
+    ) -> tuple[FeatureRecipe, dict[Notice, None]]:
+        """Return the recipe for what was requested, and what to note about it."""
+        if requested.text or requested.cross:
+            raise ParameterError(
+                "svmlight has numbered columns only: text and cross do not apply.",
+                code="columns-of-format",
+            )
+        bits = requested.bits or OTHER_BITS if requested.pairs else None
+        first = requested.first
+        if first is None:
+            first = 0 if has_index_0(self.head) else 1
+        recipe = make_recipe(requested, "svmlight", self.name, first=first, bits=bits)
+        return with_line_labels(recipe, self.head, options)
+
+    def make_parser(
+        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions
+    ) -> "SvmlightParser":
+        """Make a parser."""
+        return SvmlightParser(source, recipe, options)
 
 
 class SvmlightParser(LineParser):
@@ -198,12 +216,9 @@ class SvmlightParser(LineParser):
 
     ignored = "queries"
 
-    def __init__(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, guessed: bool = False
-    ) -> None:
+    def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
         self.hashed = recipe.bits is not None
         super().__init__(source, recipe, options)
-        self.first_is_guessed = guessed
         self.scaling = sparse_scaling(recipe.scales)
 
     def allocate_buffers(self, size: int) -> LineBuffers:
@@ -247,7 +262,7 @@ class SvmlightParser(LineParser):
         is_0 = cursor.error == INDEX_TOO_SMALL and data[cursor.where] != MINUS
         if not (is_0 and self.recipe.first == 1 and self.options.new):
             return found
-        if self.first_is_guessed:
+        if self.options.first_is_guessed:
             sentence = f"{found} (1; use first=0 if it is 0)"
             return RestartError(sentence, code="first", column=found.column)
         return found.reword(f"{found} (1, as stated)")
@@ -283,19 +298,27 @@ def has_index_0(head: bytes) -> bool:
     return any(b"#" not in head[head.rfind(b"\n", 0, m.end()) + 1 : m.end()] for m in places)
 
 
-def detect_vowpal_wabbit(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> Detected:
-    """Find out how to read Vowpal Wabbit's text by its head, if that is not waited for."""
-    if recipe.text:
-        raise ParameterError(
-            "Vowpal Wabbit's text has no columns for text; put words into a namespace.",
-            code="columns-of-format",
-        )
-    look = options.new and source.rereadable  # a pipe is not waited for
-    head = source.head(SAMPLE if look else len(BOM))
-    split_crosses(recipe)
-    recipe = make_recipe(recipe, "vw", source.name, bits=recipe.bits or OTHER_BITS)
-    recipe, notices = with_line_labels(recipe, head, options)
-    return Detected(recipe, notices, VowpalWabbitParser, source.rereadable)
+class VowpalWabbitProfile(LineProfile):
+    """What the first lines of Vowpal Wabbit's text show."""
+
+    def resolve(
+        self, requested: FeatureRecipe, options: ReaderOptions
+    ) -> tuple[FeatureRecipe, dict[Notice, None]]:
+        """Return the recipe for what was requested, and what to note about it."""
+        if requested.text:
+            raise ParameterError(
+                "Vowpal Wabbit's text has no columns for text; put words into a namespace.",
+                code="columns-of-format",
+            )
+        split_crosses(requested)
+        recipe = make_recipe(requested, "vw", self.name, bits=requested.bits or OTHER_BITS)
+        return with_line_labels(recipe, self.head, options)
+
+    def make_parser(
+        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions
+    ) -> "VowpalWabbitParser":
+        """Make a parser."""
+        return VowpalWabbitParser(source, recipe, options)
 
 
 class VowpalWabbitParser(LineParser):

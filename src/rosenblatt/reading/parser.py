@@ -1,10 +1,11 @@
 """The base class of parsers, which turn the bytes of a source into batches."""
 
 import io
-from collections.abc import Callable, Generator, Iterator
+from collections import deque
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from copy import copy
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -28,13 +29,24 @@ MOST_PRODUCTS = 1 << 22  # of one batch; a row on its own may have 16 times as m
 BOM = b"\xef\xbb\xbf"  # that some programs put before UTF-8
 
 
-class Detected(NamedTuple):
-    """What the head of a source shows: its recipe, what to note, and how to make its parser."""
+class Profile:
+    """What the head of a source shows; it is looked at once, whatever is made of the rows."""
 
-    recipe: FeatureRecipe
-    notices: dict[Notice, None]
-    make: Callable[[Source, FeatureRecipe, ReaderOptions], "Parser"]
-    rereadable: bool  # whether all rows can be read another time
+    def resolve(
+        self, requested: FeatureRecipe, options: ReaderOptions
+    ) -> tuple[FeatureRecipe, dict[Notice, None]]:
+        """Return the recipe for what was requested, and what to note about it."""
+        raise NotImplementedError
+
+    def make_parser(
+        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions
+    ) -> "Parser":
+        """Make a parser of the source, or of some of its rows."""
+        raise NotImplementedError
+
+    def is_rereadable(self, source: Source) -> bool:
+        """Whether all rows can be read another time."""
+        return source.rereadable
 
 
 class Parser:
@@ -44,6 +56,9 @@ class Parser:
     width = 0  # the columns known so far
     lines = 0  # of the piece that a worker has parsed
     unlabelled = 0  # rows of it that have no label, and were left out
+    kept: list[Piece] | None = None  # decoded pieces to read instead of the source
+    decodes_only = False  # or pieces become batches
+    decoded: Piece | None = None  # by a worker
 
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
         self.source, self.recipe, self.options = source, recipe, options
@@ -66,6 +81,10 @@ class Parser:
         head = self.source.head(SAMPLE)
         end = self.end_of_rows(np.frombuffer(bytearray(head), np.uint8))
         few = self.aside()
+        if few.kept is not None and len(head) < SAMPLE:  # they are all rows
+            yield from few.batches(Location(self.source.name, len(head), "row"))
+            return
+        few.kept = None
         few.source = Source(io.BytesIO(head[: end or len(head)]))
         few.source.name = self.source.name
         yield from few.batches(Location(self.source.name, len(head), "row"))
@@ -98,6 +117,32 @@ class Parser:
     def piece_bytes(self) -> int:
         """The approximate size of a piece in bytes."""
         return self.options.batch_bytes
+
+    def decode_pieces(self, location: Location, threads: int) -> list[Piece]:
+        """Decode the whole source; keep its cells in memory, from which rows can be made."""
+        other = self.aside()
+        other.decodes_only, other.kept = True, []
+        deque(parse_in_order(other, location, threads, lambda batch: None), maxlen=0)
+        return other.kept
+
+    def work(self, piece: Piece) -> Iterator[Batch | Broken]:
+        """Parse a piece, or only decode it."""
+        if not self.decodes_only:
+            return self.parse_piece(piece)
+        self.decoded = piece._replace(data=self.decode_piece(piece))
+        return iter(())
+
+    def decode_piece(self, piece: Piece) -> Any:
+        """Return what a piece is kept as: bytes that ``parse_piece`` takes, or decoded cells."""
+        return piece.data.copy()
+
+    def take_pieces(self, slots: int) -> Generator[Piece]:
+        """Yield the pieces that are kept, or cut those of the source."""
+        if self.kept is None or self.decodes_only:
+            yield from self.pieces(slots)
+            return
+        for number, piece in enumerate(self.kept):
+            yield piece._replace(slot=number % slots)
 
     def pieces(self, slots: int) -> Generator[Piece]:
         """Cut every file, from its first row on, at the ends of rows."""
@@ -134,6 +179,8 @@ class Parser:
         """Take over the notices and names of a piece, in the order of the pieces."""
         self.notices.update(worker.notices)
         self.vocabulary.absorb(worker.vocabulary)
+        if worker.decoded is not None and self.kept is not None:
+            self.kept.append(worker.decoded)
 
     def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
         """Yield the batches and broken rows of a piece; lines count from its beginning."""

@@ -15,11 +15,9 @@ from ..kernels import lines
 from ..kernels.addresses import MARKS, NEWLINE
 from ..parameters import InputError
 from .arrow import to_arrow_type, to_words
-from .formats import find_delimiter
-from .kinds import are_numbers, detect_cells
 from .label import FIRST_ROWS, LABEL_NAMES, find_usual_labels, with_label
-from .notices import Notice, list_words, make_notice
-from .parser import BOM, SAMPLE
+from .notices import Notice, make_notice
+from .parser import BOM, SAMPLE, Profile
 from .recipe import (
     DIGITS,
     ColumnKind,
@@ -30,7 +28,7 @@ from .recipe import (
     split_crosses,
     with_columns,
 )
-from .sources import BLANKS, LONGEST_ROW, ByteStream, Source, count_byte, file_error
+from .sources import LONGEST_ROW, ByteStream, Source, count_byte
 from .spellings import LEADING_ZEROS, is_number
 from .values import to_scalar, trim_cells
 
@@ -39,7 +37,7 @@ FEW = 3  # numbers do not tell a range
 
 
 @dataclass(frozen=True)
-class Profile:
+class TableProfile(Profile):
     """What the first rows of a table show: its columns, what they hold, and their first cells."""
 
     columns: ColumnNames
@@ -68,78 +66,6 @@ class Profile:
         if options.new:
             notices |= collect_notices(recipe, asked, self.columns, self.kinds)
         return recipe, notices
-
-
-@dataclass(frozen=True)
-class TextProfile(Profile):
-    """The profile of a CSV or TSV file, whose rows begin after ``skip`` bytes."""
-
-    divided_by: str
-    skip: int
-    header: bool
-
-    @property
-    def delimiter(self) -> str:
-        """The letter between cells; blanks are read as tabs."""
-        return "\t" if self.divided_by == BLANKS else self.divided_by
-
-    def find_rows(self, stream: ByteStream) -> int:
-        """Count the bytes before the first row of another file, whose header must be the same."""
-        begin, head, ends = read_sample(stream, self.delimiter)
-        if not self.header:
-            return begin
-        if not head.strip():
-            raise file_error("empty", stream.name, "is empty; leave it out, or write its header")
-        text = head[begin : ends[0]].decode(errors="replace")
-        names = [cell.strip() for cell in split_cells(text, self.delimiter)]
-        if names != self.columns.names:
-            listed = f"{list_words(names)} instead of {list_words(self.columns.names)}"
-            what = f"has other columns than {self.columns.source}: {listed}"
-            raise file_error("other-columns", stream.name, what)
-        return int(ends[0])
-
-
-def profile_text(
-    source: Source, usual: str, recipe: FeatureRecipe, options: ReaderOptions
-) -> TextProfile:
-    """Look at the head of a CSV or TSV file; ``usual`` is the delimiter that its name implies.
-
-    What a recipe knows is not detected: the header, and the kinds of the columns.
-    """
-    divided_by = find_delimiter(source.head(SAMPLE), recipe.delimiter or usual)
-    divided_by = divided_by or recipe.delimiter or usual
-    if divided_by == BLANKS:
-        source.divide_at_blanks()
-    delimiter = "\t" if divided_by == BLANKS else divided_by
-    begin, head, ends = read_sample(source, delimiter)
-    top, rows = head[begin : ends[0]], head[begin : ends[-1]]
-    refuse_odd_beginning(source.name, top, head[begin:], head[ends[-1] :], ends[0] - begin)
-    cells = [cell.strip() for cell in split_cells(top.decode(errors="replace"), delimiter)]
-    columns = parse_strings(rows, delimiter, len(cells))
-    below = [column[1:] for column in columns]
-    known = recipe.columns is not None
-    header, found = recipe.header, list[ColumnKind]()
-    if header is None or not known:
-        found = [detect_cells(*one, options.skip_bad) for one in zip(cells, below, strict=True)]
-    if header is None:
-        header = is_header(cells, below, recipe, found)
-    if not (head[ends[0] : ends[-1]] if header else rows).strip():
-        hint = " below its header (use header=False if that line is a row)" if header else ""
-        raise file_error("no-rows", source.name, f"has no rows{hint}")
-    columns = below if header else columns
-    names = ColumnNames(name_columns(header, cells, recipe, source.name), source.names[0])
-    if known:  # the model says what a column holds, and the file how it writes that
-        found = [ColumnKind("number" if are_numbers(one) else "category") for one in columns]
-    elif not header:
-        every = zip(names.names, columns, strict=True)
-        found = [detect_cells(*one, options.skip_bad) for one in every]
-    found = [keep_zeros(*each) for each in zip(found, names.names, columns, strict=True)]
-    stated = {names.number(name) for name in options.category}
-    kinds = [
-        ColumnKind("category") if place in stated else each for place, each in enumerate(found)
-    ]
-    skip = ends[0] if header else begin
-    return TextProfile(names, kinds, columns.__getitem__, divided_by, skip, header)
 
 
 def read_sample(source: Source | ByteStream, delimiter: str) -> tuple[int, bytes, list[int]]:

@@ -14,13 +14,13 @@ from ..data.rows import n_rows
 from ..data.splits import Fold, Split
 from ..parameters import InputError, ParameterError
 from .batches import Batch, get_labels, join_batches
-from .columnar import COLUMNAR, detect_columnar
-from .delimited import detect_delimited
+from .columnar import COLUMNAR, profile_columnar
+from .delimited import profile_text
 from .formats import DELIMITERS, TEXTS, detect_format, format_from_name
-from .jsonlines import detect_json
-from .lines import detect_svmlight, detect_vowpal_wabbit
+from .jsonlines import profile_json
+from .lines import SvmlightProfile, VowpalWabbitProfile
 from .notices import Notice, count_rows, make_notice
-from .parser import Detected, Parser
+from .parser import Parser, Profile
 from .recipe import (
     ASKED,
     FeatureRecipe,
@@ -33,7 +33,7 @@ from .recipe import (
 from .sources import Location, Source
 from .statistics import next_statistics, select_learnt_rows
 from .tables import TableSource, open_source
-from .threads import cores, parse_in_order
+from .threads import Piece, cores, parse_in_order
 from .vocabulary import FeatureNames
 
 FORMATS_OF_OPTIONS = {
@@ -167,8 +167,7 @@ def read(
     >>> model.n_mistakes_
     2
     """
-    stated = dict(locals())
-    given = {name: value for name, value in stated.items() if name in vars(ASKED)}
+    given = {name: value for name, value in locals().items() if name in vars(ASKED)}
     given |= {name: as_tuple(given[name]) for name in ("text", "cross", "ignore")}
     if label in as_tuple(category):  # stated to be words
         given["numbers"] = False
@@ -178,7 +177,7 @@ def read(
     needed = new or label is not None
     threads = cores() if threads is None else threads
     kept = np.dtype(dtype), names, needed, new, as_tuple(category), skip_bad, threads
-    options = ReaderOptions(batch_bytes, *kept)
+    options = ReaderOptions(batch_bytes, *kept, recipe.first is None)
     check_options(recipe, options)
     source = open_source(path, recipe.encoding)
     is_table = isinstance(source, TableSource)
@@ -187,12 +186,7 @@ def read(
     kind = "arrow" if is_table else detect_format(source, format, recipe.rows)
     if kind not in ("svmlight", "vw") or recipe.rows != "table":  # else refused as other rows
         refuse_options_of_others(kind, asked, options)
-    reader = Reader(source, kind, detect(source, kind, recipe, options), options)
-    reader.first_is_guessed = recipe.first is None
-    reader.reopen = partial(read, **stated | {"path": source})
-    if bits is not None and not reader.hashed:
-        reader.add_notice("bits")
-    return reader
+    return Reader(source, kind, look(source, kind, recipe, options), recipe, options)
 
 
 def as_tuple(names: Sequence[str] | str | int) -> tuple[Any, ...]:
@@ -200,15 +194,18 @@ def as_tuple(names: Sequence[str] | str | int) -> tuple[Any, ...]:
     return (names,) if isinstance(names, str | int) else tuple(names)
 
 
-def detect(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> Detected:
-    """Find out how to read a source of a format."""
+def look(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> Profile:
+    """Look at the head of a source of a format."""
     if kind in COLUMNAR:
-        return detect_columnar(source, kind, recipe, options)
+        return profile_columnar(source, kind, recipe, options)
     source.select(lambda name: format_from_name(name) == kind)
     if kind in DELIMITERS:
-        return detect_delimited(source, DELIMITERS[kind], recipe, options)
-    detect_others = {"jsonl": detect_json, "svmlight": detect_svmlight, "vw": detect_vowpal_wabbit}
-    return detect_others[kind](source, recipe, options)
+        return profile_text(source, DELIMITERS[kind], recipe, options)
+    if kind == "jsonl":
+        return profile_json(source, recipe, options)
+    if kind == "svmlight":
+        return SvmlightProfile(source)
+    return VowpalWabbitProfile(source, look=options.new and source.rereadable)
 
 
 def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> None:
@@ -250,8 +247,10 @@ class Reader:
         Where bytes or tables come from.
     format : str
         What they are.
-    detected : Detected
+    profile : Profile
         What its head shows.
+    requested : FeatureRecipe
+        How features are to be made, as far as that is stated.
     options : ReaderOptions
         Options that do not change features.
 
@@ -284,19 +283,22 @@ class Reader:
         self,
         source: Source,
         format: str,  # noqa: A002
-        detected: Detected,
+        profile: Profile,
+        requested: FeatureRecipe,
         options: ReaderOptions,
     ) -> None:
         self.format, self.size, self.source = format, source.size, source
-        self.detected, self.options = detected, options
-        self.recipe = self.asked = recipe = detected.recipe
+        self.profile, self.requested, self.options = profile, requested, options
+        recipe, notices = profile.resolve(requested, options)
+        self.recipe = self.detected = recipe  # before and after all rows are measured
         self.bits, self.columns, self.hashed = recipe.bits, recipe.columns, recipe.bits is not None
         self.skip_bad, self.split = options.skip_bad, Split()
-        self.noted = dict(detected.notices)
+        self.noted = dict(notices)
         self.location = self.begin()
-        self.first_is_guessed = False
-        self.reopen: Any = None  # ``read`` with all that was stated
         self.made: Parser | None = None
+        self.kept: list[Piece] | None = None  # decoded cells
+        if requested.bits is not None and not self.hashed:
+            self.add_notice("bits")
         if recipe.is_complete:  # one that does not fit is refused
             self.made = self.parser_for(recipe)
 
@@ -316,7 +318,9 @@ class Reader:
         """
         if recipe is self.recipe and self.made is not None:
             return self.made
-        return self.detected.make(self.source, recipe, self.options)
+        parser = self.profile.make_parser(self.source, recipe, self.options)
+        parser.kept = self.kept
+        return parser
 
     def __iter__(self) -> Iterator[Batch]:
         self.complete_recipe()
@@ -414,8 +418,8 @@ class Reader:
 
         :meta private:
         """
-        if split != self.split and self.recipe is not self.asked:
-            self.adopt(self.asked)  # it was measured with other rows
+        if split != self.split and self.recipe is not self.detected:
+            self.adopt(self.detected)  # it was measured with other rows
         self.split = split
 
     def keep_fold(self, fold: Fold) -> None:
@@ -426,14 +430,37 @@ class Reader:
         self.options = self.options._replace(fold=fold)
         self.adopt(self.recipe)
 
-    def open_again(self, **options: Any) -> "Reader":
-        """Open the same rows another time, with some other options of ``read``.
+    def vary(self, **options: Any) -> "Reader":
+        """Return a reader of the same rows with other features; the source is not looked at again.
+
+        Options are those of ``read``: bins, bits, characters, counts, cross, ngrams, pairs, tfidf,
+        or text, whose columns are added to those stated.
 
         :meta private:
         """
-        other: Reader = self.reopen(**options)
-        if self.options.fold is not None:
-            other.keep_fold(self.options.fold)
+        if "text" in options:
+            options["text"] = (*self.requested.text, *as_tuple(options["text"]))
+        requested = replace(self.requested, **options)
+        check_options(requested, self.options)
+        refuse_options_of_others(self.format, requested, self.options)
+        other = Reader(self.source, self.format, self.profile, requested, self.options)
+        other.split, other.kept = self.split, self.kept
+        return other
+
+    def keep_cells(self, part: Source | None = None) -> "Reader":
+        """Decode all rows, or those of a part of the source, once; return their reader.
+
+        It and what ``vary`` makes of it go through the cells in memory. A part of a file of text
+        begins as the file does, with its header; a part of a table is a table.
+
+        :meta private:
+        """
+        other = self.vary()
+        if part is not None:
+            other.source, other.size, other.split = part, part.size, Split()
+            other.options = self.options._replace(fold=None)
+        other.kept = other.parser.decode_pieces(other.begin(), self.options.threads)
+        other.made = None
         return other
 
     def restart(self, late: RestartError) -> None:
@@ -443,8 +470,9 @@ class Reader:
         """
         if not self.rereadable:
             raise late
-        self.asked = replace(self.asked, **late.changes)
-        self.adopt(self.asked)
+        self.detected = replace(self.detected, **late.changes)
+        self.kept = None
+        self.adopt(self.detected)
         self.add_notice(late.code)
 
     def adopt_features(self, features: dict[str, Any]) -> bool:
@@ -452,13 +480,13 @@ class Reader:
 
         :meta private:
         """
-        if features.get("first") == 0 and self.first_is_guessed:
-            self.asked = replace(self.asked, first=0)
-        if (self.asked.label_kind, features.get("label_kind")) == ("number", "category"):
-            self.asked = replace(self.asked, label_kind="category")
+        if features.get("first") == 0 and self.options.first_is_guessed:
+            self.detected = replace(self.detected, first=0)
+        if (self.detected.label_kind, features.get("label_kind")) == ("number", "category"):
+            self.detected = replace(self.detected, label_kind="category")
         names = ("scales", "frequencies", "edges")
         measured: dict[str, Any] = {name: features.get(name) for name in names}
-        recipe = replace(self.asked, **measured)
+        recipe = replace(self.detected, **measured)
         alike = json.dumps(asdict(recipe), sort_keys=True) == json.dumps(features, sort_keys=True)
         if alike and self.recipe != recipe:
             self.adopt(recipe)

@@ -159,6 +159,7 @@ class ReaderOptions(NamedTuple):
     category: tuple[str, ...]
     skip_bad: int
     threads: int
+    first_is_guessed: bool = False  # the first index of svmlight
     fold: Fold | None = None  # which rows are kept, if not all
 
 

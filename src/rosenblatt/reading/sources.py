@@ -55,7 +55,6 @@ class Source:
         self.stream: ByteStream | None = None  # of what cannot be opened again
         self.spent = False
         self.known_head: tuple[int, bytes] = 0, b""  # how much was asked for, and what came
-        self.profiles: dict[str, Any] = {}  # what its head shows, by what was asked for
         self.misread: str | None = None  # an encoding that was stated for what looks like UTF-8
         if path == "-":
             self.name, self.file = "standard input", sys.stdin.buffer

@@ -114,7 +114,7 @@ class SizeSurvey:
 
     def batches(self) -> Iterator[Batch]:
         """Yield the rows to measure: all of them, or the first ones of a pipe."""
-        if self.reader.detected.rereadable:
+        if self.reader.profile.is_rereadable(self.reader.source):
             yield from self.reader.measure(self.plain)
         else:
             yield from self.reader.parser_for(self.plain).first_rows()
@@ -178,7 +178,7 @@ class TextSurvey:
     def __init__(self, reader: "Reader") -> None:
         self.reader, self.recipe = reader, reader.recipe
         self.rows = self.texts = 0
-        bits, rereadable = self.recipe.bits or 0, reader.detected.rereadable
+        bits, rereadable = self.recipe.bits or 0, reader.profile.is_rereadable(reader.source)
         if self.recipe.tfidf and not rereadable:
             raise ParameterError(
                 f"{reader.source.name} can be read only once, and tfidf=True needs to read it "

@@ -21,8 +21,7 @@ class TableSource(Source):
         self.table = table
         self.name, self.size = "the table", table.nbytes
         self.files, self.is_folder, self.encoding, self.blanks = [], False, None, False
-        self.file = self.start = self.stream = None
-        self.profiles = {}
+        self.file = self.start = self.stream = self.misread = None
 
 
 def open_source(data: Any, encoding: str | None = None) -> Source:

@@ -14,7 +14,7 @@ from ..learners.linear import LinearLearner
 from ..parameters import InputError
 from ..reading.arrow import TableParser
 from ..reading.batches import Batch, join_batches
-from ..reading.columnar import detect_columnar
+from ..reading.columnar import profile_columnar
 from ..reading.label import LABEL_NAMES
 from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
 from ..reading.lists import count_places, expand_object
@@ -107,8 +107,9 @@ class TableMaker:
         schema = [(name, kinds.get(kind, pyarrow.string())) for name, kind in self.columns]
         source = TableSource(pyarrow.schema(schema).empty_table())
         options = parser_options(self.dtype, names)
-        found = detect_columnar(source, "arrow", self.recipe, options)
-        return cast(TableParser, found.make(source, found.recipe, options))
+        profile = profile_columnar(source, "arrow", self.recipe, options)
+        recipe, _ = profile.resolve(self.recipe, options)
+        return cast(TableParser, profile.make_parser(source, recipe, options))
 
     def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
         """Make rows from objects, with labels if ``labelled``."""

@@ -85,7 +85,7 @@ def test_sequential_is_local(client, solution, form):
         ({}, {"mode": "sequential"}, "sequential-order"),
         ({"warm_start": True}, {}, "cluster-warm-start"),
         ({"early_stopping": True}, {}, "cluster-early-stopping"),
-        ({"solution": "average", "average_decay": 0.1}, {}, "mixing-decay"),
+        ({"solution": "average", "average_decay": 0.1}, {}, "decay-without-average"),
         ({}, {"mode": "both"}, "out-of-range"),
         ({}, {"mix": "both"}, "out-of-range"),
         ({"margin": -1}, {}, "out-of-range"),

@@ -13,7 +13,6 @@ from rosenblatt.parameters import (
     RULE_NAMES,
     RULE_TABLE,
     ParameterError,
-    collect_parameters,
     defaults,
     parameters_for_files,
 )
@@ -40,13 +39,14 @@ def test_the_own_parameters_of_a_rule_have_help_and_a_grid_in_range(rule):
 
 
 def test_parameters_are_those_given_and_the_defaults():
-    assert collect_parameters("arow", r=2.0) == defaults(RULE_TABLE["arow"].parameters) | {"r": 2.0}
-    assert parameters_for_files("arow")["order"] is None
+    usual = defaults(RULE_TABLE["arow"].parameters) | {"solution": "average", "random_state": 0}
+    usual |= {"order": None, "intercept_step": None}
+    assert parameters_for_files("arow", r=2.0) == usual | {"r": 2.0}
     with pytest.raises(
         ParameterError,
         match=r"^AROW has no C, which is for rule .*; its own parameters are r\.$",
     ) as error:
-        collect_parameters("arow", C=3)
+        parameters_for_files("arow", C=3)
     assert error.value.code == "not-of-rule"
 
 

@@ -16,7 +16,7 @@ from ..estimators.constructors import estimator, positional
 from ..training.bars import show_epochs
 from .device import check_on_gpu, is_on_gpu, rows_to_gpu, to_host
 from .learner import DualExamples, DualLearner, runs_on_gpu
-from .parameters import PARAMETERS, check_parameters
+from .parameters import CONFLICTS, PARAMETERS
 
 
 @estimator
@@ -132,6 +132,7 @@ class KernelPerceptron(RowClassifier[DualLearner]):
     """
 
     _parameters = PARAMETERS
+    _conflicts = CONFLICTS
     _learner_class = DualLearner
 
     kernel: str | Callable[[Any, Any], ArrayLike] = positional("rbf")
@@ -259,9 +260,6 @@ class KernelPerceptron(RowClassifier[DualLearner]):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
-
-    def _check_parameters(self, *where: str) -> None:
-        check_parameters(self._values(), *where)
 
     def _current(self) -> DualLearner:
         """Return the learner with the present parameters: some may change after ``fit``."""

@@ -10,7 +10,13 @@ import numpy as np
 from ..data.rows import Array
 from ..data.targets import choose_class
 from ..learners.base import Learner
-from ..parameters import SIGN_OF_ZERO, ParameterError, check_signs, finite_number
+from ..parameters import (
+    SIGN_OF_ZERO,
+    ParameterError,
+    check_parameters,
+    check_signs,
+    finite_number,
+)
 from ..storage.model import Model
 from ..training.rules import PERCEPTRON
 from ..training.run import Run
@@ -19,7 +25,7 @@ from . import device
 from .budget import BudgetedTask
 from .gram import ROWS_AT_ONCE, Gram, as_dense, overflow_error, resolve_gamma, slice_support
 from .kernels import cpu
-from .parameters import check_parameters
+from .parameters import CONFLICTS, PARAMETERS
 from .state import DualState
 from .task import DualTask
 
@@ -203,11 +209,15 @@ class DualLearner(Learner):
     def coefficients(self) -> tuple[Array, Array]:
         """Return the coefficients and biases to predict with, one line per output."""
         given, average = self.parameters, self.parameters["solution"] == "average"
-        check_parameters(given)
+        self.check_parameters()
         if given["normalize"]:
             self.require_updates()
             return self.state.normalize(average, self.together)
         return self.state.coefficients(average)
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that were changed to what does not go together."""
+        check_parameters(self.parameters, PARAMETERS, conflicts=CONFLICTS)
 
     def require_updates(self) -> None:
         """Refuse what needs every mistake after a fit that did not keep them."""
@@ -219,7 +229,7 @@ class DualLearner(Learner):
 
     def score_matrix(self, X: Any) -> Array:
         """Score rows: activations or shares of votes, with a column per class if over two."""
-        check_parameters(self.parameters)
+        self.check_parameters()
         state, voting = self.state, self.parameters["solution"] == "vote"
         X, size, on_gpu = (
             device.match_layout(state.support, X),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from ..parameters import tables as table
-from ..parameters.conflicts import Conflict, check_ranges, refuse_conflicts, refuse_values
+from ..parameters.conflicts import CONFLICTS as CONFLICTS_OF_ALL, Conflict
 
 KERNELS = table.choice("rbf", "linear", "poly", "sigmoid", "precomputed")
 PARAMETERS: Mapping[str, table.Parameter] = table.SHARED | {
@@ -34,32 +34,12 @@ PARAMETERS: Mapping[str, table.Parameter] = table.SHARED | {
     "device": table.or_none(table.choice("cpu", "cuda", help="Where kernel values are computed")),
 }
 CONFLICTS = (
+    *CONFLICTS_OF_ALL,
     Conflict(
-        "normalize-vote",
+        "kernel-rows",
         "fit",
-        lambda p: bool(p["normalize"]) and p["solution"] == "vote",
-        'normalize has no effect on votes; use solution="average" or "last".',
-    ),
-    Conflict(
-        "budget-rows",
-        "fit",
-        lambda p: p["budget"] is not None and (p["solution"] == "vote" or bool(p["normalize"])),
-        "Votes and normalize need all mistaken rows, which a budget does not keep; use "
-        'solution="last" or "average", without normalize.',
-    ),
-    Conflict(
-        "batch-kernel",
-        "batch",
-        lambda p: p["kernel"] == "precomputed",
-        "kernel='precomputed' needs all the data, and partial_fit sees only a batch; use another "
-        "value, or leave it out.",
+        lambda p: (p["budget"] is not None) + bool(p["normalize"]) + (p["solution"] == "vote") > 1,
+        'normalize has no effect on solution="vote", and a budget keeps too few of the mistaken '
+        "rows for both; use one of the three.",
     ),
 )
-
-
-def check_parameters(values: table.Values, *where: str) -> None:
-    """Refuse parameters that are out of range or do not go together."""
-    check_ranges(values, PARAMETERS)
-    refuse_conflicts(CONFLICTS, values, *where)
-    for place in where:
-        refuse_values(values, place)

@@ -1,6 +1,6 @@
 """The base of all estimators: checks of rows, labels and parameters, fitted state, model files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import update_wrapper
 from numbers import Integral
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ..data.labels import check_classes, count_classes, encode, make_labels, number_labels
 from ..data.rows import Array, check_structure, refuse_not_finite
 from ..data.weights import balance_running, class_weights, row_weights
-from ..parameters import Parameter, check_parameters
+from ..parameters import CONFLICTS, Conflict, Parameter, check_parameters
 from ..storage.model import Model
 from ..training.history import Epoch
 from ..training.run import Run
@@ -58,6 +58,7 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
     _learner_class: Any
     _parameters: Mapping[str, Parameter]
     """The range of each parameter."""
+    _conflicts: Sequence[Conflict] = CONFLICTS
 
     @property
     def n_mistakes_(self) -> int:
@@ -156,7 +157,7 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
 
     def _check_parameters(self, *where: str) -> None:
         """Raise ParameterError for parameters that are out of range or in conflict."""
-        check_parameters(self._values(), self._parameters, *where)
+        check_parameters(self._values(), self._parameters, *where, conflicts=self._conflicts)
 
     def _values(self) -> dict[str, Any]:
         """Return the parameters by name, faster than ``get_params`` (40 microseconds)."""

@@ -66,8 +66,7 @@ def register_rule(
                 f"The rule {rule.name} or the class {name} exists already; choose other names.",
                 code="rule-taken",
             )
-        apart = not rule.together
-        entry = RuleEntry(name, "", own, tuned=tuned, one_vs_rest=apart, target=rule.target)
+        entry = RuleEntry(name, own, tuned=tuned, target=rule.target)
         check_constructor(cls, entry)
         add_entry(rule.name, entry)
         RULES[rule.name] = rule

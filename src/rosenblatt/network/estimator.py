@@ -10,7 +10,6 @@ from sklearn.utils.validation import validate_data
 
 from ..estimators.base import FLOATS, RowClassifier, make_seed, unchanged_by_errors
 from ..estimators.constructors import estimator, positional
-from ..parameters.conflicts import check_ranges
 from ..training.bars import show_epochs
 from ..training.state import require
 from .learner import OTHER_ROWS, NetworkLearner
@@ -146,9 +145,6 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
     def n_units_(self) -> int:
         """The number of units of all networks."""
         return sum(map(len, self._current().networks))
-
-    def _check_parameters(self, *where: str) -> None:
-        check_ranges(self._values(), PARAMETERS)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,7 @@
 """Combinations of parameters that are refused, with the reason and an alternative."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from .errors import ParameterError
@@ -11,7 +12,8 @@ class Conflict(NamedTuple):
     """Parameters that do not go together: a code, where, when, and the message.
 
     ``where`` is "fit" for all training, "batch" for partial_fit, "stream" for files that are not
-    kept in memory, "problems" for several problems in one pass, "cluster", or "steps".
+    kept in memory, "problems" for several problems in one pass, "cluster", or "steps". A parameter
+    in braces stands for its value in the message.
     """
 
     code: str
@@ -20,6 +22,26 @@ class Conflict(NamedTuple):
     why: str
 
 
+def has_value(name: str, some: tuple[Any, ...], values: Values) -> bool:
+    """Whether a parameter has one of some values, or without these any but the default."""
+    value = values.get(name)
+    return value in some if some else bool(value)
+
+
+def refuse_values(place: str, reason: str, **refused: tuple[Any, ...]) -> list[Conflict]:
+    """The conflicts of a place of training with values of parameters, by name."""
+    return [
+        Conflict(
+            f"{place}-{name.replace('_', '-')}",
+            place,
+            partial(has_value, name, some),
+            f"{name}={{{name}!r}} {reason}; use another value, or leave it out.",
+        )
+        for name, some in refused.items()
+    ]
+
+
+CHOOSING = ("batch", "active", "first", "worst")
 IN_ORDER = {
     "batch": ("last", "average"),
     "active": ("last", "average"),
@@ -32,7 +54,7 @@ CONFLICTS: tuple[Conflict, ...] = (
     Conflict(
         "order-solution",
         "fit",
-        lambda p: p["solution"] not in IN_ORDER.get(p["order"], (p["solution"],)),
+        lambda p: p.get("order") in IN_ORDER and p["solution"] not in IN_ORDER[p["order"]],
         "solution needs every row in every epoch, and order takes all at once or leaves some out; "
         'use order="each", "once" or "fixed".',
     ),
@@ -47,10 +69,11 @@ CONFLICTS: tuple[Conflict, ...] = (
         "decay-without-average",
         "fit",
         lambda p: (
-            p.get("average_decay", 0) > 0 and (p["solution"] != "average" or p["order"] == "batch")
+            p.get("average_decay", 0) > 0
+            and (p["solution"] != "average" or p["order"] == "batch" or p.get("mode") == "mixing")
         ),
-        'average_decay is for averages row by row; use solution="average" and another order than '
-        '"batch", or leave it out.',
+        'average_decay is for averages row by row; use solution="average", another order than '
+        '"batch", and mode="sequential" on a cluster, or leave it out.',
     ),
     Conflict(
         "rows-in-order",
@@ -72,13 +95,6 @@ CONFLICTS: tuple[Conflict, ...] = (
         'mode="sequential" reads the rows in their order; use order="fixed".',
     ),
     Conflict(
-        "mixing-decay",
-        "cluster",
-        lambda p: p.get("average_decay", 0) > 0 and p["mode"] == "mixing",
-        "average_decay needs an order of all rows, and mixing reads partitions at once; use "
-        'mode="sequential".',
-    ),
-    Conflict(
         "labels-progress",
         "problems",
         lambda p: p["progress_every"] > 0,
@@ -91,43 +107,43 @@ CONFLICTS: tuple[Conflict, ...] = (
         'calibrate="conformal" needs held-out rows where there is a problem for each class, and '
         "this source can be read only once; write it to a file first.",
     ),
+    *refuse_values(
+        "batch",
+        "needs all the data, and partial_fit sees only a batch",
+        solution=("pocket",),
+        order=CHOOSING,
+        intercept_step=("radius",),
+        early_stopping=(),
+        kernel=("precomputed",),
+    ),
+    *refuse_values("stream", "needs the rows in memory", solution=("pocket",)),
+    *refuse_values(
+        "cluster",
+        "cannot be used on a cluster",
+        solution=("pocket",),
+        order=CHOOSING,
+        calibrate=(),
+        early_stopping=(),
+        holdout=(),
+        warm_start=(),
+        progress_every=(),
+        window=(),
+    ),
+    *refuse_values(
+        "steps",
+        "would hold rows out, and steps reads all of them",
+        early_stopping=(),
+        calibrate=(),
+    ),
 )
 
-ANY = ()  # every value but the default
-CHOOSING = ("batch", "active", "first", "worst")
-REFUSED: dict[str, tuple[str, dict[str, tuple[Any, ...]]]] = {
-    "batch": (
-        "needs all the data, and partial_fit sees only a batch",
-        {
-            "solution": ("pocket",),
-            "order": CHOOSING,
-            "intercept_step": ("radius",),
-            "early_stopping": ANY,
-        },
-    ),
-    "stream": ("needs the rows in memory", {"solution": ("pocket",)}),
-    "cluster": (
-        "cannot be used on a cluster",
-        {
-            "solution": ("pocket",),
-            "order": CHOOSING,
-            "calibrate": ANY,
-            "early_stopping": ANY,
-            "warm_start": ANY,
-            "progress_every": ANY,
-            "window": ANY,
-            "holdout": ANY,
-        },
-    ),
-    "steps": (
-        "would hold rows out, and steps reads all of them",
-        {"early_stopping": ANY, "calibrate": ANY},
-    ),
-}
-"""By place of training, a reason, and the values of parameters that it refuses."""
 
-
-def check_parameters(values: Values, table: Mapping[str, Parameter], *where: str) -> None:
+def check_parameters(
+    values: Values,
+    table: Mapping[str, Parameter],
+    *where: str,
+    conflicts: Sequence[Conflict] = CONFLICTS,
+) -> None:
     """Refuse parameters that are out of range or do not go together.
 
     Parameters
@@ -138,6 +154,8 @@ def check_parameters(values: Values, table: Mapping[str, Parameter], *where: str
         The range of each.
     *where
         Their uses besides training: places of conflicts.
+    conflicts
+        The combinations to refuse; always the same for a table.
     """
     plain = tuple(values.values())
     kinds = tuple(map(type, plain))  # 1 and True are equal, and not the same
@@ -145,20 +163,13 @@ def check_parameters(values: Values, table: Mapping[str, Parameter], *where: str
     if known is not None and ACCEPTED.get(known) is table:
         return
     check_ranges(values, table)
-    refuse_conflicts(CONFLICTS, values, *where)
-    for place in where:
-        refuse_values(values, place)
+    for conflict in conflicts:
+        if conflict.where in ("fit", *where) and conflict.when(values):
+            raise ParameterError(conflict.why.format_map(values), code=conflict.code)
     if known is not None:
         if len(ACCEPTED) >= MOST_ACCEPTED:
             ACCEPTED.clear()
         ACCEPTED[known] = table
-
-
-def refuse_conflicts(conflicts: Iterable[Conflict], values: Values, *where: str) -> None:
-    """Refuse parameters that do not go together."""
-    for conflict in conflicts:
-        if conflict.where in ("fit", *where) and conflict.when(values):
-            raise ParameterError(conflict.why, code=conflict.code)
 
 
 PLAIN = frozenset({bool, int, float, str, type(None)})
@@ -168,36 +179,20 @@ fit of a few rows."""
 MOST_ACCEPTED = 1000
 
 
-def refuse_values(values: Values, place: str) -> None:
-    """Refuse the values of parameters that a place of training does not take."""
-    reason, refused = REFUSED.get(place, ("", {}))
-    for name, some in refused.items():
-        value = values.get(name)
-        if (value in some) if some else bool(value):
-            raise ParameterError(
-                f"{name}={value!r} {reason}; use another value, or leave it out.",
-                code=f"{place}-{name.replace('_', '-')}",
-            )
-
-
 def check_ranges(values: Values, table: Mapping[str, Parameter]) -> None:
     """Refuse parameters that are out of range."""
     for name, parameter in table.items():
         value = values[name]
-        if not is_accepted(value, parameter):
+        try:
+            accepted = bool(parameter.accepts(value))
+        except (TypeError, ValueError, ArithmeticError):  # an array, or a Decimal that is NaN
+            accepted = False
+        if not accepted:
             shown = repr(value)
             shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
             raise ParameterError(
                 f"{name} must be {parameter.wanted}; got {shown}.", code="out-of-range"
             )
-
-
-def is_accepted(value: Any, parameter: Parameter) -> bool:
-    """Whether a parameter accepts a value; a value that cannot be compared is refused."""
-    try:
-        return bool(parameter.accepts(value))
-    except (TypeError, ValueError, ArithmeticError):  # an array, or a Decimal that is not a number
-        return False
 
 
 def describe_sides(values: Values) -> str:

@@ -11,19 +11,20 @@ from typing import Any, NoReturn
 
 from .errors import ParameterError, suggest_name
 from .tables import (
-    FOR_FILES,
     MARGIN,
     SHARED,
     SHARED_BY_TARGET,
     TIES,
     Parameter,
+    Values,
     choice,
     defaults,
     flag,
-    is_margin,
+    from_0,
     non_negative,
     number,
     or_none,
+    pair,
     positive,
 )
 
@@ -36,16 +37,11 @@ class RuleEntry:
     ----------
     estimator
         The name of its class.
-    step
-        The module of kernels and the class of settings, which say what an update does; "" for a
-        rule of another package.
     own
         The parameters that it has besides those of all rules; each is an option of the shell, and
         ``--tune`` tries their grids.
     tuned
         Whether ``--tune`` tries the rule when none is stated.
-    one_vs_rest
-        Whether several classes are one two-class problem each, whatever ``multi_class`` says.
     target
         What its labels are: "classes", "numbers" or "ranks".
     form_of
@@ -53,10 +49,8 @@ class RuleEntry:
     """
 
     estimator: str
-    step: str
     own: Mapping[str, Parameter]
     tuned: bool = True
-    one_vs_rest: bool = False
     target: str = "classes"
     form_of: str = ""
 
@@ -76,156 +70,130 @@ class RuleEntry:
         return {name: each.grid for name, each in self.own.items() if each.grid}
 
 
+def describe_rule(
+    estimator: str,
+    tuned: bool = True,
+    target: str = "classes",
+    form_of: str = "",
+    **own: Parameter,
+) -> RuleEntry:
+    """The entry of a rule, with its own parameters by name."""
+    return RuleEntry(estimator, own, tuned, target, form_of)
+
+
 def are_ranks(value: Any) -> bool:
-    """Whether a value is a sequence of two or more different labels."""
+    """Whether a value is None, or a sequence of two or more different labels."""
+    if value is None:
+        return True
     labels = value.tolist() if hasattr(value, "tolist") else value  # an array
     return type(labels) in (list, tuple) and len(labels) > 1 and len(set(labels)) == len(labels)
 
 
 CONFIDENCE = number(0.75, "between 0.5 and 1", "Probability in (0.5, 1) of being right")
 ENTRIES = {
-    "perceptron": RuleEntry(
+    "perceptron": describe_rule(
         "Perceptron",
-        "perceptron.Perceptron",
-        own={
-            "margin": Parameter(
-                0.0,
-                "a number from 0 up, or two: of positive and of negative rows",
-                is_margin,
-                help="Margin ≥ 0 to exceed, or POSITIVE,NEGATIVE",
-                grid=(0.0, 0.25, 1.0),  # times the rows' mean square
-            ),
-            "ties": TIES,
-            "eta0": positive(1.0, "Size > 0 of an update"),
-            "max_iter": SHARED["max_iter"],
-        },
+        margin=Parameter(
+            0.0,
+            "a number from 0 up, or two: of positive and of negative rows",
+            lambda value: from_0(value) or pair(from_0)(value),
+            help="Margin ≥ 0 to exceed, or POSITIVE,NEGATIVE",
+            grid=(0.0, 0.25, 1.0),  # times the rows' mean square
+        ),
+        ties=TIES,
+        eta0=positive(1.0, "Size > 0 of an update"),
+        max_iter=SHARED["max_iter"],
     ),
-    "pa": RuleEntry(
+    "pa": describe_rule(
         "PassiveAggressive",
-        "passive_aggressive.PassiveAggressive",
-        own={
-            "C": positive(1.0, "Largest step C > 0", (0.01, 0.1, 1.0)),
-            "loss": choice("hinge", "squared_hinge", "hard", help="PA-I, PA-II, hard"),
-        },
+        C=positive(1.0, "Largest step C > 0", (0.01, 0.1, 1.0)),
+        loss=choice("hinge", "squared_hinge", "hard", help="PA-I, PA-II, hard"),
     ),
-    "alma": RuleEntry(
+    "alma": describe_rule(
         "ALMA",
-        "scaled.ALMA",
-        own={
-            "alpha": number(
-                0.9, "above 0 and at most 1", "Margin found ≥ (1 − alpha) × largest", (0.5, 0.9)
-            ),
-            "B": or_none(positive(1.0, "Factor B > 0 of the margin to reach"), "√8 / alpha"),
-            "C": or_none(positive(1.0, "Factor C > 0 of the steps"), "√2"),
-        },
+        alpha=number(
+            0.9, "above 0 and at most 1", "Margin found ≥ (1 − alpha) × largest", (0.5, 0.9)
+        ),
+        B=or_none(positive(1.0, "Factor B > 0 of the margin to reach"), "√8 / alpha"),
+        C=or_none(positive(1.0, "Factor C > 0 of the steps"), "√2"),
     ),
-    "romma": RuleEntry(
+    "romma": describe_rule(
         "ROMMA",
-        "scaled.ROMMA",
-        own={"aggressive": flag(True, "Also update on rows with a margin below 1")},
         tuned=False,
+        aggressive=flag(True, "Also update on rows with a margin below 1"),
     ),
-    "shifting": RuleEntry(
+    "shifting": describe_rule(
         "ShiftingPerceptron",
-        "scaled.Shifting",
-        own={
-            "lam": number(
-                2.0, "a number from 1 up", "Larger: older mistakes count less", (1.0, 2.0, 5.0)
-            )
-        },
         tuned=False,
+        lam=number(2.0, "a number from 1 up", "Larger: older mistakes count less", (1.0, 2.0, 5.0)),
     ),
-    "second-order": RuleEntry(
+    "second-order": describe_rule(
         "SecondOrderPerceptron",
-        "second_order.SecondOrder",
-        own={"a": positive(1.0, "Regularization > 0; larger: smaller updates", (0.1, 1.0, 10.0))},
         tuned=False,
+        a=positive(1.0, "Regularization > 0; larger: smaller updates", (0.1, 1.0, 10.0)),
     ),
-    "arow": RuleEntry(
+    "arow": describe_rule(
         "AROW",
-        "confidence.AROW",
-        own={"r": positive(1.0, "Regularization > 0; larger: smaller updates", (0.1, 1.0, 10.0))},
+        r=positive(1.0, "Regularization > 0; larger: smaller updates", (0.1, 1.0, 10.0)),
     ),
-    "scw": RuleEntry(
+    "scw": describe_rule(
         "SCW",
-        "confidence.SCW",
-        own={
-            "C": positive(1.0, "Largest step C > 0", (0.1, 1.0)),
-            "confidence": CONFIDENCE,
-            "variant": choice("I", "II", help="I (linear loss) or II (squared loss)"),
-        },
+        C=positive(1.0, "Largest step C > 0", (0.1, 1.0)),
+        confidence=CONFIDENCE,
+        variant=choice("I", "II", help="I (linear loss) or II (squared loss)"),
     ),
-    "nherd": RuleEntry(
+    "nherd": describe_rule(
         "NHERD",
-        "confidence.NHERD",
-        own={"C": positive(1.0, "Aggressiveness C > 0; larger: larger updates", (0.1, 1.0))},
         tuned=False,
+        C=positive(1.0, "Aggressiveness C > 0; larger: larger updates", (0.1, 1.0)),
     ),
-    "cw": RuleEntry(
+    "cw": describe_rule(
         "CW",
-        "confidence.CW",
-        own={"confidence": replace(CONFIDENCE, grid=(0.55, 0.75, 0.95))},
         tuned=False,
+        confidence=replace(CONFIDENCE, grid=(0.55, 0.75, 0.95)),
     ),
-    "ftrl": RuleEntry(
+    "ftrl": describe_rule(
         "FTRL",
-        "gradients.FTRL",
-        one_vs_rest=True,
-        own={
-            "alpha": positive(0.1, "Learning rate alpha > 0 of a column", (0.03, 0.1, 1.0)),
-            "beta": positive(1.0, "Offset > 0; larger: smaller updates"),
-            "l1": non_negative(0.0, "L1 regularization ≥ 0; larger: more weights of 0"),
-            "l2": non_negative(0.0, "L2 regularization ≥ 0; larger: smaller weights"),
-        },
         tuned=False,
+        alpha=positive(0.1, "Learning rate alpha > 0 of a column", (0.03, 0.1, 1.0)),
+        beta=positive(1.0, "Offset > 0; larger: smaller updates"),
+        l1=non_negative(0.0, "L1 regularization ≥ 0; larger: more weights of 0"),
+        l2=non_negative(0.0, "L2 regularization ≥ 0; larger: smaller weights"),
     ),
-    "adagrad": RuleEntry(
+    "adagrad": describe_rule(
         "AdaGrad",
-        "gradients.AdaGrad",
-        one_vs_rest=True,
-        own={
-            "alpha": positive(0.3, "Learning rate alpha > 0 of a column", (0.1, 0.3, 1.0)),
-            "beta": positive(0.1, "Offset > 0; larger: smaller updates"),
-            "decay": number(0.001, "from 0 up and below 1", "Decay per row of the sums"),
-        },
         tuned=False,
+        alpha=positive(0.3, "Learning rate alpha > 0 of a column", (0.1, 0.3, 1.0)),
+        beta=positive(0.1, "Offset > 0; larger: smaller updates"),
+        decay=number(0.001, "from 0 up and below 1", "Decay per row of the sums"),
     ),
-    "pa-regression": RuleEntry(
+    "pa-regression": describe_rule(
         "PassiveAggressiveRegressor",
-        "passive_aggressive.PassiveAggressive",
         target="numbers",
         form_of="pa",
-        own={
-            "C": positive(1.0, "Largest step C > 0", (0.001, 0.01, 0.1)),
-            "loss": choice(
-                *("epsilon_insensitive", "squared_epsilon_insensitive", "hard"),
-                help="PA-I, PA-II, hard",
-            ),
-            "epsilon": non_negative(0.1, "Error ≥ 0 that causes no update"),
-        },
+        C=positive(1.0, "Largest step C > 0", (0.001, 0.01, 0.1)),
+        loss=choice(
+            *("epsilon_insensitive", "squared_epsilon_insensitive", "hard"),
+            help="PA-I, PA-II, hard",
+        ),
+        epsilon=non_negative(0.1, "Error ≥ 0 that causes no update"),
     ),
-    "adaline": RuleEntry(
+    "adaline": describe_rule(
         "Adaline",
-        "least_squares.Adaline",
         target="numbers",
-        own={
-            "eta0": positive(0.1, "Learning rate eta0 > 0", (0.01, 0.1)),
-            "normalized": flag(True, "Divide steps by the squared length of rows"),
-        },
+        eta0=positive(0.1, "Learning rate eta0 > 0", (0.01, 0.1)),
+        normalized=flag(True, "Divide steps by the squared length of rows"),
     ),
-    "prank": RuleEntry(
+    "prank": describe_rule(
         "PRank",
-        "ranks.PRank",
         target="ranks",
-        own={
-            "margin": replace(MARGIN, grid=(0.0, 0.3, 1.0)),  # times the rows' mean square
-            "ranks": Parameter(
-                None,
-                "a list of two or more different labels, the lowest first, or None",
-                lambda value: value is None or are_ranks(value),
-                help="Labels in their order, the lowest first",
-            ),
-        },
+        margin=replace(MARGIN, grid=(0.0, 0.3, 1.0)),  # times the rows' mean square
+        ranks=Parameter(
+            None,
+            "a list of two or more different labels, the lowest first, or None",
+            are_ranks,
+            help="Labels in their order, the lowest first",
+        ),
     ),
 }
 
@@ -293,29 +261,78 @@ for _rule, _entry in ENTRIES.items():
 LINEAR = RULE_TABLE["perceptron"].parameters
 
 
-def collect_parameters(rule: str, **given: Any) -> dict[str, Any]:
-    """All parameters of a rule's estimator, given or by default; unknown ones are refused."""
-    entry = RULE_TABLE[rule]
-    for name in given:
-        if name not in entry.parameters:
-            own = ", ".join(f"{each}" for each in entry.parameters if each not in entry.shared)
-            alike = {each: one for each, one in RULE_TABLE.items() if one.target == entry.target}
-            others = [each for each, one in alike.items() if name in one.parameters]
-            known = f", which is for rule {', '.join(others)}" if others else ""
-            raise ParameterError(
-                f"{entry.estimator} has no {name}{known}; its own parameters are {own}.",
-                code="not-of-rule",
-            )
-    return defaults(entry.parameters) | given
+FOR_FILES: dict[str, Any] = {
+    "solution": "average",
+    "max_iter": 10,
+    "intercept_step": None,
+    "random_state": 0,
+}
+"""Defaults of training from a file where they differ from the textbook's."""
+
+FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
+"""Defaults for a single pass over a file (docs/measured.md gives the reasons)."""
+
+FOR_TABLES: dict[str, Any] = {"rule": "pa", "loss": "squared_hinge", "C": None}
+"""Defaults for several passes over rows without text; C depends on their size."""
+
+FOR_TEXTS: dict[str, Any] = {"rule": "arow", "r": 1.0, "max_iter": 5, "solution": "last"}
+"""Defaults for several passes over rows with text (docs/how-defaults-were-chosen.md)."""
+
+FOR_LABEL_SETS: dict[str, Any] = {"rule": "arow", "r": 0.1, "max_iter": 3, "solution": "last"}
+"""Defaults for texts with any number of labels (docs/how-defaults-were-chosen.md)."""
+
+FOR_NUMBERS: dict[str, Any] = {
+    "rule": "pa-regression",
+    "loss": "epsilon_insensitive",
+    "C": None,
+    "epsilon": 0.0,
+}
+"""Defaults for numbers, scaled to deviation 1; C depends on the size of the rows."""
+
+FOR_RANKS: dict[str, Any] = {"rule": "prank", "margin": 0.0}
+"""Defaults for labels in a stated order (docs/numbers.md gives the reasons)."""
+
+TEXTBOOK = {"solution": ("last", "pocket"), "order": ("active", "first", "worst")}
+"""Values that state the textbook's perceptron where no rule is stated."""
+
+ONLINE_SETTINGS: tuple[tuple[str, Values], ...] = (
+    ("arow", {}),
+    ("pa", {}),
+    *(
+        ("adagrad", {"alpha": alpha, "decay": decay})
+        for alpha, decay in ((0.1, 0.0), (0.3, 0.001), (1.0, 0.001), (3.0, 0.01))
+    ),
+    ("shifting", {}),
+)
+"""Rules and parameters that a stream is tuned by where no rule is stated."""
+
+ONLINE_NUMBER_SETTINGS: tuple[tuple[str, Values], ...] = (
+    *(("adaline", {"eta0": eta0}) for eta0 in (0.03, 0.003, 0.01, 0.1, 0.3)),
+    ("pa-regression", {}),
+    ("pa-regression", {"loss": "squared_epsilon_insensitive"}),
+)
+"""The same for numbers; the steps of both rules do not depend on the size of the rows."""
 
 
 def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, Any]:
     """All parameters of a rule's estimator, given or by the defaults for files.
 
     None stands for what depends on the data: the order ("each" in memory, "fixed" in a stream), the
-    step of the bias (by the size of the rows) and the margin (by the kind of columns).
+    step of the bias (by the size of the rows) and the margin (by the kind of columns). A parameter
+    that the rule does not have is refused.
     """
     entry = RULE_TABLE[rule]
-    usual = FOR_FILES | {"order": None, "margin": None}
-    known = {name: usual[name] for name in usual if name in entry.parameters}
-    return collect_parameters(rule, **(known | given))
+    for name in [name for name in given if name not in entry.parameters]:
+        own = ", ".join(each for each in entry.parameters if each not in entry.shared)
+        others = [
+            each
+            for each, one in RULE_TABLE.items()
+            if one.target == entry.target and name in one.parameters
+        ]
+        known = f", which is for rule {', '.join(others)}" if others else ""
+        raise ParameterError(
+            f"{entry.estimator} has no {name}{known}; its own parameters are {own}.",
+            code="not-of-rule",
+        )
+    usual = defaults(entry.parameters) | FOR_FILES | {"order": None, "margin": None}
+    return {name: usual[name] for name in entry.parameters} | given

@@ -17,11 +17,6 @@ SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.
 Values = Mapping[str, Any]
 
 
-def accept_anything(value: Any) -> bool:
-    """Accept a value that is checked where it is used."""
-    return True
-
-
 @dataclass(frozen=True)
 class Parameter:
     """One parameter.
@@ -48,22 +43,12 @@ class Parameter:
 
     default: Any
     wanted: str = ""
-    accepts: Callable[[Any], bool] = accept_anything
+    accepts: Callable[[Any], bool] = lambda value: True
     choices: tuple[str, ...] = ()
     help: str = ""
     type: type = float
     grid: tuple[Any, ...] = ()
     default_text: str = ""
-
-
-def without(table: Mapping[str, Parameter], *names: str) -> dict[str, Parameter]:
-    """A table without some parameters."""
-    return {name: parameter for name, parameter in table.items() if name not in names}
-
-
-def positive_number(value: Any) -> bool:
-    """Whether a value is a finite number above 0."""
-    return value is not True and finite_number(value) and float(value) > 0
 
 
 def finite_number(value: Any) -> bool:
@@ -74,14 +59,28 @@ def finite_number(value: Any) -> bool:
         return False
 
 
-def whole_number(value: Any) -> bool:
-    """Whether a value is an integer from 1 up."""
-    return isinstance(value, Integral) and value is not True and int(value) >= 1
+def positive_number(value: Any) -> bool:
+    """Whether a value is a finite number above 0."""
+    return value is not True and finite_number(value) and float(value) > 0
 
 
 def from_0(value: Any) -> bool:
     """Whether a value is a finite number from 0 up."""
     return positive_number(value) or value == 0
+
+
+def whole(least: int, most: float = float("inf")) -> Callable[[Any], bool]:
+    """Return a function that tells whether a value is an integer in a range; True is none."""
+    return lambda value: (
+        isinstance(value, Integral) and value is not True and least <= int(value) <= most
+    )
+
+
+def pair(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Return a function that tells whether a value is a list or tuple of two accepted values."""
+    return lambda value: (
+        isinstance(value, tuple | list) and len(value) == 2 and all(map(accepts, value))
+    )
 
 
 RANGES: dict[str, Callable[[Any], bool]] = {
@@ -92,15 +91,28 @@ RANGES: dict[str, Callable[[Any], bool]] = {
     "from 0 up and below 1": lambda value: from_0(value) and value < 1,
     "above 0 and at most 1": lambda value: positive_number(value) and value <= 1,
     "between 0.5 and 1": lambda value: positive_number(value) and 0.5 < value < 1,
-    "a whole number from 1 up": whole_number,
-    "a whole number from 0 up": lambda value: whole_number(value) or value == 0,
+    "a whole number from 1 up": whole(1),
+    "a whole number from 0 up": whole(0),
+    "a whole number from 0 up and below 2^32": whole(0, 2**32 - 1),
+    "1 to 31": whole(1, 31),
+    "0 or 1": lambda value: value in (0, 1),
+    "two whole numbers from 1 up, the least first": lambda value: (
+        pair(whole(1))(value) and value[0] <= value[1]
+    ),
+    'a number from 0 up or "radius"': lambda value: value == "radius" or from_0(value),
     "True or False": lambda value: value in (True, False),
+    'True, False or "conformal"': lambda value: value in (True, False, "conformal"),
+    'False or "conformal"': lambda value: value in (False, "conformal"),
 }
 """The ranges of parameters in words."""
 
 
 def number(
-    default: float, wanted: str, help: str = "", grid: tuple[Any, ...] = (), type: type = float
+    default: float | None,
+    wanted: str,
+    help: str = "",
+    grid: tuple[Any, ...] = (),
+    type: type = float,
 ) -> Parameter:
     """A number, or True or False, in one of the ranges."""
     return Parameter(default, wanted, RANGES[wanted], help=help, grid=grid, type=type)
@@ -133,14 +145,13 @@ def flag(default: bool, help: str = "") -> Parameter:
 
 def choice(*choices: str, help: str = "") -> Parameter:
     """One of some words, by default the first."""
-    wanted = f"one of {', '.join(map(repr, choices))}"
     return Parameter(
-        choices[0],
-        wanted,
-        lambda value: isinstance(value, str) and value in choices,
-        choices,
-        help,
-        str,
+        default=choices[0],
+        wanted=f"one of {', '.join(map(repr, choices))}",
+        accepts=lambda value: isinstance(value, str) and value in choices,
+        choices=choices,
+        help=help,
+        type=str,
     )
 
 
@@ -163,23 +174,9 @@ def or_none(one: Parameter, default_text: str = "") -> Parameter:
 MOST_BINS = 255
 
 
-def is_range(value: Any) -> bool:
-    """Whether a parameter is two whole numbers from 1 up, the least first, or is left out."""
-    if value is None:
-        return True
-    two = isinstance(value, tuple | list) and len(value) == 2
-    return two and all(map(whole_number, value)) and value[0] <= value[1]
-
-
 def is_number_of_bins(value: Any) -> bool:
     """Whether a value is 0, for no bins, or a number of bins."""
-    return value == 0 or (whole_number(value) and 2 <= value <= MOST_BINS)
-
-
-def is_margin(value: Any) -> bool:
-    """Whether a value is a margin, or a pair of them: of positive and of negative rows."""
-    sides = value if isinstance(value, tuple | list) else (value, value)
-    return len(sides) == 2 and all(map(from_0, sides))
+    return value == 0 or whole(2, MOST_BINS)(value)
 
 
 def find_patience(values: Values) -> int:
@@ -188,13 +185,6 @@ def find_patience(values: Values) -> int:
     return 5 if stated is True or stated is False else int(stated)
 
 
-EARLY_STOPPING = Parameter(
-    False,
-    "True, False or a whole number of epochs from 1 up",
-    lambda value: value in (True, False) or whole_number(value),
-    help="Epochs without a better metric to stop after (true: 5)",
-    type=bool,
-)
 METRICS = ("error", "log-loss", "auc", "average-precision", "f1", "balanced")
 METRIC = choice(
     *METRICS,
@@ -210,13 +200,16 @@ RANK_METRIC = choice(
 RANDOM_STATE = anything(None, "Seed of the random orders")
 VERBOSE = anything(0, "Print every epoch")
 
+
+def drop(table: Mapping[str, Parameter], *names: str) -> dict[str, Parameter]:
+    """A table without some parameters."""
+    return {name: parameter for name, parameter in table.items() if name not in names}
+
+
 SHARED = {
     "fit_intercept": flag(True, "Learn a bias"),
-    "intercept_step": Parameter(
-        1.0,
-        'a number from 0 up or "radius"',
-        lambda value: value in (0, "radius") or positive_number(value),
-        help="Amount ≥ 0 by which an update moves the bias",
+    "intercept_step": number(
+        1.0, 'a number from 0 up or "radius"', "Amount ≥ 0 by which an update moves the bias"
     ),
     "max_iter": count(100, "Largest number of epochs"),
     "class_weight": anything(None, "Weights of the classes"),
@@ -235,13 +228,18 @@ ANY_RULE = SHARED | {
     "order": choice(*ORDERS, help="Order: each, once, fixed, batch, active, first, worst"),
     "multi_class": choice("argmax", "ovr", help="One problem for all classes, or one for each"),
     "measure": flag(False, "Measure the error of the weights after every epoch"),
-    "early_stopping": EARLY_STOPPING,
+    "early_stopping": Parameter(
+        False,
+        "True, False or a whole number of epochs from 1 up",
+        lambda value: value in (True, False) or whole(1)(value),
+        help="Epochs without a better metric to stop after (true: 5)",
+        type=bool,
+    ),
     "metric": METRIC,
-    "calibrate": Parameter(
+    "calibrate": number(
         False,
         'True, False or "conformal"',
-        lambda value: value in (True, False, "conformal"),
-        help="Calibrate scores to probabilities by cross-fitting",
+        "Calibrate scores to probabilities by cross-fitting",
         type=bool,
     ),
     "warm_start": flag(False, "Start from the weights of the last fit"),
@@ -253,14 +251,13 @@ ONE_COLUMN = {
     "order": choice("each", "once", "fixed", help="Order: each, once, fixed"),
 }
 """The solutions and orders of rules with one column of weights for all labels."""
-ANY_RANK_RULE = without(ANY_RULE, "multi_class") | ONE_COLUMN | {"metric": RANK_METRIC}
+ANY_RANK_RULE = drop(ANY_RULE, "multi_class") | ONE_COLUMN | {"metric": RANK_METRIC}
 """What the estimators of all rules for ranks have."""
-ANY_NUMBER_RULE = without(ANY_RANK_RULE, "class_weight", "metric") | {
-    "calibrate": Parameter(
+ANY_NUMBER_RULE = drop(ANY_RANK_RULE, "class_weight", "metric") | {
+    "calibrate": number(
         False,
         'False or "conformal"',
-        lambda value: value in (False, "conformal"),
-        help="Hold out rows, and keep their errors for prediction intervals",
+        "Hold out rows, and keep their errors for prediction intervals",
         type=bool,
     )
 }
@@ -286,35 +283,26 @@ FILES: Mapping[str, Parameter] = {
         0.0, "from 0 up and below 1", "Share of the rows, in [0, 1), to hold out and test on"
     ),
     "progress_every": count_from_0("Rows between reports of the error before learning"),
-    "random_state": Parameter(
-        0,
-        "a whole number from 0 up and below 2^32",
-        lambda value: value == 0 or (whole_number(value) and value < 2**32),
-        help="Seed of the random orders",
-        type=int,
+    "random_state": number(
+        0, "a whole number from 0 up and below 2^32", "Seed of the random orders", type=int
     ),
 }
 """Training from a file: the seed is a number, and the step of the bias depends on the rows."""
 
 FEATURES: Mapping[str, Parameter] = {
-    "ngrams": Parameter(
-        None,
-        "two whole numbers from 1 up, the least first",
-        is_range,
-        help="Words or characters per n-gram, N or N-M",
-        default_text="1-2",
+    "ngrams": or_none(
+        number(
+            None,
+            "two whole numbers from 1 up, the least first",
+            "Words or characters per n-gram, N or N-M",
+        ),
+        "1-2",
     ),
     "characters": flag(False, "Make n-grams of characters instead of words"),
     "counts": choice("binary", "raw", "sublinear", help="Weight: binary, raw or sublinear"),
     "tfidf": or_none(flag(True, "Give rare n-grams more weight"), "on if read twice"),
     "bits": or_none(
-        Parameter(
-            None,
-            "1 to 31",
-            lambda value: whole_number(value) and value <= 31,
-            help="Hash features to 2^bits columns, 1 to 31",
-        ),
-        "18; text: 20",
+        number(None, "1 to 31", "Hash features to 2^bits columns, 1 to 31"), "18; text: 20"
     ),
     "cross": anything((), "Add products of two columns, A,B; repeatable"),
     "pairs": flag(False, "Add the product of every two features"),
@@ -325,67 +313,11 @@ FEATURES: Mapping[str, Parameter] = {
         help=f"Add quantile bins of columns of numbers, 2 to {MOST_BINS}",
     ),
     "scale": choice("auto", "none", "standard", "maxabs", "robust", help="How to scale columns"),
-    "first": Parameter(
-        None,
-        "0 or 1",
-        lambda value: value in (None, 0, 1),
-        help="Number of the first column in svmlight, 0 or 1",
-        default_text="detected",
+    "first": or_none(
+        number(None, "0 or 1", "Number of the first column in svmlight, 0 or 1"), "detected"
     ),
 }
 """How features are made from a file."""
-
-FOR_FILES: dict[str, Any] = {
-    "solution": "average",
-    "max_iter": 10,
-    "intercept_step": None,
-    "random_state": 0,
-}
-"""Defaults of training from a file where they differ from the textbook's."""
-
-FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
-"""Defaults for a single pass over a file (docs/measured.md gives the reasons)."""
-
-FOR_TABLES: dict[str, Any] = {"rule": "pa", "loss": "squared_hinge", "C": None}
-"""Defaults for several passes over rows without text; C depends on their size."""
-
-FOR_TEXTS: dict[str, Any] = {"rule": "arow", "r": 1.0, "max_iter": 5, "solution": "last"}
-"""Defaults for several passes over rows with text (docs/how-defaults-were-chosen.md)."""
-
-FOR_LABEL_SETS: dict[str, Any] = {"rule": "arow", "r": 0.1, "max_iter": 3, "solution": "last"}
-"""Defaults for texts with any number of labels (docs/how-defaults-were-chosen.md)."""
-
-FOR_NUMBERS: dict[str, Any] = {
-    "rule": "pa-regression",
-    "loss": "epsilon_insensitive",
-    "C": None,
-    "epsilon": 0.0,
-}
-"""Defaults for numbers, scaled to deviation 1; C depends on the size of the rows."""
-
-FOR_RANKS: dict[str, Any] = {"rule": "prank", "margin": 0.0}
-"""Defaults for labels in a stated order (docs/numbers.md gives the reasons)."""
-
-TEXTBOOK = {"solution": ("last", "pocket"), "order": ("active", "first", "worst")}
-"""Values that state the textbook's perceptron where no rule is stated."""
-
-ONLINE_SETTINGS: tuple[tuple[str, Values], ...] = (
-    ("arow", {}),
-    ("pa", {}),
-    *(
-        ("adagrad", {"alpha": alpha, "decay": decay})
-        for alpha, decay in ((0.1, 0.0), (0.3, 0.001), (1.0, 0.001), (3.0, 0.01))
-    ),
-    ("shifting", {}),
-)
-"""Rules and parameters that a stream is tuned by where no rule is stated."""
-
-ONLINE_NUMBER_SETTINGS: tuple[tuple[str, Values], ...] = (
-    *(("adaline", {"eta0": eta0}) for eta0 in (0.03, 0.003, 0.01, 0.1, 0.3)),
-    ("pa-regression", {}),
-    ("pa-regression", {"loss": "squared_epsilon_insensitive"}),
-)
-"""The same for numbers; the steps of both rules do not depend on the size of the rows."""
 
 
 def defaults(table: Mapping[str, Parameter]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ..training.plan import Request
 from ..training.run import Run
 from .explaining import TokenExplanation
 from .learner import SequenceLearner
-from .parameters import PARAMETERS, check_parameters
+from .parameters import PARAMETERS
 from .schemes import check_classes, encode_tags, find_tag_set
 from .sentences import (
     check_lengths,
@@ -272,9 +272,6 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
         tags.estimator_type = None  # scikit-learn would stratify by lists of tags
         tags.input_tags.sparse = tags.input_tags.two_d_array = False
         return tags
-
-    def _check_parameters(self, *where: str) -> None:
-        check_parameters(self._values())
 
     def _read(self, X: Any, y: Any, columns: tuple[str, ...] | None = None) -> Any:
         """Check sentences and tags; return the sentences, all tags in a row, and the columns."""

@@ -1,9 +1,7 @@
 """The parameters of taggers; standard library only."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from ..parameters.conflicts import check_ranges
 from ..parameters.tables import (
     RANDOM_STATE,
     VERBOSE,
@@ -26,8 +24,3 @@ PARAMETERS: Mapping[str, Parameter] = {
     "random_state": RANDOM_STATE,
     "verbose": VERBOSE,
 }
-
-
-def check_parameters(values: Mapping[str, Any]) -> None:
-    """Refuse parameters that are out of range."""
-    check_ranges(values, PARAMETERS)

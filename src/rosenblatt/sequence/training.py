@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..data.splits import Split
-from ..parameters import ParameterError, defaults
+from ..parameters import ParameterError, check_parameters, defaults
 from ..training.plan import Plan, Request
 from ..training.run import Run
 from ..training.tasks import Part
 from .learner import SequenceLearner
-from .parameters import PARAMETERS, check_parameters
+from .parameters import PARAMETERS
 from .schemes import scan_tags
 from .sentences import Sentences
 from .state import SequenceTask
@@ -39,7 +39,7 @@ def make_sequence_plan(request: Request, before: Mapping[str, Any] | None = None
     given = {**defaults(PARAMETERS), **(before or {}), "random_state": 0, **request.parameters}
     if given["random_state"] is None:
         given["random_state"] = int(np.random.SeedSequence().generate_state(1)[0])
-    check_parameters(given)
+    check_parameters(given, PARAMETERS)
     return Plan("perceptron", {**given, "early_stopping": False}, Split(0.0, given["random_state"]))
 
 

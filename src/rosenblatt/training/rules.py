@@ -121,28 +121,28 @@ class Rules(dict[str, UpdateRule]):
         return self[name] if name in self else refuse_rule(name)
 
 
-FAMILIES = {
-    "confidence": confidence,
-    "gradients": gradients,
-    "least_squares": least_squares,
-    "passive_aggressive": passive_aggressive,
-    "perceptron": perceptron,
-    "ranks": ranks,
-    "scaled": scaled,
-    "second_order": second_order,
+KINDS = {
+    "perceptron": perceptron.Perceptron,
+    "pa": passive_aggressive.PassiveAggressive,
+    "alma": scaled.ALMA,
+    "romma": scaled.ROMMA,
+    "shifting": scaled.Shifting,
+    "second-order": second_order.SecondOrder,
+    "arow": confidence.AROW,
+    "scw": confidence.SCW,
+    "nherd": confidence.NHERD,
+    "cw": confidence.CW,
+    "ftrl": gradients.FTRL,
+    "adagrad": gradients.AdaGrad,
+    "pa-regression": passive_aggressive.PassiveAggressive,
+    "adaline": least_squares.Adaline,
+    "prank": ranks.PRank,
 }
-
-
-def find_step(name: str) -> Any:
-    """Return the class of settings that an entry of the table names."""
-    module, kind = name.split(".")
-    return getattr(FAMILIES[module], kind)
-
-
+"""The classes of settings."""
 RULES = Rules(
     {
-        name: UpdateRule(name, find_step(entry.step), entry.target, not entry.one_vs_rest)
-        for name, entry in RULE_TABLE.items()
+        name: UpdateRule(name, kind, RULE_TABLE[name].target, name not in ("ftrl", "adagrad"))
+        for name, kind in KINDS.items()
     }
 )
 PERCEPTRON = RULES["perceptron"]

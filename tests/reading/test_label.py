@@ -90,6 +90,18 @@ def test_a_usual_name_that_holds_no_classes_gives_way_to_the_last_column(write):
         assert "label-other" in notices(reader)
 
 
+@pytest.mark.parametrize("cells", [[None], ["same"]])
+def test_an_empty_or_constant_column_is_not_the_label_because_of_its_name(write, cells):
+    frame = FRAME[["size", "kind"]].assign(label=cells * N)
+    for path in forms(frame, write):
+        reader = read(path)
+        assert reader.features()["label"] == "kind"
+        assert notices(reader)[0] == "label-empty"
+        assert read(path, label="label").features()["label"] == "label"
+    alone = write("t.csv", frame[["size", "label"]].to_csv(index=False))
+    assert read(alone).features()["label"] == "label"
+
+
 def test_another_column_that_may_be_the_label_is_noted(write):
     frame = FRAME.assign(target=np.arange(N) % 2, y=np.arange(N) % 3)[["size", "target", "y"]]
     for path in forms(frame, write):

@@ -73,7 +73,8 @@ def with_label(
     """Return the recipe of a new table with the name of its label, and what to note about it.
 
     Without a stated label it is the first column that holds classes among those with a usual name
-    and the last one whose cells differ, else one with a usual name that holds numbers.
+    and the last one whose cells differ, else one with a usual name that holds numbers. A column
+    that is empty, or has one value in all rows, is not the label because of its name.
     ``tolerated`` rows may be broken.
     """
     if recipe.columns is not None or recipe.label is False:
@@ -83,10 +84,14 @@ def with_label(
     cells = lru_cache(lambda place: count_cells(first_cells(place)))
     stated, label = recipe.label is not None, recipe.label
     usual = find_usual_labels(names.names) if label is None else [names.number(label)]
-    last = len(names) - 1
+    last, named = len(names) - 1, usual
+    if label is None and recipe.numbers is None:
+        usual = [j for j in usual if tells_rows_apart(cells(j)) or cells(j).rows < FEW_ROWS]
     if not usual:
         apart = (place for place in range(last, -1, -1) if tells_rows_apart(cells(place)))
         last = next(apart, last)
+    if named and not usual and not holds_classes(cells(last)):
+        usual = named
     places = usual if stated else list(dict.fromkeys([*usual, last]))
     if recipe.labels_separator is not None:
         return replace(recipe, label=names.names[places[0]], numbers=False), {}
@@ -109,6 +114,8 @@ def with_label(
         notices += [make_notice("label-alike", name=label, words=list_words(alike))]
     if good and place != places[0]:
         notices += [make_notice("label-other", name=label, other=names.names[places[0]])]
+    if named and not usual:
+        notices += [make_notice("label-empty", name=label, other=names.names[named[0]])]
     near = [other for other in good[1:] if other in usual]
     if not usual and looks_like_label(names, cells, place):
         near += [0]

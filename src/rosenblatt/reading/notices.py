@@ -12,6 +12,8 @@ SENTENCES = {
     "label-zeros": "A later label has leading zeros, so all labels are words: 01 is not 1.",
     "label-other": "The label is {name!r}: the column {other!r} holds too many different values "
     "to be classes. Use label to choose a column.",
+    "label-empty": "The label is taken to be {name!r}: the column {other!r} is empty or has one "
+    "value in all rows. Use label to choose a column.",
     "label-near": "The label is {name!r}, and {other!r} looks like a label, too. Use "
     "label to choose it.",
     "label-guessed": "The label is taken to be {name!r}; the next guess is {other!r}. Use label to "

@@ -173,10 +173,7 @@ def test_columns_are_added_or_left_out(layout):
 
 
 def test_columns_that_do_not_occur_are_left_out():
-    first, second = csr_array(np.eye(5)[[3, 1]]), csr_array([[1.0, 2, 3, 4, 5], [0, 0, 6, 7, 0]])
-    rows, others, width = drop_empty_columns(view_rows(first), view_rows(second), 5)
+    rows, width = drop_empty_columns(view_rows(csr_array(np.eye(5)[[3, 1]])), 5)
     assert width == 2
     np.testing.assert_array_equal(to_matrix(rows, 2, width).toarray(), [[0, 1], [1, 0]])
-    np.testing.assert_array_equal(to_matrix(others, 2, width).toarray(), [[2, 4], [0, 7]])
-    nothing = view_rows(csr_array((1, 5)))
-    assert drop_empty_columns(nothing, nothing, 5)[2] == 1
+    assert drop_empty_columns(view_rows(csr_array((1, 5))), 5)[1] == 1

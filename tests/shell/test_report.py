@@ -38,7 +38,7 @@ def a_long_pass(watch, clock, seconds):
     for second in range(1, seconds + 1):
         clock.now += 1
         mistakes += 20 if second <= seconds / 2 else 10
-        watch.batch(Tally(100 * second, 5_000_000 * second, mistakes))
+        watch.batch(Tally(100 * second, 5_000_000 * second, float(mistakes)))  # as of streams
     return mistakes
 
 

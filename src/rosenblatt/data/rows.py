@@ -205,18 +205,13 @@ def rows_where(rows: Rows, keep: Array) -> Rows:
     return Rows(read_only(rows.values[values]), read_only(rows.indices[values]), read_only(starts))
 
 
-def drop_empty_columns(rows: Rows, others: Rows, width: int) -> tuple[Rows, Rows, int]:
-    """Drop the columns in which ``rows`` have no value from both; also return how many remain."""
+def drop_empty_columns(rows: Rows, width: int) -> tuple[Rows, int]:
+    """Renumber the columns of sparse rows without those that are empty; return how many remain."""
     assert rows.indices is not None
-    assert others.indices is not None
     known = np.zeros(width, bool)
     known[rows.indices] = True
     places = (np.cumsum(known) - 1).astype(np.uint32)
-    others = keep_values(others, known[others.indices])
-    rows, others = (
-        each._replace(indices=read_only(places[each.indices])) for each in (rows, others)
-    )
-    return rows, others, max(int(known.sum()), 1)
+    return rows._replace(indices=read_only(places[rows.indices])), max(int(known.sum()), 1)
 
 
 def refuse_not_finite(X: Any, first_row: int = 0) -> None:

@@ -311,7 +311,7 @@ class Choice:
         given = TrainingRows.encode(batch, target)
         refuse_too_many(given.width, len(target.classes))
         if given.rows.indices is not None:
-            rows, _, width = drop_empty_columns(given.rows, given.rows, given.width)
+            rows, width = drop_empty_columns(given.rows, given.width)
             given = given._replace(rows=rows, width=width)
         return Sample(reader, self.look(reader), given, target, reader.mean_square())
 
@@ -560,8 +560,9 @@ def take_part(reader: Reader, split: Split, budget: Budget) -> Source | None:
     starts = np.append(0, ends)[int(bool(recipe.header)) :]
 
     def join(rows: Array) -> Source:
-        found = (data[starts[k] : starts[k + 1]].tobytes() for k in rows)
-        return Source(io.BytesIO(b"".join([data[: starts[0]].tobytes(), *found])))
+        text, ends = memoryview(data), np.column_stack([starts[rows], starts[rows + 1]])
+        found = [text[first:end] for first, end in ends.tolist()]
+        return Source(io.BytesIO(b"".join([text[: starts[0]], *found])))
 
     return pick(join, len(starts) - 1)
 

@@ -41,22 +41,8 @@ from .curves import (
 MOST_CLASSES = 10  # in a matrix of confusion
 WIDEST = 56  # letters of their names
 BY_CLASS = {"label": "", "precision": ".2%", "recall": ".2%", "f1": ".4f", "rows": ",d"}
-BY_THRESHOLD = {
-    "threshold": ".4g",
-    "predicted": ".2%",
-    "precision": ".2%",
-    "recall": ".2%",
-    "false_positive_rate": ".2%",
-    "f1": ".4f",
-    "error": ".2%",
-}
-BY_PROBABILITY = {
-    "low": ".1f",
-    "high": ".1f",
-    "rows": ",d",
-    "predicted": ".2%",
-    "observed": ".2%",
-}
+BY_THRESHOLD = dict.fromkeys(ThresholdScore._fields, ".2%") | {"threshold": ".4g", "f1": ".4f"}
+BY_PROBABILITY = {"low": ".1f", "high": ".1f", "rows": ",d", "predicted": ".2%", "observed": ".2%"}
 
 
 @dataclass

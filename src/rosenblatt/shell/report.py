@@ -152,7 +152,7 @@ def format_pace(pace: Pace, tally: Tally, size: int | None, numbers: bool = Fals
     read = f"{tally.bytes_read / size:7.0%}" if size else " " * 7
     write = plain if numbers else "{:.2%}".format
     errors = [f"{'' if value is None else write(value):>13}" for value in pace[3:5]]
-    mistakes = "" if numbers or pace.mistakes is None else f"{pace.mistakes:12,d}"
+    mistakes = "" if numbers or pace.mistakes is None else f"{pace.mistakes:12,.0f}"
     speeds = f"{pace.rows_per_second:12,.0f}{pace.megabytes_per_second:8,.0f}"
     return f"{read}{pace.rows:13,d}{speeds} {errors[0]}{errors[1]}{mistakes}".rstrip()
 

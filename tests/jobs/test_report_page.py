@@ -11,7 +11,7 @@ from rosenblatt.jobs.data import open_like
 from rosenblatt.jobs.evaluate import evaluate
 from rosenblatt.jobs.evaluation import Evaluation
 from rosenblatt.jobs.files import train
-from rosenblatt.jobs.report_page import ReportParts, find_records, make_page, write_report
+from rosenblatt.jobs.report_page import find_records, make_page, write_report
 from rosenblatt.learners.kinds import make_learner
 from rosenblatt.reading.reader import read
 from rosenblatt.training.plan import Request
@@ -47,7 +47,7 @@ def check_page(page):
 def test_names_are_escaped():
     found = Evaluation(np.array(["<b>", "&"]))
     found.add(np.array(["<b>", "&", "&"]), np.array([0, 1, 0]), np.array([-1.0, 2.0, -3.0]))
-    page = make_page(found, ReportParts("<i>m", "d&d", ["<u>"], (), {3: {"<x>": "<script>"}}))
+    page = make_page(found, ("<i>m", "d&d"), ["<u>"], (), {3: {"<x>": "<script>"}})
     check_page(page)
     assert "&lt;script&gt;" in page
     assert "&lt;i&gt;m on d&amp;d" in page
@@ -60,7 +60,7 @@ def test_one_class_and_many_classes(classes):
     found = Evaluation(names)
     scores = np.eye(classes)[codes] if classes > 1 else np.ones(60)
     found.add(names[codes], np.roll(codes, 1) if classes > 1 else codes, scores)
-    page = make_page(found, ReportParts("m", "d"))
+    page = make_page(found, ("m", "d"))
     check_page(page)
     assert ("ROC of the 8 most frequent classes" in page) == (classes > 1)
 
@@ -112,4 +112,4 @@ def test_numbers_have_figures_and_importances(tmp_path):
     errors = [one.confidence for one in found.worst]
     assert errors == sorted(errors, reverse=True)
     assert len(find_records(data, found.worst)) == len(errors) == 20
-    assert f"<b>price</b> {float(found.worst[0].label)}" in page
+    assert f"price: {float(found.worst[0].label)}" in page

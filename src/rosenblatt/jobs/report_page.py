@@ -5,10 +5,19 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import __version__
-from ..data.results import SHARES, Result, Table, capitalize, format_cell, is_defined, name_figure
+from ..data.results import (
+    SHARES,
+    Result,
+    Table,
+    capitalize,
+    clip,
+    format_cell,
+    is_defined,
+    name_figure,
+)
 from ..data.targets import RowError
 from ..disk import replace_file
 from ..kernels.lines import MISSING
@@ -21,15 +30,25 @@ from .importances import Importance, rank_columns
 
 MOST_COLUMNS = 25  # in the table of importances
 MOST_LETTERS = 300  # of a cell
+LONG = "s"  # the format of words that are not cut
+NO_RECORDS: Mapping[int, Mapping[str, Any]] = {}
 
 
-class ReportParts(NamedTuple):
-    """What a page shows besides the evaluation.
+def make_page(
+    found: Result,
+    names: tuple[str, str],
+    facts: Sequence[str] = (),
+    importances: Sequence[Importance] = (),
+    records: Mapping[int, Mapping[str, Any]] = NO_RECORDS,
+) -> str:
+    """Return an evaluation as a self-contained HTML page: styles inline, no scripts.
 
-    Attributes
+    Parameters
     ----------
-    model, data
-        The names of both files.
+    found
+        The evaluation.
+    names
+        What the model and the data are called.
     facts
         What the model is and how it was trained, in lines.
     importances
@@ -37,28 +56,21 @@ class ReportParts(NamedTuple):
     records
         The rows of the worst errors by number, as the file writes them.
     """
-
-    model: str
-    data: str
-    facts: Sequence[str] = ()
-    importances: Sequence[Importance] = ()
-    records: Mapping[int, Mapping[str, Any]] = {}
-
-
-def make_page(found: Result, parts: ReportParts) -> str:
-    """Return an evaluation as a self-contained HTML page: styles inline, no scripts."""
     charts = "".join(map(draw_chart, found.charts()))
+    tables = [
+        *found.tables(),
+        tabulate_importances(importances),
+        tabulate_errors(found.worst_title, found.worst, records),
+    ]
     sections = [
         section("Figures", list_figures(found)),
         section("Curves", charts and f"<div class='charts'>{charts}</div>"),
-        *(section(one.title, draw_table(one)) for one in found.tables()),
-        section("Importance of columns", draw_importances(parts.importances)),
-        section(found.worst_title, draw_errors(found.worst, parts.records)),
-        section("The model", "<br>".join(map(escape, parts.facts))),
+        *(section(one.title, draw_table(one)) for one in tables if one.rows),
+        section("The model", "<br>".join(map(escape, facts))),
     ]
     page = Template(files(__package__).joinpath("report.html").read_text("utf-8"))
     return page.substitute(
-        title=escape(f"{parts.model} on {parts.data}"),
+        title=escape(" on ".join(names)),
         subtitle=escape(f"{capitalize(found.headline())}."),
         sections="\n".join(filter(None, sections)),
         version=__version__,
@@ -92,7 +104,7 @@ def write_report(
     if learner.kind == "linear":
         ranked = rank_columns(model, learner.coefficients()[0], most=MOST_COLUMNS)
     records = find_records(opened, found.worst) if isinstance(opened, Reader) else {}
-    page = make_page(found, ReportParts(*names, facts, ranked, records))
+    page = make_page(found, names, facts, ranked, records)
     with replace_file(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
@@ -121,7 +133,7 @@ def choose_format(name: str, value: Any) -> str:
 
 def draw_table(table: Table) -> str:
     """A table; numbers stand at the right."""
-    marks = [" class='n'" if form else "" for form in table.columns.values()]
+    marks = ["" if form in ("", LONG) else " class='n'" for form in table.columns.values()]
     heads = "".join(
         f"<th{mark}>{escape(capitalize(name_figure(name)))}</th>"
         for name, mark in zip(table.columns, marks, strict=True)
@@ -141,56 +153,28 @@ def draw_table(table: Table) -> str:
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def draw_importances(found: Sequence[Importance]) -> str:
-    """Columns with a bar for weight × deviation."""
-    if not found:
-        return ""
-    most = max((one.importance or 0.0) for one in found) or 1.0
-    rows = "".join(
-        f"<tr><td>{escape(one.name)}</td><td class='n'>{format_cell(one.importance, '.4f')}</td>"
-        f"<td class='n'>{max(one.weights, key=abs):.4f}</td><td><div class='bar' "
-        f"style='width:{100 * (one.importance or 0.0) / most:.1f}%'></div></td></tr>"
-        for one in found
-    )
-    return (
-        "<p class='note'>The largest weight times the standard deviation of the column: how much "
-        "the score changes if the column changes by one deviation.</p><table class='bars'><thead>"
-        "<tr><th>Column</th><th class='n'>Importance</th><th class='n'>Largest weight</th><th></th>"
-        f"</tr></thead><tbody>{rows}</tbody></table>"
-    )
+def tabulate_importances(found: Sequence[Importance]) -> Table:
+    """Columns with their importance: how much the score changes if one changes by its deviation."""
+    columns = {"column": "", "importance": ".4f", "largest_weight": ".4f"}
+    rows = [(one.name, one.importance, max(one.weights, key=abs)) for one in found]
+    title = "Importance of columns: largest weight × standard deviation"
+    return Table("importances", title, columns, rows)
 
 
-def draw_errors(worst: Sequence[RowError], records: Mapping[int, Mapping[str, Any]]) -> str:
+def tabulate_errors(
+    title: str, worst: Sequence[RowError], records: Mapping[int, Mapping[str, Any]]
+) -> Table:
     """The worst rows, with their cells if these are known."""
-    if not worst:
-        return ""
-    named = any(one.id is not None for one in worst)
-    head = ["Row", *(["Id"] if named else []), "Label", "Predicted", "Confidence"]
-    body = []
-    for one in worst:
-        size = format_cell(one.confidence, choose_format("", one.confidence))
-        texts = [f"{one.row:,}", *([str(one.id)] if named else []), one.label, one.predicted, size]
-        body.append(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in texts)}</tr>")
-        if one.row in records:
-            shown = show_cells(records[one.row])
-            body.append(f"<tr class='cells'><td colspan='{len(texts)}'>{shown}</td></tr>")
-    heads = "".join(f"<th>{name}</th>" for name in head)
-    return f"<table class='errors'><tr>{heads}</tr>{''.join(body)}</table>"
+    confidence = choose_format("", max((one.confidence for one in worst), default=0.0))
+    columns = {"row": ",d", "id": "", "label": "", "predicted": "", "confidence": confidence}
+    rows = [(*one, join_cells(records.get(one.row, {}))) for one in worst]
+    return Table("worst", title, columns | {"cells": LONG}, rows)
 
 
-def show_cells(record: Mapping[str, Any]) -> str:
+def join_cells(record: Mapping[str, Any]) -> str:
     """The cells of a row with their names; long ones are cut."""
-    cells = (
-        f"<b>{escape(str(name))}</b> {escape(shorten(str(value)))}"
-        for name, value in record.items()
-        if value not in (None, "")
-    )
-    return " · ".join(cells)
-
-
-def shorten(cell: str) -> str:
-    """A cell, cut if it is long."""
-    return cell if len(cell) <= MOST_LETTERS else f"{cell[:MOST_LETTERS]}…"
+    known = {name: str(value) for name, value in record.items() if value not in (None, "")}
+    return " · ".join(f"{name}: {clip(cell, MOST_LETTERS)}" for name, cell in known.items())
 
 
 def find_records(reader: Reader, errors: Sequence[RowError]) -> dict[int, dict[str, Any]]:

@@ -64,7 +64,7 @@ class ProofOptions(SetOptions):
 def prove(data: str, given: ProofOptions) -> None:
     """Prove that a plane separates two classes, or that no plane does.
 
-    Exit status: 0 separable, 1 inseparable, 3 undecided; with --check 0 if the proof holds, else 1.
+    Exit status: 0 if it is proved that one does, else 1; with --check 0 if the proof holds, else 1.
     """
     from ..theory.certificates import Inseparable, Separable, save_certificate
     from ..theory.coq import to_proof
@@ -88,7 +88,7 @@ def prove(data: str, given: ProofOptions) -> None:
         print(about_inseparable(y, given.positive_class, found))
     else:
         print(f"Undecided: a proof is out of reach; no margin can exceed {found.upper:.3g}.")
-        raise click.exceptions.Exit(3)
+        raise click.exceptions.Exit(1)
     if given.certificate is not None:
         save_certificate(found, given.certificate)
         words = ["rosenblatt", "prove", data, "--check", str(given.certificate), *given.words()]
@@ -110,7 +110,7 @@ def prove_by_run(X: Any, y: Any, options: ProofOptions) -> None:
     else:
         print(f"Undecided: the run made {mistakes} in {count(options.epochs, 'epoch')}.")
     options.write(log, X, y)
-    raise click.exceptions.Exit(0 if log.separates else 3)
+    raise click.exceptions.Exit(0 if log.separates else 1)
 
 
 def check_proof(data: str, file: Path, X: Any, y: Any) -> None:

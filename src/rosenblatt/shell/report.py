@@ -42,30 +42,25 @@ class Pace(NamedTuple):
 class Quiet(Listener):
     """Prints notes only."""
 
+    size: int | None = None
+    max_iter, epochs = 1, 0
+
     def __init__(self) -> None:
-        self.size: int | None = None
-        self.max_iter, self.epochs = 1, 0
+        self.begin_pass()
+
+    def begin_pass(self) -> None:
+        """Time a pass from now."""
         self.begun, self.before = read_clock(), Tally(0, 0, 0)
 
     def begin(self, size: int | None, max_iter: int) -> None:
         """Start the clock."""
         self.size, self.max_iter = size, max_iter
-        self.begun, self.before = read_clock(), Tally(0, 0, 0)
-
-    def window(self, tally: Tally) -> None:
-        """Print the error of a window."""
-        self.show(self.pace(tally), tally)
-
-    def show(self, pace: Pace, tally: Tally) -> None:
-        """Print the pace of a pass; nothing here."""
-
-    def close(self) -> None:
-        """End the report; nothing here."""
+        self.begin_pass()
 
     def epoch(self, epoch: Epoch) -> None:
-        """Count an epoch, and time the next one from now."""
+        """Count an epoch."""
         self.epochs = epoch.epoch
-        self.begun, self.before = read_clock(), Tally(0, 0, 0)
+        self.begin_pass()
 
     def note(self, sentence: str) -> None:
         """Print a sentence to standard error."""
@@ -111,11 +106,14 @@ class Printed(Quiet):
 
     def batch(self, tally: Tally) -> None:
         """Print how far a pass has come, after 1, 2, 4 … seconds."""
-        if read_clock() - self.pass_printed < self.silence:
-            return
+        if read_clock() - self.pass_printed >= self.silence:
+            self.show(self.pace(tally), tally)
+            self.pass_printed = read_clock()
+            self.silence = min(2 * self.silence, LONGEST_SILENCE)
+
+    def window(self, tally: Tally) -> None:
+        """Print the pace of a pass and its errors."""
         self.show(self.pace(tally), tally)
-        self.pass_printed = read_clock()
-        self.silence = min(2 * self.silence, LONGEST_SILENCE)
 
     def show(self, pace: Pace, tally: Tally) -> None:
         """Print a line about a pass."""
@@ -130,9 +128,8 @@ class Printed(Quiet):
         long = self.pass_printed > self.begun  # it had lines before its end
         super().epoch(epoch)
         self.silence, self.pass_printed, self.pending = 1.0, self.begun, epoch
-        power_of_two = epoch.epoch & (epoch.epoch - 1) == 0
-        silent = self.begun - self.epoch_printed
-        if self.every or long or power_of_two or silent >= EPOCH_SILENCE:
+        is_power = epoch.epoch & (epoch.epoch - 1) == 0
+        if self.every or long or is_power or self.begun - self.epoch_printed >= EPOCH_SILENCE:
             self.print_epoch()
 
     def print_epoch(self) -> None:
@@ -144,7 +141,6 @@ class Printed(Quiet):
     def close(self) -> None:
         """Print the last epoch."""
         self.print_epoch()
-        super().close()
 
 
 def format_pace(pace: Pace, tally: Tally, size: int | None, numbers: bool = False) -> str:

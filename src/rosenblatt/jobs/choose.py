@@ -560,7 +560,7 @@ def take_part(reader: Reader, split: Split, budget: Budget) -> Source | None:
     starts = np.append(0, ends)[int(bool(recipe.header)) :]
 
     def join(rows: Array) -> Source:
-        text, ends = memoryview(data), np.column_stack([starts[rows], starts[rows + 1]])
+        text, ends = data.data, np.column_stack([starts[rows], starts[rows + 1]])
         found = [text[first:end] for first, end in ends.tolist()]
         return Source(io.BytesIO(b"".join([text[: starts[0]], *found])))
 

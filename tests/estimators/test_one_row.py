@@ -83,6 +83,28 @@ def test_names_are_added_as_they_come(model, tmp_path):
         assert one.coef_.shape == (3, 5)
 
 
+@pytest.mark.parametrize("model", [Perceptron(solution="average"), AROW()])
+def test_memory_for_new_names_is_allocated_seldom(model):
+    addresses, before = set(), []
+    for k in range(500):
+        model.learn_one({"always": 1.0, f"name {k}": 1.0}, "ab"[k % 2])
+        weights, names = model._learner.states[0].weights, model.feature_names_in_
+        addresses.add((weights.ctypes.data, names.ctypes.data))
+        before += [names] if k in (100, 101) else []
+    assert len(addresses) < 20
+    assert [len(names) for names in before] == [102, 103]
+    assert names.tolist() == ["always", *(f"name {k}" for k in range(500))]
+    kept = pickle.dumps(model)
+    copies = copy.copy(model), copy.deepcopy(model), pickle.loads(kept)
+    for number, one in enumerate(copies):
+        one.learn_one({f"own {number}": 1.0}, "a")
+    model.learn_one({"own": 1.0}, "b")
+    for one, name in zip((*copies, model), ("own 0", "own 1", "own 2", "own"), strict=True):
+        assert one.feature_names_in_[-1] == name
+        assert one.coef_.shape == (1, 502)
+    assert len(kept) < 1.1 * len(pickle.dumps(copies[1]))
+
+
 def test_one_label_is_predicted_until_there_is_another(tmp_path):
     model = Perceptron().learn_one({"free": 1, "from": "ann"}, "ham")
     assert model.predict_one({"other": 7}) == "ham"

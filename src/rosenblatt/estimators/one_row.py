@@ -27,6 +27,10 @@ class NamedColumns:
     def __init__(self, names: Array) -> None:
         self.names = names
         self.numbers = {name: number for number, name in enumerate(names)}
+        self.rooms: dict[str, Array] = {}  # the model has the first part of each
+
+    def __reduce__(self) -> Any:
+        return NamedColumns, (self.names,)
 
     def add(self, names: Iterable[str]) -> bool:
         """Add columns for the names that are new; return whether there were any."""
@@ -34,8 +38,21 @@ class NamedColumns:
         if new:
             first = len(self.names)
             self.numbers |= {name: first + place for place, name in enumerate(new)}
-            self.names = np.append(self.names, np.array(new, object))
+            self.names = self.lengthen("", self.names, first + len(new))
+            self.names[first:] = new
         return bool(new)
+
+    def lengthen(self, name: str, array: Array, length: int, start: Any = 0.0) -> Array:
+        """Return an array with more rows, in memory that is kept for twice as many.
+
+        ``name`` tells the arrays of a model apart. The old array stays valid.
+        """
+        room = self.rooms.get(name)
+        if room is None or array.base is not room or len(room) < length:
+            room = self.rooms[name] = np.empty((2 * length, *array.shape[1:]), array.dtype)
+            room[: len(array)] = array
+        room[len(array) : length] = start
+        return room[:length]
 
     def make_row(self, entries: Mapping[str, float], dtype: Any) -> Rows:
         """Make a sparse row of the entries with known names."""
@@ -100,16 +117,18 @@ def make_row_by_name(model: Any, x: Mapping[Any, Any], grows: bool) -> Rows:
     if grows and columns.add(entries):
         model.feature_names_in_, model.n_features_in_ = columns.names, len(columns.names)
         learner, width = model._learner, model.n_features_in_
-        model._learner = replace(learner, states=[widen(one, width) for one in learner.states])
+        pairs = enumerate(learner.states)
+        states = [widen(state, width, columns, f"{number} ") for number, state in pairs]
+        model._learner = replace(learner, states=states)
     model._columns = columns
     return columns.make_row(entries, model._learner.dtype)
 
 
-def widen(state: Any, width: int) -> Any:
+def widen(state: Any, width: int, columns: NamedColumns, name: str) -> Any:
     """Return a copy of a state with more columns; the original stays valid after an error."""
     wider = copy.copy(state)
     wider.kept = dict(state.kept)
-    wider.widen(width)
+    wider.widen(width, lambda own, *given: columns.lengthen(name + own, *given))
     return wider
 
 

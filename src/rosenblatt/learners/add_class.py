@@ -34,8 +34,9 @@ def make_states(learner: "LinearLearner", label: Any) -> tuple[Array, list[Last]
     For two classes one vector tells the difference: w for the second is -w for the first, which is
     what the rules for several classes would have made of the same rows.
     """
-    classes = np.unique(np.append(learner.classes, label))
-    place = int(np.searchsorted(classes, label))
+    place = int(np.searchsorted(learner.classes, label))
+    *known, new = np.split(np.append(learner.classes, label), [place, -1])
+    classes = np.concatenate([known[0], new, *known[1:]])
     states = learner.states
     if len(learner.classes) == 1:  # the state says "not the second class" of rows of the first
         return classes, [mirror(states[0]) if place == 0 else states[0]]

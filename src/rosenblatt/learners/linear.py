@@ -238,7 +238,7 @@ class LinearLearner(Learner):
     @cached_property
     def codes(self) -> dict[Any, int]:
         """The number of each label."""
-        return {label: code for code, label in enumerate(self.classes.tolist())}
+        return dict(zip(self.classes.tolist(), range(len(self.classes)), strict=True))
 
     @cached_property
     def row_length(self) -> Array:

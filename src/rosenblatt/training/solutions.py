@@ -80,15 +80,19 @@ class Last:
         """How rows count in an average, from a position of the order on."""
         return Clock(float(self.seen), 0.0, 0.0)
 
-    def widen(self, width: int) -> None:
-        """Make room for more columns, with zero weights."""
+    def widen(self, width: int, lengthen: Callable[..., Array] | None = None) -> None:
+        """Make room for more columns, with zero weights.
+
+        ``lengthen`` adds rows to an array by its name, as ``add_rows`` does.
+        """
         if width <= len(self.weights):
             return
+        lengthen = lengthen or add_rows
         for name, narrow in self.by_column().items():
-            setattr(self, name, add_rows(narrow, width))
+            setattr(self, name, lengthen(name, narrow, width))
         for name, start in self.rule.keeps:
             if name != "scale":
-                self.kept[name] = add_rows(self.kept[name], width, start)
+                self.kept[name] = lengthen(name, self.kept[name], width, start)
 
     def by_column(self) -> dict[str, Array]:
         """The arrays that have a row for each column of X."""
@@ -403,10 +407,8 @@ def zeros(outputs: int | None, width: int, dtype: Any, n_biases: int = 1) -> tup
     return np.zeros(shape, dtype), np.zeros(outputs or n_biases, dtype)
 
 
-def add_rows(weights: Array, width: int, start: float = 0.0) -> Array:
+def add_rows(name: str, weights: Array, width: int, start: float = 0.0) -> Array:
     """Weights with rows for more columns of X."""
-    if width <= len(weights):
-        return weights
     wider = np.full((width, *weights.shape[1:]), start, weights.dtype)
     wider[: len(weights)] = weights
     return wider

@@ -1,19 +1,17 @@
 """The state in dual form: in a file, in a pickle, and forged."""
 
-import json
 import pickle
 
 import numpy as np
 import pandas
 import pytest
-from safetensors import safe_open
-from safetensors.numpy import save_file
 from scipy.sparse import csr_array
 
 from rosenblatt import KernelPerceptron, load
-from rosenblatt.storage.file import checksum
+from rosenblatt.storage.file import load_model
 
 from ..conftest import FORMS, LAYOUTS, blobs, form_parameters
+from ..storage.models import forge, put
 from .twins import XOR, square
 
 
@@ -103,31 +101,10 @@ def test_what_would_load_as_another_model_is_not_saved(tmp_path, change):
 # Forged files
 
 
-def forge(path, model, change):
-    """Save a model, change what the file says, and give it a right checksum."""
+def forge_as(path, model, change):
+    """Save a model, and change what the file says."""
     model.save(path)
-    with safe_open(path, "np") as file:
-        header = json.loads(file.metadata()["rosenblatt"])
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    header["checksum"] = ""
-    change(header, tensors)
-    text = json.dumps(header)
-    text = text.replace('""', f'"{checksum(text, tensors)}"', 1)
-    save_file(tensors, path, {"rosenblatt": text})
-
-
-def put(place, value):
-    """A change of one tensor, or of the header along a path."""
-
-    def change(header, tensors):
-        if isinstance(place, str):
-            tensors[place] = value
-            return
-        for key in place[:-1]:
-            header = header[key]
-        header[place[-1]] = value
-
-    return change
+    forge(path, load_model(path), change)
 
 
 FORGERIES = {
@@ -160,9 +137,9 @@ FORGERIES = {
 def test_a_forged_file_with_a_right_checksum_is_refused(what, tmp_path):
     model = KernelPerceptron("poly", degree=2, gamma=1, random_state=0).fit(*XOR)
     assert (len(model.support_), model.n_mistakes_) == (4, 21)
-    forge(tmp_path / "same", model, lambda header, tensors: None)
+    forge_as(tmp_path / "same", model, lambda header, tensors: None)
     np.testing.assert_array_equal(load(tmp_path / "same").predict(XOR[0]), XOR[1])
-    forge(tmp_path / "other", model, FORGERIES[what])
+    forge_as(tmp_path / "other", model, FORGERIES[what])
     with pytest.raises(
         ValueError, match=r"not an intact model|not a KernelPerceptron of this"
     ) as caught:
@@ -183,6 +160,6 @@ def test_forged_sparse_support_is_refused(part, value, tmp_path):
     rows = csr_array(XOR[0])
     rows.data, rows.indices = rows.data[:4], rows.indices[:4]
     model = KernelPerceptron("poly", degree=2, gamma=1, random_state=0).fit(rows, XOR[1])
-    forge(tmp_path / "model", model, put(f"0.support.{part}", value))
+    forge_as(tmp_path / "model", model, put(f"0.support.{part}", value))
     with pytest.raises(ValueError, match="not an intact model"):
         load(tmp_path / "model")

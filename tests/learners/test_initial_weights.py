@@ -21,14 +21,18 @@ def test_each_problem_gets_its_row_of_the_coefficients(together):
 @pytest.mark.parametrize(
     ("start", "match"),
     [
-        ((np.zeros((2, 4)), None), "coef_init has shape"),
+        ((np.zeros((2, 4)), None), r"coef_init has shape \(2, 4\); this data needs \(2, 3\)"),
+        ((np.zeros(6), None), r"coef_init has shape \(6,\); this data needs \(2, 3\)"),
+        ((None, np.zeros((2, 1))), r"intercept_init has shape \(2, 1\); this data needs \(2,\)"),
+        ((None, 1.0), r"intercept_init has shape \(\); this data needs \(2,\)"),
         ((None, [np.nan, 0]), "intercept_init contains NaN"),
         ((np.full((2, 3), 1j), None), "coef_init is complex"),
     ],
 )
-def test_others_are_refused(start, match):
+@pytest.mark.parametrize("together", [True, False])
+def test_others_are_refused(start, match, together):
     with pytest.raises(ValueError, match=match):
-        make_initial_weights(start, 2, (3, np.float64), False)
+        make_initial_weights(start, 2, (3, np.float64), together)
 
 
 @pytest.mark.parametrize("n_classes", [0, 2])  # numbers to predict have no classes

@@ -15,7 +15,6 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from safetensors.numpy import save_file
 
 import rosenblatt
 from rosenblatt import (
@@ -34,6 +33,7 @@ from rosenblatt import (
 from rosenblatt.storage import file
 
 from ..conftest import blobs, csr
+from .models import write
 
 VALUES = [
     None,
@@ -231,13 +231,6 @@ def forgeries(model, folder):
         yield what, other, tensors
     for what, others in changed_tensors(tensors):
         yield what, header, others
-
-
-def write(path, header, tensors):
-    """Write a file with the right checksum."""
-    text = json.dumps(header | {"checksum": ""})
-    text = text.replace('""', f'"{file.checksum(text, tensors)}"', 1)
-    save_file(tensors, path, {"rosenblatt": text})
 
 
 def outcome(path, X):

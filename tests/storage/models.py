@@ -85,7 +85,12 @@ def forge(path, model, change):
     tensors, text = file.pack_model(model)
     header = json.loads(text)
     change(header, tensors)
-    text = json.dumps(header)
+    write(path, header, tensors)
+
+
+def write(path, header, tensors):
+    """Write a file with the right checksum."""
+    text = json.dumps(header | {"checksum": ""})
     text = text.replace('""', f'"{file.checksum(text, tensors)}"', 1)
     save_file(tensors, path, {"rosenblatt": text})
 

@@ -1,7 +1,6 @@
 """Entries of model files are checked by their declared types before anything uses them."""
 
 import base64
-import json
 import math
 import resource
 import zlib
@@ -15,12 +14,12 @@ import pytest
 import rosenblatt
 from rosenblatt import Perceptron, PerceptronNetwork
 from rosenblatt.reading.recipe import FeatureRecipe
-from rosenblatt.storage import file
 from rosenblatt.storage.facts import fits
+from rosenblatt.storage.file import load_model
 
 from . import forgeries
-from .forgeries import FINE, write
-from .models import refused
+from .forgeries import FINE
+from .models import forge, refused, write
 
 EVERY = 60
 """One of so many forgeries is tried here; ``python -m tests.storage.forgeries`` tries all."""
@@ -94,10 +93,7 @@ def little_memory():
 def forged(path, model, change):
     """Write a changed copy of a model."""
     rosenblatt.save(model, path)
-    tensors, text = file.pack_model(file.load_model(path))
-    header = json.loads(text)
-    change(header, tensors)
-    write(path, header, tensors)
+    forge(path, load_model(path), change)
     return path
 
 

@@ -12,67 +12,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
-from rosenblatt import (
-    AROW,
-    Epoch,
-    Perceptron,
-)
+from rosenblatt import AROW, Epoch, Perceptron
 from rosenblatt.storage import file
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.solutions import SOLUTIONS
 
-from ..conftest import FORMS, LAYOUTS, blobs, csr, examples, form_parameters
+from ..conftest import blobs, csr
 from .models import (
     assert_same,
-    assert_same_arrays,
-    assert_same_state,
     attempt,
     files_beside,
     forge,
-    learn_on,
     put,
     refused,
     trained,
 )
 
 # What comes back
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("solution", SOLUTIONS)
-@settings(max_examples=15)
-@given(choices=st.data())
-def test_a_model_that_was_away_predicts_and_learns_on_bit_for_bit(solution, form, path, choices):
-    X, y = choices.draw(examples(form))
-    dtype = choices.draw(st.sampled_from([np.float32, np.float64]))
-    first, then = (
-        LAYOUTS[choices.draw(st.sampled_from(list(LAYOUTS)))](X.astype(dtype)) for _ in range(2)
-    )
-    chosen = choices.draw(
-        st.fixed_dictionaries(
-            {
-                "eta0": st.sampled_from([1.0, 0.3]),
-                "margin": st.sampled_from([0.0, 1.0]),
-                "max_iter": st.integers(1, 4),
-                "random_state": st.integers(0, 9),
-            }
-        )
-    )
-    here = Perceptron(solution=solution, **chosen, **form_parameters(form)).fit(first, y)
-    for _ in range(2):
-        save_model(path, here.to_model())
-        assert_same(load_model(path), here.to_model())
-        away = Perceptron.from_model(load_model(path))
-        assert_same_arrays(away.decision_function(then), here.decision_function(then))
-        assert_same_arrays(away.predict(then), here.predict(then))
-        learn_on(here, then, y)
-        learn_on(away, then, y)
-        for states in zip(away._learner.states, here._learner.states, strict=True):
-            assert_same_state(*states)
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,13 @@
 """What is in a model file is checked both ways: damaged, forged and unfit models are refused."""
 
-import copy
-
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from rosenblatt import ALMA, PRank
-from rosenblatt.data.rows import view_rows
-from rosenblatt.estimators.pipeline import load
-from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.conformal import Conformal
 from rosenblatt.training.history import Checkpoint
-from rosenblatt.training.solutions import SOLUTIONS
 
-from ..conftest import FORMS, ROUNDS
 from .models import assert_same, attempt, files_beside, forge, put, refused, trained
 
 
@@ -120,55 +112,6 @@ def test_a_scale_that_rules_cannot_divide_by_is_refused(place, number, path):
     load_model(path)
     forge(path, model, change)
     refused(path, "scale is out of range")
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
-    max_leaves=4,
-)
-
-
-TENSORS = st.tuples(
-    st.sampled_from([np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_]),
-    st.lists(st.integers(0, 4), max_size=3),
-    st.integers(-2, 20),
-).map(
-    lambda drawn: np.full(drawn[1], abs(drawn[2]) if drawn[0] == np.uint8 else drawn[2], drawn[0])
-)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("solution", SOLUTIONS)
-@settings(max_examples=20 * ROUNDS)
-@given(choices=st.data())
-def test_whatever_a_forger_writes_is_refused_or_harmless(solution, form, path, choices):
-    model = trained(solution, form, layout="int32").to_model()
-
-    def change(header, tensors):
-        if choices.draw(st.booleans()):
-            tensors[choices.draw(st.sampled_from(sorted(tensors)))] = choices.draw(TENSORS)
-            return
-        place = header
-        keys = ["parameters", "classes", "states", "features", "facts"]
-        key = choices.draw(st.sampled_from(keys))
-        while isinstance(place[key], dict | list) and place[key] and choices.draw(st.booleans()):
-            place = place[key]
-            key = choices.draw(
-                st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place)))
-            )
-        place[key] = choices.draw(JSON)
-
-    forge(path, copy.deepcopy(model), change)
-    outcome = attempt(path)
-    if isinstance(outcome, str):
-        assert str(path) in outcome
-    elif outcome.parameters.get("ties") in ("mistake", "correct"):
-        weights = outcome.states[0].weights
-        rows = np.ones((2, weights.shape[0]), weights.dtype)
-        assert len(LinearLearner.from_model(outcome).scores(view_rows(rows), len(weights))) == 2
-        restored = attempt(path, load)
-        assert str(path) in restored if isinstance(restored, str) else len(restored.predict(rows))
 
 
 def test_weights_without_columns_are_refused(path):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..data.rows import Array
-from .gram import ROWS_AT_ONCE, overflow_error
+from .gram import ROWS_AT_ONCE, overflow_error, slice_support
 from .kernels import cpu
 from .state import DualState
 from .task import Block, DualTask
@@ -30,7 +30,7 @@ class BudgetedTask(DualTask):
         super().__post_init__()
         state, more = self.state, self.capacity - self.support.count
         self.places = {int(number): place for place, number in enumerate(state.numbers)}
-        self.room = np.empty((self.capacity, self.rows_at_once))
+        self.buffer = np.empty((self.capacity, self.rows_at_once))
         self.state = replace(
             state,
             numbers=np.pad(state.numbers, (0, more)),
@@ -43,8 +43,8 @@ class BudgetedTask(DualTask):
     @property
     def capacity(self) -> int:
         """The most support rows that these rows can make."""
-        room = len(self.learner.state.numbers) + len(self.row_order)
-        return max(1, min(int(self.learner.parameters["budget"]), room))
+        rows = len(self.learner.state.numbers) + len(self.row_order)
+        return max(1, min(int(self.learner.parameters["budget"]), rows))
 
     def block_size(self) -> int:
         return min(ROWS_AT_ONCE // 4, int(self.learner.cache_bytes / (8 * self.capacity)))
@@ -52,9 +52,9 @@ class BudgetedTask(DualTask):
     def visit(self, block: Block) -> None:
         block.rows, count = self.X[block.numbers], len(block.numbers)
         self.own = self.gram.diagonal(self.X, block.numbers)
-        self.values = self.room[:, :count]
-        for part in self.slice_support(self.support.count):
-            self.values[part] = self.gram(self.support.room[part], block.rows)
+        self.values = self.buffer[:, :count]
+        for part in slice_support(self.support.count, *self.limits):
+            self.values[part] = self.gram(self.support.buffer[part], block.rows)
         block.scores = self.state.coef[:, : self.support.count] @ self.values[: self.support.count]
         start, unknown = 0, np.full(count, -1, np.intp)
         while True:
@@ -110,7 +110,7 @@ class BudgetedTask(DualTask):
         state, size = self.state, self.support.count
         return replace(
             state,
-            support=self.support.room[:size].copy(),
+            support=self.support.buffer[:size].copy(),
             numbers=state.numbers[:size].copy(),
             coef=state.coef[:, :size].copy(),
             missing=state.missing[:, :size].copy(),

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ..data.rows import Array, to_dense
-from .gram import as_dense, overflow_error, slice_support
+from .gram import as_dense, overflow_error
 from .state import UPDATES
 from .task import Block, DualTask, Support, stack_rows
 
@@ -171,15 +171,13 @@ class DeviceTask(DualTask):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.limits = self.width, GPU_BYTES, SUPPORT_AT_ONCE
         self.support = Support(self.xp.asarray(as_dense(self.state.support)), self.xp)
         shape = len(self.learning), len(LOGGED), self.rows_at_once + 1
         self.log_there = self.xp.zeros(shape)
 
     def block_size(self) -> int:
         return GPU_ROWS // 2
-
-    def slice_support(self, count: int) -> Iterator[slice]:
-        return slice_support(count, self.width, GPU_BYTES, SUPPORT_AT_ONCE)
 
     def fetch(self, numbers: Array) -> Any:
         if is_on_gpu(self.X):
@@ -212,7 +210,7 @@ class DeviceTask(DualTask):
 
     def copy_support(self) -> Any:
         if is_on_gpu(self.X):
-            return to_host(self.support.room[: self.support.count])
+            return to_host(self.support.buffer[: self.support.count])
         fresh = np.concatenate(self.numbers[1:] or [np.zeros(0, np.int64)]) - self.state.given
         return stack_rows(self.state.support, self.gram.pick(self.X, fresh))
 

@@ -1,6 +1,6 @@
 """Kernel values: blocks of the Gram matrix, always in double precision."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,8 +77,8 @@ def inner_products(support: Any, rows: Any) -> Array:
     left = as_dense(support).astype(np.float64, copy=False)
     if hasattr(rows, "indptr") and 16 * rows.nnz < rows.shape[0] * rows.shape[1]:
         return np.asarray(rows @ np.ascontiguousarray(left.T)).T
-    right = as_dense(rows).astype(np.float64, copy=False)  # faster, unless the rows are very sparse
-    values: Array = left @ right.T
+    # Dense rows are faster, unless they are very sparse.
+    values: Array = left @ as_dense(rows).astype(np.float64, copy=False).T
     return values
 
 
@@ -120,11 +120,10 @@ def check_values(values: ArrayLike, shape: tuple[int, int]) -> Array:
 
 def slice_support(
     count: int, width: int, cache_bytes: float, most: int = SUPPORT_AT_ONCE
-) -> Iterator[slice]:
-    """Yield slices of the support whose rows and kernel values with a block fit in the cache."""
+) -> list[slice]:
+    """Return slices of the support whose rows and kernel values with a block fit in the cache."""
     at_once = min(max(int(cache_bytes / (16 * max(width, ROWS_AT_ONCE))), 1), most)
-    for begin in range(0, count, at_once):
-        yield slice(begin, min(begin + at_once, count))
+    return [slice(begin, min(begin + at_once, count)) for begin in range(0, count, at_once)]
 
 
 def overflow_error(row: int) -> ValueError:

@@ -168,7 +168,8 @@ class DualLearner(Learner):
     ) -> Run:
         """Train from the state as it is; after an error the model is what it was."""
         X, codes, weights = examples
-        X, kind, on_gpu = device.match_layout(self.state.support, X), DualTask, self.runs_on_gpu(X)
+        X, on_gpu = device.match_layout(self.state.support, X), runs_on_gpu(self.parameters, X)
+        kind = device.DeviceTask if on_gpu else DualTask
         if self.parameters["budget"] is not None:
             kind = BudgetedTask
             if on_gpu:
@@ -178,7 +179,7 @@ class DualLearner(Learner):
                 )
         weights = np.ones(len(codes)) if weights is None else weights
         with self.computing(X):
-            task = (device.DeviceTask if on_gpu else kind)(self, X, codes.astype(np.intp), weights)
+            task = kind(self, X, codes.astype(np.intp), weights)
             run = Run.single(task, task.state, max_iter=epochs, order=order, seed=seed)
             for _, learnt in run.updates():
                 if progress is not None:
@@ -188,14 +189,10 @@ class DualLearner(Learner):
         self.state = replace(state, given=state.given + len(codes))
         return run
 
-    def runs_on_gpu(self, X: Any) -> bool:
-        """Whether to learn from X, or score it, on a GPU."""
-        return runs_on_gpu(self.parameters, X)
-
     @contextmanager
     def computing(self, X: Any) -> Iterator[None]:
         """A context for kernel values of X, here or on a GPU."""
-        card = device.use_gpu() if self.runs_on_gpu(X) else nullcontext()
+        card = device.use_gpu() if runs_on_gpu(self.parameters, X) else nullcontext()
         with card, np.errstate(over="ignore", invalid="ignore"):
             yield
 
@@ -231,17 +228,16 @@ class DualLearner(Learner):
         """Score rows: activations or shares of votes, with a column per class if over two."""
         self.check_parameters()
         state, voting = self.state, self.parameters["solution"] == "vote"
-        X, size, on_gpu = (
-            device.match_layout(state.support, X),
-            len(state.numbers),
-            self.runs_on_gpu(X),
-        )
+        size = len(state.numbers)
+        X, on_gpu = device.match_layout(state.support, X), runs_on_gpu(self.parameters, X)
+        sign, vote = SIGN_OF_ZERO[self.parameters["ties"]], cpu.vote
         xp, most, cells = np, ROWS_AT_ONCE, self.cache_bytes / 24 if voting else np.inf
         with self.computing(X):
-            support, slices = state.support, list(self.slice_support(size))
+            support, slices = state.support, slice_support(size, self.width, self.cache_bytes)
             if on_gpu:
                 xp, most, cells = device.get_array_module(), device.GPU_ROWS, device.GPU_BYTES / 8
                 support, slices = xp.asarray(as_dense(support)), [slice(size)]
+                vote = device.vote_on_gpu
             if voting:
                 self.require_updates()
             else:
@@ -254,11 +250,7 @@ class DualLearner(Learner):
                 blocks = (self.gram(support[part], rows) for part in slices)
                 if voting:
                     products = xp.concatenate([xp.empty((0, rows.shape[0])), *blocks])
-                    count, sign = (
-                        device.vote_on_gpu if on_gpu else cpu.vote,
-                        SIGN_OF_ZERO[self.parameters["ties"]],
-                    )
-                    found = state.votes(products, self.together, sign, xp, count)
+                    found = state.votes(products, self.together, sign, xp, vote)
                 else:
                     found = xp.zeros((len(bias), rows.shape[0]))
                     for part, values in zip(slices, blocks, strict=True):
@@ -270,10 +262,6 @@ class DualLearner(Learner):
         if not finite.all():
             raise overflow_error(int(np.argmin(finite)))
         return scores.ravel() if len(self.classes) == 2 else scores
-
-    def slice_support(self, count: int) -> Iterator[slice]:
-        """Yield slices of so many support rows, that fit in the cache."""
-        return slice_support(count, self.width, self.cache_bytes)
 
     def choose(self, scores: Array) -> Array:
         """Return the class numbers that scores decide for."""

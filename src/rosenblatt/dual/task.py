@@ -11,7 +11,7 @@ from ..data.rows import Array
 from ..data.weights import rows_that_count
 from ..training.rules import PERCEPTRON
 from ..training.tasks import SweepResult
-from .gram import ROWS_AT_ONCE, overflow_error
+from .gram import ROWS_AT_ONCE, overflow_error, slice_support
 from .kernels import cpu
 from .state import UPDATES, DualState, join_updates, sum_steps
 
@@ -49,26 +49,25 @@ class Support:
     """Rows once mistaken, each once, in the order of their first mistake."""
 
     def __init__(self, rows: Any, xp: Any) -> None:
-        self.room, self.count, self.xp = rows, rows.shape[0], xp
+        self.buffer, self.count, self.xp = rows, rows.shape[0], xp
 
     def add(self, rows: Any) -> None:
-        """Append rows; dense ones into room that doubles when it is full."""
+        """Append rows; dense ones into a buffer that doubles when it is full."""
         begin, self.count = self.count, self.count + rows.shape[0]
         if hasattr(rows, "indptr"):
-            self.room = stack_rows(self.room, rows)
+            self.buffer = stack_rows(self.buffer, rows)
             return
-        if self.count > len(self.room):
+        if self.count > len(self.buffer):
             shape = max(self.count, 2 * begin), *rows.shape[1:]
-            room = np.empty_like(rows, shape=shape)
-            room[:begin] = self.room[:begin]
-            self.room = room
-        self.room[begin : self.count] = rows
+            old, self.buffer = self.buffer, np.empty_like(rows, shape=shape)
+            self.buffer[:begin] = old[:begin]
+        self.buffer[begin : self.count] = rows
 
     def take(self, places: Any) -> Any:
         """Return some rows; as a view where they are neighbours."""
         first, last = int(places[0]), int(places[-1])
-        together = last - first + 1 == len(places)
-        return self.room[first : last + 1] if together else self.room[self.xp.asarray(places)]
+        neighbours = last - first + 1 == len(places)
+        return self.buffer[slice(first, last + 1) if neighbours else self.xp.asarray(places)]
 
 
 def stack_rows(above: Any, below: Any) -> Any:
@@ -105,7 +104,9 @@ class DualTask:
     def __post_init__(self) -> None:
         learner, begun = self.learner, self.learner.state
         parameters, outputs, n_rows = learner.parameters, len(begun.bias), self.X.shape[0]
-        self.gram, self.together, self.width = learner.gram, learner.together, self.X.shape[1]
+        self.gram, self.together = learner.gram, learner.together
+        self.width = self.X.shape[1]
+        self.limits: tuple[Any, ...] = (self.width, learner.cache_bytes)
         self.rule = PERCEPTRON.settings(parameters, learner.intercept_step)
         problems = PERCEPTRON.problems(len(learner.classes), parameters["multi_class"])
         self.positive = None if self.together else self.xp.asarray(problems)[:, None]
@@ -179,11 +180,6 @@ class DualTask:
             return own - a.max(axis=0) - required
         right = self.xp.where(block.steps > 0, a - required, self.rule.below - a)
         return right[self.xp.asarray(np.flatnonzero(self.learning))].min(axis=0)
-
-    def slice_support(self, count: int) -> Iterator[slice]:
-        """Yield slices of so many support rows, that fit in the cache."""
-        slices: Iterator[slice] = self.learner.slice_support(count)
-        return slices
 
     def replay(self, block: Block, start: int, values: Array, places: Array) -> tuple[int, Array]:
         """Learn from a block from a row on; stop at a mistake without kernel values."""
@@ -269,7 +265,7 @@ class DualTask:
         updates = join_updates(self.pieces[block.version :])
         places, updates["place"] = np.unique(updates["place"], return_inverse=True)
         coef = sum_steps(updates, updates["step"], len(self.scores), len(places))
-        for part in self.slice_support(len(places)):
+        for part in slice_support(len(places), *self.limits):
             values = self.gram(self.support.take(places[part]), self.rows(block))
             block.scores += self.xp.asarray(coef[:, part]) @ values
 
@@ -279,8 +275,8 @@ class DualTask:
         self.visited, block.version = True, len(self.pieces)
 
     def copy_support(self) -> Any:
-        """Return a copy of the support rows without spare room, in the layout of X."""
-        return self.support.room[: self.support.count].copy()
+        """Return a copy of the support rows without spare rows, in the layout of X."""
+        return self.support.buffer[: self.support.count].copy()
 
     def make_state(self) -> DualState:
         """Return the state with the support and coefficients as they are now."""

@@ -16,21 +16,21 @@ ROUND = 1e-9  # squared norms that differ by less are those of a sphere around t
 TRIED = 64  # mistaken rows that are tried as the one to correct
 
 
-class Problem(NamedTuple):
+class SignedRows(NamedTuple):
     """Rows and their targets 1 and -1; equal rows have equal numbers in ``same``."""
 
     rows: Array
     targets: Array
     same: Array
 
-    def select(self, chosen: Array) -> "Problem":
+    def select(self, chosen: Array) -> "SignedRows":
         """Select rows."""
-        return Problem(self.rows[chosen], self.targets[chosen], self.same[chosen])
+        return SignedRows(self.rows[chosen], self.targets[chosen], self.same[chosen])
 
     def flag_consistent(self) -> Array:
         """Flag the rows without an equal row of the other target."""
-        groups = self.same.max(initial=-1) + 1
-        highest, lowest = np.full(groups, -1.0), np.full(groups, 1.0)
+        count = self.same.max(initial=-1) + 1
+        highest, lowest = np.full(count, -1.0), np.full(count, 1.0)
         np.maximum.at(highest, self.same, self.targets)
         np.minimum.at(lowest, self.same, self.targets)
         return np.asarray((highest == lowest)[self.same])
@@ -81,14 +81,14 @@ def find_extreme_row(rows: Array, same: Array, candidates: Array) -> Extreme | N
     return best
 
 
-def detect_row(problem: Problem, candidates: Array) -> Weights | None:
+def detect_row(problem: SignedRows, candidates: Array) -> Weights | None:
     """Return a unit that is on for one of some rows only."""
     found = find_extreme_row(problem.rows, problem.same, candidates)
     return None if found is None else (found.v, -(found.top + found.next) / 2)
 
 
 def correct_row(
-    problem: Problem, before: Array, inputs: Array, place: int, learnt: Weights
+    problem: SignedRows, before: Array, inputs: Array, place: int, learnt: Weights
 ) -> Weights:
     """Return better weights: those learnt, or of a unit that corrects one row (Gallant 1990).
 
@@ -105,7 +105,7 @@ def correct_row(
     return choose_better(learnt, (weights, -target * centre), inputs, problem.targets)
 
 
-def chain(problem: Problem, learn: Learn, pyramid: bool) -> Iterator[Unit]:
+def chain(problem: SignedRows, learn: Learn, pyramid: bool) -> Iterator[Unit]:
     """Each unit sees the row and the unit before, or all of them (Gallant 1990)."""
     rows, targets, _ = problem
     signals, layer = np.empty((len(rows), 0)), 0
@@ -119,7 +119,7 @@ def chain(problem: Problem, learn: Learn, pyramid: bool) -> Iterator[Unit]:
         layer += 1
 
 
-def upstart(problem: Problem, learn: Learn) -> Iterator[Unit]:
+def upstart(problem: SignedRows, learn: Learn) -> Iterator[Unit]:
     """Daughters turn a unit off where it is wrongly on, and on where wrongly off (Frean 1990)."""
     weights = learn(problem.rows, problem.targets)
     yield Unit(*weights, 0)
@@ -140,7 +140,7 @@ def upstart(problem: Problem, learn: Learn) -> Iterator[Unit]:
             count += 1
 
 
-def tiling(problem: Problem, learn: Learn) -> Iterator[Unit]:
+def tiling(problem: SignedRows, learn: Learn) -> Iterator[Unit]:
     """Layers whose outputs tell all rows of two classes apart, each with a master unit.
 
     Mézard & Nadal (1989). Ancillary units separate rows of two classes with the same outputs.
@@ -154,32 +154,32 @@ def tiling(problem: Problem, learn: Learn) -> Iterator[Unit]:
         yield Unit(*weights, layer)
         signals = apply_unit(weights, rows)[:, None]
         while True:
-            looks = np.unique(signals, axis=0, return_inverse=True)[1].reshape(-1)
-            mixed = find_mixed_group(looks, targets, usable)
+            groups = np.unique(signals, axis=0, return_inverse=True)[1].reshape(-1)
+            mixed = find_mixed_group(groups, targets, usable)
             if mixed is None:
                 break
             part = problem.select(mixed)
             sure = detect_row(part, np.arange(len(mixed)))
-            found = choose_parting(learn(part.rows, part.targets), sure, part.rows)
+            found = choose_dividing(learn(part.rows, part.targets), sure, part.rows)
             if found is None:
                 break
             yield Unit(*found, layer)
             signals = np.column_stack([signals, apply_unit(found, rows)])
         before, layer = signals[:, 0], layer + 1
-        problem = Problem(signals, targets, looks)
+        problem = SignedRows(signals, targets, groups)
 
 
-def find_mixed_group(looks: Array, targets: Array, usable: Array) -> Array | None:
+def find_mixed_group(groups: Array, targets: Array, usable: Array) -> Array | None:
     """Return the rows of the largest group with the same outputs and two classes."""
-    sizes = np.bincount(looks[usable], minlength=looks.max() + 1)
+    sizes = np.bincount(groups[usable], minlength=groups.max() + 1)
     for group in np.argsort(-sizes, kind="stable"):
-        mine = np.flatnonzero((looks == group) & usable)
+        mine = np.flatnonzero((groups == group) & usable)
         if len(np.unique(targets[mine])) == 2:
             return mine
     return None
 
 
-def choose_parting(one: Weights, other: Weights | None, rows: Array) -> Weights | None:
+def choose_dividing(one: Weights, other: Weights | None, rows: Array) -> Weights | None:
     """Return the first weights that are on for some rows and off for others."""
     for weights in (one, other):
         if weights is not None and len(np.unique(apply_unit(weights, rows))) == 2:
@@ -187,7 +187,7 @@ def choose_parting(one: Weights, other: Weights | None, rows: Array) -> Weights 
     return None
 
 
-def grow_units(name: str, problem: Problem, learn: Learn) -> Iterator[Unit]:
+def grow_units(name: str, problem: SignedRows, learn: Learn) -> Iterator[Unit]:
     """Yield the units of a network, as long as there are mistakes to correct."""
     if name == "upstart":
         return upstart(problem, learn)

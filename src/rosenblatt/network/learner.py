@@ -17,7 +17,7 @@ from ..learners.base import Learner
 from ..storage.model import Model
 from ..training.history import Epoch, merge_epochs
 from ..training.state import require
-from .growth import Problem, Weights, grow_units
+from .growth import SignedRows, Weights, grow_units
 from .state import Lift, NetworkState, Unit, compute_outputs, make_lift
 from .training import TRAININGS
 
@@ -126,7 +126,7 @@ class NetworkLearner(Learner):
         positive = [1] if len(self.classes) == 2 else range(len(self.classes))
         grown = []
         for number, known in zip(positive, self.networks or [[] for _ in positive], strict=True):
-            problem = Problem(rows, np.where(codes == number, 1.0, -1.0), same)
+            problem = SignedRows(rows, np.where(codes == number, 1.0, -1.0), same)
             report = None if progress is None else partial(progress, number)
             own_seed = seed + 1000 * number
             grown.append(grow_network(self.parameters, problem, held_out, known, own_seed, report))
@@ -154,7 +154,7 @@ class NetworkLearner(Learner):
 
 def grow_network(
     parameters: Mapping[str, Any],
-    problem: Problem,
+    problem: SignedRows,
     held_out: Array,
     known: Sequence[Unit],
     seed: int,
@@ -190,7 +190,7 @@ def grow_network(
             return unit.weights, unit.bias
         return train(rows, targets, parameters["max_iter"], own_seed)
 
-    def count_errors(some: Problem) -> int:
+    def count_errors(some: SignedRows) -> int:
         outputs, _ = compute_outputs(growth, units, some.rows)
         return int(np.count_nonzero(outputs != some.targets))
 

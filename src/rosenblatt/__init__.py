@@ -95,6 +95,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that the command line starts quickly."""
     if name in ("lab", "plots") and is_there(name):  # one can be called, one needs matplotlib
         return load_place(name)
+    if name == "PassiveAggressiveClassifier":  # scikit-learn's name, which it drops in 1.10
+        name = "PassiveAggressive"
     if name not in _ROOM_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = load_place(f"{_ROOM_OF[name]}:{name}")

@@ -73,3 +73,9 @@ def test_parameters_survive_clone_repr_and_pickle(name):
     assert not model.get_params().keys() & vars(kind).keys()
     with pytest.raises(TypeError, match="nonsense"):
         kind(nonsense=1)
+
+
+@pytest.mark.parametrize("name", ["shuffle", "tol", "penalty", "alpha"])
+def test_parameters_of_scikit_learn_get_a_hint(name):
+    with pytest.raises(TypeError, match=f"'{name}'; [a-zA-Z]"):
+        rosenblatt.Perceptron(**{name: 1})

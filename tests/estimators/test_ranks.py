@@ -123,7 +123,7 @@ def test_measured_errors_are_those_of_the_weights_at_the_end():
 def test_early_stopping_keeps_the_best_epoch_by_rank_error(capsys):
     X, y = make_ranks(400)
     model = PRank(early_stopping=2, max_iter=50, random_state=0, verbose=1)
-    model.fit(X[:300], y[:300], eval_set=(X[300:], y[300:]))
+    model.fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
     scores = [epoch.validation_score for epoch in model.history_]
     assert scores.index(max(scores)) == len(scores) - 3
     assert np.abs(model.predict(X[300:]) - y[300:]).mean() == pytest.approx(-max(scores))

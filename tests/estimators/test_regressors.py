@@ -50,7 +50,7 @@ def make_pair(name, **parameters):
 
 
 def assert_same(model, twin, tolerance=1e-9):
-    np.testing.assert_allclose(model.coef_, twin.coef_, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(model.coef_, np.ravel(twin.coef_), rtol=tolerance, atol=tolerance)
     np.testing.assert_allclose(model.intercept_, twin.intercept_, rtol=tolerance, atol=tolerance)
 
 
@@ -102,7 +102,7 @@ def test_updates_are_those_of_scikit_learn(loss, layout, bias):
             one = LAYOUTS[layout](X[row : row + 1]), y[row : row + 1]
             theirs.partial_fit(*one)
             ours.partial_fit(*one)
-            np.testing.assert_allclose(ours.coef_[0], theirs.coef_, rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
 
 
 # The bounds of the papers

@@ -1,4 +1,4 @@
-"""Early stopping by rows of one's own: eval_set of fit, and a validation file of train."""
+"""Early stopping by rows of one's own: X_val and y_val of fit, and a validation file of train."""
 
 import re
 
@@ -36,7 +36,9 @@ def files(tmp_path, rows):
 @pytest.mark.parametrize("kind", [Perceptron, AROW])
 def test_eval_set_decides_and_no_row_is_held_out(rows, kind):
     (X, y), held = rows
-    model = kind(early_stopping=True, random_state=0, max_iter=30).fit(X, y, eval_set=held)
+    model = kind(early_stopping=True, random_state=0, max_iter=30).fit(
+        X, y, X_val=held[0], y_val=held[1]
+    )
     assert model.history_[0].rows == len(y)
     best = max(epoch.validation_score for epoch in model.history_)
     assert model.score(*held) == pytest.approx(best)
@@ -48,7 +50,7 @@ def test_eval_set_decides_and_no_row_is_held_out(rows, kind):
 def test_every_metric_stops(rows, metric):
     (X, y), held = rows
     settings = {"early_stopping": True, "metric": metric, "random_state": 0, "max_iter": 30}
-    model = Perceptron(**settings).fit(X, y, eval_set=held)
+    model = Perceptron(**settings).fit(X, y, X_val=held[0], y_val=held[1])
     scores = [epoch.validation_score for epoch in model.history_]
     assert len(scores) == int(np.argmax(scores)) + 1 + 5
     many = Perceptron(**settings, multi_class="ovr").fit(X, y + (X[:, 1] > 0))
@@ -58,23 +60,23 @@ def test_every_metric_stops(rows, metric):
 def test_probabilities_are_calibrated_on_eval_set(rows):
     (X, y), held = rows
     model = Perceptron(early_stopping=True, calibrate=True, random_state=0)
-    chances = model.fit(X, y, eval_set=held).predict_proba(held[0])[:, 1]
+    chances = model.fit(X, y, X_val=held[0], y_val=held[1]).predict_proba(held[0])[:, 1]
     assert chances.mean() == pytest.approx(held[1].mean(), abs=0.15)
 
 
 def test_a_wrong_eval_set_is_refused_in_one_sentence(rows):
     (X, y), held = rows
     model = Perceptron(early_stopping=True)
-    with refused("eval-set-unused"):
-        Perceptron().fit(X, y, eval_set=held)
-    with refused("eval-set-form"):
-        model.fit(X, y, eval_set=held[0])
+    with refused("validation-unused"):
+        Perceptron().fit(X, y, X_val=held[0], y_val=held[1])
+    with refused("validation-form"):
+        model.fit(X, y, X_val=held[0])
     with refused("unknown-label"):
-        model.fit(X, y, eval_set=(held[0], held[1] + 7))
-    with pytest.raises(ValueError, match="eval_set: X has 4 features"):
-        model.fit(X, y, eval_set=(held[0][:, :4], held[1]))
-    with pytest.raises(ValueError, match="eval_set: X has 200 rows and y 3 labels"):
-        model.fit(X, y, eval_set=(held[0], held[1][:3]))
+        model.fit(X, y, X_val=held[0], y_val=held[1] + 7)
+    with pytest.raises(ValueError, match="X_val, y_val: X has 4 features"):
+        model.fit(X, y, X_val=held[0][:, :4], y_val=held[1])
+    with pytest.raises(ValueError, match="X_val, y_val: X has 200 rows and y 3 labels"):
+        model.fit(X, y, X_val=held[0], y_val=held[1][:3])
     assert not hasattr(model, "history_")
 
 
@@ -143,7 +145,7 @@ def test_epochs_name_the_metric(capsys, files, stop, metric, figure, end):
 def test_verbose_epochs_name_the_metric(capsys, rows):
     (X, y), held = rows
     settings = {"early_stopping": True, "verbose": 1, "random_state": 0, "max_iter": 3}
-    model = Perceptron(metric="log-loss", **settings).fit(X, y, eval_set=held)
+    model = Perceptron(metric="log-loss", **settings).fit(X, y, X_val=held[0], y_val=held[1])
     loss = -model.history_[0].validation_score
     assert f"held-out log loss {loss:.4f}\n" in capsys.readouterr().out
 
@@ -154,8 +156,8 @@ def test_an_eval_set_must_be_finite(rows, value, form):
     (X, y), (held, labels) = rows
     held[7, 2] = value
     with refused("not-finite", line=7, column=2) as caught:
-        Perceptron(early_stopping=True).fit(form(X), y, eval_set=(form(held), labels))
-    assert str(caught.value).startswith("eval_set: ")
+        Perceptron(early_stopping=True).fit(form(X), y, X_val=form(held), y_val=labels)
+    assert str(caught.value).startswith("X_val, y_val: ")
 
 
 @pytest.mark.parametrize("metric", ["auc", "average-precision"])
@@ -163,7 +165,7 @@ def test_rows_of_one_class_do_not_rank(rows, files, metric):
     (X, y), (held, labels) = rows
     model = Perceptron(early_stopping=True, metric=metric)
     with refused("metric-one-class"):
-        model.fit(X, y, eval_set=(held[labels == 1], labels[labels == 1]))
+        model.fit(X, y, X_val=held[labels == 1], y_val=labels[labels == 1])
     table = pandas.read_csv(files[1])
     with refused("metric-one-class"):
         rosenblatt.train(files[0], validation=table[table.label == 1], metric=metric)
@@ -215,9 +217,9 @@ def test_eval_set_decides_for_numbers_too(rows, kind):
     noise = np.random.default_rng(1).normal(size=500)
     y, wanted = X[:, 0] + noise[:300], held[:, 0] + noise[300:]
     model = kind(early_stopping=True, random_state=0, max_iter=30)
-    model.fit(X, y, eval_set=(held, wanted))
+    model.fit(X, y, X_val=held, y_val=wanted)
     assert model.history_[0].rows == len(y)
     best = max(epoch.validation_score for epoch in model.history_)
     assert model.score(held, wanted) == pytest.approx(best)
     with refused("not-finite"):
-        model.fit(X, y, eval_set=(held * np.nan, wanted))
+        model.fit(X, y, X_val=held * np.nan, y_val=wanted)

@@ -50,7 +50,7 @@ def covered(model, X, y, coverage):
 def test_sets_cover_new_rows_and_are_never_empty(y, coverage):
     """The coverage of held-out rows is beta-binomial: 0.1 % of seeds are below this bound."""
     model = PassiveAggressive(0.1, calibrate="conformal", random_state=0)
-    model.fit(X[:360], y[:360], eval_set=(X[360:600], y[360:600]))
+    model.fit(X[:360], y[:360], X_val=X[360:600], y_val=y[360:600])
     flags = model.predict_set(X[600:], coverage)
     assert flags.dtype == bool
     assert flags.shape == (600, len(model.classes_))
@@ -69,7 +69,7 @@ def test_sets_cover_new_rows_and_are_never_empty(y, coverage):
 @pytest.mark.parametrize("make", [PassiveAggressiveRegressor, Adaline])
 def test_intervals_cover_new_rows(make):
     model = make(calibrate="conformal", random_state=0)
-    model.fit(X[:360], NUMBERS[:360], eval_set=(X[360:600], NUMBERS[360:600]))
+    model.fit(X[:360], NUMBERS[:360], X_val=X[360:600], y_val=NUMBERS[360:600])
     low, high = model.predict_interval(X[600:], 0.9)
     inside = (low <= NUMBERS[600:]) & (NUMBERS[600:] <= high)
     assert inside.mean() >= 0.9 - 3.1 * (0.09 * (1 / 240 + 1 / 600)) ** 0.5
@@ -82,7 +82,7 @@ def test_coverage_over_many_draws_is_at_least_the_stated_one():
         order = np.random.default_rng(seed).permutation(len(X))
         learnt, held, new = order[:30], order[30:60], order[60:160]
         model = Perceptron(calibrate="conformal", max_iter=2, random_state=seed)
-        model.fit(X[learnt], Y3[learnt], eval_set=(X[held], Y3[held]))
+        model.fit(X[learnt], Y3[learnt], X_val=X[held], y_val=Y3[held])
         outside += np.count_nonzero(~covered(model, X[new], Y3[new], 0.8))
         rows += len(new)
     effective = 60 * 24  # rows of a draw share their threshold
@@ -196,7 +196,7 @@ def test_models_without_scores_refuse_and_say_how_to_train():
 
 
 def test_an_eval_set_is_what_sets_are_made_from():
-    model = Perceptron(calibrate="conformal").fit(X[:100], Y3[:100], eval_set=(X[100:], Y3[100:]))
+    model = Perceptron(calibrate="conformal").fit(X[:100], Y3[:100], X_val=X[100:], y_val=Y3[100:])
     assert len(kept(model)["scores"]) == 1100
     assert model.class_count_.sum() == 100
 

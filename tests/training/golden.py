@@ -223,7 +223,7 @@ def train(training: Training, layout: str, dtype: str) -> Any:
     if way == "weights":
         return model.fit(rows, y, sample_weight=weights)
     if way == "eval set":
-        return model.fit(rows[:48], y[:48], eval_set=(rows[48:], y[48:]))
+        return model.fit(rows[:48], y[:48], X_val=rows[48:], y_val=y[48:])
     if way == "initial":
         n_biases = {"two": 1, "numbers": 1}.get(training.target, 3)
         n_weights = 1 if training.target == "ranks" else n_biases

@@ -1,5 +1,6 @@
 """The base of all estimators: checks of rows, labels and parameters, fitted state, model files."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import update_wrapper
@@ -15,10 +16,12 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+import rosenblatt
+
 from ..data.labels import check_classes, count_classes, encode, make_labels, number_labels
 from ..data.rows import Array, check_structure, refuse_not_finite
 from ..data.weights import balance_running, class_weights, row_weights
-from ..parameters import CONFLICTS, Conflict, Parameter, check_parameters
+from ..parameters import CONFLICTS, Conflict, Parameter, ParameterError, check_parameters
 from ..storage.model import Model
 from ..training.history import Epoch
 from ..training.run import Run
@@ -42,6 +45,8 @@ if TYPE_CHECKING:  # scikit-learn has no types: with these, wrong parameters are
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin
 
+REFERENCE = "https://rosenblatt-learn.github.io/rosenblatt/reference/generated/rosenblatt."
+REFERENCE += "{estimator_name}.html"
 FLOATS = [np.dtype(np.float64), np.dtype(np.float32)]
 L = TypeVar("L")
 
@@ -59,6 +64,21 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
     _parameters: Mapping[str, Parameter]
     """The range of each parameter."""
     _conflicts: Sequence[Conflict] = CONFLICTS
+    _doc_link_module = "rosenblatt"
+    _doc_link_template = REFERENCE
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_rosenblatt_version": rosenblatt.__version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        version = state.pop("_rosenblatt_version", "unknown")
+        if version != rosenblatt.__version__:
+            warnings.warn(
+                f"A pickled {type(self).__name__} is of version {version} of rosenblatt, and this "
+                f"is {rosenblatt.__version__}; it may predict otherwise. Files of save do not.",
+                stacklevel=2,
+            )
+        self.__dict__.update(state)
 
     @property
     def n_mistakes_(self) -> int:
@@ -157,7 +177,10 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
 
     def _check_parameters(self, *where: str) -> None:
         """Raise ParameterError for parameters that are out of range or in conflict."""
-        check_parameters(self._values(), self._parameters, *where, conflicts=self._conflicts)
+        try:
+            check_parameters(self._values(), self._parameters, *where, conflicts=self._conflicts)
+        except ParameterError as error:
+            raise error.reword(f"{type(self).__name__}: {error}") from None
 
     def _values(self) -> dict[str, Any]:
         """Return the parameters by name, faster than ``get_params`` (40 microseconds)."""
@@ -436,7 +459,13 @@ def make_seed(random_state: Any) -> int:
     """Return the seed of the random orders; an integer is its own seed."""
     if isinstance(random_state, Integral) and 0 <= int(random_state) < 2**32:
         return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError:
+        raise ValueError(
+            "random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None; got "
+            f"{random_state!r}."
+        ) from None
 
 
 def is_equal(one: Array, other: Array) -> bool:

@@ -1,10 +1,23 @@
 """Constructors of estimators, made from annotated class attributes."""
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import wraps
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
+INSTEAD = {
+    "alpha": "FTRL has the penalties l1 and l2",
+    "average": 'use solution="average"',
+    "n_iter_no_change": "use early_stopping=N",
+    "n_jobs": "use joblib.parallel_config(n_jobs=N)",
+    "penalty": "FTRL has the penalties l1 and l2",
+    "shuffle": 'use order="fixed" for the order of the rows',
+    "tol": "a fit ends with an epoch without updates; early_stopping=True ends it earlier",
+    "validation_fraction": "early_stopping=True holds a tenth out, or give X_val and y_val to fit",
+}
+"""What to use for parameters of scikit-learn's linear models that have another name here."""
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
@@ -24,9 +37,24 @@ def estimator(cls: type[T]) -> type[T]:
     ordered = sorted(
         signature.parameters.values(), key=lambda each: (each.kind, each.name in inherited)
     )
+    made.__init__ = explain_unknown(made.__init__)
     made.__init__.__signature__ = signature.replace(parameters=ordered)
     made_class: type[T] = made
     return made_class
+
+
+def explain_unknown(construct: Callable[..., None]) -> Callable[..., None]:
+    """Return a constructor that says what to use for parameters that others have."""
+
+    @wraps(construct)
+    def construct_or_explain(self: Any, *args: Any, **options: Any) -> None:
+        try:
+            construct(self, *args, **options)
+        except TypeError as error:
+            hints = [hint for name, hint in INSTEAD.items() if f"'{name}'" in str(error)]
+            raise TypeError("; ".join([str(error), *hints])) from None
+
+    return construct_or_explain
 
 
 def positional(default: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
@@ -280,12 +280,17 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = tags.input_tags.sparse = True
-        tags.no_validation = True
+        tags.input_tags.string = tags.no_validation = True
+        tags.transformer_tags.preserves_dtype = []
         return tags
 
     def _open(self, X: Any) -> Reader:
         """Return a reader of a table: by the parameters, or by the recipe of the first batch."""
+        if issparse(X):
+            raise ValueError(
+                "Features are fitted to tables, and X is sparse; scale it by scikit-learn's "
+                "MaxAbsScaler, or give X.toarray()."
+            )
         options, table = self.get_params(deep=False), to_table(X)
         del options["compact"]
         if table is not None and table.column_names == [TEXT] and not hasattr(X, "columns"):

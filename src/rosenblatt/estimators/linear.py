@@ -35,7 +35,8 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         sample_weight: ArrayLike | None = None,
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
-        eval_set: tuple[Any, ArrayLike] | None = None,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
     ) -> Self:
         """Fit the model to rows and labels, until a pass is without mistakes or for ``max_iter``.
 
@@ -51,15 +52,16 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         coef_init, intercept_init : array-like, default=None
             Initial weights and biases, in the shapes of ``coef_`` and ``intercept_``; None starts
             at zero.
-        eval_set : tuple (X, y), default=None
-            Rows and labels for early stopping, instead of rows that are held out.
+        X_val, y_val : array-like, default=None
+            Rows and labels for early stopping, instead of rows that are held out. In a pipeline,
+            ``transform_input=["X_val"]`` transforms them as X.
 
         Returns
         -------
         self
             The fitted classifier.
         """
-        return self._fit(X, y, sample_weight, find_start(coef_init, intercept_init), eval_set)
+        return self._fit(X, y, sample_weight, find_start(coef_init, intercept_init), (X_val, y_val))
 
     def partial_fit(
         self,
@@ -70,8 +72,8 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
     ) -> Self:
         """Learn from a batch of rows once, in their order.
 
-        The model does not depend on how a stream of rows is cut into batches. After an error it is
-        unchanged. With ``class_weight="balanced"``, rows are weighted by the class counts so far.
+        The model does not depend on how a stream of rows is cut into batches; rows sorted by class
+        are learnt badly, so shuffle them before. After an error the model is unchanged. With ``class_weight="balanced"``, rows are weighted by the class counts so far.
         With ``calibrate=True``, probabilities are fitted to the scores that the last rows had
         before they were learnt; these do depend on the batches, and the first batch gives none.
         With ``calibrate="conformal"``, each row also adapts the prediction sets just before it is
@@ -182,6 +184,23 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             )
         return self._learner.calibration.probabilities(scores, self._learner.choose(scores))
 
+    @when_calibrated
+    def predict_log_proba(self, X: Any) -> Array:
+        """Predict the logarithms of the probabilities; only with ``calibrate=True``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The logarithms, in the order of ``classes_``.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     @when_conformal
     def predict_set(self, X: Any, coverage: float = 0.9) -> Array:
         """Predict for each row a set of classes that has the true one with a stated probability.
@@ -260,11 +279,6 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             )
         (state,) = learner.states
         return state.weights, float(state.bias[0]), learner.intercept_step
-
-    @property
-    def _textbook(self) -> bool:
-        """Whether every update adds the row itself, as the convergence theorem needs."""
-        return False
 
     def _score(self, X: Any) -> Array:
         scores = np.asarray(X @ self.coef_.T + self.intercept_)

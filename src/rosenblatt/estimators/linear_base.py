@@ -1,5 +1,6 @@
 """What linear classifiers and regressors share: checks, a training of all problems, weights."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 
 from ..data.rows import (
     Array,
@@ -28,7 +30,7 @@ from ..training.solutions import SOLUTIONS
 from .base import RowEstimator, make_seed, print_epoch, unchanged_by_errors
 from .constructors import estimator
 from .one_row import NamedColumns, make_first_row, make_row, refuse_to_grow
-from .validation import Validation, check_eval_set, hold_out
+from .validation import Validation, check_validation, hold_out
 
 Start = tuple[ArrayLike | None, ArrayLike | None]
 """The coefficients and intercepts to begin with; None for zeros."""
@@ -58,6 +60,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     _rule = PERCEPTRON
     _batches = False  # whether partial_fit was called last, so that the parameters are checked
     _plain = False  # whether the convergence theorem applies to the run
+    _textbook = False  # whether every update adds the row itself, as that theorem needs
     _columns = cast("NamedColumns | None", None)
     _grows = False  # whether learn_one began the model, so that it adds labels and names
 
@@ -91,12 +94,14 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         """The biases: one per class, or one for two classes or numbers."""
         return np.asarray(self._current().coefficients()[1])
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, start: Start | None, eval_set: Any) -> Self:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, start: Start | None, validation: tuple[Any, Any]
+    ) -> Self:
         """Fit the model, and return it."""
         self._check_parameters()
         continues = self.warm_start and self.__sklearn_is_fitted__()
         with unchanged_by_errors(self):
-            given = self._prepare(X, y, sample_weight, not continues, eval_set)
+            given = self._prepare(X, y, sample_weight, not continues, validation)
             if continues:
                 self._check_continued(given.classes, given.rows.codes.ndim == 2)
             from_here = continues and start is None
@@ -106,6 +111,15 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             unaided = not continues and sample_weight is None and start is None
             facts = self._describe_fit(given, unaided)
             self.take_over(learner, run.epochs, run.stop_reason, facts)
+        if run.stop_reason == "max_iter" and self._textbook and self.solution == "last":
+            warnings.warn(
+                f"{type(self).__name__} still made mistakes in the last of {self.n_iter_} epochs, "
+                "and predicts with the weights after the last row. Average the weights "
+                '(solution="average"), use early_stopping=True, or raise max_iter; '
+                "separability(X, y) decides whether more epochs can help.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         return self
 
     def _describe_fit(self, given: Prepared, unaided: bool) -> dict[str, Any]:
@@ -155,7 +169,12 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         return row_weights(codes, sample_weight, None)
 
     def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, reset: bool, eval_set: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        reset: bool,
+        validation: tuple[Any, Any] = (None, None),
     ) -> Prepared:
         """Check rows, labels and weights, and hold rows out."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
@@ -164,8 +183,8 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             refuse_not_finite(X)  # these may never look at some rows
         classes, codes = self._encode(y)
         seed, learnt, held = make_seed(self.random_state), None, None
-        if eval_set is not None:
-            held = check_eval_set(self, eval_set, classes, X.dtype)
+        if any(each is not None for each in validation):
+            held = check_validation(self, *validation, classes, X.dtype)
         elif holds_out:
             learnt, held = hold_out(self, X, codes, sample_weight, seed, classes)
         weights = self._weigh(classes, codes, sample_weight, learnt)

@@ -52,14 +52,14 @@ class Perceptron(LinearClassifier):
     early_stopping : bool or int, default=False
         Whether to hold out a tenth of the rows, stop when their metric has not improved for this
         number of epochs (True: 5), and use the best weights.
-        ``fit(X, y, eval_set=(X_val, y_val))`` uses other rows instead.
+        ``fit(X, y, X_val=…, y_val=…)`` uses other rows instead.
     calibrate : bool or "conformal", default=False
         Whether to fit probabilities for ``predict_proba``: a sigmoid of the score (Platt 1999), or
         a softmax for several classes. Weights and predictions do not change. ``fit`` scores each
         third of the rows by a model of the others, which takes three times as long, or with
         ``early_stopping`` uses the rows held out. ``partial_fit`` uses the scores that the last
         rows had before they were learnt. "conformal" always holds out a tenth of the
-        rows, or uses ``eval_set``, and keeps their scores for ``predict_set``.
+        rows, or uses ``X_val``, and keeps their scores for ``predict_set``.
     warm_start : bool, default=False
         Whether ``fit`` continues from the weights of the last fit.
     random_state : int, RandomState instance or None, default=None

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import rosenblatt
 
-from ..data.labels import LabelSets
+from ..data.labels import LabelSets, make_labels
 from ..data.targets import make_target
 from ..jobs.choose import choose_and_train
 from ..jobs.data import open_file
@@ -143,7 +143,9 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
         return self[-1].predict_interval(self[:-1].transform(X), coverage)
 
 
-def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any:
+def train(
+    data: Any, y: ArrayLike | None = None, *, listener: Listener | None = None, **options: Any
+) -> Any:
     """Train a model on a file or a table, with the defaults of ``rosenblatt train``.
 
     Parameters
@@ -151,6 +153,8 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     data : path, data frame, Arrow table, list of dicts or array
         The rows with their labels in a column, or a file of sentences with tags. Objects with an
         Arrow stream (DuckDB, polars) are accepted, too.
+    y : array-like, default=None
+        The label of each row, if ``data`` is rows in memory without them.
     listener : Listener, default=None
         Receives the events of training; None shows notices about the data as warnings.
     **options
@@ -201,6 +205,8 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         found = find_by_format(str(data), options.get("format"))
         if found is not None:
             return train_on_examples(str(data), listener, options)
+    if y is not None:
+        data, options["label"] = add_labels(data, y), "y"
     data, reading, job = make_job(data, options)
     notes = NoteCollector()
     reader = read(data, **reading, names=NAMES)
@@ -211,6 +217,17 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     model = choose_and_train(reader, job, frozenset(reading))
     notes.warn(3)
     return to_pipeline(model, str(reader.source.name))
+
+
+def add_labels(data: Any, y: ArrayLike) -> Any:
+    """Return rows in memory as a table with their labels in a last column, y."""
+    table = to_table(data)
+    if table is None or "y" in table.column_names:
+        raise ValueError("y goes with rows in memory that have no column y; use label=NAME.")
+    labels = make_labels(y)
+    if len(labels) != len(table):
+        raise ValueError(f"X has {len(table)} rows and y {len(labels)} labels; each row needs one.")
+    return table.append_column("y", [labels])
 
 
 def make_job(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any], FileJob]:

@@ -46,7 +46,8 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         sample_weight: ArrayLike | None = None,
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
-        eval_set: tuple[Any, ArrayLike] | None = None,
+        X_val: Any = None,
+        y_val: ArrayLike | None = None,
     ) -> Self:
         """Fit the model to rows and numbers, until a pass is without updates or for ``max_iter``.
 
@@ -60,15 +61,16 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
             Weights of the rows; they scale the updates. Rows of weight 0 are ignored.
         coef_init, intercept_init : array-like, default=None
             Initial weights and bias; None starts at zero.
-        eval_set : tuple (X, y), default=None
-            Rows and numbers for early stopping, instead of rows that are held out.
+        X_val, y_val : array-like, default=None
+            Rows and numbers for early stopping, instead of rows that are held out. In a pipeline,
+            ``transform_input=["X_val"]`` transforms them as X.
 
         Returns
         -------
         self
             The fitted regressor.
         """
-        self._fit(X, y, sample_weight, find_start(coef_init, intercept_init), eval_set)
+        self._fit(X, y, sample_weight, find_start(coef_init, intercept_init), (X_val, y_val))
         self._warn_of_small_steps(y)
         return self
 
@@ -163,10 +165,15 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         """
         return np.asarray(self._current().choose(self._score(X)))
 
+    @property
+    def coef_(self) -> Array:
+        """The weights, one for each column."""
+        return super().coef_[0]
+
     def _score(self, X: Any) -> Array:
         """Score rows, in the scale of the codes."""
         X = self._rows_to_score(X)
-        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
+        return np.asarray(X @ self.coef_ + self.intercept_[0])
 
     @when_conformal
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:
@@ -278,7 +285,7 @@ default="epsilon_insensitive"
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features)
+    coef_ : ndarray of shape (n_features,)
         The weights.
     intercept_ : ndarray of shape (1,)
         The bias.

@@ -1,4 +1,4 @@
-"""Rows by which early stopping decides: some that are held out, or those of ``eval_set``."""
+"""Rows by which early stopping decides: some that are held out, or ``X_val`` and ``y_val``."""
 
 import warnings
 from typing import Any, NamedTuple
@@ -35,20 +35,18 @@ def hold_out(
     return learnt, Validation(X[held], codes[held])
 
 
-def check_eval_set(model: Any, eval_set: Any, classes: Array, dtype: Any) -> Validation:
-    """Return the rows of ``eval_set``, checked against those to learn from."""
+def check_validation(model: Any, X_val: Any, y_val: Any, classes: Array, dtype: Any) -> Validation:
+    """Return the rows to validate with, checked against those to learn from."""
     if not model.early_stopping and model.calibrate != "conformal":
         raise ParameterError(
-            "eval_set is for early stopping and prediction sets; use early_stopping=True or "
+            "X_val is for early stopping and prediction sets; use early_stopping=True or "
             'calibrate="conformal", or leave it out.',
-            code="eval-set-unused",
+            code="validation-unused",
         )
-    if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
-        raise ParameterError(
-            "eval_set must be a tuple (X, y) of rows and their labels.", code="eval-set-form"
-        )
+    if X_val is None or y_val is None:
+        raise ParameterError("X_val and y_val need each other; give both.", code="validation-form")
     try:
-        X, y = model._check_rows(*eval_set, reset=False, dtype=dtype)
+        X, y = model._check_rows(X_val, y_val, reset=False, dtype=dtype)
         refuse_not_finite(X)
         codes, metric = model._number(y, classes), model._values().get("metric", "error")
         ranked = metric in RANKING
@@ -60,6 +58,6 @@ def check_eval_set(model: Any, eval_set: Any, classes: Array, dtype: Any) -> Val
             )
         return Validation(X, codes)
     except CodedError as error:
-        raise error.reword(f"eval_set: {error}") from None
+        raise error.reword(f"X_val, y_val: {error}") from None
     except ValueError as error:
-        raise ValueError(f"eval_set: {error}") from None
+        raise ValueError(f"X_val, y_val: {error}") from None

@@ -1,0 +1,159 @@
+"""Uses inside scikit-learn's ecosystem, each of our estimators beside scikit-learn's own."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.linear_model
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    cross_val_predict,
+    learning_curve,
+)
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+import rosenblatt
+from rosenblatt import PassiveAggressiveRegressor, Perceptron
+
+X, Y = make_classification(200, 8, random_state=0)
+OURS = Perceptron(random_state=0)
+THEIRS = sklearn.linear_model.Perceptron()
+
+USES = {
+    "pipeline": lambda model: make_pipeline(StandardScaler(), model).fit(X, Y).predict(X),
+    "search": lambda model: GridSearchCV(model, {"eta0": [1, 2]}, cv=2).fit(X, Y).predict(X),
+    "scores of folds": lambda model: cross_val_predict(model, X, Y, method="decision_function"),
+    "calibration": lambda model: CalibratedClassifierCV(model, cv=2).fit(X, Y).predict(X),
+    "threshold": lambda model: FixedThresholdClassifier(model, threshold=1.0).fit(X, Y).predict(X),
+    "one-vs-one": lambda model: OneVsOneClassifier(model).fit(X, Y).predict(X),
+    "one-vs-rest": lambda model: OneVsRestClassifier(model).fit(X, Y).predict(X),
+    "several outputs": lambda model: (
+        MultiOutputClassifier(model).fit(X, np.c_[Y, 1 - Y]).predict(X)[:, 0]
+    ),
+    "chain": lambda model: ClassifierChain(model).fit(X, np.c_[Y, 1 - Y]).predict(X)[:, 0],
+    "bagging": lambda model: BaggingClassifier(model, 3, random_state=0).fit(X, Y).predict(X),
+    "vote": lambda model: VotingClassifier([("one", model)]).fit(X, Y).predict(X),
+    "stack": lambda model: StackingClassifier([("one", model)], cv=2).fit(X, Y).predict(X),
+    "selection": lambda model: SelectFromModel(model).fit_transform(X, Y)[:, 0],
+    "elimination": lambda model: RFE(model, n_features_to_select=3).fit(X, Y).predict(X),
+    "importances": lambda model: np.tile(
+        permutation_importance(model.fit(X, Y), X, Y, n_repeats=1).importances_mean, 25
+    ),
+    "learning curve": lambda model: np.tile(learning_curve(model, X, Y, cv=2)[1][0], 100),
+    "pickle": lambda model: pickle.loads(pickle.dumps(model.fit(X, Y))).predict(X),
+    "frame": lambda model: (
+        model.fit(pd.DataFrame(X).add_prefix("c"), Y).score(pd.DataFrame(X).add_prefix("c"), Y)
+        * np.ones(len(X))
+    ),
+    "weights": lambda model: model.fit(X, Y, sample_weight=np.ones(len(X))).predict(X),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_use_works_with_ours_as_with_theirs(use):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        ours, theirs = (USES[use](clone(model)) for model in (OURS, THEIRS))
+    assert np.shape(ours) == np.shape(theirs)
+    assert np.isfinite(ours).all()
+
+
+def test_a_fit_that_still_makes_mistakes_warns():
+    noisy = np.where(np.arange(len(Y)) % 9 == 0, 1 - Y, Y)
+    with pytest.warns(ConvergenceWarning, match="in the last of 100 epochs"):
+        clone(OURS).fit(X, noisy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(OURS).set_params(solution="average").fit(X, noisy)
+        clone(OURS).fit(X, X[:, 0] > 0)
+
+
+def test_validation_rows_pass_through_a_pipeline():
+    model = Pipeline(
+        [("scale", StandardScaler()), ("model", Perceptron(early_stopping=3, random_state=0))],
+        transform_input=["X_val"],
+    )
+    with_rows = {"X_val": True, "y_val": True}
+    with sklearn.config_context(enable_metadata_routing=True):
+        model.steps[-1][1].set_fit_request(**with_rows)
+        model.fit(X[:150], Y[:150], X_val=X[150:], y_val=Y[150:])
+    assert model.score(X[150:], Y[150:]) == max(e.validation_score for e in model[-1].history_)
+
+
+def test_another_version_of_a_pickle_is_named(monkeypatch):
+    pickled = pickle.dumps(clone(OURS).fit(X, Y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pickle.loads(pickled)
+    monkeypatch.setattr(rosenblatt, "__version__", "99.0")
+    with pytest.warns(UserWarning, match=r"version .* of rosenblatt, and this is 99\.0"):
+        assert pickle.loads(pickled).predict(X).shape == Y.shape
+
+
+def test_logarithms_of_probabilities():
+    model = Perceptron(calibrate=True, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_log_proba(X), np.log(model.predict_proba(X)))
+
+
+def test_weights_of_a_regressor_are_one_per_column():
+    model = PassiveAggressiveRegressor(random_state=0).fit(X, X[:, 0])
+    assert pd.Series(model.coef_, index=range(8)).shape == (8,)
+
+
+def test_the_page_of_an_estimator_links_its_documentation():
+    page = OURS._repr_html_()
+    assert "reference/generated/rosenblatt.Perceptron.html" in page
+    assert page.count("param-doc") > 18
+
+
+def test_errors_name_the_estimator_and_the_parameter():
+    with pytest.raises(ValueError, match=r"^Perceptron: max_iter must be"):
+        Perceptron(max_iter=0).fit(X, Y)
+    for seed in (-1, np.random.default_rng(0)):
+        with pytest.raises(ValueError, match=r"^random_state must be"):
+            Perceptron(random_state=seed).fit(X, Y)
+
+
+def test_the_name_that_scikit_learn_drops():
+    assert rosenblatt.PassiveAggressiveClassifier is rosenblatt.PassiveAggressive
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, lambda X: X.tolist()])
+def test_rows_and_labels_train_in_one_call(form):
+    model = rosenblatt.train(form(X), Y)
+    assert (model.predict(form(X)) == Y).mean() > 0.8
+    with pytest.raises(ValueError, match="200 rows and y 3 labels"):
+        rosenblatt.train(form(X), Y[:3])
+
+
+def test_features_keep_the_contract():
+    with pytest.raises(ValueError, match="X is sparse"):
+        rosenblatt.Features().fit(csr_array(X))
+    found = check_estimator(rosenblatt.Features(), on_skip=None, on_fail=None)
+    failed = {each["check_name"] for each in found if each["status"] == "failed"}
+    assert failed <= {"check_fit_score_takes_y"}  # partial_fit after fit is refused
+
+
+@pytest.mark.parametrize("name", ["Perceptron", "AROW", "FTRL", "KernelPerceptron"])
+def test_skops_stores_plain_state(name):
+    skops = pytest.importorskip("skops.io")
+    model = getattr(rosenblatt, name)(random_state=0).fit(X, Y)
+    stored = skops.dumps(model)
+    unknown = skops.get_untrusted_types(data=stored)
+    assert all(each.startswith("rosenblatt.") for each in unknown)
+    np.testing.assert_array_equal(skops.loads(stored, trusted=unknown).predict(X), model.predict(X))

@@ -73,7 +73,8 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         """Learn from a batch of rows once, in their order.
 
         The model does not depend on how a stream of rows is cut into batches; rows sorted by class
-        are learnt badly, so shuffle them before. After an error the model is unchanged. With ``class_weight="balanced"``, rows are weighted by the class counts so far.
+        are learnt badly, so shuffle them before. After an error the model is unchanged. With
+        ``class_weight="balanced"``, rows are weighted by the class counts so far.
         With ``calibrate=True``, probabilities are fitted to the scores that the last rows had
         before they were learnt; these do depend on the batches, and the first batch gives none.
         With ``calibrate="conformal"``, each row also adapts the prediction sets just before it is
@@ -199,7 +200,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             The logarithms, in the order of ``classes_``.
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.asarray(np.log(self.predict_proba(X)))
 
     @when_conformal
     def predict_set(self, X: Any, coverage: float = 0.9) -> Array:

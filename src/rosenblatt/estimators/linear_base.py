@@ -60,7 +60,6 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     _rule = PERCEPTRON
     _batches = False  # whether partial_fit was called last, so that the parameters are checked
     _plain = False  # whether the convergence theorem applies to the run
-    _textbook = False  # whether every update adds the row itself, as that theorem needs
     _columns = cast("NamedColumns | None", None)
     _grows = False  # whether learn_one began the model, so that it adds labels and names
 
@@ -83,6 +82,11 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         rule = RULE_NAMES.get(cls.__name__)
         if rule is not None and "_rule" not in vars(cls):
             cls._parameters, cls._rule = RULE_TABLE[rule].parameters, RULES[rule]
+
+    @property
+    def _textbook(self) -> bool:
+        """Whether every update adds the row itself, as the convergence theorem needs."""
+        return False
 
     @property
     def coef_(self) -> Array:

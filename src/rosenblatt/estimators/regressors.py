@@ -168,7 +168,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     @property
     def coef_(self) -> Array:
         """The weights, one for each column."""
-        return super().coef_[0]
+        return np.asarray(super().coef_[0])
 
     def _score(self, X: Any) -> Array:
         """Score rows, in the scale of the codes."""

@@ -1,5 +1,6 @@
 """`train --form`: the pages' algorithms in the shell."""
 
+import gzip
 import json
 
 import pytest
@@ -74,6 +75,32 @@ def test_a_file_of_labels_alone_moves_the_bias(capsys, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("1\n-1\n", [1, -1]),
+        ("y\n1\n-1\n1\n", [1, -1, 1]),
+        ("\ufeffhow\ngood\nvery bad\n\ngood\n", [-1, 1, -1]),
+        ('"good"\n"bad"\n"good"\n', [1, -1, 1]),
+        ("9\n10\n9\n", [-1, 1, -1]),
+    ],
+)
+@pytest.mark.parametrize("opened", [open, gzip.open])
+def test_each_label_of_a_file_of_labels_is_a_row(capsys, tmp_path, text, labels, opened):
+    path = tmp_path / ("labels.csv" if opened is open else "labels.csv.gz")
+    with opened(path, "wt", encoding="utf-8") as file:
+        file.write(text)
+    _, out, err = run(capsys, "train", path, "--form", "004", "--epochs", 1, "--steps")
+    assert f"{path} is taken as the labels ({len(labels)} rows)" in " ".join(err.split())
+    made = [line.split() for line in out.splitlines() if line.startswith("epoch 1 ")]
+    bias, expected = 0, []
+    for row, label in enumerate(labels, 1):
+        if label * bias <= 0:
+            bias += label
+            expected.append((str(row), f"{label:+}"))
+    assert [(words[3], words[6]) for words in made] == expected
+
+
 def test_a_sparse_file_is_learnt_as_it_is_written(capsys, tmp_path):
     path = tmp_path / "two.svm"
     path.write_text("1 1:2 3:1\n-1 2:3\n")
@@ -86,6 +113,7 @@ def test_a_sparse_file_is_learnt_as_it_is_written(capsys, tmp_path):
     [
         (["--balanced"], "leave --balanced out"),
         (["--set", "degree=4"], "41,664 triples and 635,376 products of 4: 679,120 features"),
+        (["--set", "degree=3"], "43,744 features of 1,797 rows, and a form takes at most"),
         (["--set", "margin=1"], "There is no parameter margin"),
         (["--set", "degree=many"], "degree must be a whole number from 1 up"),
         (["--set", "exact=perhaps"], "exact must be True or False"),

@@ -1,16 +1,17 @@
 """``train --form``: the algorithm of a page of the textbook, update by update."""
 
+import csv
+import io
 from collections.abc import Iterator
 from dataclasses import fields
 from math import comb
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..parameters import Parameter
 from ..parameters.conflicts import check_ranges
 from ..parameters.tables import count as whole, flag
 from .commands import CommandError
-from .data import Drawable, SetOptions, read_rows
+from .data import Drawable, SetOptions, print_note, read_rows
 from .format import count, join_words, plain
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ SETTINGS = {
 }
 """What ``--set`` takes with ``--form``, beside the parameters of the perceptron."""
 TAKEN = {"form", "verbose", "label", "format", "no_header", "epochs", "seed", "set", "json"}
-MOST_COLUMNS = 100_000
 
 
 def train_by_form(data: str, options: "TrainOptions") -> None:
@@ -72,23 +72,43 @@ def read_numbers(data: str, options: "TrainOptions") -> Drawable:
     try:
         return read_rows(data, given, exact=True)
     except ValueError as error:
-        if getattr(error, "code", "") != "one-column":
+        if getattr(error, "code", "") != "one-column" or data == "-":
             raise
-    lines = Path(data).read_text("utf-8").split()[not options.no_header :]
-    return Drawable(np.zeros((len(lines), 0)), np.array(lines), {})
+    labels = read_labels(data, options.no_header)
+    try:
+        y = np.array(labels, np.int64)
+    except ValueError:
+        y = np.array(labels)
+    return Drawable(np.zeros((len(labels), 0)), y, {})
+
+
+def read_labels(data: str, no_header: bool) -> list[str]:
+    """The cells of a file with one column, whose first may be its name."""
+    from ..reading.sources import Source
+    from ..reading.spellings import is_number
+
+    with Source(data).open() as stream, io.TextIOWrapper(stream, "utf-8-sig") as lines:
+        first, *labels = [row[0].strip() for row in csv.reader(lines) if row]
+    if no_header or first in labels or is_number(first):
+        labels = [first, *labels]
+    print_note(f"The only column of {data} is taken as the labels ({count(len(labels), 'row')}).")
+    return labels
 
 
 def add_products(rows: Drawable, degree: int) -> tuple[Any, str]:
     """Add the products of up to ``degree`` different columns; also say how many there are."""
+    from ..theory.forms import MOST_NUMBERS
+
     X, width = rows.X, rows.X.shape[1]
     names = {1: "column", 2: "pair", 3: "triple"}
     counts = {k: comb(width, k) for k in range(1, degree + 1)}
     listed = [count(n, names.get(k, "product")) + f" of {k}" * (k > 3) for k, n in counts.items()]
     total = sum(counts.values())
     said = f"{join_words(listed, 'and')}: {count(total, 'feature')}" if degree > 1 else listed[0]
-    if total > MOST_COLUMNS:
+    if total * X.shape[0] > MOST_NUMBERS:
         raise CommandError(
-            f"{said}, and a form takes at most {MOST_COLUMNS:,}; choose a lower degree."
+            f"{said} of {count(X.shape[0], 'row')}, and a form takes at most {MOST_NUMBERS:,} "
+            "numbers; choose a lower degree or fewer rows."
         )
     if degree == 1:
         return X, said

@@ -54,7 +54,7 @@ class TextProfile(TableProfile):
         names = self.columns
         if len(names) == 1 and requested.label is not False and options.new:
             what = f"has only one column, {names.names[0][:40]!r}; separate cells by {self.usual!r}"
-            what += "; labels alone train only a bias (--form 004, train_form)"
+            what += "; labels alone train only a bias (form 004)"
             raise file_error("one-column", names.source, what)
         recipe, notices = self.complete(make_recipe(requested, "table", names.source), options)
         if not options.new:

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from measure import find_best, milliseconds, options, ratio, table, write_table
+from measure import find_best, milliseconds, options, ratio, table
 from sklearn.datasets import load_iris
 from sklearn.linear_model import PassiveAggressiveClassifier, Perceptron as Peer
 from threadpoolctl import threadpool_limits
@@ -137,9 +137,7 @@ def main() -> None:
         find_best(lambda: Peer().fit(*iris), 200),
         "1x",
     )
-    table(*rows)
-    if chosen.write:
-        write_table("epochs", *rows)
+    table(*rows, keep="epochs" if chosen.write else "")
     print(
         f"\nIn file order the epoch takes {in_order / one_core:.2f} times X @ w on one core"
         f" ({in_order / all_cores:.2f} on all cores); asked: at most 1.7."

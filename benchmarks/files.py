@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from measure import find_best, parser, ratio, table, write_table
+from measure import find_best, parser, ratio, table
 from sklearn.datasets import load_svmlight_file
 
 from rosenblatt import read, train
@@ -247,9 +247,7 @@ def main() -> None:
             print("Without Vowpal Wabbit: pip install vowpalwabbit to compare with it.")
         else:
             rows += against_vw(folder, svm, vw, 3 if chosen.quick else 10)
-    table(*rows)
-    if chosen.write:
-        write_table("files", *rows)
+    table(*rows, keep="files" if chosen.write else "")
 
 
 if __name__ == "__main__":

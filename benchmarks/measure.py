@@ -38,19 +38,16 @@ def find_best(run: Callable[[], Any], times: int = 5) -> float:
     return min(seconds)
 
 
-def table(*rows: tuple[str, ...]) -> None:
-    """Print rows of text in columns."""
+def table(*rows: tuple[str, ...], keep: str = "") -> None:
+    """Print rows of text in columns; ``keep`` names a file for the pages with their figures."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         print("  ".join(cells).rstrip())
-
-
-def write_table(name: str, *rows: tuple[str, ...]) -> None:
-    """Keep a table for the pages that name its figures."""
-    path = Path(__file__).parent / "results" / f"{name}.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
+    if keep:
+        path = Path(__file__).parent / "results" / f"{keep}.csv"
+        with path.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def ratio(ours: float, theirs: float) -> str:

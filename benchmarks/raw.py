@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas
-from measure import parser, table, write_table
+from measure import parser, table
 from scipy.sparse import csr_array
 from sklearn import datasets
 from sklearn.compose import make_column_transformer
@@ -283,13 +283,11 @@ def main() -> None:
         sys.stdout.flush()
         if len(figures) == len(methods):
             complete.append(figures)
-    print(f"\nMeans over {len(complete)} sets with figures of all methods")
+    print(f"\nAll sets, and means over the {len(complete)} with figures of all methods")
     for method in methods:
         means, spread = (np.mean([one[method][k] for one in complete], axis=0) for k in (0, 1))
         rows.append(("mean", method, *format_figures(means, spread)))
-    table(HEADS, *rows[-len(methods) :])
-    if chosen.write:
-        write_table("raw", *rows)
+    table(*rows, keep="raw" if chosen.write else "")
 
 
 if __name__ == "__main__":

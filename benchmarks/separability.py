@@ -9,7 +9,7 @@ from pathlib import Path
 import numba
 import numpy as np
 from epochs import with_margin
-from measure import options, ratio, table, write_table
+from measure import options, ratio, table
 from scipy.optimize import linprog
 from sklearn.datasets import load_breast_cancer, load_iris, load_svmlight_file
 from sklearn.linear_model import Perceptron as Peer
@@ -46,7 +46,7 @@ def timed(run: object, *data: np.ndarray) -> tuple[float, object]:
     return time.perf_counter() - start, found
 
 
-def against_linear_program(sizes: list[int]) -> list[tuple[str, ...]]:
+def against_linear_program(sizes: list[int], keep: str) -> None:
     """Compare verdicts with those of a linear program."""
     rows = [("rows x 20", "verdict, verified", "ours", "HiGHS", "ratio", "asked")]
     separability(*unit_rows(100))
@@ -61,8 +61,7 @@ def against_linear_program(sizes: list[int]) -> list[tuple[str, ...]]:
             name = type(verdict).__name__
             cells = (f"{ours:.3f} s", f"{peer:.2f} s", ratio(ours, peer), asked[separable][k])
             rows.append((f"{n:,}", name, *cells))
-    table(*rows)
-    return rows
+    table(*rows, keep=keep)
 
 
 def busy(run: object, *data: np.ndarray) -> tuple[float, object]:
@@ -217,9 +216,8 @@ def main() -> None:
     if chosen.candidates:
         candidates(500 if chosen.quick else 2_000)
         return
-    rows = against_linear_program([5_000, 20_000] if chosen.quick else [20_000, 1_000_000])
-    if chosen.write:
-        write_table("separability", *rows)
+    sizes = [5_000, 20_000] if chosen.quick else [20_000, 1_000_000]
+    against_linear_program(sizes, "separability" if chosen.write else "")
     print()
     verdicts(Path("-") if chosen.quick else chosen.data)
     print()

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from measure import parser, table, write_table
+from measure import parser, table
 from sklearn.feature_extraction.text import CountVectorizer
 
 csv.field_size_limit(sys.maxsize)
@@ -142,9 +142,7 @@ def main() -> None:
             for method in METHODS:
                 error, cpu = measure(method, train, test, chosen.tune)
                 results.append((what, method, f"{error:.2f}", f"{cpu:.1f}"))
-    table(*results)
-    if chosen.write:
-        write_table("texts", *results)
+    table(*results, keep="texts" if chosen.write else "")
 
 
 if __name__ == "__main__":

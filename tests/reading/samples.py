@@ -4,6 +4,8 @@ import bz2
 import gzip
 import itertools
 import lzma
+import os
+import threading
 from contextlib import contextmanager
 
 import numpy as np
@@ -20,6 +22,22 @@ from ..reference import hash_bytes, mix_bits
 def read(path, **options):
     """A reader that leaves numbers as the file has them."""
     return reader.read(path, **({} if "features" in options else {"scale": "none"}) | options)
+
+
+@contextmanager
+def piped(data):
+    """A pipe that gives some bytes."""
+    end, start = os.pipe()
+    writer = threading.Thread(target=lambda: (os.write(start, data), os.close(start)))
+    writer.start()
+    with open(end, "rb") as pipe:
+        yield pipe
+    writer.join()
+
+
+def readers_threads():
+    """The threads of readers that have not ended."""
+    return [each for each in threading.enumerate() if each.name.startswith("rosenblatt")]
 
 
 def notices(reader):

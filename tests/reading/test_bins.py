@@ -8,6 +8,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from hypothesis import given, settings, strategies as st
+from sklearn.datasets import dump_svmlight_file
 
 import rosenblatt
 from rosenblatt import Features
@@ -40,15 +41,6 @@ def make_table(n=400, seed=0):
 def load_learner(path):
     """The learner of a model file."""
     return make_learner(load_model(path), path)
-
-
-def write_svmlight(path, X, y, first=1):
-    """Write the numbers that are not 0."""
-    lines = []
-    for label, row in zip(y, X, strict=True):
-        told = " ".join(f"{j + first}:{value!r}" for j, value in enumerate(row.tolist()) if value)
-        lines.append(f"{label} {told}\n")
-    path.write_text("".join(lines))
 
 
 @settings(deadline=None)
@@ -138,7 +130,7 @@ def test_svmlight_has_pairs_of_scaled_numbers(tmp_path):
     random = np.random.default_rng(1)
     X = random.normal(size=(200, 3)) * [1, 1, 1000]
     path = tmp_path / "rows.svm"
-    write_svmlight(path, X, (X[:, 0] * X[:, 1] > 0).astype(int))
+    dump_svmlight_file(X, (X[:, 0] * X[:, 1] > 0).astype(int), str(path), zero_based=False)
     found, _ = read_matrix(read(path, pairs=True))
     size = np.abs(X).max(axis=0)
     np.testing.assert_allclose(found[:, :3].toarray(), X / size, rtol=1e-5)
@@ -148,18 +140,13 @@ def test_svmlight_has_pairs_of_scaled_numbers(tmp_path):
     np.testing.assert_allclose(sorted(first.data[first.indices > 2]), products, rtol=1e-4)
     with pytest.warns(UserWarning, match="sizes of columns differ"):
         model = rosenblatt.train(path, pairs=True)
-    assert model.score(*read_plain(path)) > 0.9
+    assert model.score(str(path), read_matrix(read(path))[1]) > 0.9
     line = path.read_text().splitlines()[0].partition(" ")[2]
     rosenblatt.save(model, tmp_path / "model")
     maker = make_row_maker(load_learner(tmp_path / "model"))
     np.testing.assert_array_equal(
         maker.batch([line], False, maker.new_parser([line], False, 0)).X.toarray(), first.toarray()
     )
-
-
-def read_plain(path):
-    """The path itself and its labels: the pipeline reads the path."""
-    return str(path), read_matrix(read(path))[1]
 
 
 def test_features_have_bins_in_batches_too():
@@ -200,8 +187,3 @@ def test_too_many_pairs_are_refused_and_many_are_noted():
     few = [{name: row[name] for name in [*list(row)[:200], "y"]} for row in rows]
     notes = [note.sentence for note in read(few, label="y", pairs=True).notices]
     assert any("19,900 products" in note for note in notes)
-
-
-def test_a_cross_that_is_no_pair_of_names_is_refused():
-    with refused("out-of-range"):
-        read([{"a": 1, "b": 2, "y": "p"}, {"a": 2, "b": 1, "y": "q"}], cross=[["a", "b"]])

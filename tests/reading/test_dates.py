@@ -234,15 +234,11 @@ def test_a_day_that_does_not_exist_is_no_date(good, odd):
         list(read([{"when": odd, "y": 1}], features=model))
 
 
-def seconds(count, step):
-    start = datetime.datetime(2024, 5, 17, 8, 30)
-    return [start + k * datetime.timedelta(seconds=step) for k in range(count)]
-
-
 @pytest.mark.parametrize("step", [1, 0.01])
 @pytest.mark.parametrize("form", ["iso", "datetime", "csv"])
 def test_times_within_a_minute_differ(write, step, form):
-    times = seconds(60, step)
+    start = datetime.datetime(2024, 5, 17, 8, 30)
+    times = [start + k * datetime.timedelta(seconds=step) for k in range(60)]
     frame = pd.DataFrame({"when": times, "y": [int(k >= 30) for k in range(60)]})
     if form == "iso":
         frame["when"] = [time.isoformat() for time in times]

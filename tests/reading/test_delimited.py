@@ -64,13 +64,9 @@ def test_missing_numbers_and_blank_lines():
     reader = read(io.BytesIO(text.encode()), format="csv")
     assert whole(reader) == ([0, 1, 1, 1], [], [[1, 0], [0, 0], [3, 4], [0, 0]])
     assert notices(reader) == ["missing-zero"]
-    words = (
-        text.replace(" nan", "nan")
-        .replace(",y", ",c,y")
-        .replace(",0\n", ",red,A\n")
-        .replace(",1", ",,B")
-    )
-    _, _, rows = whole(read(io.BytesIO(words.encode()), format="csv"))
+    for old, new in (" nan", "nan"), (",y", ",c,y"), (",0\n", ",red,A\n"), (",1", ",,B"):
+        text = text.replace(old, new)
+    _, _, rows = whole(read(io.BytesIO(text.encode()), format="csv"))
     a, b, red = number("a"), number("b"), category("c", "red")
     assert rows == [[(a, 1), (red, 1)], [], [(a, 3), (b, 4)], []]
 
@@ -85,12 +81,8 @@ def test_cells_of_several_labels(batch_bytes, column):
     text = text if column == "b" else text.replace("2\n", "dark\n")
     options = {"format": "csv", "label": "tags", "labels_separator": ";"}
     reader = read(io.BytesIO(text.encode()), batch_bytes=batch_bytes, **options)
-    assert [row for batch in reader for row in batch.y] == [
-        ("red", "green"),
-        (),
-        ("blue", "red", "red"),
-        ("green",),
-    ]
+    expected = [("red", "green"), (), ("blue", "red", "red"), ("green",)]
+    assert [row for batch in reader for row in batch.y] == expected
     assert reader.hashed == (column == "c")
     (batch,) = read(io.BytesIO(b"b,c,a\n1,2,3\n"), format="csv", features=reader.features())
     assert batch.labels is None
@@ -167,14 +159,8 @@ def test_cells_longer_than_a_block_of_arrow_are_read(write):
 
 
 def test_character_grams_and_names():
-    reader = read(
-        io.BytesIO(b"text,y\nAb a,1\n"),
-        format="csv",
-        text=["text"],
-        ngrams=(2, 3),
-        characters=True,
-        names=20,
-    )
+    options = {"text": ["text"], "ngrams": (2, 3), "characters": True, "names": 20}
+    reader = read(io.BytesIO(b"text,y\nAb a,1\n"), format="csv", **options)
     _, _, (row,) = whole(reader)
     names = [name.removeprefix("text=") for name in reader.names.values()]
     assert len(row) == len(names) == 8  # " A" is twice in the text

@@ -115,11 +115,14 @@ def test_lines_that_arrow_cannot_read_are_named_or_left_out(bad, place):
         assert (len(whole(reader)[0]), reader.bad) == (20, 1)
 
 
-def test_a_long_number_in_a_list_of_labels_is_named(monkeypatch):
+def test_a_late_label_of_another_type_is_named(monkeypatch):
     monkeypatch.setattr(jsonlines, "SAMPLE", 100)
     text = lines([{"tags": [1, 2], "a": 1}] * 30) + b'{"tags": [1%s], "a": 2}\n' % (b"0" * 30)
     with refused("json", line=31, column="tags"):
         list(read(io.BytesIO(text), format="jsonl", label="tags"))
+    text = lines([{"ok": i > 15, "a": 1} for i in range(30)]) + b'{"ok": "no", "a": 2}\n'
+    with refused("json", line=31, column="ok"):
+        list(read(io.BytesIO(text), format="jsonl", label="ok"))
 
 
 def test_words_that_mean_missing_are_missing_numbers():

@@ -10,7 +10,7 @@ import pytest
 from rosenblatt.reading.label import count_cells, holds_classes
 from rosenblatt.reading.reader import read_with_restart
 
-from .samples import notices, read, refused, whole
+from .samples import notices, piped, read, refused, whole
 
 RANDOM = np.random.default_rng(0)
 N = 300
@@ -108,13 +108,11 @@ def test_another_column_that_may_be_the_label_is_noted(write):
         reader = read(path)
         assert (reader.features()["label"], notices(reader)) == ("target", ["label-near"])
     first = pd.DataFrame({"party": ["d", "r"] * 60, "n": range(120), "grade": [*range(8)] * 15})
-    reader = read(write("f.csv", first.to_csv(index=False)))
-    assert reader.features()["label"] == "grade"
-    assert notices(reader)[:2] == ["label-order", "label-near"]
-    assert "label-order" not in notices(
-        read(write("f.csv", first.to_csv(index=False)), numbers=False)
-    )
-    assert "label-near" not in notices(read(write("f.csv", first.to_csv(index=False)), label=-1))
+    path = write("f.csv", first.to_csv(index=False))
+    assert read(path).features()["label"] == "grade"
+    assert notices(read(path))[:2] == ["label-order", "label-near"]
+    assert "label-order" not in notices(read(path, numbers=False))
+    assert "label-near" not in notices(read(path, label=-1))
 
 
 @pytest.mark.parametrize(
@@ -161,9 +159,8 @@ def test_words_that_mean_missing_are_no_labels(write):
         reader = read(path)
         assert {*whole(reader)[0]} == {"no", "yes", "No", "-", "None"}
         noted = [one.sentence for one in reader.notices if one.kind == "label"]
-        assert [one.code for one in reader.notices if one.kind == "label"] == [
-            "label-alike", "label-na", "label-missing",
-        ]  # fmt: skip
+        found = [one.code for one in reader.notices if one.kind == "label"]
+        assert found == ["label-alike", "label-na", "label-missing"]
         assert "'no', 'No'" in noted[0]
         assert "'NA'" in noted[1]
 
@@ -195,13 +192,9 @@ def test_a_late_label_with_leading_zeros_is_not_merged(write, row):
 
 
 def test_a_pipe_cannot_be_read_again_for_a_late_label():
-    class Pipe(io.BytesIO):
-        def seekable(self):
-            return False
-
     text = "\n".join([f"{j % 7},{j % 2}" for j in range(300_000)] + ["1,01"]).encode()
-    with refused("label-zeros", line=300_001, column="1"):
-        list(read(Pipe(text), format="csv", header=False))
+    with piped(text) as pipe, refused("label-zeros", line=300_001, column="1"):
+        list(read(pipe, format="csv", header=False))
 
 
 def test_a_label_such_as_0_5_has_no_leading_zeros(write):

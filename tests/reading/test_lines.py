@@ -96,18 +96,10 @@ def test_vowpal_wabbit_is_read_as_naively(write, how):
     reader = read(write("data.vw" + how, compressed(VW, how)), names=10)
     space_a, space_b = hash_bytes(b"a"), hash_bytes(b"b")
     mask = 2**18 - 1
-    assert whole(reader) == (
-        [i % 2 for i in range(200)],
-        [2] * 200,
-        [
-            [
-                (hash_bytes(b"x%d" % (i % 7), space_a) & mask, 0.5),
-                (hash_bytes(b"y", space_a) & mask, 1),
-                (space_b + i & mask, 1),
-            ]
-            for i in range(200)
-        ],
-    )
+    xs = [hash_bytes(b"x%d" % (i % 7), space_a) & mask for i in range(200)]
+    y = hash_bytes(b"y", space_a) & mask
+    rows = [[(x, 0.5), (y, 1), (space_b + i & mask, 1)] for i, x in enumerate(xs)]
+    assert whole(reader) == ([i % 2 for i in range(200)], [2] * 200, rows)
     assert reader.names[hash_bytes(b"x0", space_a) & mask] == "a^x0"
     assert reader.names[space_b & mask] == "b^0"
     assert len(reader.names) == 10

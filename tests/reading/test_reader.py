@@ -6,7 +6,6 @@ import io
 import os
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pandas as pd
@@ -25,6 +24,7 @@ from .samples import (
     notices,
     number,
     read,
+    readers_threads,
     refused,
     whole,
 )
@@ -80,10 +80,6 @@ def test_batches_say_how_far_they_are(write):
     *_, last = batches = list(reader)
     assert len(batches) > 5
     assert (last.lines, last.bytes_read, last.width) == (201, reader.size, 7)
-
-
-def readers_threads():
-    return [t for t in threading.enumerate() if t.name.startswith("rosenblatt")]
 
 
 @pytest.mark.parametrize("name", ["data.svm", "p.csv", "data.svm.gz"])

@@ -20,6 +20,9 @@ def test_what_cannot_be_asked_for(write):
         {"dtype": np.int32},
         {"batch_bytes": 0},
         {"cross": ["a"]},
+        {"cross": [["a", "b"]]},
+        {"scale": "big"},
+        {"threads": 0},
         {"features": {"what": 1}},
     ):
         with pytest.raises(ValueError, match=next(iter(wrong))):

@@ -6,8 +6,9 @@ import pytest
 
 from rosenblatt import read
 from rosenblatt.data.rows import n_rows
-from rosenblatt.parameters import InputError
 from rosenblatt.reading.records import list_record_columns, read_records
+
+from .samples import piped, refused
 
 TEXT = 'a,b,label\n1,"x\ny",no\n2,z,yes\n3,,no\n'
 
@@ -35,11 +36,5 @@ def test_tables_in_memory_have_records():
 
 
 def test_a_pipe_is_refused():
-    import io
-
-    pipe = io.BytesIO(TEXT.encode())
-    pipe.seekable = lambda: False
-    reader = read(pipe, format="csv")
-    with pytest.raises(InputError) as error:
-        next(read_records(reader))
-    assert error.value.code == "read-once"
+    with piped(TEXT.encode()) as pipe, refused("read-once"):
+        next(read_records(read(pipe, format="csv")))

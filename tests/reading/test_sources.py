@@ -7,7 +7,18 @@ import threading
 import pandas as pd
 import pytest
 
-from .samples import NUMBERS, SVMLIGHT, TINY, VW, compressed, read, refused, whole
+from .samples import (
+    NUMBERS,
+    SVMLIGHT,
+    TINY,
+    VW,
+    compressed,
+    piped,
+    read,
+    readers_threads,
+    refused,
+    whole,
+)
 
 PACKINGS = [".gz", ".zst", ".bz2", ".xz", ".lz4"]
 
@@ -70,11 +81,8 @@ def test_several_files_are_read_as_one(write, tmp_path, name, how, threads):
     for path in tmp_path / "parts", tmp_path / f"parts/*.{ending}{how}", files:
         reader = read(path, threads=threads, batch_bytes=999)
         assert whole(reader) == expected
-        assert (
-            reader.size
-            == sum(map(os.path.getsize, reader.source.files))
-            == sum(map(os.path.getsize, files))
-        )
+        sizes = (sum(map(os.path.getsize, each)) for each in (reader.source.files, files))
+        assert {*sizes} == {reader.size}
 
 
 def test_errors_name_the_file_and_its_line(write, tmp_path):
@@ -107,15 +115,9 @@ def test_an_open_file_is_read_from_where_it_stands_and_left_open():
 def test_a_pipe_is_read_once(write, kind, how):
     path = write("data.arrow", pd.read_csv(io.StringIO(NUMBERS)))
     data = {"svmlight": SVMLIGHT, "csv": NUMBERS.encode(), "arrow": path.read_bytes()}[kind]
-    end, start = os.pipe()
-    writer = threading.Thread(
-        target=lambda: [os.write(start, compressed(data, how)), os.close(start)]
-    )
-    writer.start()
-    with open(end, "rb") as pipe:
+    with piped(compressed(data, how)) as pipe:
         reader = read(pipe, format=kind)
         assert whole(reader) == whole(read(io.BytesIO(data), format=kind))
-        writer.join()
         if kind != "arrow":  # which is copied
             with refused("read-once"):
                 list(reader)
@@ -137,9 +139,7 @@ def test_a_row_may_be_long_but_not_endless(write, monkeypatch):
 def test_a_file_that_may_not_be_read_is_told(write):
     path = write("secret.svm", SVMLIGHT)
     path.chmod(0)
-    with pytest.raises(
-        PermissionError, match=r"secret.svm could not be read: permission denied\.$"
-    ):
+    with pytest.raises(PermissionError, match=r"secret.svm could not be read: permission denied"):
         list(read(path))
 
 
@@ -150,9 +150,7 @@ def test_what_the_system_refuses_is_told_in_a_sentence(write, monkeypatch):
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr("builtins.open", refuse)
-    with pytest.raises(
-        PermissionError, match=r"^.*data.svm could not be read: permission denied\.$"
-    ):
+    with pytest.raises(PermissionError, match=r"^.*data.svm could not be read: .* denied\.$"):
         read(path)
 
 
@@ -184,7 +182,6 @@ def test_an_endless_file_is_refused(monkeypatch, kind):
 @pytest.mark.parametrize("buffering", [-1, 0])
 def test_a_pipe_that_nobody_writes_to_can_be_left(buffering):
     end, start = os.pipe()
-    before = set(threading.enumerate())
     with open(end, "rb", buffering=buffering) as pipe, open(start, "wb", buffering=0) as writer:
         writer.write(VW)
         batches = iter(read(pipe, format="vw", batch_bytes=100))
@@ -193,5 +190,4 @@ def test_a_pipe_that_nobody_writes_to_can_be_left(buffering):
         leaving.start()
         leaving.join(30)
         assert not leaving.is_alive()
-        started = set(threading.enumerate()) - before
-        assert not [thread for thread in started if thread.name.startswith("rosenblatt")]
+        assert not readers_threads()

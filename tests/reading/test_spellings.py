@@ -42,12 +42,11 @@ def prices(source, **options):
 @pytest.mark.parametrize("form", ["csv", "semicolons", "frame"])
 def test_numbers_are_read_whatever_their_spelling(case, form):
     cells, numbers = CASES[case]
-    frame = table(cells)
-    source = frame
+    source, options = table(cells), {}
     if form != "frame":
-        separator = ";" if form == "semicolons" else ","
-        source = io.BytesIO(frame.to_csv(index=False, sep=separator).encode())
-    found, reader = prices(source, **({} if form == "frame" else {"format": "csv"}))
+        text = source.to_csv(index=False, sep=";" if form == "semicolons" else ",")
+        source, options = io.BytesIO(text.encode()), {"format": "csv"}
+    found, reader = prices(source, **options)
     assert found == numbers
     told = [notice for notice in reader.notices if notice.kind == "numbers"]
     assert len(told) == 1

@@ -2,8 +2,6 @@
 
 import io
 import json
-import os
-import threading
 
 import numpy as np
 import pandas as pd
@@ -17,7 +15,7 @@ from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.reading.statistics import TextSurvey
 
 from ..reference import inverse_document_frequency, weighed
-from .samples import whole
+from .samples import piped, whole
 
 RANDOM = np.random.default_rng(0)
 LEXICON = ["spam", "offer", "win", "meeting", "lunch", "the", "report", "free", "see", "tomorrow"]
@@ -98,10 +96,7 @@ def test_recipes_of_older_models_make_the_rows_of_then():
 def test_a_pipe_has_no_weights_of_all_rows():
     data = MAILS.to_csv(index=False).encode()
     for tfidf in None, True:
-        end, start = os.pipe()
-        writer = threading.Thread(target=lambda to=start: (os.write(to, data), os.close(to)))
-        writer.start()
-        with open(end, "rb") as pipe:
+        with piped(data) as pipe:
             reader = read(pipe, format="csv", text="body", tfidf=tfidf)
             if tfidf:
                 with pytest.raises(ValueError, match="read only once, and tfidf=True needs"):
@@ -109,7 +104,6 @@ def test_a_pipe_has_no_weights_of_all_rows():
             else:
                 rows = whole(reader)[2]
                 assert rows == whole(read(io.BytesIO(data), text="body", tfidf=False))[2]
-        writer.join()
 
 
 def test_columns_have_n_grams_of_their_own():

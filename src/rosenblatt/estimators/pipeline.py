@@ -303,8 +303,7 @@ class NoteCollector(Listener):
 
 def make_estimator(model: Model, name: Any) -> Any:
     """Make the fitted estimator of a model; an error calls the model ``name``."""
-    kind = REGISTERED.get(model.estimator)
-    kind = kind or getattr(rosenblatt, model.estimator)  # loaded when it is needed
+    kind = REGISTERED.get(model.estimator) or getattr(rosenblatt, model.estimator)  # loaded now
     return restore(kind.from_model, model, name)
 
 

@@ -27,19 +27,17 @@ from .recipe import (
     COUNTS,
     ColumnNames,
     FeatureRecipe,
-    ReaderOptions,
     RestartError,
     find_crossed_groups,
-    leading_zeros_error,
     split_crosses,
 )
 from .scaling import DenseScaling, get_scale, recipe_error, unpack_array
-from .sources import Source, count_byte
+from .sources import count_byte
 from .spellings import LEADING_ZEROS, Spelling, write_plainly
 from .threads import Broken, Piece
 from .values import (
     MISSING_LABELS,
-    exact_numbers,
+    is_in_any,
     refuse_nul,
     to_numbers,
     to_scalar,
@@ -49,15 +47,6 @@ from .values import (
 from .vocabulary import Cells
 
 MOST_LETTERS = 32  # of labels that NumPy keeps in place; threads and comparisons are faster then
-
-
-def fits_in_place(label: str | None) -> bool:
-    """Whether a label can be in a NumPy array of strings of moderate size.
-
-    >>> [fits_in_place(label) for label in ("spam", None, 33 * "a")]
-    [True, False, False]
-    """
-    return label is not None and len(label) <= MOST_LETTERS
 
 
 class DecodedColumns(NamedTuple):
@@ -88,13 +77,11 @@ class DecodedPiece(NamedTuple):
 class TableParser(Parser):
     """Makes rows of Arrow tables; subclasses read the tables from files."""
 
-    def __init__(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, names: ColumnNames
-    ) -> None:
-        self.hashed = recipe.bits is not None
-        super().__init__(source, recipe, options)
+    def prepare(self) -> None:
+        """Find the places of columns, and what becomes of each."""
+        recipe, names = self.recipe, self.profile.columns
         self.columns = [(name, kind) for name, kind in recipe.columns or ()]
-        features = ColumnNames([name for name, _ in self.columns], source.name)
+        features = ColumnNames([name for name, _ in self.columns], self.source.name)
         self.width = 1 << recipe.bits if recipe.bits else len(features)
         crossed = [] if recipe.pairs else sorted(set(chain(*split_crosses(recipe))))
         numbers = {name: number for number, name in enumerate(crossed, 1)}
@@ -105,7 +92,7 @@ class TableParser(Parser):
         self.add_scaling(features.names)
         self.add_bins()
         self.runs = self.find_runs()
-        self.label = names.label(recipe, options.label_needed)
+        self.label = names.label(recipe, self.options.label_needed)
         self.id = names.numbers.get(str(recipe.id)) if recipe.id is not None else None
         self.wanted = [names.named(name) for name in features.names]
         further = (self.label, self.id)
@@ -191,10 +178,10 @@ class TableParser(Parser):
             else:
                 yield from self.make_batches(one, piece.taken, self.lines)
 
-    def decode_piece(self, piece: Piece) -> DecodedPiece:
+    def decode_piece(self, data: Any) -> DecodedPiece:
         """Decode a piece, up to a row that ends the pass."""
-        self.lines, found, broken = self.count_lines(piece.data), list[Any](), 0
-        for one in self.decode_parts(piece.data):
+        self.lines, found, broken = self.count_lines(data), list[Any](), 0
+        for one in self.decode_parts(data):
             found.append(one)
             broken += isinstance(one, Broken)
             if broken > self.options.skip_bad:
@@ -257,10 +244,6 @@ class TableParser(Parser):
                     yield Broken(line, error, isinstance(error, RestartError))
 
         yield from decode(0, len(edges) - 1)
-
-    def decode_table(self, table: Any) -> DecodedColumns:
-        """Decode an Arrow table that has only the wanted columns."""
-        return self.decode_columns([each.combine_chunks() for each in table.columns], len(table))
 
     def decode_columns(
         self, columns: list[Any], rows: int, matrix: np.ndarray | None = None
@@ -334,9 +317,9 @@ class TableParser(Parser):
             self.add_notice("label-na", name=name, word=word)
         classes = [None if each in MISSING_LABELS else each for each in classes]
         refuse_nul(classes, name)
-        names = np.array(classes, str if all(map(fits_in_place, classes)) else object)
-        labels: np.ndarray = names[to_numbers(coded.indices)]
-        return labels
+        short = all(each is not None and len(each) <= MOST_LETTERS for each in classes)
+        names = np.array(classes, str if short else object)
+        return np.asarray(names[to_numbers(coded.indices)])
 
     def refuse_long(self, numbers: np.ndarray, name: str) -> np.ndarray:
         """Return labels that are numbers; refuse those that are too large."""
@@ -346,18 +329,20 @@ class TableParser(Parser):
 
     def number_labels(self, column: Any, name: str) -> np.ndarray:
         """Decode labels that are numbers; in cells of text, leading zeros make them words."""
-        from pyarrow import compute, types
+        from pyarrow import types
 
         if types.is_string(column.type):
-            zeros = compute.match_substring_regex(column, LEADING_ZEROS)
             words = self.options.new and not self.recipe.numbers
-            if words and compute.any(zeros).as_py():
-                raise leading_zeros_error(name)
+            if words and is_in_any(column, LEADING_ZEROS):
+                what = "the label has leading zeros, and labels before it are numbers; name it in "
+                what += "category to keep 01 and 1 apart"
+                raise RestartError(what, code="label-zeros", column=name)
             column = trim_cells(column)
         spelling = self.recipe.spelling(name)
         try:
             known = column if spelling is None else truth_to_digits(column, spelling)
-            return exact_numbers(known)
+            exact = types.is_integer(known.type) and not known.null_count
+            return to_numbers(known if exact else known.cast("float64", safe=False))
         except ValueError:
             word = str(column[0])  # of one row, once the broken one is found
             raise self.word_error("number", name, word) from None

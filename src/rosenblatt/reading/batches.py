@@ -65,11 +65,14 @@ class Batch(NamedTuple):
 def join_batches(parts: list[Batch], join: Callable[[list[Rows]], Rows] = join_rows) -> Batch:
     """Join several batches."""
     labels = None if parts[0].labels is None else join_labels([part.labels for part in parts])
-    rows = join([part.rows for part in parts])
+    rows, weights = join([part.rows for part in parts]), None
+    if any(part.weights is not None for part in parts):
+        known = ((part.weights, n_rows(part.rows)) for part in parts)
+        weights = np.concatenate([np.ones(n) if one is None else one for one, n in known])
     return Batch(
         rows,
         labels,
-        get_weights(parts),
+        weights,
         max(part.width for part in parts) if rows.indices is not None else int(rows.starts[0]),
         parts[-1].bytes_read,
         parts[-1].lines,
@@ -89,22 +92,9 @@ def select_rows(batch: Batch, keep: np.ndarray) -> Batch:
 
 def with_rows(batch: Batch, rows: Rows, some: slice | np.ndarray) -> Batch:
     """Return a batch of some of the rows, given as a slice or by flags."""
-    names = ("labels", "weights", "ids")
-    columns = {name: getattr(batch, name) for name in names}
-    chosen: dict[str, Any] = {
-        name: None if one is None else one[some] for name, one in columns.items()
-    }
-    return batch._replace(rows=rows, **chosen)
-
-
-def get_weights(batches: list[Batch]) -> np.ndarray | None:
-    """Return the weights of rows, or None when all are 1."""
-    if all(batch.weights is None for batch in batches):
-        return None
-    parts = [
-        np.ones(n_rows(batch.rows)) if batch.weights is None else batch.weights for batch in batches
-    ]
-    return np.concatenate(parts)
+    known = batch.labels, batch.weights, batch.ids
+    labels, weights, ids = (None if one is None else one[some] for one in known)
+    return batch._replace(rows=rows, labels=labels, weights=weights, ids=ids)
 
 
 def get_labels(batch: Batch, first_row: int = 0) -> np.ndarray:

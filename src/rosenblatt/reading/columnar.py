@@ -14,13 +14,14 @@ from .batches import Batch, slice_batch
 from .formats import format_from_magic
 from .kinds import classify_type, detect_column
 from .lists import count_places, expand_lists, find_lengths, find_list
-from .notices import Notice, make_notice
+from .notices import make_notice
 from .profile import TableProfile
 from .recipe import (
     ColumnKind,
     ColumnNames,
     FeatureRecipe,
     ReaderOptions,
+    Resolved,
     label_kind,
     make_recipe,
     refuse_several_numbers,
@@ -34,7 +35,6 @@ FIRST_ROWS = 5_000  # that show what strings hold
 FEW_ROWS = 256  # in a piece of a table: a batch of fewer takes longer than copying them
 COPIED_AT_ONCE = 4 << 20  # bytes
 COLUMNAR = ("parquet", "arrow")  # formats, whose rows have numbers and no lines
-ARROW_NAMES = {"arrow": "ipc"}  # of formats, where Arrow has another
 DAMAGE = ValueError, OSError, NotImplementedError, MemoryError
 """What Arrow raises for damaged files, whose sizes and types may be anything."""
 
@@ -46,9 +46,7 @@ class TypedProfile(TableProfile):
     schema: Any
     lengths: Mapping[str, int]
 
-    def resolve(
-        self, requested: FeatureRecipe, options: ReaderOptions
-    ) -> tuple[FeatureRecipe, dict[Notice, None]]:
+    def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
         """Return the recipe for what was requested, and what to note about it."""
         names, schema = self.columns, self.schema
         asked = make_recipe(requested, "table", names.source)
@@ -116,22 +114,17 @@ def stated_columns(recipe: FeatureRecipe, options: ReaderOptions) -> set[Any]:
 class TypedParser(TableParser):
     """Rows of columns of Arrow types; some of them may be lists of numbers."""
 
-    def __init__(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, profile: TypedProfile
-    ) -> None:
-        super().__init__(source, recipe, options, profile.columns)
-        self.names, self.lengths = profile.columns, profile.lengths
-
     def list_columns(self, places: Iterable[int]) -> list[str]:
         """Return the names of columns of the file that hold the columns at some places."""
-        names = (self.names.names[place] for place in places)
-        held = (one if (one := find_list(name)) in self.lengths else name for name in names)
-        return list(dict.fromkeys(held))
+        names, lengths = self.profile.columns.names, self.profile.lengths
+        held = ((find_list(names[place]), names[place]) for place in places)
+        return list(dict.fromkeys(one if one in lengths else name for one, name in held))
 
     def decode_lists(self, table: Any) -> DecodedColumns:
         """Decode a table of the wanted columns; some of them may hold lists."""
-        wanted = [self.names.names[place] for place in self.wanted]
-        return self.decode_table(expand_lists(table, self.lengths).select(wanted))
+        wanted = [self.profile.columns.names[place] for place in self.wanted]
+        table = expand_lists(table, self.profile.lengths).select(wanted)
+        return self.decode_columns([each.combine_chunks() for each in table.columns], len(table))
 
 
 class TableDataset(NamedTuple):
@@ -184,59 +177,6 @@ class Opened(NamedTuple):
         return None if self.whole else columns
 
 
-@dataclass(frozen=True)
-class ColumnarProfile(TypedProfile):
-    """What opened Parquet and Arrow files, or a table, show; ``index`` is of a data frame."""
-
-    index: list[str]
-    opened: Opened
-
-    def resolve(
-        self, requested: FeatureRecipe, options: ReaderOptions
-    ) -> tuple[FeatureRecipe, dict[Notice, None]]:
-        """Return the recipe for what was requested, and what to note about it."""
-        recipe, notices = super().resolve(requested, options)
-        if self.index and options.new:
-            notices[make_notice("index", names=", ".join(self.index))] = None
-        return recipe, notices
-
-    def make_parser(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions
-    ) -> "ColumnarParser":
-        """Make a parser of what is open, or of another table with these columns."""
-        opened = open_table(source.table) if isinstance(source, TableSource) else self.opened
-        return ColumnarParser(source, recipe, options, self, opened)
-
-    def is_rereadable(self, source: Source) -> bool:
-        """Whether all rows can be read another time."""
-        return source.rereadable or self.opened.copy is not None
-
-
-def profile_columnar(
-    source: Source,
-    format: str,  # noqa: A002
-    recipe: FeatureRecipe,
-    options: ReaderOptions,
-) -> ColumnarProfile:
-    """Look at Parquet or Arrow files, or a table in memory."""
-    if isinstance(source, TableSource):
-        opened = open_table(source.table)
-    else:
-        opened = open_files(source, format)
-    known = {name for name, _ in recipe.columns or ()}
-    stated = stated_columns(recipe, options)
-    schema, index = divide_index(opened.dataset.schema, known | stated)
-
-    def read_first_rows() -> Any:
-        wanted = opened.choose(schema.names)
-        first = opened.dataset.head(FIRST_ROWS, columns=wanted, use_threads=False)
-        first.validate(full=True)
-        return first.select(schema.names)
-
-    typed = profile_typed(source, recipe, options, schema, read_first_rows)
-    return ColumnarProfile(*typed, index, opened)
-
-
 def open_files(source: Source, format: str) -> Opened:  # noqa: A002
     """Open files, or a decompressed copy of one that Arrow cannot read, and count their rows."""
     from pyarrow import dataset
@@ -247,7 +187,7 @@ def open_files(source: Source, format: str) -> Opened:  # noqa: A002
             copied = copy_source(source)
     files = source.files if copied is None else [copied.name]
     try:
-        found = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
+        found = dataset.dataset(files, format="ipc" if format == "arrow" else format)
         [(field.name, getattr(field.type, "tz", None)) for field in found.schema]  # are they UTF-8?
         return Opened(found, found.count_rows(), copied, format == "arrow")
     except DAMAGE as error:
@@ -267,16 +207,12 @@ def copy_source(source: Source) -> TemporaryFile:
 class ColumnarParser(TypedParser):
     """Rows of Parquet or Arrow files, or of a table in memory."""
 
-    def __init__(
-        self,
-        source: Source,
-        recipe: FeatureRecipe,
-        options: ReaderOptions,
-        profile: TypedProfile,
-        opened: Opened,
-    ) -> None:
-        super().__init__(source, recipe, options, profile)
-        self.opened = opened
+    def prepare(self) -> None:
+        """Find the places of columns, in what is open or in another table with these columns."""
+        super().prepare()
+        self.opened: Opened = self.profile.opened
+        if isinstance(self.source, TableSource):
+            self.opened = open_table(self.source.table)
 
     def first_rows(self) -> Iterator[Batch]:
         """Yield the first rows, however batches and row groups are cut."""
@@ -290,7 +226,7 @@ class ColumnarParser(TypedParser):
             if left <= 0:
                 return
 
-    def pieces(self, slots: int) -> Generator[Piece]:
+    def cut(self, slots: int) -> Generator[Piece]:
         """Read all rows from the beginning, as tables."""
         import pyarrow
 
@@ -327,6 +263,51 @@ class ColumnarParser(TypedParser):
     def decode(self, data: Any) -> DecodedColumns:
         """Decode the columns of a table."""
         return self.decode_lists(data)
+
+
+@dataclass(frozen=True)
+class ColumnarProfile(TypedProfile):
+    """What opened Parquet and Arrow files, or a table, show; ``index`` is of a data frame."""
+
+    parser = ColumnarParser
+    index: list[str]
+    opened: Opened
+
+    def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
+        """Return the recipe for what was requested, and what to note about it."""
+        recipe, notices = super().resolve(requested, options)
+        if self.index and options.new:
+            notices[make_notice("index", names=", ".join(self.index))] = None
+        return recipe, notices
+
+    def is_rereadable(self, source: Source) -> bool:
+        """Whether all rows can be read another time."""
+        return source.rereadable or self.opened.copy is not None
+
+
+def profile_columnar(
+    source: Source,
+    format: str,  # noqa: A002
+    recipe: FeatureRecipe,
+    options: ReaderOptions,
+) -> ColumnarProfile:
+    """Look at Parquet or Arrow files, or a table in memory."""
+    if isinstance(source, TableSource):
+        opened = open_table(source.table)
+    else:
+        opened = open_files(source, format)
+    known = {name for name, _ in recipe.columns or ()}
+    stated = stated_columns(recipe, options)
+    schema, index = divide_index(opened.dataset.schema, known | stated)
+
+    def read_first_rows() -> Any:
+        wanted = opened.choose(schema.names)
+        first = opened.dataset.head(FIRST_ROWS, columns=wanted, use_threads=False)
+        first.validate(full=True)
+        return first.select(schema.names)
+
+    typed = profile_typed(source, recipe, options, schema, read_first_rows)
+    return ColumnarProfile(*typed, index, opened)
 
 
 def divide_index(schema: Any, stated: set[Any]) -> tuple[Any, list[str]]:

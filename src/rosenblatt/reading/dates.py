@@ -65,23 +65,24 @@ def detect_date_form(cells: Any) -> str | None:
 
     if not len(cells) or not compute.match_substring_regex(cells[0], LOOKS).as_py():
         return None
+    return find_form(cells, 1)[0]
+
+
+def find_form(cells: Any, odd: float) -> tuple[str | None, Any]:
+    """Find the first form that fewer cells than ``odd`` do not have, and the cells as times."""
     for form in ALL_FORMS:
         times = to_times(cells, form)
-        if not times.null_count and is_form(times):
-            return form
-    return None
+        if times.null_count < odd and is_form(times):
+            return form, times
+    return None, None
 
 
 def find_missing_days(cells: Any) -> list[str]:
     """Find the days that do not exist, such as the 30th of February, in a column of dates."""
     from pyarrow import compute
 
-    for form in ALL_FORMS:
-        times = to_times(cells, form)
-        if 2 * times.null_count < len(cells) and is_form(times):
-            found: list[str] = cells.filter(compute.is_null(times)).unique().to_pylist()
-            return found
-    return []
+    form, times = find_form(cells, len(cells) / 2)
+    return [] if form is None else cells.filter(compute.is_null(times)).unique().to_pylist()
 
 
 def to_times(column: Any, form: str) -> Any:

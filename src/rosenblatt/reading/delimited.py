@@ -14,14 +14,13 @@ from .arrow import DecodedColumns, TableParser, to_arrow_type
 from .formats import find_delimiter
 from .kinds import are_numbers, detect_cells
 from .lines import line_error
-from .notices import Notice, list_words, make_notice
+from .notices import list_words, make_notice
 from .parser import SAMPLE
 from .profile import (
     TableProfile,
     holds_long,
     is_header,
     keep_zeros,
-    name_columns,
     parse_cells,
     parse_strings,
     read_sample,
@@ -29,7 +28,7 @@ from .profile import (
     row_ends,
     split_cells,
 )
-from .recipe import ColumnKind, ColumnNames, FeatureRecipe, ReaderOptions, make_recipe
+from .recipe import ColumnKind, ColumnNames, FeatureRecipe, ReaderOptions, Resolved, make_recipe
 from .sources import BLANKS, ByteStream, Source, count_byte, file_error, last_newline
 from .spellings import is_number
 from .values import NOT_UTF8, trim_cells
@@ -37,120 +36,13 @@ from .values import NOT_UTF8, trim_cells
 LEAST_BYTES = 1 << 16  # for which a kernel is loaded, or compiled; Arrow is there already
 
 
-@dataclass(frozen=True)
-class TextProfile(TableProfile):
-    """The profile of a CSV or TSV file, whose rows begin after ``skip`` bytes."""
-
-    divided_by: str
-    usual: str
-    skip: int
-    header: bool
-    misread: str | None  # an encoding that was stated for what looks like UTF-8
-
-    def resolve(
-        self, requested: FeatureRecipe, options: ReaderOptions
-    ) -> tuple[FeatureRecipe, dict[Notice, None]]:
-        """Return the recipe for what was requested, and what to note about it."""
-        names = self.columns
-        if len(names) == 1 and requested.label is not False and options.new:
-            what = f"has only one column, {names.names[0][:40]!r}; separate cells by {self.usual!r}"
-            what += "; labels alone train only a bias (form 004)"
-            raise file_error("one-column", names.source, what)
-        recipe, notices = self.complete(make_recipe(requested, "table", names.source), options)
-        if not options.new:
-            return recipe, notices
-        found, kind = self.divided_by, recipe.label_kind
-        if recipe.label:
-            label = self.column(names.number(recipe.label))
-            if kind == "boolean" or (kind == "number" and holds_long(label)):
-                kind = "category"
-        recipe = replace(recipe, header=self.header, delimiter=found, label_kind=kind)
-        if found != self.usual:
-            said = "blanks" if found == BLANKS else repr(found)
-            notices = {make_notice("delimiter", delimiter=said): None, **notices}
-        if self.misread is not None:
-            notices[make_notice("encoding", encoding=self.misread)] = None
-        return recipe, notices
-
-    def make_parser(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions
-    ) -> "DelimitedParser":
-        """Make a parser of files with these columns."""
-        return DelimitedParser(source, recipe, options, self)
-
-    @property
-    def delimiter(self) -> str:
-        """The letter between cells; blanks are read as tabs."""
-        return "\t" if self.divided_by == BLANKS else self.divided_by
-
-    def find_rows(self, stream: ByteStream) -> int:
-        """Count the bytes before the first row of another file, whose header must be the same."""
-        begin, head, ends = read_sample(stream, self.delimiter)
-        if not self.header:
-            return begin
-        if not head.strip():
-            raise file_error("empty", stream.name, "is empty; leave it out, or write its header")
-        text = head[begin : ends[0]].decode(errors="replace")
-        names = [cell.strip() for cell in split_cells(text, self.delimiter)]
-        if names != self.columns.names:
-            listed = f"{list_words(names)} instead of {list_words(self.columns.names)}"
-            what = f"has other columns than {self.columns.source}: {listed}"
-            raise file_error("other-columns", stream.name, what)
-        return int(ends[0])
-
-
-def profile_text(
-    source: Source, usual: str, recipe: FeatureRecipe, options: ReaderOptions
-) -> TextProfile:
-    """Look at the head of a CSV or TSV file; ``usual`` is the delimiter that its name implies.
-
-    What a recipe knows is not detected: the header, and the kinds of the columns.
-    """
-    divided_by = find_delimiter(source.head(SAMPLE), recipe.delimiter or usual)
-    divided_by = divided_by or recipe.delimiter or usual
-    if divided_by == BLANKS:
-        source.divide_at_blanks()
-    delimiter = "\t" if divided_by == BLANKS else divided_by
-    begin, head, ends = read_sample(source, delimiter)
-    top, rows = head[begin : ends[0]], head[begin : ends[-1]]
-    refuse_odd_beginning(source.name, top, head[begin:], head[ends[-1] :], ends[0] - begin)
-    cells = [cell.strip() for cell in split_cells(top.decode(errors="replace"), delimiter)]
-    columns = parse_strings(rows, delimiter, len(cells))
-    below = [column[1:] for column in columns]
-    known = recipe.columns is not None
-    header, found = recipe.header, list[ColumnKind]()
-    if header is None or not known:
-        found = [detect_cells(*one, options.skip_bad) for one in zip(cells, below, strict=True)]
-    if header is None:
-        header = is_header(cells, below, recipe, found)
-    if not (head[ends[0] : ends[-1]] if header else rows).strip():
-        hint = " below its header (use header=False if that line is a row)" if header else ""
-        raise file_error("no-rows", source.name, f"has no rows{hint}")
-    columns = below if header else columns
-    names = ColumnNames(name_columns(header, cells, recipe, source.name), source.names[0])
-    if known:  # the model says what a column holds, and the file how it writes that
-        found = [ColumnKind("number" if are_numbers(one) else "category") for one in columns]
-    elif not header:
-        every = zip(names.names, columns, strict=True)
-        found = [detect_cells(*one, options.skip_bad) for one in every]
-    found = [keep_zeros(*each) for each in zip(found, names.names, columns, strict=True)]
-    stated = {names.number(name) for name in options.category}
-    kinds = [
-        ColumnKind("category") if place in stated else each for place, each in enumerate(found)
-    ]
-    skip = ends[0] if header else begin
-    looks = columns.__getitem__
-    return TextProfile(names, kinds, looks, divided_by, usual, skip, header, source.misread)
-
-
 class DelimitedParser(TableParser):
     """A CSV or TSV file whose profile is known."""
 
-    def __init__(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, profile: TextProfile
-    ) -> None:
-        super().__init__(source, recipe, options, profile.columns)
-        self.profile = profile
+    def prepare(self) -> None:
+        """Find the places of columns, and how the cells of each are read."""
+        super().prepare()
+        recipe, profile = self.recipe, self.profile
         number_type, word = to_arrow_type(self.read_dtype), to_arrow_type(None)
         found = [profile.kinds[place].kind for place in self.wanted]
         self.types = [
@@ -174,7 +66,8 @@ class DelimitedParser(TableParser):
 
     def find_rows(self, stream: ByteStream, place: int) -> int:
         """Count the bytes before the first row of a file; all files have the same header."""
-        return self.profile.skip if place == 0 else self.profile.find_rows(stream)
+        profile: TextProfile = self.profile
+        return profile.skip if place == 0 else profile.find_rows(stream)
 
     @property
     def piece_bytes(self) -> int:
@@ -273,3 +166,106 @@ def copy_words(data: np.ndarray, spans: np.ndarray, column: int) -> Any:
     if not is_ascii:
         found.validate(full=True)
     return found
+
+
+@dataclass(frozen=True)
+class TextProfile(TableProfile):
+    """The profile of a CSV or TSV file, whose rows begin after ``skip`` bytes."""
+
+    parser = DelimitedParser
+    divided_by: str
+    usual: str
+    skip: int
+    header: bool
+    misread: str | None  # an encoding that was stated for what looks like UTF-8
+
+    def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
+        """Return the recipe for what was requested, and what to note about it."""
+        names = self.columns
+        if len(names) == 1 and requested.label is not False and options.new:
+            what = f"has only one column, {names.names[0][:40]!r}; separate cells by {self.usual!r}"
+            what += "; labels alone train only a bias (form 004)"
+            raise file_error("one-column", names.source, what)
+        recipe, notices = self.complete(make_recipe(requested, "table", names.source), options)
+        if not options.new:
+            return recipe, notices
+        found, kind = self.divided_by, recipe.label_kind
+        if recipe.label:
+            label = self.column(names.number(recipe.label))
+            if kind == "boolean" or (kind == "number" and holds_long(label)):
+                kind = "category"
+        recipe = replace(recipe, header=self.header, delimiter=found, label_kind=kind)
+        if found != self.usual:
+            said = "blanks" if found == BLANKS else repr(found)
+            notices = {make_notice("delimiter", delimiter=said): None, **notices}
+        if self.misread is not None:
+            notices[make_notice("encoding", encoding=self.misread)] = None
+        return recipe, notices
+
+    @property
+    def delimiter(self) -> str:
+        """The letter between cells; blanks are read as tabs."""
+        return "\t" if self.divided_by == BLANKS else self.divided_by
+
+    def find_rows(self, stream: ByteStream) -> int:
+        """Count the bytes before the first row of another file, whose header must be the same."""
+        begin, head, ends = read_sample(stream, self.delimiter)
+        if not self.header:
+            return begin
+        if not head.strip():
+            raise file_error("empty", stream.name, "is empty; leave it out, or write its header")
+        text = head[begin : ends[0]].decode(errors="replace")
+        names = [cell.strip() for cell in split_cells(text, self.delimiter)]
+        if names != self.columns.names:
+            listed = f"{list_words(names)} instead of {list_words(self.columns.names)}"
+            what = f"has other columns than {self.columns.source}: {listed}"
+            raise file_error("other-columns", stream.name, what)
+        return int(ends[0])
+
+
+def profile_text(
+    source: Source, usual: str, recipe: FeatureRecipe, options: ReaderOptions
+) -> TextProfile:
+    """Look at the head of a CSV or TSV file; ``usual`` is the delimiter that its name implies.
+
+    What a recipe knows is not detected: the header, and the kinds of the columns.
+    """
+    divided_by = find_delimiter(source.head(SAMPLE), recipe.delimiter or usual)
+    divided_by = divided_by or recipe.delimiter or usual
+    if divided_by == BLANKS:
+        source.divide_at_blanks()
+    delimiter = "\t" if divided_by == BLANKS else divided_by
+    begin, head, ends = read_sample(source, delimiter)
+    top, rows = head[begin : ends[0]], head[begin : ends[-1]]
+    refuse_odd_beginning(source.name, top, head[begin:], head[ends[-1] :], ends[0] - begin)
+    cells = [cell.strip() for cell in split_cells(top.decode(errors="replace"), delimiter)]
+    columns = parse_strings(rows, delimiter, len(cells))
+    below = [column[1:] for column in columns]
+    known = recipe.columns is not None
+    header, found = recipe.header, list[ColumnKind]()
+    if header is None or not known:
+        found = [detect_cells(*one, options.skip_bad) for one in zip(cells, below, strict=True)]
+    if header is None:
+        header = is_header(cells, below, recipe, found)
+    if not (head[ends[0] : ends[-1]] if header else rows).strip():
+        hint = " below its header (use header=False if that line is a row)" if header else ""
+        raise file_error("no-rows", source.name, f"has no rows{hint}")
+    columns = below if header else columns
+    if not header:  # of a model that knows columns by number, without that of the label
+        by_number = known and recipe.header is False
+        numbered = recipe.numbered_columns(source.name) if by_number else []
+        cells = numbered if len(numbered) == len(cells) else list(map(str, range(len(cells))))
+    names = ColumnNames(cells, source.names[0])
+    if known:  # the model says what a column holds, and the file how it writes that
+        found = [ColumnKind("number" if are_numbers(one) else "category") for one in columns]
+    elif not header:
+        every = zip(names.names, columns, strict=True)
+        found = [detect_cells(*one, options.skip_bad) for one in every]
+    found = [keep_zeros(*each) for each in zip(found, names.names, columns, strict=True)]
+    stated = {names.number(name) for name in options.category}
+    kinds = [
+        ColumnKind("category") if place in stated else each for place, each in enumerate(found)
+    ]
+    skip = ends[0] if header else begin
+    looks = columns.__getitem__
+    return TextProfile(names, kinds, looks, divided_by, usual, skip, header, source.misread)

@@ -30,7 +30,6 @@ DELIMITERS = {"csv": ",", "tsv": "\t"}
 TEXTS = ("csv", "tsv", "jsonl", "svmlight", "vw")
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow"}
 JSON_OBJECT = re.compile(rb"\s*\{\s*[\"}]")
-FORMAT_OF_ROWS = {"svmlight": "svmlight", "vw": "vw", "table": "csv"}
 
 NUMBERS = rf"{NUMBER}(?:,{NUMBER})*"
 SVMLIGHT_LINE = re.compile(  # which may lack a label where others have several
@@ -67,7 +66,8 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
         what = "is a folder without a file whose name tells its format; there are"
         raise file_error("folder", source.name, f"{what}: {list_formats()}")
     head = source.head(SAMPLE)
-    told = format_from_magic(head) or FORMAT_OF_ROWS.get(rows) or format_from_lines(head)
+    known = {"svmlight": "svmlight", "vw": "vw", "table": "csv"}.get(rows)
+    told = format_from_magic(head) or known or format_from_lines(head)
     if told is None:
         raise ParameterError(
             f"Neither the name nor the content of {source.name} tells its format; use "

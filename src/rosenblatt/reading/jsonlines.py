@@ -21,17 +21,46 @@ NO_OBJECT = re.compile(rb"\n[ \t\r]*[^{ \t\r\n]")
 TWO_VALUES = re.compile(rb'\}[ \t\r]*(?:\{[ \t\r]*["}]|null)')  # Arrow makes two rows of them
 
 
+class JsonLinesParser(TypedParser):
+    """Rows of a file of JSON lines; a key that a line lacks is a missing value."""
+
+    def decode(self, data: Any) -> DecodedColumns:
+        """Decode the columns of whole lines, through Python where Arrow finds mixed types."""
+        import pyarrow
+
+        names = self.list_columns(self.wanted)
+        schema = pyarrow.schema([(name, self.profile.types[name]) for name in names])
+        text = bytes(data)
+        if not text.strip():
+            return self.decode_lists(schema.empty_table())
+        try:
+            return self.decode_lists(read_table(text, schema, "ignore").select(names))
+        except pyarrow.ArrowInvalid:
+            rows = [parse_line(line) for line in text.split(b"\n") if line.strip()]
+        columns = {name: self.column([row.get(name) for row in rows], name) for name in names}
+        return self.decode_lists(pyarrow.table(columns))
+
+    def column(self, values: list[Any], name: str) -> Any:
+        """Convert values to an Arrow array of the type of their column, or of strings."""
+        import pyarrow
+        from pyarrow import types
+
+        kind = self.profile.types[name]
+        with suppress(pyarrow.ArrowException, OverflowError):
+            return pyarrow.array(values, kind)
+        odd = types.is_nested(kind) or (types.is_boolean(kind) and name == self.recipe.label)
+        if odd or any(isinstance(value, dict | list) for value in values):
+            what = f"expected {kind}, got {str(values[0])[:40]}"
+            raise InputError(what, code="json", column=name)
+        return pyarrow.array([None if value is None else str(value) for value in values])
+
+
 @dataclass(frozen=True)
 class JsonProfile(TypedProfile):
     """What the first JSON lines show; ``types`` are those of Arrow, by name."""
 
+    parser = JsonLinesParser
     types: Mapping[str, Any]
-
-    def make_parser(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions
-    ) -> "JsonLinesParser":
-        """Make a parser of files with these columns."""
-        return JsonLinesParser(source, recipe, options, self)
 
 
 def profile_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> JsonProfile:
@@ -55,63 +84,6 @@ def profile_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) 
     }
     typed = profile_typed(source, recipe, options, pyarrow.schema(types), lambda: first)
     return JsonProfile(*typed, types)
-
-
-class JsonLinesParser(TypedParser):
-    """Rows of a file of JSON lines; a key that a line lacks is a missing value."""
-
-    def __init__(
-        self,
-        source: Source,
-        recipe: FeatureRecipe,
-        options: ReaderOptions,
-        profile: JsonProfile,
-    ) -> None:
-        super().__init__(source, recipe, options, profile)
-        self.types = profile.types
-
-    def decode(self, data: Any) -> DecodedColumns:
-        """Decode the columns of whole lines, through Python where Arrow finds mixed types."""
-        import pyarrow
-
-        names = self.list_columns(self.wanted)
-        schema = pyarrow.schema([(name, self.types[name]) for name in names])
-        text = bytes(data)
-        if not text.strip():
-            return self.decode_lists(schema.empty_table())
-        try:
-            return self.decode_lists(read_table(text, schema, "ignore").select(names))
-        except pyarrow.ArrowInvalid:
-            rows = [parse_line(line) for line in text.split(b"\n") if line.strip()]
-        columns = [self.column([row.get(name) for row in rows], name) for name in names]
-        return self.decode_lists(pyarrow.Table.from_arrays(columns, schema=schema))
-
-    def column(self, values: list[Any], name: str) -> Any:
-        """Convert values to an Arrow array of the type of their column."""
-        import pyarrow
-
-        values = [self.convert(value, name) for value in values]
-        try:
-            return pyarrow.array(values, self.types[name])
-        except (pyarrow.ArrowException, OverflowError):
-            what = f"expected {self.types[name]}, got {str(values[0])[:40]}"
-            raise InputError(what, code="json", column=name) from None
-
-    def convert(self, value: Any, name: str) -> Any:
-        """Convert a value to the type of its column."""
-        from pyarrow import types
-
-        kind = self.types[name]
-        if value is None or types.is_nested(kind):
-            return value
-        if not types.is_string(kind) and clean(value) is None:
-            return None
-        if types.is_string(kind) and not isinstance(value, dict | list):
-            return str(value)
-        try:
-            return bool(value) if types.is_boolean(kind) else float(value)
-        except (TypeError, ValueError, OverflowError):
-            raise self.word_error("number", name, str(value)) from None
 
 
 def first_lines(source: Source) -> bytes:

@@ -17,7 +17,7 @@ from .dates import (
 from .notices import list_words, make_notice
 from .recipe import ColumnKind
 from .spellings import ANY, LEADING_ZEROS, NUMBER, PLAIN, UNITS, find_spelling, find_units
-from .values import drop_missing
+from .values import drop_missing, is_in_all, is_in_any
 
 ENOUGH = 20  # numbers, among which one word is a slip; strings, to tell what they are
 STRAY = 0.01  # of the cells may be slips
@@ -50,13 +50,10 @@ def classify_type(kind: Any) -> str:
 
 def are_numbers(column: Any) -> bool:
     """Whether all strings of a column are numbers, written plainly, or missing."""
-    from pyarrow import compute
-
     try:
         column.cast("float64")
     except ValueError:  # with blanks or marks around them, or words
-        plain = compute.match_substring_regex(drop_missing(column), rf'^[ "]*{NUMBER}[ "]*$')
-        return bool(compute.all(plain, min_count=0).as_py())
+        return is_in_all(drop_missing(column), rf'^[ "]*{NUMBER}[ "]*$')
     return True
 
 
@@ -71,7 +68,7 @@ def detect_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
     if are_numbers(column):
         return ColumnKind("number")
     cells = drop_missing(column)
-    if compute.all(compute.match_substring_regex(cells, TRUTH)).as_py():
+    if is_in_all(cells, TRUTH):
         return ColumnKind("boolean")
     spelled = detect_spelled(name, cells)
     if spelled is not None:
@@ -98,23 +95,10 @@ def detect_column(name: str, column: Any) -> ColumnKind:
     if found != "category" or pyarrow.types.is_dictionary(column.type):
         return ColumnKind(found)
     cells = drop_missing(column)
-    if len(cells) and holds_blanks(column) and are_numbers(column) and not holds_zeros(cells):
+    blanks = len(cells) > 0 and is_in_any(column, r"^\s*$")
+    if blanks and are_numbers(column) and not is_in_any(cells, LEADING_ZEROS):
         return ColumnKind("number")  # from a file, where blanks kept pandas from numbers
     return detect_spelled(name, cells) or detect_words(name, cells)
-
-
-def holds_blanks(column: Any) -> bool:
-    """Whether some string is blank."""
-    from pyarrow import compute
-
-    return bool(compute.any(compute.match_substring_regex(column, r"^\s*$")).as_py())
-
-
-def holds_zeros(column: Any) -> bool:
-    """Whether some number has leading zeros, such as a postal code."""
-    from pyarrow import compute
-
-    return bool(compute.any(compute.match_substring_regex(column, LEADING_ZEROS)).as_py())
 
 
 def detect_words(name: str, cells: Any) -> ColumnKind:
@@ -170,8 +154,7 @@ def find_invalid_dates(cells: Any) -> list[str]:
     few = 0 < len(slips) <= max(1, STRAY * len(cells)) and len(cells) >= ENOUGH
     if few and detect_date_form(cells.filter(looks)) is not None:
         return slips
-    whole = compute.match_substring_regex(cells, WHOLE_DATE)
-    all_dates = len(cells) > 0 and compute.all(whole).as_py()
+    all_dates = len(cells) > 0 and is_in_all(cells, WHOLE_DATE)
     return find_missing_days(cells) if all_dates else []
 
 

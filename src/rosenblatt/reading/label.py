@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..parameters import InputError
-from .notices import Notice, list_words, make_notice
-from .recipe import ColumnNames, FeatureRecipe
+from .notices import list_words, make_notice
+from .recipe import ColumnNames, FeatureRecipe, Resolved
 from .sources import file_error
 from .spellings import LEADING_ZEROS, PLAIN, Spelling, find_spelling
 from .values import clean
@@ -69,7 +69,7 @@ def with_label(
     names: ColumnNames,
     first_cells: Callable[[int], Sequence[Any]],
     tolerated: int = 0,
-) -> tuple[FeatureRecipe, dict[Notice, None]]:
+) -> Resolved:
     """Return the recipe of a new table with the name of its label, and what to note about it.
 
     Without a stated label it is the first column that holds classes among those with a usual name
@@ -88,8 +88,7 @@ def with_label(
     if label is None and recipe.numbers is None:
         usual = [j for j in usual if tells_rows_apart(cells(j)) or cells(j).rows < FEW_ROWS]
     if not usual:
-        apart = (place for place in range(last, -1, -1) if tells_rows_apart(cells(place)))
-        last = next(apart, last)
+        last = next((j for j in range(last, -1, -1) if tells_rows_apart(cells(j))), last)
     if named and not usual and not holds_classes(cells(last)):
         usual = named
     places = usual if stated else list(dict.fromkeys([*usual, last]))

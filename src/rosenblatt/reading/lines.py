@@ -12,33 +12,17 @@ from ..data.rows import view_filled_rows
 from ..kernels import lines
 from ..kernels.addresses import MINUS, line_end
 from ..kernels.algebra import Rows
-from ..kernels.lines import (
-    FULL,
-    INDEX,
-    INDEX_ORDER,
-    INDEX_TOO_LARGE,
-    INDEX_TOO_SMALL,
-    LABEL,
-    LABELS,
-    NAME,
-    NUL,
-    QUERY,
-    REASONS,
-    VALUE,
-    VALUE_TOO_LARGE,
-    WEIGHT,
-    Cursor,
-)
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError, ParameterError
 from .batches import Batch, with_rows
 from .label import FRACTION, count_cells, with_numbers
-from .notices import Notice, make_notice
+from .notices import make_notice
 from .parser import BOM, SAMPLE, Parser, Profile, allocate_rows, slice_rows
 from .recipe import (
     OTHER_BITS,
     FeatureRecipe,
     ReaderOptions,
+    Resolved,
     RestartError,
     find_crossed_groups,
     make_recipe,
@@ -50,18 +34,18 @@ from .threads import Broken, Piece
 
 NO_STARTS = np.zeros(0, np.int64)
 CODES = {
-    LABEL: "label",
-    LABELS: "several-labels",
-    QUERY: "query",
-    INDEX: "feature",
-    INDEX_TOO_SMALL: "index-too-small",
-    INDEX_TOO_LARGE: "index-too-large",
-    INDEX_ORDER: "index-order",
-    VALUE: "value",
-    VALUE_TOO_LARGE: "value-too-large",
-    WEIGHT: "weight",
-    NAME: "feature-name",
-    NUL: "nul-byte",
+    lines.LABEL: "label",
+    lines.LABELS: "several-labels",
+    lines.QUERY: "query",
+    lines.INDEX: "feature",
+    lines.INDEX_TOO_SMALL: "index-too-small",
+    lines.INDEX_TOO_LARGE: "index-too-large",
+    lines.INDEX_ORDER: "index-order",
+    lines.VALUE: "value",
+    lines.VALUE_TOO_LARGE: "value-too-large",
+    lines.WEIGHT: "weight",
+    lines.NAME: "feature-name",
+    lines.NUL: "nul-byte",
 }
 """The codes of errors by the reasons of kernels."""
 
@@ -72,32 +56,31 @@ class LineBuffers(NamedTuple):
     labels: np.ndarray
     weights: np.ndarray | None
     rows: CSRBuffer
-    groups: np.ndarray | None
-    label_starts: np.ndarray = NO_STARTS
-
-    def view_labels(self, rows: int) -> Any:
-        """Return the labels of the first rows."""
-        if not len(self.label_starts):
-            return self.labels[:rows]
-        starts = self.label_starts[: rows + 1]
-        return LabelSets(self.labels[: starts[-1]], starts)
+    groups: np.ndarray
+    label_starts: np.ndarray
 
 
 class LineParser(Parser):
     """Calls a kernel for whole lines, and leaves out those that it cannot read."""
 
     ignored: str  # the notice of fields that were read and have no use
-    width = 0
+    value_bytes: int  # that a value takes at least
+    weighted: bool  # whether lines have weights
+
+    def prepare(self) -> None:
+        """Make what the recipe asks for."""
+        self.scaling = sparse_scaling(self.recipe.scales)
 
     def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
         """Make rows of whole lines."""
-        data, cursor = piece.data, Cursor()
+        data, cursor = piece.data, lines.Cursor()
         while cursor.at < len(data):
             out = self.allocate_buffers(len(data) - cursor.at)
             before = cursor
             cursor = yield from self.parse_good(data, cursor, out)
-            labels = out.view_labels(cursor.rows)
-            numbers = labels.values if isinstance(labels, LabelSets) else labels
+            starts = out.label_starts[: cursor.rows + 1]
+            numbers = out.labels[: starts[-1] if len(starts) else cursor.rows]
+            labels = LabelSets(numbers, starts) if len(starts) else numbers
             long = self.find_long_labels(numbers)
             if self.labelled and long.any():
                 shorter = out._replace(labels=out.labels[: long.argmax()])
@@ -106,7 +89,7 @@ class LineParser(Parser):
             if cursor.ignored:
                 self.add_notice(self.ignored)
             known = (labels if self.labelled else None), out.weights
-            for some, rows in self.make_rows(data, cursor, out):
+            for some, rows in self.make_rows(cursor, out):
                 whole = Batch(rows, *known, self.width, piece.taken, cursor.lines)
                 batch = with_rows(whole, rows, some)
                 if self.options.label_needed and isinstance(batch.labels, np.ndarray):
@@ -116,47 +99,45 @@ class LineParser(Parser):
         self.lines = cursor.lines
 
     def parse_good(
-        self, data: np.ndarray, cursor: Cursor, out: LineBuffers
-    ) -> Generator[Broken, None, Cursor]:
+        self, data: np.ndarray, cursor: lines.Cursor, out: LineBuffers
+    ) -> Generator[Broken, None, lines.Cursor]:
         """Parse from the cursor until the arrays are full, and yield broken lines."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
-        while cursor.error > FULL:
+        while cursor.error > lines.FULL:
             error = self.explain(data, cursor)
             yield Broken(cursor.lines + 1, error, isinstance(error, RestartError))
             cursor = self.parse(data, after_line(data, cursor), out)
         return cursor
 
-    def long_label(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Broken:
+    def long_label(self, data: np.ndarray, cursor: lines.Cursor, out: LineBuffers) -> Broken:
         """Return the error of a label too large to be exact; the arrays end before its row."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
-        while cursor.error > FULL:
+        while cursor.error > lines.FULL:
             cursor = self.parse(data, after_line(data, cursor), out)
         return Broken(cursor.lines + 1, self.long_label_error(1), True)
 
-    def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
+    def explain(self, data: np.ndarray, cursor: lines.Cursor) -> InputError:
         """Say where the line at the cursor is broken, and why."""
         found = line_error(cursor.error, cursor.where - cursor.at + 1)
-        if cursor.error != LABELS or not self.options.new:
+        if cursor.error != lines.LABELS or not self.options.new:
             return found
         return found.reword(f"{found}; use labels_separator=',' if rows may have several")
 
     def allocate_buffers(self, size: int) -> LineBuffers:
         """Allocate arrays for the rows of ``size`` bytes, or for the first of them."""
-        raise NotImplementedError
-
-    def allocate_labels(self, rows: int, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """Allocate arrays for the labels of rows, and for where the labels of each row begin."""
+        n, values = size // 8 + 1, size // self.value_bytes + 1
+        rows, groups = allocate_rows(n, values, self.options.dtype), np.zeros(values, np.uint8)
+        weights = np.empty(n) if self.weighted else None
         if self.recipe.labels_separator is None:
-            return np.empty(rows), NO_STARTS
-        return np.empty(size // 2 + 1), np.zeros(rows + 1, np.int64)
+            return LineBuffers(np.empty(n), weights, rows, groups, NO_STARTS)
+        starts = np.zeros(n + 1, np.int64)
+        return LineBuffers(np.empty(size // 2 + 1), weights, rows, groups, starts)
 
-    def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
+    def parse(self, data: np.ndarray, cursor: lines.Cursor, out: LineBuffers) -> lines.Cursor:
         """Call the kernel."""
         raise NotImplementedError
 
-    def make_rows(
-        self, data: np.ndarray, cursor: Cursor, out: LineBuffers
-    ) -> Iterator[tuple[slice, Rows]]:
+    def make_rows(self, cursor: lines.Cursor, out: LineBuffers) -> Iterator[tuple[slice, Rows]]:
         """Return what the kernel has filled, as rows."""
         if cursor.rows:
             yield slice(cursor.rows), self.scaled(view_filled_rows(out.rows, cursor.rows))
@@ -164,10 +145,10 @@ class LineParser(Parser):
 
 def line_error(error: int, column: str | int) -> InputError:
     """Return the error for which a kernel stopped."""
-    return InputError(REASONS[error], code=CODES[error], column=column)
+    return InputError(lines.REASONS[error], code=CODES[error], column=column)
 
 
-def after_line(data: np.ndarray, cursor: Cursor) -> Cursor:
+def after_line(data: np.ndarray, cursor: lines.Cursor) -> lines.Cursor:
     """Move the cursor to the beginning of the next line."""
     begin = data.ctypes.data
     return cursor._replace(
@@ -175,60 +156,12 @@ def after_line(data: np.ndarray, cursor: Cursor) -> Cursor:
     )
 
 
-class LineProfile(Profile):
-    """What the first lines of svmlight or Vowpal Wabbit text show.
-
-    ``look`` says whether they are looked at: a pipe of Vowpal Wabbit's is not waited for.
-    """
-
-    def __init__(self, source: Source, look: bool = True) -> None:
-        self.name, self.head = source.name, source.head(SAMPLE if look else len(BOM))
-
-
-class SvmlightProfile(LineProfile):
-    """What the first lines of svmlight text show."""
-
-    def resolve(
-        self, requested: FeatureRecipe, options: ReaderOptions
-    ) -> tuple[FeatureRecipe, dict[Notice, None]]:
-        """Return the recipe for what was requested, and what to note about it."""
-        if requested.text or requested.cross:
-            raise ParameterError(
-                "svmlight has numbered columns only: text and cross do not apply.",
-                code="columns-of-format",
-            )
-        bits = requested.bits or OTHER_BITS if requested.pairs else None
-        first = requested.first
-        if first is None:
-            first = 0 if has_index_0(self.head) else 1
-        recipe = make_recipe(requested, "svmlight", self.name, first=first, bits=bits)
-        return with_line_labels(recipe, self.head, options)
-
-    def make_parser(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions
-    ) -> "SvmlightParser":
-        """Make a parser."""
-        return SvmlightParser(source, recipe, options)
-
-
 class SvmlightParser(LineParser):
     """``label index:value …``, where absent values are 0."""
 
-    ignored = "queries"
+    ignored, value_bytes, weighted = "queries", 4, False
 
-    def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
-        self.hashed = recipe.bits is not None
-        super().__init__(source, recipe, options)
-        self.scaling = sparse_scaling(recipe.scales)
-
-    def allocate_buffers(self, size: int) -> LineBuffers:
-        """Allocate arrays; a value takes 4 bytes or more."""
-        n = size // 8 + 1
-        rows = allocate_rows(n, size // 4 + 1, self.options.dtype)
-        labels, starts = self.allocate_labels(n, size)
-        return LineBuffers(labels, None, rows, None, starts)
-
-    def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
+    def parse(self, data: np.ndarray, cursor: lines.Cursor, out: LineBuffers) -> lines.Cursor:
         """Call the kernel."""
         lenient = not self.options.new  # a model passes over columns that it has not met
         rules = self.recipe.first, 1 << 32, lenient, self.labelled
@@ -240,26 +173,24 @@ class SvmlightParser(LineParser):
             self.width = int(self.mask) + 1
         return cursor
 
-    def make_rows(
-        self, data: np.ndarray, cursor: Cursor, out: LineBuffers
-    ) -> Iterator[tuple[slice, Rows]]:
+    def make_rows(self, cursor: lines.Cursor, out: LineBuffers) -> Iterator[tuple[slice, Rows]]:
         """Return what the kernel has filled, with products."""
         if not self.hashed or not cursor.rows:
-            yield from super().make_rows(data, cursor, out)
+            yield from super().make_rows(cursor, out)
             return
         rows, _ = slice_rows(out.rows, 0, cursor.rows)
         scaled = self.scaled(view_filled_rows(out.rows, cursor.rows)).values
         indices = rows.indices & np.uint32(self.mask)
         rows = rows._replace(values=scaled.copy(), indices=indices)
-        groups = np.zeros(len(rows.values), np.uint16)
+        groups = out.groups[: len(indices)].astype(np.uint16)
         yield from self.cross_rows(rows, groups, np.zeros((1, 2), np.uint16))
 
-    def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
+    def explain(self, data: np.ndarray, cursor: lines.Cursor) -> InputError:
         """Say where the line at the cursor is broken, and why."""
         found = super().explain(data, cursor)
-        if cursor.error == INDEX_TOO_LARGE:
+        if cursor.error == lines.INDEX_TOO_LARGE:
             return found.reword(f"an index is above {2**32 - 1:,}")
-        is_0 = cursor.error == INDEX_TOO_SMALL and data[cursor.where] != MINUS
+        is_0 = cursor.error == lines.INDEX_TOO_SMALL and data[cursor.where] != MINUS
         if not (is_0 and self.recipe.first == 1 and self.options.new):
             return found
         if self.options.first_is_guessed:
@@ -268,13 +199,62 @@ class SvmlightParser(LineParser):
         return found.reword(f"{found} (1, as stated)")
 
 
+class VowpalWabbitParser(LineParser):
+    """``label importance 'tag |namespace name:value …``, hashed."""
+
+    ignored, value_bytes, weighted = "bases", 2, True
+
+    def prepare(self) -> None:
+        """Make what the recipe asks for."""
+        super().prepare()
+        self.width = int(self.mask) + 1
+        self.pairs = find_crossed_groups(self.recipe, lambda name: ord((name or " ")[0]))
+
+    def parse(self, data: np.ndarray, cursor: lines.Cursor, out: LineBuffers) -> lines.Cursor:
+        """Call the kernel."""
+        met = self.vocabulary.met
+        filled = out.labels, out.label_starts, out.weights, out.rows, out.groups
+        cursor = lines.vowpal_wabbit(data, len(data), cursor, *filled, self.mask, met)
+        text = data.tobytes() if met.count[0] else b""
+
+        def spelling(begins: np.ndarray, ends: np.ndarray) -> Iterator[tuple[Any, ...]]:
+            for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+                yield vw_name, find_namespace(text, begin), text[begin:end]
+
+        self.vocabulary.collect(spelling)
+        return cursor
+
+    def make_rows(self, cursor: lines.Cursor, out: LineBuffers) -> Iterator[tuple[slice, Rows]]:
+        """Return what the kernel has filled, with products."""
+        if self.pairs is None or not cursor.rows:
+            yield from super().make_rows(cursor, out)
+            return
+        rows, span = slice_rows(out.rows, 0, cursor.rows)
+        groups = out.groups[span].astype(np.uint16) * np.uint16(not self.recipe.pairs)
+        for some, part in self.cross_rows(rows, groups, self.pairs):
+            yield some, self.scaled(part)
+
+
+NAMESPACE_END = re.compile(rb"[\s:]")
+
+
+def find_namespace(text: bytes, begin: int) -> bytes:
+    """Find the namespace of the feature at a place."""
+    bar = text.rfind(b"|", 0, begin) + 1
+    end = NAMESPACE_END.search(text, bar, begin)
+    return text[bar : end.start() if end else begin]
+
+
+def vw_name(namespace: bytes, name: bytes) -> str:
+    """Write the name of a feature with its namespace."""
+    return (namespace + b"^" + name if namespace else name).decode(errors="replace")
+
+
 SEVERAL_LABELS = re.compile(rb"^[ \t]*[-+.\deE]+,[-+.\d]+", re.MULTILINE)
 FIRST_LABEL = re.compile(rb"^[ \t]*([-+.\deE]+)(?=[ \t|])", re.MULTILINE)
 
 
-def with_line_labels(
-    recipe: FeatureRecipe, head: bytes, options: ReaderOptions
-) -> tuple[FeatureRecipe, dict[Notice, None]]:
+def with_line_labels(recipe: FeatureRecipe, head: bytes, options: ReaderOptions) -> Resolved:
     """Return a recipe that says whether lines have several labels, or numbers, and a note."""
     if not options.new:
         return recipe, {}
@@ -298,12 +278,42 @@ def has_index_0(head: bytes) -> bool:
     return any(b"#" not in head[head.rfind(b"\n", 0, m.end()) + 1 : m.end()] for m in places)
 
 
+class LineProfile(Profile):
+    """What the first lines of svmlight or Vowpal Wabbit text show.
+
+    ``look`` says whether they are looked at: a pipe of Vowpal Wabbit's is not waited for.
+    """
+
+    def __init__(self, source: Source, look: bool = True) -> None:
+        self.name, self.head = source.name, source.head(SAMPLE if look else len(BOM))
+
+
+class SvmlightProfile(LineProfile):
+    """What the first lines of svmlight text show."""
+
+    parser = SvmlightParser
+
+    def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
+        """Return the recipe for what was requested, and what to note about it."""
+        if requested.text or requested.cross:
+            raise ParameterError(
+                "svmlight has numbered columns only: text and cross do not apply.",
+                code="columns-of-format",
+            )
+        bits = requested.bits or OTHER_BITS if requested.pairs else None
+        first = requested.first
+        if first is None:
+            first = 0 if has_index_0(self.head) else 1
+        recipe = make_recipe(requested, "svmlight", self.name, first=first, bits=bits)
+        return with_line_labels(recipe, self.head, options)
+
+
 class VowpalWabbitProfile(LineProfile):
     """What the first lines of Vowpal Wabbit's text show."""
 
-    def resolve(
-        self, requested: FeatureRecipe, options: ReaderOptions
-    ) -> tuple[FeatureRecipe, dict[Notice, None]]:
+    parser = VowpalWabbitParser
+
+    def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
         """Return the recipe for what was requested, and what to note about it."""
         if requested.text:
             raise ParameterError(
@@ -313,71 +323,3 @@ class VowpalWabbitProfile(LineProfile):
         split_crosses(requested)
         recipe = make_recipe(requested, "vw", self.name, bits=requested.bits or OTHER_BITS)
         return with_line_labels(recipe, self.head, options)
-
-    def make_parser(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions
-    ) -> "VowpalWabbitParser":
-        """Make a parser."""
-        return VowpalWabbitParser(source, recipe, options)
-
-
-class VowpalWabbitParser(LineParser):
-    """``label importance 'tag |namespace name:value …``, hashed."""
-
-    ignored = "bases"
-    hashed = True
-
-    def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
-        super().__init__(source, recipe, options)
-        self.width = 1 << (recipe.bits or OTHER_BITS)
-        self.pairs = find_crossed_groups(recipe, lambda name: ord((name or " ")[0]))
-        self.scaling = sparse_scaling(recipe.scales)
-
-    def allocate_buffers(self, size: int) -> LineBuffers:
-        """Allocate arrays; a value takes 2 bytes or more."""
-        n, values = size // 8 + 1, size // 2 + 1
-        rows = allocate_rows(n, values, self.options.dtype)
-        labels, starts = self.allocate_labels(n, size)
-        return LineBuffers(labels, np.empty(n), rows, np.empty(values, np.uint8), starts)
-
-    def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
-        """Call the kernel."""
-        met = self.vocabulary.met
-        filled = out.labels, out.label_starts, out.weights, out.rows, out.groups
-        cursor = lines.vowpal_wabbit(data, len(data), cursor, *filled, self.mask, met)
-        text = data.tobytes() if met.count[0] else b""
-
-        def spelling(begins: np.ndarray, ends: np.ndarray) -> Iterator[tuple[Any, ...]]:
-            for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-                yield vw_name, find_namespace(text, begin), text[begin:end]
-
-        self.vocabulary.collect(spelling)
-        return cursor
-
-    def make_rows(
-        self, data: np.ndarray, cursor: Cursor, out: LineBuffers
-    ) -> Iterator[tuple[slice, Rows]]:
-        """Return what the kernel has filled, with products."""
-        if self.pairs is None or not cursor.rows:
-            yield from super().make_rows(data, cursor, out)
-            return
-        rows, span = slice_rows(out.rows, 0, cursor.rows)
-        assert out.groups is not None
-        groups = out.groups[span].astype(np.uint16) * np.uint16(not self.recipe.pairs)
-        for some, part in self.cross_rows(rows, groups, self.pairs):
-            yield some, self.scaled(part)
-
-
-NAMESPACE_END = re.compile(rb"[\s:]")
-
-
-def find_namespace(text: bytes, begin: int) -> bytes:
-    """Find the namespace of the feature at a place."""
-    bar = text.rfind(b"|", 0, begin) + 1
-    end = NAMESPACE_END.search(text, bar, begin)
-    return text[bar : end.start() if end else begin]
-
-
-def vw_name(namespace: bytes, name: bytes) -> str:
-    """Write the name of a feature with its namespace."""
-    return (namespace + b"^" + name if namespace else name).decode(errors="replace")

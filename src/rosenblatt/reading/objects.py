@@ -17,20 +17,19 @@ Decode = Callable[[list[str | None], str], Any]  # of cells and the name of thei
 
 
 def decode_objects(parser: TableParser, rows: Sequence[Mapping[str, Any]]) -> DecodedColumns:
-    """Decode the columns of a parser from objects; an absent value is missing."""
-    columns = [
-        decode_values(parser, [row.get(name) for row in rows], name, kind)
-        for name, kind in parser.columns
-    ]
+    """Decode the columns of a parser from objects; an absent value is missing.
+
+    An error has the row, from 1 up, as its line.
+    """
+    columns, numbers = list[Any](), range(1, len(rows) + 1)
+    for name, kind in parser.columns:
+        values = [row.get(name) for row in rows]
+        if kind == "number":
+            columns.append(decode_numbers(parser, values, name))
+        else:
+            decode = as_cells(parser.times) if kind == "date" else encode_words
+            columns.append(decode_words(values, numbers, name, decode))
     return DecodedColumns(None, None, columns, len(rows))
-
-
-def decode_values(parser: TableParser, values: Sequence[Any], name: str, kind: str) -> Any:
-    """Decode the values of a column; an error has the row, from 1 up, as its line."""
-    if kind == "number":
-        return decode_numbers(parser, values, name)
-    decode = as_cells(parser.times) if kind == "date" else encode_words
-    return decode_words(values, range(1, len(values) + 1), name, decode)
 
 
 def decode_numbers(parser: TableParser, values: Sequence[Any], name: str) -> np.ndarray:

@@ -1,7 +1,6 @@
 """The base class of parsers, which turn the bytes of a source into batches."""
 
 import io
-from collections import deque
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from copy import copy
@@ -17,7 +16,7 @@ from ..kernels.words import CSRBuffer
 from ..parameters import InputError
 from .batches import Batch, select_rows
 from .notices import Notice, make_notice
-from .recipe import FeatureRecipe, ReaderOptions, read_dtype
+from .recipe import FeatureRecipe, ReaderOptions, Resolved, read_dtype
 from .scaling import Scaling
 from .sources import ByteStream, Location, Source, last_newline, pieces
 from .threads import Broken, Piece, parse_in_order
@@ -29,46 +28,30 @@ MOST_PRODUCTS = 1 << 22  # of one batch; a row on its own may have 16 times as m
 BOM = b"\xef\xbb\xbf"  # that some programs put before UTF-8
 
 
-class Profile:
-    """What the head of a source shows; it is looked at once, whatever is made of the rows."""
-
-    def resolve(
-        self, requested: FeatureRecipe, options: ReaderOptions
-    ) -> tuple[FeatureRecipe, dict[Notice, None]]:
-        """Return the recipe for what was requested, and what to note about it."""
-        raise NotImplementedError
-
-    def make_parser(
-        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions
-    ) -> "Parser":
-        """Make a parser of the source, or of some of its rows."""
-        raise NotImplementedError
-
-    def is_rereadable(self, source: Source) -> bool:
-        """Whether all rows can be read another time."""
-        return source.rereadable
-
-
 class Parser:
     """Makes batches of a source: cuts it into pieces, which threads parse one at a time."""
 
-    hashed = False
     width = 0  # the columns known so far
     lines = 0  # of the piece that a worker has parsed
     unlabelled = 0  # rows of it that have no label, and were left out
     kept: list[Piece] | None = None  # decoded pieces to read instead of the source
-    decodes_only = False  # or pieces become batches
-    decoded: Piece | None = None  # by a worker
 
-    def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
-        self.source, self.recipe, self.options = source, recipe, options
+    def __init__(
+        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, profile: Any = None
+    ) -> None:
+        self.source, self.recipe, self.options, self.profile = source, recipe, options, profile
         self.notices: dict[Notice, None] = {}  # each once, in order
+        self.hashed = recipe.bits is not None
         self.labelled = recipe.label is not False
         self.read_dtype = read_dtype(recipe, options)
         size = 1 << (recipe.bits or 0)
         self.mask = np.uint64(size - 1)
         self.vocabulary = Vocabulary(options.names if self.hashed else 0, size)
         self.scaling: Scaling | None = None  # or rows stay as they are read
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Make what the recipe asks for."""
 
     def aside(self) -> Self:
         """Copy the parser, for rows that are measured only: it keeps no notices and no names."""
@@ -78,15 +61,11 @@ class Parser:
 
     def first_rows(self) -> Iterator[Batch]:
         """Yield the rows at the head of the source, which stay to be read."""
-        head = self.source.head(SAMPLE)
-        end = self.end_of_rows(np.frombuffer(bytearray(head), np.uint8))
-        few = self.aside()
-        if few.kept is not None and len(head) < SAMPLE:  # they are all rows
-            yield from few.batches(Location(self.source.name, len(head), "row"))
-            return
-        few.kept = None
-        few.source = Source(io.BytesIO(head[: end or len(head)]))
-        few.source.name = self.source.name
+        few, head = self.aside(), self.source.head(SAMPLE)
+        if few.kept is None or len(head) == SAMPLE:  # else these are all rows
+            end = self.end_of_rows(np.frombuffer(bytearray(head), np.uint8))
+            few.kept, few.source = None, Source(io.BytesIO(head[: end or len(head)]))
+            few.source.name = self.source.name
         yield from few.batches(Location(self.source.name, len(head), "row"))
 
     def end_of_rows(self, data: np.ndarray) -> int:
@@ -118,33 +97,29 @@ class Parser:
         """The approximate size of a piece in bytes."""
         return self.options.batch_bytes
 
-    def decode_pieces(self, location: Location, threads: int) -> list[Piece]:
+    def decode_pieces(self) -> list[Piece]:
         """Decode the whole source; keep its cells in memory, from which rows can be made."""
         other = self.aside()
-        other.decodes_only, other.kept = True, []
-        deque(parse_in_order(other, location, threads, lambda batch: None), maxlen=0)
-        return other.kept
+        return [
+            piece
+            if isinstance(piece.data, InputError)
+            else piece._replace(data=other.worker(0, {}).decode_piece(piece.data))
+            for piece in other.cut(1)
+        ]
 
-    def work(self, piece: Piece) -> Iterator[Batch | Broken]:
-        """Parse a piece, or only decode it."""
-        if not self.decodes_only:
-            return self.parse_piece(piece)
-        self.decoded = piece._replace(data=self.decode_piece(piece))
-        return iter(())
-
-    def decode_piece(self, piece: Piece) -> Any:
+    def decode_piece(self, data: Any) -> Any:
         """Return what a piece is kept as: bytes that ``parse_piece`` takes, or decoded cells."""
-        return piece.data.copy()
+        return data.copy()
 
-    def take_pieces(self, slots: int) -> Generator[Piece]:
+    def pieces(self, slots: int) -> Generator[Piece]:
         """Yield the pieces that are kept, or cut those of the source."""
-        if self.kept is None or self.decodes_only:
-            yield from self.pieces(slots)
+        if self.kept is None:
+            yield from self.cut(slots)
             return
         for number, piece in enumerate(self.kept):
             yield piece._replace(slot=number % slots)
 
-    def pieces(self, slots: int) -> Generator[Piece]:
+    def cut(self, slots: int) -> Generator[Piece]:
         """Cut every file, from its first row on, at the ends of rows."""
         number = before = 0
         for place, name in enumerate(self.source.names):
@@ -179,8 +154,6 @@ class Parser:
         """Take over the notices and names of a piece, in the order of the pieces."""
         self.notices.update(worker.notices)
         self.vocabulary.absorb(worker.vocabulary)
-        if worker.decoded is not None and self.kept is not None:
-            self.kept.append(worker.decoded)
 
     def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
         """Yield the batches and broken rows of a piece; lines count from its beginning."""
@@ -249,6 +222,24 @@ class Parser:
             self.vocabulary.collect(self.vocabulary.products)
             yield slice(row, stop), view_filled_rows(out, stop - row)
             row = stop
+
+
+class Profile:
+    """What the head of a source shows; it is looked at once, whatever is made of the rows."""
+
+    parser: type[Parser]
+
+    def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
+        """Return the recipe for what was requested, and what to note about it."""
+        raise NotImplementedError
+
+    def make_parser(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> Parser:
+        """Make a parser of the source, or of some of its rows."""
+        return self.parser(source, recipe, options, self)
+
+    def is_rereadable(self, source: Source) -> bool:
+        """Whether all rows can be read another time."""
+        return source.rereadable
 
 
 def allocate_rows(rows: int, values: int, dtype: np.dtype) -> CSRBuffer:

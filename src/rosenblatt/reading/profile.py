@@ -16,7 +16,7 @@ from ..kernels.addresses import MARKS, NEWLINE
 from ..parameters import InputError
 from .arrow import to_arrow_type, to_words
 from .label import FIRST_ROWS, LABEL_NAMES, find_usual_labels, with_label
-from .notices import Notice, make_notice
+from .notices import make_notice
 from .parser import BOM, SAMPLE, Profile
 from .recipe import (
     DIGITS,
@@ -24,6 +24,7 @@ from .recipe import (
     ColumnNames,
     FeatureRecipe,
     ReaderOptions,
+    Resolved,
     collect_notices,
     split_crosses,
     with_columns,
@@ -54,9 +55,7 @@ class TableProfile(Profile):
             cells = to_words(cells)
         return list(cells.to_pylist())
 
-    def complete(
-        self, asked: FeatureRecipe, options: ReaderOptions
-    ) -> tuple[FeatureRecipe, dict[Notice, None]]:
+    def complete(self, asked: FeatureRecipe, options: ReaderOptions) -> Resolved:
         """Return a recipe with the label and the columns, and what to note about them."""
         recipe, notices = with_label(asked, self.columns, self.first_cells, options.skip_bad)
         recipe = with_columns(recipe, self.columns, self.kinds)
@@ -142,20 +141,6 @@ def keep_zeros(found: ColumnKind, name: str, column: Any) -> ColumnKind:
         return found
     cell = zeros[0].as_py().strip()[:40]
     return ColumnKind("category", make_notice("codes-zeros", name=name, cell=cell))
-
-
-def name_columns(header: bool, cells: list[str], recipe: FeatureRecipe, source: str) -> list[str]:
-    """Return the names of the columns: their numbers if there is no header.
-
-    Where a model knows the columns by number and the label is not there, its number is not.
-    """
-    if header:
-        return cells
-    if recipe.columns is not None and recipe.header is False:
-        known = recipe.numbered_columns(source)
-        if len(known) == len(cells):
-            return known
-    return list(map(str, range(len(cells))))
 
 
 # The header.

@@ -31,7 +31,7 @@ from .recipe import (
     refuse_options_of_text,
 )
 from .sources import Location, Source
-from .statistics import next_statistics, select_learnt_rows
+from .statistics import learnt_rows, next_statistics
 from .tables import TableSource, open_source
 from .threads import Piece, cores, parse_in_order
 from .vocabulary import FeatureNames
@@ -300,7 +300,7 @@ class Reader:
         if requested.bits is not None and not self.hashed:
             self.add_notice("bits")
         if recipe.is_complete:  # one that does not fit is refused
-            self.made = self.parser_for(recipe)
+            self.parser_for(recipe)
 
     @property
     def parser(self) -> Parser:
@@ -308,8 +308,7 @@ class Reader:
 
         :meta private:
         """
-        self.made = self.parser_for(self.recipe)
-        return self.made
+        return self.parser_for(self.recipe)
 
     def parser_for(self, recipe: FeatureRecipe) -> Parser:
         """Return the parser for a recipe: the present one, or another.
@@ -319,7 +318,8 @@ class Reader:
         if recipe is self.recipe and self.made is not None:
             return self.made
         parser = self.profile.make_parser(self.source, recipe, self.options)
-        parser.kept = self.kept
+        parser.kept, parser.notices = self.kept, self.noted
+        self.made = parser if recipe is self.recipe else self.made
         return parser
 
     def __iter__(self) -> Iterator[Batch]:
@@ -371,8 +371,7 @@ class Reader:
 
         :meta private:
         """
-        noted = self.noted if self.made is None else self.made.notices
-        noted[make_notice(code, **values)] = None
+        self.noted[make_notice(code, **values)] = None
 
     def complete_recipe(self, report: Callable[[Batch], None] | None = None) -> None:
         """Read all rows once to complete the recipe, if need be; call ``report`` with each batch.
@@ -394,10 +393,8 @@ class Reader:
         :meta private:
         """
         before, self.made, self.recipe = self.made, None, recipe
-        if before is not None:
-            self.noted.update(before.notices)
-            if recipe.rows == "vw":  # names were met on the way
-                self.parser.vocabulary = before.vocabulary
+        if before is not None and recipe.rows == "vw":  # names were met on the way
+            self.parser.vocabulary = before.vocabulary
 
     def mean_square(self) -> float:
         """Compute the mean squared length of the rows at the head of the source.
@@ -405,13 +402,9 @@ class Reader:
         :meta private:
         """
         self.complete_recipe()
-        total, count, row = 0.0, 0, 0
-        for batch in self.parser.first_rows():
-            rows = select_learnt_rows(batch, self.split, row)
-            values = rows.values.astype(np.float64)
-            total, count = total + float(values @ values), count + n_rows(rows)
-            row += n_rows(batch.rows)
-        return total / max(count, 1)
+        parts = list(learnt_rows(self.parser.first_rows(), self.split))
+        values = (part.values.astype(np.float64) for part in parts)
+        return sum(float(some @ some) for some in values) / max(sum(map(n_rows, parts)), 1)
 
     def hold_out(self, split: Split) -> None:
         """Leave held-out rows out of scales, frequencies and the bias step.
@@ -459,7 +452,7 @@ class Reader:
         if part is not None:
             other.source, other.size, other.split = part, part.size, Split()
             other.options = self.options._replace(fold=None)
-        other.kept = other.parser.decode_pieces(other.begin(), self.options.threads)
+        other.kept = other.parser.decode_pieces()
         other.made = None
         return other
 
@@ -533,8 +526,7 @@ class Reader:
         """What a person might not expect, and how many rows had no label in the last pass."""
         rows = self.location.unlabelled
         missing = [make_notice("label-missing", rows=count_rows(rows))] if rows else []
-        met = {} if self.made is None else self.made.notices
-        return [*(self.noted | met), *missing]
+        return [*self.noted, *missing]
 
     @property
     def names(self) -> Mapping[int, str]:

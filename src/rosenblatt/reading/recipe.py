@@ -19,16 +19,11 @@ from .spellings import Spelling
 
 TEXT_BITS, OTHER_BITS = 20, 18  # unless stated
 WORDS, CHARACTERS = (1, 2), (2, 4)  # of an n-gram, unless stated
-SINGLE_WORDS = (1, 1)  # of texts with any number of labels
 COUNTS = ("raw", "binary", "sublinear")
-FLOATS = ("float32", "float64")
 OWN_GRAMS = re.compile(r"(.+):(c?)(\d+)(?:-(\d+))?", re.DOTALL)
 MANY_PAIRS, MOST_PAIRS = 10_000, 1 << 22  # of columns: more are noted, or refused
 MOST_COLUMNS = 16  # of a file, for each that the model has weights for
 DIGITS = re.compile(r"-?\d+")
-
-
-KINDS = ("number", "category", "date", "text")
 
 
 class Frequencies(TypedDict):
@@ -63,7 +58,10 @@ class FeatureRecipe:
     rows: Annotated[str, ("", "svmlight", "vw", "table").__contains__] = ""
     label: str | int | bool | None = None
     label_kind: str | None = None
-    columns: Sequence[tuple[str, Annotated[str, KINDS.__contains__]]] | None = None
+    columns: (
+        Sequence[tuple[str, Annotated[str, ("number", "category", "date", "text").__contains__]]]
+        | None
+    ) = None
     text: Sequence[str] = ()
     ngrams: Sequence[int] | None = (1, 1)
     characters: bool = False
@@ -142,6 +140,8 @@ class FeatureRecipe:
         return sorted(named, key=int)
 
 
+Resolved = tuple[FeatureRecipe, dict[Notice, None]]
+"""The recipe for a file, which may lack statistics of its rows, and what to note about it."""
 ASKED = FeatureRecipe(ngrams=None, counts="binary", tfidf=None, scale="auto", numbers=None)
 """The recipe of a reader without options."""
 OF_THE_FILE = ("label", "header", "encoding", "id")
@@ -180,16 +180,6 @@ class RestartError(InputError):
     def changes(self) -> dict[str, Any]:
         """The entries of the recipe that change."""
         return {"first": 0} if self.code == "first" else {"label_kind": "category"}
-
-
-def leading_zeros_error(label: str) -> RestartError:
-    """Return the error of a label such as 01 among labels that are numbers."""
-    return RestartError(
-        "the label has leading zeros, and labels before it are numbers; name it in category to "
-        "keep 01 and 1 apart",
-        code="label-zeros",
-        column=label,
-    )
 
 
 def load_recipe(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe:
@@ -233,6 +223,7 @@ def check_stored_recipe(features: Mapping[str, Any], width: int) -> None:
         unpack_array(str(letters), MOST_COLUMNS * max(width, 64))
 
 
+FLOATS = np.float32, np.float64
 RANGES = {
     **FEATURES,
     "labels_separator": Parameter(
@@ -240,9 +231,7 @@ RANGES = {
         "one character or more",
         lambda value: value is None or (isinstance(value, str) and value != ""),
     ),
-    "dtype": Parameter(
-        np.float32, "float32 or float64", lambda value: np.dtype(value).name in FLOATS
-    ),
+    "dtype": Parameter(np.float32, "float32 or float64", lambda kind: np.dtype(kind) in FLOATS),
     "threads": count(1),
     "skip_bad": count_from_0(),
     "batch_bytes": count(1),
@@ -369,7 +358,7 @@ def with_columns(
         recipe = with_new_columns(recipe, names, kinds)
         refuse_options_of_text(recipe)
         if recipe.ngrams is None and not recipe.characters and has_text_label_sets(recipe):
-            recipe = replace(recipe, ngrams=SINGLE_WORDS)
+            recipe = replace(recipe, ngrams=(1, 1))
     if not recipe.columns:
         raise file_error("no-columns", names.source, "has no columns to learn from")
     for name, _ in recipe.columns:

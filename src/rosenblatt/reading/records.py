@@ -25,7 +25,7 @@ def list_record_columns(reader: Reader) -> list[str]:
     if isinstance(parser, DelimitedParser):
         return list(parser.profile.columns.names)
     if isinstance(parser, TypedParser):
-        return parser.list_columns(range(len(parser.names)))
+        return parser.list_columns(range(len(parser.profile.columns)))
     raise InputError(
         f"{reader.source.name} holds {reader.format} rows, which have no cells to copy; use a "
         "table, such as CSV or JSON lines.",

@@ -55,16 +55,12 @@ class DenseScaling:
         """Join several parts and scale them."""
         counts = [n_rows(part) for part in parts]
         out = np.empty(sum(counts) * self.width, self.dtype)
-        row = 0
+        row, scales = 0, (self.centre, self.factor, self.filling, self.flags)
         for part, count in zip(parts, counts, strict=True):
-            self.write(part.values, out[row * self.width : (row + count) * self.width])
+            some = out[row * self.width : (row + count) * self.width]
+            columns.standardise(read_only(part.values), self.n_columns, *scales, some)
             row += count
         return Rows(read_only(out), None, self.length)
-
-    def write(self, values: np.ndarray, out: np.ndarray) -> None:
-        """Scale the numbers of some rows."""
-        scales = self.centre, self.factor, self.filling, self.flags
-        columns.standardise(read_only(values), self.n_columns, *scales, out)
 
 
 class SparseScaling:

@@ -164,39 +164,45 @@ class Source:
         return head[:size]
 
 
-class Pipe(io.RawIOBase):
-    """A pipe whose reads can be ended while they wait for bytes."""
+class Stream(io.RawIOBase):
+    """A stream whose next bytes may be known: ``kept``."""
 
-    def __init__(self, file: Any) -> None:
-        self.file = getattr(file, "raw", file)
-        self.first = b"" if file is self.file else file.read1()  # what was buffered
-        self.left = False
+    kept = b""
 
     def readable(self) -> bool:
         """Whether it can be read: always."""
         return True
 
+    def give(self, view: Any) -> int:
+        """Fill the beginning of a view with the next bytes that are known; return how many."""
+        count = min(len(self.kept), len(view))
+        view[:count], self.kept = self.kept[:count], self.kept[count:]
+        return count
+
+
+class Pipe(Stream):
+    """A pipe whose reads can be ended while they wait for bytes."""
+
+    def __init__(self, file: Any) -> None:
+        self.file = getattr(file, "raw", file)
+        self.kept = b"" if file is self.file else file.read1()  # what was buffered
+        self.left = False
+
     def readinto(self, view: Any) -> int:
         """Fill the beginning of a view with the next bytes; how many, 0 at the end or if left."""
-        if self.first:
-            count = min(len(self.first), len(view))
-            view[:count], self.first = self.first[:count], self.first[count:]
-            return count
+        if self.kept:
+            return self.give(view)
         while not self.left and not select.select([self.file], [], [], WAIT)[0]:
             pass
         return 0 if self.left else self.file.readinto(view) or 0
 
 
-class ByteStream(io.RawIOBase):
+class ByteStream(Stream):
     """A stream with lookahead; ``taken`` counts the bytes consumed from the source."""
 
     def __init__(self, name: str, file: Any, source: "ByteStream | None" = None) -> None:
         self.name, self.file, self.source = name, file, source
-        self.kept, self.count, self.over = b"", 0, False
-
-    def readable(self) -> bool:
-        """Whether it can be read: always."""
-        return True
+        self.count, self.over = 0, False
 
     def head(self, size: int) -> bytes:
         """Return the next bytes without consuming them."""
@@ -213,8 +219,7 @@ class ByteStream(io.RawIOBase):
     def readinto(self, view: Any) -> int:
         """Fill the beginning of a view with the next bytes; how many, 0 at the end."""
         if self.kept:
-            count = min(len(self.kept), len(view))
-            view[:count], self.kept = self.kept[:count], self.kept[count:]
+            count = self.give(view)
         else:
             with self.decompression():
                 count = self.file.readinto(view) or 0
@@ -299,25 +304,19 @@ def open_only_member(name: str, file: Any) -> Any:
     raise file_error("zip-members", name, f"{what}; expected one file. Unpack it first")
 
 
-class Translated(io.RawIOBase):
+class Translated(Stream):
     """A stream of bytes that a function translates block by block."""
 
     def __init__(self, stream: ByteStream, translate: Translate) -> None:
-        self.stream, self.translate, self.rest, self.over = stream, translate, b"", False
-
-    def readable(self) -> bool:
-        """Whether it can be read: always."""
-        return True
+        self.stream, self.translate, self.over = stream, translate, False
 
     def readinto(self, view: Any) -> int:
         """Fill the beginning of a view with the next bytes; how many, 0 at the end."""
-        while not self.rest and not self.over:
+        while not self.kept and not self.over:
             more = self.stream.read(TRANSLATED) or b""
             self.over = not more
-            self.rest = self.translate(more, self.over)
-        count = min(len(self.rest), len(view))
-        view[:count], self.rest = self.rest[:count], self.rest[count:]
-        return count
+            self.kept = self.translate(more, self.over)
+        return self.give(view)
 
 
 def translate(stream: ByteStream, function: Translate) -> ByteStream:

@@ -48,20 +48,18 @@ class Spelling(NamedTuple):
         number = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)(?:{decimal}\d+)?"
         unit = re.escape(self.unit) + "s?" * self.unit.isalpha()  # 1 month, 2 months
         unit = f"(?:{unit})?" if self.unit not in ("", "%") else ""
-        after = r"[ \x{00A0}]?%" if self.unit == "%" else rf"[ \x{{00A0}}]?{unit}"
+        after = "[ \u00a0]?" + ("%" if self.unit == "%" else unit)
         return rf"^\s*(?:([-+]?) ?{unit} ?|{unit} ?([-+]))({number}){after}\s*$"
 
     def fits(self, cell: str) -> bool:
         """Whether a cell is written in this way."""
-        return re.match(self.pattern.replace(r"\x{00A0}", "\u00a0"), cell) is not None
+        return re.match(self.pattern, cell) is not None
 
     def number(self, cell: str) -> float:
         """Return the number in a cell."""
-        before, after, number = re.match(  # type: ignore[union-attr]
-            self.pattern.replace(r"\x{00A0}", "\u00a0"), cell
-        ).groups(default="")
+        plain = re.sub(self.pattern, r"\1\2\3", cell)
         thousands, decimal = MARKS[self.marks]
-        return float(before + after + re.sub(decimal, ".", re.sub(thousands, "", number)))
+        return float(re.sub(decimal, ".", re.sub(thousands, "", plain)))
 
 
 def find_spelling(cells: Sequence[str]) -> Spelling | None:

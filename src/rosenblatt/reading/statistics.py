@@ -1,6 +1,6 @@
 """Statistics of all rows that a recipe needs before rows become features."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -36,6 +36,14 @@ def select_learnt_rows(batch: Batch, split: Split, first_row: int) -> Rows:
     if not split:
         return rows
     return rows_where(rows, ~split.held_out(first_row, n_rows(rows)))
+
+
+def learnt_rows(batches: Iterable[Batch], split: Split) -> Iterator[Rows]:
+    """Yield the rows of batches from the beginning on that are not held out."""
+    row = 0
+    for batch in batches:
+        yield select_learnt_rows(batch, split, row)
+        row += n_rows(batch.rows)
 
 
 def keep_columns(recipe: FeatureRecipe, kinds: tuple[str, ...], **changes: Any) -> FeatureRecipe:
@@ -86,10 +94,8 @@ class SizeSurvey:
             why = f'scale="{self.recipe.scale}" would fill the sparse rows of {self.recipe.rows}; '
             raise ParameterError(why + 'use scale="maxabs".', code="scale-one-pass")
         if self.recipe.scale == "auto":
-            parts, row = [], 0
-            for batch in self.reader.parser_for(self.plain).first_rows():
-                parts.append(select_learnt_rows(batch, self.reader.split, row))
-                row += n_rows(batch.rows)
+            batches = self.reader.parser_for(self.plain).first_rows()
+            parts = list(learnt_rows(batches, self.reader.split))
             if not parts:
                 return False
             first, rows = SparseSurvey(), join_rows(parts)
@@ -136,7 +142,11 @@ class SizeSurvey:
         scales: dict[str, Any] = {}
         recipe = self.recipe
         if recipe.bins:
-            recipe = replace(recipe, edges=self.find_edges())
+            assert isinstance(self.seen, DenseSurvey)
+            kinds, numeric = dict(recipe.columns or ()), enumerate(recipe.numeric())
+            binned = [(name, place) for place, name in numeric if kinds[name] == "number"]
+            edges = {name: self.seen.edges(place, recipe.bins) for name, place in binned}
+            recipe = replace(recipe, edges={name: some for name, some in edges.items() if some})
         if recipe.scale == "none":
             return recipe
         if isinstance(self.seen, DenseSurvey):
@@ -156,15 +166,6 @@ class SizeSurvey:
         elif self.seen is not None and self.scales:
             scales = {"factors": pack_array(self.seen.factors())}
         return replace(recipe, scales=scales)
-
-    def find_edges(self) -> dict[str, list[float]]:
-        """Return the edges of the bins of each column of numbers that has some."""
-        recipe, seen = self.recipe, self.seen
-        assert isinstance(seen, DenseSurvey)
-        kinds = dict(recipe.columns or ())
-        places = [pair for pair in enumerate(recipe.numeric()) if kinds[pair[1]] == "number"]
-        found = {name: seen.edges(place, recipe.bins) for place, name in places}
-        return {name: edges for name, edges in found.items() if edges}
 
     def without_dates(self, places: np.ndarray) -> list[int]:
         """Return the places of columns that are not dates."""

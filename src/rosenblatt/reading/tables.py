@@ -73,7 +73,8 @@ def convert_rows(data: Any) -> Any:
         return pyarrow.table(data)
     if isinstance(data, np.ndarray):
         return array_to_table(data)
-    if isinstance(data, Mapping) and data and all(map(is_list, data.values())):
+    values = data.values() if isinstance(data, Mapping) else ()
+    if values and all(isinstance(each, list | tuple | np.ndarray) for each in values):
         raise InputError(
             "A dict is one row, and this one has lists only; if these are columns, make a data "
             "frame or an Arrow table of them.",
@@ -83,7 +84,9 @@ def convert_rows(data: Any) -> Any:
     if not isinstance(rows, Sequence) or not rows:
         return None
     if all(isinstance(row, Mapping) for row in rows):
-        return dicts_to_table(rows)
+        names = dict.fromkeys(str(name) for row in rows for name in row)
+        columns = {name: [row.get(name) for row in rows] for name in names}
+        return make_table(columns, pyarrow.array)
     if all(isinstance(row, str) for row in rows):
         return pyarrow.table({TEXT: list(rows)})
     if all(isinstance(row, list | tuple) for row in rows):
@@ -95,11 +98,6 @@ def is_paths(data: Any) -> bool:
     """Whether something is several paths; strings are texts."""
     several = isinstance(data, Sequence) and len(data) > 0
     return several and all(isinstance(each, os.PathLike) for each in data)
-
-
-def is_list(value: Any) -> bool:
-    """Whether something is several values."""
-    return isinstance(value, list | tuple | np.ndarray)
 
 
 def frame_to_table(frame: Any) -> Any:
@@ -135,14 +133,6 @@ def column_error(error: BaseException, name: str | None = None) -> InputError:
         code="column-type",
         column=name,
     )
-
-
-def dicts_to_table(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Convert dicts to a table with a column for every key; an absent key is missing."""
-    import pyarrow
-
-    names = dict.fromkeys(str(name) for row in rows for name in row)
-    return make_table({name: [row.get(name) for row in rows] for name in names}, pyarrow.array)
 
 
 def array_to_table(array: np.ndarray) -> Any:

@@ -78,7 +78,7 @@ def parse_in_order(
     size, window = parser.source.size, threads + AHEAD if threads > 1 else 1
     if size is not None and size * SMALL <= parser.options.batch_bytes:
         threads = window = 1
-    turns, met = Turns(parser.take_pieces(window)), dict[int, Any]()
+    turns, met = Turns(parser.pieces(window)), dict[int, Any]()
 
     def first(number: int) -> Part | None:
         piece = turns.take(number)
@@ -87,7 +87,7 @@ def parse_in_order(
         worker = parser.worker(piece.slot, met)
         if isinstance(piece.data, InputError):
             return Part([(Broken(1, piece.data, True), None)], worker, piece.start, None)
-        return more(Part([], worker, piece.start, worker.work(piece)))
+        return more(Part([], worker, piece.start, worker.parse_piece(piece)))
 
     def more(part: Part) -> Part:
         assert part.rest is not None

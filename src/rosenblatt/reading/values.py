@@ -51,14 +51,6 @@ def to_numbers(column: Any) -> np.ndarray:
     return np.from_dlpack(column)
 
 
-def exact_numbers(column: Any) -> np.ndarray:
-    """Convert a column to numbers: integers stay exact, others and missing ones become floats."""
-    import pyarrow
-
-    whole = pyarrow.types.is_integer(column.type) and not column.null_count
-    return to_numbers(column if whole else column.cast(pyarrow.float64(), safe=False))
-
-
 def clean(value: Any) -> Any:
     """Return a string without blanks around it, None if it means "missing"; others as they are.
 
@@ -79,6 +71,21 @@ def trim_cells(column: Any) -> Any:
     words = compute.utf8_trim_whitespace(column.cast(pyarrow.string()))
     gaps = compute.is_in(words, to_strings(MISSING))
     return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)
+
+
+def is_in_any(column: Any, pattern: str) -> bool:
+    """Whether a regular expression fits some string of a column."""
+    from pyarrow import compute
+
+    return bool(compute.any(compute.match_substring_regex(column, pattern)).as_py())
+
+
+def is_in_all(column: Any, pattern: str) -> bool:
+    """Whether a regular expression fits all strings of a column, if there are any."""
+    from pyarrow import compute
+
+    found = compute.match_substring_regex(column, pattern)
+    return bool(compute.all(found, min_count=0).as_py())
 
 
 def drop_missing(column: Any) -> Any:

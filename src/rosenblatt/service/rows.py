@@ -108,8 +108,7 @@ class TableMaker:
         source = TableSource(pyarrow.schema(schema).empty_table())
         options = parser_options(self.dtype, names)
         profile = profile_columnar(source, "arrow", self.recipe, options)
-        recipe, _ = profile.resolve(self.recipe, options)
-        return cast(TableParser, profile.make_parser(source, recipe, options))
+        return cast(TableParser, profile.make_parser(source, self.recipe, options))
 
     def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
         """Make rows from objects, with labels if ``labelled``."""

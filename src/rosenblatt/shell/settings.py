@@ -15,21 +15,16 @@ def about_tuning(facts: Mapping[str, Any]) -> list[str]:
     """The candidates that were compared with their figures, the chosen one first."""
     metric, chosen = facts["metric"], facts["best"][0]
     rows, folds = count(facts["rows"], "row"), facts["folds"]
-    other = "RMSE" if metric == NUMBERS else "error"
+    other, write = ("RMSE", plain) if metric == NUMBERS else ("error", "{:.2%}".format)
     columns = name_metric(facts) + ("" if metric == "error" else f", {other}")
     tried = count(facts["tried"], "setting")
-    spread = "± standard error"
-    if facts["baseline"] is not None:
-        baseline = facts["baseline"]
-        shown = plain(baseline) if metric == NUMBERS else f"{baseline:.2%}"
-        spread += f"; baseline {other} {shown}"
-    lines = [f"Compared {tried} in {folds} folds of {rows}: {columns} ({spread})"]
+    base = "" if facts["baseline"] is None else f"; baseline {other} {write(facts['baseline'])}"
+    lines = [f"Compared {tried} in {folds} folds of {rows}: {columns} (± standard error{base})"]
     for each in facts["best"]:
         said = spell(each) or "--no-tune (default)"
         figures = format_figure(each, metric)
         if metric != "error":
-            shown = plain(each["other"]) if metric == NUMBERS else f"{each['other']:.2%}"
-            figures += f"{shown:>9}"
+            figures += f"{write(each['other']):>9}"
         lines.append(f"{figures}  {said}{'  (chosen)' * (each == chosen)}")
     return lines
 

@@ -66,7 +66,8 @@ def main() -> None:
         print(error.format_message(), file=sys.stderr)
         sys.exit(2)
     except click.ClickException as error:
-        stop(explain_usage(error.format_message(), sys.argv[1:2]), "usage")
+        option = getattr(error, "option_name", "")  # that there is not
+        stop(explain_usage(error.format_message(), sys.argv[1:2], option), "usage")
     except OSError as error:
         said = f"{error.strerror}." if error.strerror else error
         said = f"{error.filename}: {said}" if error.filename else explain_missing(str(said))
@@ -83,17 +84,24 @@ def main() -> None:
         stop(str(error), error.code)
 
 
-def explain_usage(sentence: str, command: list[str]) -> str:
+def explain_usage(sentence: str, command: list[str], option: str = "") -> str:
     """Add to an error of click's what to do about it.
 
     >>> explain_usage("No such command 'test'.", ["test"])[:54]
     "No such command 'test'. The commands are train, predic"
+    >>> explain_usage("No such option '--max-iter'.", ["train"], "--max-iter")
+    'There is no option --max-iter. Use --epochs.'
     >>> explain_usage("Got unexpected extra argument (b.csv)", ["train"])[-56:]
     "Name several files by a pattern in quotes: 'logs/*.csv'."
     """
     if sentence.startswith("No such command"):
         meant = suggest_name(command[0], COMMANDS)
         return f"{sentence}{meant} The commands are {', '.join(COMMANDS)}."
+    if option and command == ["train"]:
+        from .parameters import explain_option
+
+        use = explain_option(option.removeprefix("--"))
+        return f"There is no option {option}.{use}" if use else sentence
     if "unexpected extra argument" in sentence and command in FILE_COMMANDS:
         return f"{sentence}. Name several files by a pattern in quotes: 'logs/*.csv'."
     return sentence

@@ -18,8 +18,11 @@ OPTIONS = {
     "metric": "--metric",
     "ranks": "--ordinal",
     "rule": "--rule",
+    "labels_separator": "--separator",
+    "numbers": "--target numbers or --target classes",
+    "header": "--no-header",
 }
-"""Parameters that have options, which ``--set`` refuses."""
+"""Parameters that have options of other names, or of rules that have options; not for ``--set``."""
 PYTHON_ONLY = {
     "measure",
     "warm_start",
@@ -30,6 +33,18 @@ PYTHON_ONLY = {
 VALIDATION = Parameter(None, help="File with rows by which early stopping decides", type=str)
 THREADS = Parameter(None, help="Number of threads that read", default_text="all cores", type=int)
 WORDS = {"true": True, "false": False, "none": None}
+
+
+def explain_option(name: str) -> str:
+    """How ``train`` spells a parameter of Python, as the end of an error; "" for other words.
+
+    >>> explain_option("max-iter"), explain_option("margin"), explain_option("colour")
+    (' Use --epochs.', ' Use --set margin=VALUE.', '')
+    """
+    name = name.replace("-", "_")
+    if name in OPTIONS:
+        return f" Use {OPTIONS[name]}."
+    return f" Use --set {name}=VALUE." if name in table_for_training() else ""
 
 
 def table_for_rules() -> dict[str, Parameter]:

@@ -10,7 +10,7 @@ import rosenblatt
 from rosenblatt.data.results import Table
 from rosenblatt.jobs.evaluate import evaluate
 from rosenblatt.jobs.files import train
-from rosenblatt.jobs.report_page import ReportParts, make_page
+from rosenblatt.jobs.report_page import make_page
 from rosenblatt.learners.kinds import make_learner
 from rosenblatt.reading.reader import read
 from rosenblatt.shell.format import MOST_LINES, list_result, list_rows
@@ -36,7 +36,7 @@ def test_every_figure_and_table_is_in_text_json_and_page(target):
     text = "\n".join([found.headline(), *list_result(found)])
     assert max(map(len, text.splitlines())) <= 110
     told = json.loads(json.dumps(found.as_dict(), allow_nan=False))
-    page = make_page(found, ReportParts("m", "d"))
+    page = make_page(found, ("m", "d"))
     assert (told["rows"], told.keys() >= found.figures().keys()) == (60, True)
     for table in found.tables():
         assert table.title in text

@@ -364,6 +364,7 @@ def test_early_stopping_tells_the_held_out_error_of_every_epoch(capsys, folder):
         (["--checkpoint", 1], "--checkpoint needs -o; add it."),
         (["--resume"], "--resume needs -o; add it."),
         (["--checkpoint", -1, "-o", "m"], "Invalid value for '--checkpoint': -1.0 is not in"),
+        (["--max-iter", 3], "There is no option --max-iter. Use --epochs."),
         (["--seed", -1], "random_state must be a whole number from 0 up and below 2^32; got -1."),
         (
             ["--set", "window=3", "--set", "order=fixed"],
@@ -706,6 +707,15 @@ def test_train_and_inspect_say_what_the_columns_are_taken_for(capsys, folder):
     assert (found["label"], found["class_rows"]) == ("class", [20, 20, 20])
     kinds = {"number": ["size"], "date": ["day"], "text": ["note"], "ignored": ["kind"]}
     assert found["columns"] == kinds
+
+
+def test_lists_of_columns_are_not_cut_before_they_are_very_long(capsys, folder):
+    for width, more in ((99, ""), (102, " and 2 more")):
+        names = ",".join(f"c{k}" for k in range(width))
+        rows = "".join(f"{'1,' * width}{'ab'[k % 2]}\n" for k in range(30))
+        (folder / "x.csv").write_text(f"{names},label\n{rows}")
+        out = run(capsys, "train", "x.csv", "--epochs", 1)[1]
+        assert re.search(rf": c0, .*, c9[89]{more}$", out, re.MULTILINE)
 
 
 def test_the_bias_can_be_stated_or_left_out(capsys, folder):

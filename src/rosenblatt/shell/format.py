@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..training.plan import Plan
 
 WIDTH = 80  # columns of a terminal
-LISTED = 8  # names in a line, unless all are asked for
+LISTED, COLUMNS = 8, 100  # names of classes and of columns in a line, unless all are asked for
 MOST_LINES = 20  # of a table
 SCALES = {
     "auto": "mean 0, deviation 1",
@@ -187,7 +187,7 @@ def list_columns(recipe: "FeatureRecipe") -> dict[str, list[str]]:
     return kinds | ({"ignored": left_out} if left_out else {})
 
 
-def about_columns(recipe: "FeatureRecipe", most: int | None = LISTED) -> list[str]:
+def about_columns(recipe: "FeatureRecipe", most: int | None = COLUMNS) -> list[str]:
     """What was done to the columns of a table, in a few lines."""
     words = {
         "number": f"Numbers ({SCALES[recipe.scale]})",

@@ -11,6 +11,7 @@ from ..slices import find_by_estimator, load
 from .commands import CommandError, command
 from .data import check_output
 from .format import (
+    COLUMNS,
     LISTED,
     about_columns,
     about_target,
@@ -162,7 +163,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
     kind = "A perceptron" if model.estimator == "Perceptron" else model.estimator
     lines = [
         f"{kind} for {about_target(model, most)}",
-        *about_columns(FeatureRecipe(**model.features.get("recipe", {})), most),
+        *about_columns(FeatureRecipe(**model.features.get("recipe", {})), most and COLUMNS),
         f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
         f"{count(updates, made)} in {count(seen, 'row')} seen; stopped: {facts.get('stop_reason')}",

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     )
     from .theory.problem import radius as radius
     from .theory.separability import separability as separability
-    from .training.history import Epoch as Epoch
+    from .training.training import Epoch as Epoch
 
 __version__ = "0.3.0"
 
@@ -82,7 +82,7 @@ _ROOMS = {
     "estimators.steps": "Step steps",
     "reading.batches": "Batch",
     "reading.reader": "Reader read",
-    "training.history": "Epoch",
+    "training.training": "Epoch",
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
 _ROOM_OF |= {name: room for name, room in list_names().items() if "." not in name}

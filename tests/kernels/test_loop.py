@@ -33,7 +33,7 @@ def make_target(form, dtype=np.float64, epsilon=0.1):
 
 
 def make_rule(name, bias=1.0, **given):
-    return RULES[name].settings(defaults(RULE_TABLE[name].parameters) | given, bias)
+    return RULES[name].kind.of(defaults(RULE_TABLE[name].parameters) | given, bias)
 
 
 def begin(name, form, width, dtype=np.float64):

@@ -11,7 +11,7 @@ from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import CLASS_RULES, RULE_TABLE, defaults
 from rosenblatt.training.rules import RULES
 from rosenblatt.training.solutions import new_state
-from rosenblatt.training.tasks import LinearTask
+from rosenblatt.training.training import LinearTask
 
 CLASSES = np.array(["a", "b"])
 
@@ -35,7 +35,7 @@ def test_two_columns_are_those_of_the_rule_for_several_classes(rule, solution):
     learner = learnt_from_two(rule, solution, rows)
     divided = add_class.divide(learner.states[0])
     several = new_state(learner.parameters, np.zeros((4, 2)), np.zeros(2), RULES[rule])
-    settings = RULES[rule].settings(learner.parameters, 1.0)
+    settings = RULES[rule].kind.of(learner.parameters, 1.0)
     examples = Examples(rows.rows, np.ones(80), codes.astype(np.uint32))
     for _ in several.sweep(
         LinearTask(examples, rows.row_order, RULES[rule], settings, 4, SeveralClasses(np.zeros(2))),

@@ -12,7 +12,7 @@ from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import LINEAR, ParameterError
 from rosenblatt.training import state as states
 from rosenblatt.training.solutions import SOLUTIONS
-from rosenblatt.training.tasks import LinearTask
+from rosenblatt.training.training import LinearTask
 
 from ..conftest import FORMS, LAYOUTS, blobs, form_parameters
 

@@ -10,8 +10,8 @@ from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_err
 
 import rosenblatt
 from rosenblatt.storage.file import load_model
-from rosenblatt.training.history import Epoch
 from rosenblatt.training.scoring import format_epoch
+from rosenblatt.training.training import Epoch
 
 from .conftest import run
 

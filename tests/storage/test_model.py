@@ -6,7 +6,7 @@ import pytest
 from rosenblatt import ALMA, PRank
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.conformal import Conformal
-from rosenblatt.training.history import Checkpoint
+from rosenblatt.training.training import Checkpoint
 
 from .models import assert_same, attempt, files_beside, forge, put, refused, trained
 

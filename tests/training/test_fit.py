@@ -5,13 +5,11 @@ from types import SimpleNamespace
 import pytest
 
 from rosenblatt.training.fit import fit, make_model, start
-from rosenblatt.training.history import Progress
 from rosenblatt.training.plan import IN_MEMORY_ROWS, Request, make_plan
 from rosenblatt.training.report import Listener
-from rosenblatt.training.run import Run
-from rosenblatt.training.tasks import Part
+from rosenblatt.training.training import Part, Problem, Training
 
-from .test_run import Memory, Remembering
+from .test_training import Memory, Remembering
 
 PLAN = make_plan(Request("perceptron", {"max_iter": 3, "order": "fixed"}), IN_MEMORY_ROWS).complete(
     1.0
@@ -25,8 +23,8 @@ class Learner:
         self.states = [Memory()]
 
     def run(self, parts, max_iter, **options):
-        problems = [Progress(state=state) for state in self.states]
-        return Run(parts, problems, max_iter, **options)
+        problems = [Problem(state=state) for state in self.states]
+        return Training(parts, problems, max_iter, **options)
 
     def finish(self, states):
         self.states = states

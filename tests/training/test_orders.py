@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rosenblatt import Perceptron, max_margin, radius
-from rosenblatt.training.history import Progress
-from rosenblatt.training.run import Run
-from rosenblatt.training.tasks import Part, SweepResult
+from rosenblatt.training.training import Part, Problem, SweepResult, Training
 
 from .. import reference
 from ..conftest import FORMS, ORDERS, VARIANTS, blobs, examples, form_parameters
@@ -132,23 +130,18 @@ class Counting:
 
     def learn(self, state, order, start, most=None):
         wrong = start + np.flatnonzero(~(self.all_margins[order[start:]] > 0))
-        return SweepResult(int(wrong[0]) if len(wrong) else len(order), wrong, 0, 0.0, 0)
-
-
-class Nothing:
-    """A state without a column."""
-
-    def widen(self, width):
-        pass
+        return SweepResult(
+            int(wrong[0]) if len(wrong) else len(order), wrong, 0, len(wrong), 0, 0.0
+        )
 
 
 def sweeps(order, margins, epoch=1, part=0, **options):
     task = Counting(margins)
-    problem, rows = Progress(state=Nothing()), Part.of(task)
-    run = Run(lambda: [rows], [problem], order=order, seed=5, **options)
+    problem, rows = Problem(), Part.of(task)
+    run = Training(lambda: [rows], [problem], order=order, seed=5, **options)
     run.epoch = epoch
     run.number, run.part = part, rows
-    return problem, [sweep.tolist() for sweep in run.sweeps(problem, task)]
+    return problem, [sweep.tolist() for sweep in run.orders(problem, task)]
 
 
 def test_the_first_mistake_from_the_start():

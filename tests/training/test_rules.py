@@ -7,7 +7,7 @@ import pytest
 
 from rosenblatt.parameters import RULE_TABLE, defaults
 from rosenblatt.training.rules import PERCEPTRON, RULES, get_rule
-from rosenblatt.training.solutions import Last, zeros
+from rosenblatt.training.solutions import Last
 
 
 @pytest.mark.parametrize(
@@ -20,17 +20,17 @@ from rosenblatt.training.solutions import Last, zeros
     ],
 )
 def test_ties_say_for_which_sign_zero_is_right(ties, at_zero):
-    found = PERCEPTRON.settings({"margin": 0, "ties": ties}, 2.0)
+    found = PERCEPTRON.kind.of({"margin": 0, "ties": ties}, 2.0)
     assert (found.above < 0, found.below > 0) == at_zero
     assert found.bias == 2.0
-    wide = PERCEPTRON.settings({"margin": 3, "ties": ties}, 1.0)
+    wide = PERCEPTRON.kind.of({"margin": 3, "ties": ties}, 1.0)
     assert (wide.above, wide.below) == (3.0, -3.0)
 
 
 @pytest.mark.parametrize("name", list(RULES))
 def test_settings_are_numbers_that_the_loop_is_compiled_for_once(name):
     rule = RULES[name]
-    settings = rule.settings(defaults(RULE_TABLE[name].parameters), 1)
+    settings = rule.kind.of(defaults(RULE_TABLE[name].parameters), 1)
     assert type(settings) is rule.kind
     kinds = rule.kind.__annotations__
     assert all(type(value) is kinds[key] for key, value in settings._asdict().items())
@@ -46,6 +46,6 @@ def test_problems_are_classes_unless_all_are_learnt_together():
 def test_a_rule_travels_by_name():
     assert pickle.loads(pickle.dumps(RULES["arow"])) is RULES["arow"]
     assert get_rule("perceptron") is PERCEPTRON
-    state = pickle.loads(pickle.dumps(Last(*zeros(None, 3, np.float64), rule=RULES["arow"])))
+    state = pickle.loads(pickle.dumps(Last(np.zeros(3), np.zeros(1), rule=RULES["arow"])))
     assert state.rule is RULES["arow"]
     np.testing.assert_array_equal(state.kept["S"], 1.0)

@@ -6,8 +6,8 @@ import pytest
 from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels.loop import Examples
 from rosenblatt.training.rules import PERCEPTRON
-from rosenblatt.training.solutions import Last, zeros
-from rosenblatt.training.tasks import LinearTask, compute_steps, scores
+from rosenblatt.training.solutions import Last, scores
+from rosenblatt.training.training import LinearTask, compute_steps
 
 from ..conftest import LAYOUTS, blobs
 
@@ -18,7 +18,7 @@ def task_of(X, codes, positive=1, weights=None, **parameters):
     steps = compute_steps(codes, positive, 1.0, weights, X.dtype)
     labels = None if positive is not None else codes.astype(np.uint32)
     given = Examples(view_rows(X), steps, labels)
-    settings = PERCEPTRON.settings({"margin": 0.0, "ties": "mistake"} | parameters, 1.0)
+    settings = PERCEPTRON.kind.of({"margin": 0.0, "ties": "mistake"} | parameters, 1.0)
     target = PERCEPTRON.labels.kernel(labels, 3, X.dtype, {})
     row_order = np.arange(len(codes), dtype=np.uint32)
     return LinearTask(given, row_order, PERCEPTRON, settings, X.shape[1], target)
@@ -26,7 +26,7 @@ def task_of(X, codes, positive=1, weights=None, **parameters):
 
 def data(form):
     X, y = blobs(50, 4, classes=2 if form == "two" else 3)
-    state = Last(*zeros(None if form == "two" else 3, 4, np.float64))
+    state = Last(np.zeros(4), np.zeros(1)) if form == "two" else Last(np.zeros((4, 3)), np.zeros(3))
     return np.round(4 * X), y, state
 
 
@@ -36,12 +36,12 @@ def test_learning_stops_after_so_many_updates_and_goes_on(form, most):
     X, y, whole = data(form)
     task = task_of(X, y, FORMS[form])
     row_order = task.learn(whole, task.row_order, 0)
-    assert row_order.position == row_order.n_rows == 50
+    assert row_order.position == row_order.rows == 50
     cut, position, positions, loss = data(form)[2], 0, [], 0.0
     while position < 50:
         learnt = task.learn(cut, task.row_order, position, most)
         assert len(learnt.updates) <= most
-        assert learnt.n_rows == learnt.position - position
+        assert learnt.rows == learnt.position - position
         positions += learnt.updates["position"].tolist()
         loss += learnt.loss
         position = learnt.position

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.rows import Array
-from ..training.history import Epoch
+from ..training.training import Epoch
 
 
 class SparseWeights(NamedTuple):

@@ -26,7 +26,7 @@ from ..reading.notices import left_out
 from ..reading.reader import Reader, read
 from ..reading.sources import Source
 from ..training.report import Note
-from ..training.tasks import Part
+from ..training.training import Part
 from .client import Cluster
 
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from ..theory.bounds import mistake_bound
-from ..training.history import Epoch
+from ..training.training import Epoch
 
 
 class Round(NamedTuple):

@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..jobs.files import refuse_no_rows
-from ..parameters import find_patience
 from ..storage.model import Model
 from ..theory.bounds import radius_with_bias, weights_with_bias
 from ..training import state as states
-from ..training.history import Epoch, Progress
-from ..training.run import Run
+from ..training.training import Epoch, Problem, Training
 from .client import Cluster
 from .mixing import add_up, mix_into, pack
 from .rounds import Mixing, Round, weighted_mistakes
@@ -52,7 +50,7 @@ class Prepared(NamedTuple):
     facts: Mapping[str, Any] = {}
 
 
-class ClusterRun(Run):
+class ClusterRun(Training):
     """A run whose epochs go through all partitions of a cluster, and mix what they learn.
 
     Attributes
@@ -75,9 +73,8 @@ class ClusterRun(Run):
         settings = prepared.learner.parameters
         super().__init__(
             tuple,
-            [Progress(state=state) for state in prepared.learner.states],
+            list(map(Problem, prepared.learner.states)),
             settings["max_iter"],
-            find_patience(settings),
             measure=bool(settings.get("measure")),
         )
         self.cluster, self.prepared, self.mode, self.mix = cluster, prepared, mode, mix
@@ -85,8 +82,8 @@ class ClusterRun(Run):
         self.rounds, self.rows, self.moved = list[Round](), tuple[int, ...](), 0
         self.after_round: Callable[[Round], None] = lambda _: None
 
-    def learn(self, gather: Any) -> Iterator[Any]:
-        """Train until all problems have stopped; yield nothing and ignore ``gather``."""
+    def updates(self, pool: Any = None) -> Iterator[Any]:
+        """Train until all problems have stopped; yield nothing."""
         while self.active:
             started, self.moved = time.perf_counter(), 0
             self.epoch += 1

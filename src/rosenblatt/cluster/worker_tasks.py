@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..training.history import Epoch, Progress
-from ..training.run import Run, losses
+from ..training.training import Epoch, Problem, Training, losses
 from .mixing import SparseWeights, Sums, compute_sums, unpack
 from .partitions import name_partition
 
@@ -19,10 +18,10 @@ Weights = dict[int, SparseWeights]
 def learn_epoch(part: Any, number: int, states: dict[int, Any], epoch: int) -> dict[int, Epoch]:
     """Change the states of some problems by one epoch over a partition; the others rest."""
     given, count = part.learner.parameters, len(part.learner.states)
-    run = Run(
+    run = Training(
         part.parts,
         [
-            Progress(state=states.get(k), stop_reason="" if k in states else "max_iter")
+            Problem(state=states.get(k), stop_reason="" if k in states else "max_iter")
             for k in range(count)
         ],
         order=given["order"],

@@ -19,8 +19,8 @@ from ..parameters import (
 )
 from ..storage.model import Model
 from ..training.rules import PERCEPTRON
-from ..training.run import Run
 from ..training.state import require
+from ..training.training import Training
 from . import device
 from .budget import BudgetedTask
 from .gram import ROWS_AT_ONCE, Gram, as_dense, overflow_error, resolve_gamma, slice_support
@@ -165,7 +165,7 @@ class DualLearner(Learner):
         epochs: int,
         seed: int,
         progress: Progress | None = None,
-    ) -> Run:
+    ) -> Training:
         """Train from the state as it is; after an error the model is what it was."""
         X, codes, weights = examples
         X, on_gpu = device.match_layout(self.state.support, X), runs_on_gpu(self.parameters, X)
@@ -180,12 +180,12 @@ class DualLearner(Learner):
         weights = np.ones(len(codes)) if weights is None else weights
         with self.computing(X):
             task = kind(self, X, codes.astype(np.intp), weights)
-            run = Run.single(task, task.state, max_iter=epochs, order=order, seed=seed)
+            run = Training.of(task, task.state, max_iter=epochs, order=order, seed=seed)
             for _, learnt in run.updates():
                 if progress is not None:
                     text = f"{task.state.mistakes:,} mistakes, {task.support.count:,} support rows"
                     progress(run.epoch, learnt.position / max(len(task.row_order), 1), text)
-            (state,) = run.outcomes
+            state = task.make_state()
         self.state = replace(state, given=state.given + len(codes))
         return run
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.rows import Array
 from ..training.state import Declared, DeclaredRows, Sizes, array, counter, declare, require
-from ..training.tasks import SweepResult, Task
+from ..training.training import SweepResult, Task
 from .kernels import cpu
 
 NUMBERS = ("place", "time", "label", "rival")

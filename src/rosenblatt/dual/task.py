@@ -10,7 +10,7 @@ from scipy.sparse import vstack
 from ..data.rows import Array
 from ..data.weights import rows_that_count
 from ..training.rules import PERCEPTRON
-from ..training.tasks import SweepResult
+from ..training.training import SweepResult
 from .gram import ROWS_AT_ONCE, overflow_error, slice_support
 from .kernels import cpu
 from .state import UPDATES, DualState, join_updates, sum_steps
@@ -107,7 +107,7 @@ class DualTask:
         self.gram, self.together = learner.gram, learner.together
         self.width = self.X.shape[1]
         self.limits: tuple[Any, ...] = (self.width, learner.cache_bytes)
-        self.rule = PERCEPTRON.settings(parameters, learner.intercept_step)
+        self.rule = PERCEPTRON.kind.of(parameters, learner.intercept_step)
         problems = PERCEPTRON.problems(len(learner.classes), parameters["multi_class"])
         self.positive = None if self.together else self.xp.asarray(problems)[:, None]
         self.state: DualState = replace(begun, bias=begun.bias.copy(), seen=begun.seen.copy())
@@ -147,7 +147,7 @@ class DualTask:
         if position == len(order):
             self.state.seen += len(order) * self.learning
             self.learning &= self.mistakes > 0
-        return SweepResult(position, updates, int(wrong.sum()), loss, n_rows)
+        return SweepResult(position, updates, n_rows, len(updates), int(wrong.sum()), loss)
 
     def cut(self, order: Array) -> None:
         """Cut an order into blocks, unless they are those of the last pass."""
@@ -283,7 +283,3 @@ class DualTask:
         numbers = np.concatenate(self.numbers)
         kept = replace(self.state, support=self.copy_support(), numbers=numbers)
         return kept.with_updates(join_updates(self.pieces))
-
-    def close(self, state: DualState) -> None:
-        """Write the support and the coefficients into the state that a run was given."""
-        vars(state).update(vars(self.make_state()))

@@ -1,7 +1,8 @@
 """The base of all estimators: checks of rows, labels and parameters, fitted state, model files."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from functools import update_wrapper
 from numbers import Integral
@@ -23,9 +24,8 @@ from ..data.rows import Array, check_structure, refuse_not_finite
 from ..data.weights import balance_running, class_weights, row_weights
 from ..parameters import CONFLICTS, Conflict, Parameter, ParameterError, check_parameters
 from ..storage.model import Model
-from ..training.history import Epoch
-from ..training.run import Run
 from ..training.scoring import format_epoch
+from ..training.training import Epoch, Training
 from .one_row import check_label
 
 if TYPE_CHECKING:  # scikit-learn has no types: with these, wrong parameters are reported
@@ -156,15 +156,12 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
         self._set_history(epochs, stop_reason)
         width = getattr(learner, "width", None)
         if width is not None:
-            self._set_columns(width, any_learner.features.get("names"))
-
-    def _set_columns(self, width: int, names: Any) -> None:
-        """Set the number of columns, and their names if they have any."""
-        self.n_features_in_ = width
-        if names is not None:
-            if len(names) != width or not all(isinstance(name, str) for name in names):
-                raise ValueError("its features are not as many names as weights")
-            self.feature_names_in_ = np.array(names, object)
+            self.n_features_in_ = width
+            names = any_learner.features.get("names")
+            if names is not None:
+                if len(names) != width or not all(isinstance(name, str) for name in names):
+                    raise ValueError("its features are not as many names as weights")
+                self.feature_names_in_ = np.array(names, object)
 
     def _set_history(self, epochs: list[Any], stop_reason: str) -> None:
         """Set the records of the epochs and why training ended."""
@@ -185,7 +182,7 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
     def _values(self) -> dict[str, Any]:
         """Return the parameters by name, faster than ``get_params`` (40 microseconds)."""
         own = self.__dict__
-        return {name: own[name] for name in self._parameters}
+        return dict(zip(self._parameters, map(own.__getitem__, self._parameters), strict=True))
 
 
 class OnlineClassifier(ClassifierMixin, OnlineEstimator[L]):
@@ -248,19 +245,23 @@ class RowEstimator(OnlineEstimator[L]):
             raise ValueError(f"{name} requires y to be passed, but the target y is None.")
         y = make_labels(labels)
         if y.ndim != 1:
-            y = make_labels(column_or_1d(y, warn=True))
+            y = self._read_columns(labels, n_rows)
         if len(y) != n_rows:
             raise ValueError(f"X has {n_rows} rows and y {len(y)} labels; each row needs one.")
         return y
+
+    def _read_columns(self, labels: Any, n_rows: int) -> Array:
+        """Return labels that are not one list: of one column."""
+        return make_labels(column_or_1d(make_labels(labels), warn=True))
 
     def _check_rows(self, X: Any, y: Any, reset: bool, dtype: Any) -> tuple[Any, Array]:
         """Return X as a float array or CSR matrix, and y as an array of labels.
 
         Whether X is finite is seen while learning, from the activations, without an extra pass.
         """
-        refuse_dicts(X)
         types = FLOATS if reset else [dtype]
         if not self._is_plain_input(X, reset, types):
+            refuse_dicts(X)
             checks = {"accept_sparse": "csr", "order": "C", "ensure_all_finite": False}
             try:
                 X = validate_data(self, X, reset=reset, dtype=types, **checks)
@@ -284,8 +285,8 @@ class RowEstimator(OnlineEstimator[L]):
     def _rows_to_score(self, X: Any) -> Any:
         """Return X as a float array or CSR matrix with the columns of the model."""
         check_is_fitted(self)
-        refuse_dicts(X)
         if not self._is_plain_input(X, False, FLOATS):
+            refuse_dicts(X)
             checks = {"accept_sparse": "csr", "ensure_all_finite": False}
             X = validate_data(self, X, reset=False, dtype=FLOATS, **checks)
         if hasattr(X, "indptr"):
@@ -349,6 +350,9 @@ class RowClassifier(OnlineClassifier[L], RowEstimator[L]):
 
     def _encode(self, y: Array) -> tuple[Array, Array]:
         """Return the distinct labels, and each row's number among them."""
+        if y.ndim == 2:
+            classes = np.arange(y.shape[1])
+            return classes, self._number(y, classes)
         classes, codes = encode(y)
         if len(classes) < 2:
             raise ValueError(
@@ -371,6 +375,8 @@ class RowClassifier(OnlineClassifier[L], RowEstimator[L]):
 
         Balanced weights come from the counts of the classes among the rows ``learnt``.
         """
+        if self.class_weight is None and sample_weight is None:
+            return None
         if codes.ndim == 2 and self.class_weight is not None:
             raise ValueError(
                 "class_weight needs rows with one label each; use sample_weight instead."
@@ -480,7 +486,7 @@ def has_finite_sum(X: Any) -> bool:
         return bool(np.isfinite(values.sum()))
 
 
-def print_epoch(run: Run, measured: int, metric: str, epoch: Epoch) -> None:
+def print_epoch(run: Training, measured: int, metric: str, epoch: Epoch) -> None:
     """Print an epoch in a line; errors are those of the rows measured, if any, or met.
 
     ``measured`` is the number of rows of each problem that were measured, 0 if none were.
@@ -506,15 +512,12 @@ def to_predictor(estimator: Any) -> Any:
     return light
 
 
-class unchanged_by_errors:  # noqa: N801, a context
+@contextmanager
+def unchanged_by_errors(estimator: Any) -> Iterator[None]:
     """Restore all attributes of an estimator after an error."""
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator, self.before = estimator, estimator.__dict__.copy()
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        if error is not None:
-            self.estimator.__dict__ = self.before
+    before = estimator.__dict__.copy()
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,19 +14,14 @@ from ..data.rows import Array, view_rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import check_signs
 from ..training.calibration import RecentScores, cross_fit
-from ..training.history import Epoch
-from ..training.rules import PERCEPTRON
 from .base import RowClassifier, unchanged_by_errors, when_calibrated, when_conformal
 from .constructors import estimator
-from .linear_base import LinearEstimator, Prepared, find_start
+from .linear_base import LinearEstimator, Prepared
 from .one_row import check_label, make_row, refuse_to_grow
 
 
 class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
     """A linear model of classes; subclasses have the parameters of its constructor."""
-
-    _recent = cast("RecentScores | None", None)
-    _calibrated_on = cast("RecentScores | None", None)
 
     def fit(
         self,
@@ -61,7 +56,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         self
             The fitted classifier.
         """
-        return self._fit(X, y, sample_weight, find_start(coef_init, intercept_init), (X_val, y_val))
+        return self._fit(X, y, sample_weight, (coef_init, intercept_init), (X_val, y_val))
 
     def partial_fit(
         self,
@@ -287,20 +282,14 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
 
     # Checks of input
 
-    def _check_labels(self, labels: Any, n_rows: int) -> Array:
-        """Return the labels of rows, or the indicator of label sets."""
+    def _read_columns(self, labels: Any, n_rows: int) -> Array:
+        """Return the labels of a column, or the indicator of label sets."""
         shape = labels.shape if hasattr(labels, "shape") else make_labels(labels).shape
         if len(shape) != 2 or shape[1] < 2:
-            return super()._check_labels(labels, n_rows)
+            return super()._read_columns(labels, n_rows)
         if shape[0] != n_rows:
             raise ValueError(f"X has {n_rows} rows and y {shape[0]}; each row needs its labels.")
         return check_indicator(labels)
-
-    def _encode(self, y: Array) -> tuple[Array, Array]:
-        if y.ndim == 1:
-            return super()._encode(y)
-        classes = np.arange(y.shape[1])
-        return classes, self._number(y, classes)
 
     def _number(self, y: Array, classes: Array) -> Array:
         if y.ndim == 1:
@@ -337,7 +326,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             learnt = learnt[order]
         plain = unaided and self.class_weight is None and given.held_out is None
         return {
-            "plain": plain and self._textbook and self._rule is PERCEPTRON,
+            "plain": plain and self._textbook,
             "class_rows": count_classes(learnt, len(given.classes)).tolist(),
         }
 
@@ -393,8 +382,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         self, learner: LinearLearner, given: Prepared, begin: Callable[[Prepared], LinearLearner]
     ) -> None:
         """Fit probabilities to the scores of rows held out, or by cross-fitting on all rows."""
-        learner.calibration = None
-        if not self.calibrate or given.held_out is not None:
+        if given.held_out is not None:
             super()._calibrate(learner, given, begin)
             return
 
@@ -433,23 +421,6 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         self._calibrate_on_stream()
         facts = super()._facts() | {"plain": self._plain}
         return facts | ({"recent_scores": self._recent.as_dict()} if self._recent else {})
-
-    def take_over(
-        self,
-        learner: LinearLearner,
-        epochs: list[Epoch],
-        stop_reason: str,
-        facts: Mapping[str, Any],
-    ) -> None:
-        """Become the fitted estimator of a learner.
-
-        :meta private:
-        """
-        super().take_over(learner, epochs, stop_reason, facts)
-        kept = facts.get("recent_scores")
-        self._recent = self._calibrated_on = (
-            RecentScores.of(kept, len(self.classes_)) if kept else None
-        )
 
 
 @estimator

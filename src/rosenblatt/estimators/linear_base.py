@@ -18,15 +18,16 @@ from ..data.rows import (
     refuse_not_finite,
     view_rows,
 )
-from ..data.weights import refuse_one_class, row_weights
+from ..data.weights import refuse_one_class, row_weights, rows_that_count
 from ..kernels.algebra import Rows, largest_squared_norm
 from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE
+from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE, find_patience
+from ..training.calibration import RecentScores
 from ..training.conformal import Conformal
 from ..training.rules import PERCEPTRON, RULES
-from ..training.run import Run
 from ..training.solutions import SOLUTIONS
+from ..training.training import Training
 from .base import RowEstimator, make_seed, print_epoch, unchanged_by_errors
 from .constructors import estimator
 from .one_row import NamedColumns, make_first_row, make_row, refuse_to_grow
@@ -36,9 +37,7 @@ Start = tuple[ArrayLike | None, ArrayLike | None]
 """The coefficients and intercepts to begin with; None for zeros."""
 
 
-def find_start(coef: ArrayLike | None, intercept: ArrayLike | None) -> Start | None:
-    """Return what a model begins with, or None if nothing is stated."""
-    return None if coef is None and intercept is None else (coef, intercept)
+FROM_ZERO: Start = (None, None)
 
 
 class Prepared(NamedTuple):
@@ -61,6 +60,8 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     _batches = False  # whether partial_fit was called last, so that the parameters are checked
     _plain = False  # whether the convergence theorem applies to the run
     _columns = cast("NamedColumns | None", None)
+    _recent = cast("RecentScores | None", None)  # of rows of a stream, for probabilities
+    _calibrated_on = cast("RecentScores | None", None)
     _grows = False  # whether learn_one began the model, so that it adds labels and names
 
     solution: str = "last"
@@ -86,7 +87,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     @property
     def _textbook(self) -> bool:
         """Whether every update adds the row itself, as the convergence theorem needs."""
-        return False
+        return self._rule is PERCEPTRON and not np.any(getattr(self, "margin", True))
 
     @property
     def coef_(self) -> Array:
@@ -99,23 +100,32 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         return np.asarray(self._current().coefficients()[1])
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, start: Start | None, validation: tuple[Any, Any]
+        self, X: Any, y: Any, sample_weight: Any, start: Start, validation: tuple[Any, Any]
     ) -> Self:
         """Fit the model, and return it."""
         self._check_parameters()
         continues = self.warm_start and self.__sklearn_is_fitted__()
+        from_zero = start[0] is None and start[1] is None
         with unchanged_by_errors(self):
             given = self._prepare(X, y, sample_weight, not continues, validation)
             if continues:
                 self._check_continued(given.classes, given.rows.codes.ndim == 2)
-            from_here = continues and start is None
+            from_here = continues and from_zero
             begin = self._continue if from_here else partial(self._begin, start=start)
-            learner, run = self._train(given, begin)
-            self._calibrate(learner, given, begin)
-            unaided = not continues and sample_weight is None and start is None
+            learner = begin(given)
+            training = self._run(learner, given).train()
+            epochs, stop_reason = training.epochs, training.stop_reason
+            learner.states, learner.calibration = training.outcomes, None
+            unaided = not continues and sample_weight is None and from_zero
             facts = self._describe_fit(given, unaided)
-            self.take_over(learner, run.epochs, run.stop_reason, facts)
-        if run.stop_reason == "max_iter" and self._textbook and self.solution == "last":
+            updates, (coef, bias) = learner.mistakes, learner.coefficients()
+            refuse_lost(coef, updates, [given.rows.rows])
+            if not (np.isfinite(coef).all() and np.isfinite(bias).all()):
+                raise overflow(coef.dtype)
+            if self.calibrate:
+                self._calibrate(learner, given, begin)
+            self.take_over(learner, epochs, stop_reason, facts)
+        if stop_reason == "max_iter" and self._textbook and self.solution == "last":
             warnings.warn(
                 f"{type(self).__name__} still made mistakes in the last of {self.n_iter_} epochs, "
                 "and predicts with the weights after the last row. Average the weights "
@@ -192,21 +202,23 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         elif holds_out:
             learnt, held = hold_out(self, X, codes, sample_weight, seed, classes)
         weights = self._weigh(classes, codes, sample_weight, learnt)
-        rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
+        order = rows_that_count(codes, weights)
         if learnt is not None:
-            rows = rows._replace(row_order=np.intersect1d(rows.row_order, learnt))
+            order = np.intersect1d(order, learnt)
         if weights is not None:
-            refuse_one_class(codes, rows.row_order)
+            refuse_one_class(codes, order)
+        rows = TrainingRows(view_rows(X), codes, weights, X.shape[1], order)
         return Prepared(X, classes, rows, held, seed)
 
-    def _begin(self, given: Prepared, start: Start | None = None) -> LinearLearner:
+    def _begin(self, given: Prepared, start: Start = FROM_ZERO) -> LinearLearner:
         """Make an untrained learner."""
-        if start is not None:
+        from_zero = start[0] is None and start[1] is None
+        if not from_zero:
             self._check_start(start)
         return LinearLearner.begin(
             classes=given.classes,
             shape=(given.X.shape[1], given.X.dtype),
-            start=start,
+            start=None if from_zero else start,
             rule=self._rule,
             multilabel=given.rows.codes.ndim == 2,
             **self._settings(given.rows),
@@ -267,9 +279,9 @@ class LinearEstimator(RowEstimator[LinearLearner]):
 
     def _learn_batch(self, rows: TrainingRows) -> None:
         """Learn from rows once; the history has this batch alone."""
-        count = self._learner.learn(rows)
+        epoch = self._learner.learn(rows)
         self._batches, self._plain = True, False
-        self._set_history([count.as_epoch()], "max_iter")  # other batches may still hold mistakes
+        self._set_history([epoch], "max_iter")  # other batches may still hold mistakes
 
     def _ready_row(self, x: Any, y: Any) -> Rows:
         """Return one row to learn from; begin the learner, or renew it if parameters changed."""
@@ -306,11 +318,11 @@ class LinearEstimator(RowEstimator[LinearLearner]):
 
     def _run(
         self, learner: LinearLearner, given: Prepared, updates_at_once: int | None = None
-    ) -> Run:
+    ) -> Training:
         """Prepare the training of all problems."""
         part, several = learner.part(given.rows), len(learner.states) > 1
         run = learner.run(
-            lambda: [part],
+            (part,).__iter__,
             self.max_iter,
             order=self.order,
             seed=given.seed,
@@ -324,26 +336,14 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             run.after_epoch = partial(print_epoch, run, measured, metric)
         if given.held_out is not None and self.early_stopping:
             run.validate = partial(learner.validate, *given.held_out)
+            run.patience = find_patience(learner.parameters)
         return run
-
-    def _train(
-        self, given: Prepared, begin: Callable[[Prepared], LinearLearner]
-    ) -> tuple[LinearLearner, Run]:
-        """Train a learner to the end; refuse weights that are not finite."""
-        learner = begin(given)
-        run = self._run(learner, given).train()
-        learner.states = run.outcomes
-        coef, bias = learner.coefficients()
-        refuse_lost(coef, learner.mistakes, [given.rows.rows])
-        if not (np.isfinite(coef).all() and np.isfinite(bias).all()):
-            raise overflow(coef.dtype)
-        return learner, run
 
     def _calibrate(
         self, learner: LinearLearner, given: Prepared, begin: Callable[[Prepared], LinearLearner]
     ) -> None:
         """Fit probabilities, sets or intervals to the scores of rows held out."""
-        if self.calibrate and given.held_out is not None:
+        if given.held_out is not None:
             X, codes = given.held_out
             learner.calibrate(learner.scores(view_rows(X), learner.width), codes)
 
@@ -363,6 +363,9 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         super().take_over(learner, epochs, stop_reason, facts)
         self._batches = False
         self._plain, self._grows = facts.get("plain") is True, facts.get("grows") is True
+        kept = facts.get("recent_scores")
+        self._recent = RecentScores.of(kept, len(learner.classes)) if kept else None
+        self._calibrated_on = self._recent
 
     def _facts(self) -> dict[str, Any]:
         return super()._facts() | ({"grows": True} if self._grows else {})

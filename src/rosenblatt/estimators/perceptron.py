@@ -133,8 +133,3 @@ class Perceptron(LinearClassifier):
     margin: float | tuple[float, float] = 0.0
     ties: str = "mistake"
     max_iter: int = 100
-
-    @property
-    def _textbook(self) -> bool:
-        margin = self.margin
-        return not (any(margin) if isinstance(margin, tuple | list) else margin)

@@ -12,7 +12,7 @@ from ..parameters import ANY_NUMBER_RULE, InputError
 from .base import unchanged_by_errors, when_conformal
 from .constructors import estimator, positional
 from .docstrings import described_as
-from .linear_base import LinearEstimator, find_start
+from .linear_base import LinearEstimator
 from .one_row import make_row
 from .perceptron import Perceptron
 
@@ -70,7 +70,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         self
             The fitted regressor.
         """
-        self._fit(X, y, sample_weight, find_start(coef_init, intercept_init), (X_val, y_val))
+        self._fit(X, y, sample_weight, (coef_init, intercept_init), (X_val, y_val))
         self._warn_of_small_steps(y)
         return self
 

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 
 from ..data.rows import Array, to_dense
 from ..learners.linear import LinearLearner
-from ..training.run import Run
-from ..training.tasks import SweepResult
+from ..training.training import SweepResult, Training
 from .linear import LinearClassifier
-from .linear_base import Prepared, Start, find_start
+from .linear_base import FROM_ZERO, Prepared, Start
 from .perceptron import Perceptron
 
 
@@ -108,7 +107,7 @@ def steps(
     >>> [step.new_weights.tolist() for step in steps(X, y, order="fixed")]
     [[[2.0, 1.0]], [[3.0, 0.0]]]
     """
-    start = find_start(coef_init, intercept_init)
+    start = coef_init, intercept_init
     return iter(start_steps(Perceptron(**parameters), X, y, sample_weight, start))
 
 
@@ -121,7 +120,7 @@ class SteppedRun:
 
     given: Prepared
     learner: LinearLearner
-    run: Run
+    run: Training
 
     def __iter__(self) -> Iterator[Step]:
         return (step for _, _, step in self.pieces() if step is not None)
@@ -145,7 +144,7 @@ def start_steps(
     X: Any,
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
-    start: Start | None = None,
+    start: Start = FROM_ZERO,
 ) -> SteppedRun:
     """Start the run of ``fit``, to go through it update by update."""
     model._check_parameters("steps")
@@ -164,7 +163,7 @@ def copy_weights(state: Any) -> tuple[Array, Array]:
 
 
 def make_step(
-    given: Prepared, run: Run, order: Array, updates: Array, weights: Array, bias: Array
+    given: Prepared, run: Training, order: Array, updates: Array, weights: Array, bias: Array
 ) -> Step:
     """Make the record of the last update of a run, by one row or by all rows of a batch."""
     made = updates if run.order == "batch" else updates[0]

@@ -17,7 +17,6 @@ from ..data.rows import Array, drop_empty_columns, n_rows, rows_where
 from ..data.splits import Split
 from ..data.targets import ClassTarget, LabelCounts, NumberTarget
 from ..data.weights import balance, row_weights
-from ..learners.initial_weights import refuse_too_many
 from ..learners.linear import TrainingRows
 from ..parameters import ANY_RULE, FOR_TABLES, RULE_TABLE, TEXTBOOK, InputError, ParameterError
 from ..reading.batches import known_labels, select_rows
@@ -43,6 +42,7 @@ from ..training.plan import (
 )
 from ..training.report import Note
 from ..training.scoring import ABSOLUTE, METRICS, Held
+from ..training.solutions import refuse_too_many
 from .evaluate import name_rarer
 from .files import look, train
 from .job import FileJob, begin_learner

@@ -28,10 +28,10 @@ from ..training.calibration import Calibration, cross_fit
 from ..training.conformal import Conformal
 from ..training.fit import fit, make_model
 from ..training.plan import Found, Plan, Request
+from ..training.predicted import PredictedTask
 from ..training.report import Listener, Note, Tally, Windows
-from ..training.run import Run
 from ..training.scoring import RANKING, describe_unranked
-from ..training.tasks import Part, PredictedTask
+from ..training.training import Part, Training
 from .cautions import describe_constant, describe_decision, describe_giveaway
 from .data import ExampleFile, match_labels
 from .evaluate import HeldOut
@@ -195,7 +195,7 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
 
 
 def complete(
-    rows: "FileRows", learner: LinearLearner, run: Run, job: FileJob, facts: dict[str, Any]
+    rows: "FileRows", learner: LinearLearner, run: Training, job: FileJob, facts: dict[str, Any]
 ) -> Model:
     """Test and calibrate a trained learner, and return its model."""
     plan = rows.plan
@@ -220,7 +220,7 @@ def complete(
     return model
 
 
-def list_cautions(rows: "FileRows", learner: LinearLearner, run: Run) -> Iterator[Note | None]:
+def list_cautions(rows: "FileRows", learner: LinearLearner, run: Training) -> Iterator[Note | None]:
     """Yield notes on the labels of the rows and on the decision of a trained model."""
     if learner.calibration is not None:
         yield describe_decision(learner.calibration, learner.classes)
@@ -369,7 +369,7 @@ class FileRows:
 
     # The protocol of a source (training/fit.py)
 
-    def parts(self, learner: LinearLearner, run: Run) -> Iterator[Part]:
+    def parts(self, learner: LinearLearner, run: Training) -> Iterator[Part]:
         """Yield one part in memory; of a stream, one per batch or window."""
         if self.part is not None:
             yield self.part
@@ -418,7 +418,7 @@ class FileRows:
             self.row += n_rows(batch.rows)
         self.file_rows = self.row
 
-    def keep(self, part: Part, rows: TrainingRows, run: Run) -> Part:
+    def keep(self, part: Part, rows: TrainingRows, run: Training) -> Part:
         """Keep a part in memory for the next epoch; refuse to resume a run over fewer rows."""
         if not self.in_memory:
             return part
@@ -441,7 +441,7 @@ class FileRows:
         more = np.bincount(each, minlength=len(self.class_rows)).tolist()
         self.class_rows = [a + b for a, b in zip(self.class_rows, more, strict=True)]
 
-    def report_part(self, run: Run) -> None:
+    def report_part(self, run: Training) -> None:
         """Report the mistakes of a pass so far."""
         if run.epoch > 1 or not self.plan.request.progress_every:
             count, each = run.count, len(run.active)
@@ -491,7 +491,7 @@ class FileRows:
         """Return the scores of some problems on held-out rows, by their numbers."""
         return self.validation.validate(learner, problems)
 
-    def facts(self, learner: LinearLearner, run: Run) -> dict[str, Any]:
+    def facts(self, learner: LinearLearner, run: Training) -> dict[str, Any]:
         """Return what a model keeps of the rows and the file; the learner gets its features."""
         coef, _ = learner.coefficients()
         if not np.isfinite(coef).all():

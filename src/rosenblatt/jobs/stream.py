@@ -24,7 +24,7 @@ from ..training.drift import DriftWindow
 from ..training.plan import Plan, forms_for, make_plan
 from ..training.report import Note, Tally
 from ..training.rules import RULES
-from ..training.run import Run
+from ..training.training import Training
 from .files import FileRows, begin, complete, look, refuse_second_pass, watch
 from .job import FileJob
 
@@ -40,7 +40,7 @@ class Candidate(NamedTuple):
     chosen: Mapping[str, Any]
     rows: FileRows
     learner: LinearLearner
-    run: Run
+    run: Training
 
     def learn(self, given: TrainingRows) -> Array:
         """Learn from rows; return for each whether it was wrong before, or its absolute error."""

@@ -8,11 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 from ..data.rows import Array, known_columns, n_rows, to_matrix
-from ..parameters import find_patience
 from ..storage.model import Model
-from ..training.history import Checkpoint, Count, Epoch, Progress
-from ..training.run import Run
-from ..training.tasks import Part
+from ..training.training import Checkpoint, Epoch, Part, Problem, Training
 
 Use = Literal["learn", "stream", "resume", "mix", "serve", "step", "tune", "add_class"]
 """What a learner may be asked for: ``learn`` from a batch; ``stream``, learn from data that are not
@@ -97,17 +94,15 @@ class Learner:
         """Return why the learner does not support a use, as a sentence; "" if it does."""
         return self.refusals.get(use, "")
 
-    def run(self, parts: Callable[[], Iterable[Part]], max_iter: int, **options: Any) -> Run:
-        """Return the training of all problems, ready to start; options are those of ``Run``."""
-        patience = find_patience(self.parameters)
-        problems = [Progress(state=state) for state in self.states]
-        return Run(parts, problems, max_iter, patience, **options)
+    def run(self, parts: Callable[[], Iterable[Part]], max_iter: int, **options: Any) -> Training:
+        """Return the training of all problems, ready; options are those of ``Training``."""
+        return Training(parts, list(map(Problem, self.states)), max_iter, **options)
 
     def finish(self, states: list[Any]) -> None:
         """Store the states at the end of a run."""
         self.states = states
 
-    def learn(self, examples: Any, wrong: Array | None = None) -> Count:
+    def learn(self, examples: Any, wrong: Array | None = None) -> Epoch:
         """Learn from examples once, in their order; after an error nothing has changed.
 
         ``wrong``, one flag per example, is set where the prediction before learning was wrong.

@@ -9,8 +9,8 @@ import numpy as np
 from ..data.rows import Array, rows_between
 from ..parameters import ParameterError, finite_number
 from ..training.conformal import count_needed
-from ..training.history import Count
 from ..training.solutions import undo_on_error
+from ..training.training import Epoch, Problem
 
 if TYPE_CHECKING:
     from .linear import LinearLearner, TrainingRows
@@ -72,12 +72,12 @@ def make_sets(learner: Any, coverage: float, warns: bool = True) -> Callable[[Ar
 
 def learn_in_turn(
     learner: "LinearLearner", given: "TrainingRows", wrong: Array | None = None
-) -> Count:
+) -> Epoch:
     """Learn from rows once, in their order, each scored just before; arguments as for ``learn``.
 
     The scores, and so the sets and intervals, do not depend on how a stream is cut into batches.
     """
-    count, found = Count(), list[Array]()
+    problem, found = Problem(), list[Array]()
     with undo_on_error(learner.states, given.rows):
         for state in learner.states:
             state.widen(given.width)
@@ -90,8 +90,9 @@ def learn_in_turn(
                 row_order=given.row_order[:1] * 0,
             )
             found.append(learner.score_one(one.rows))
-            count.add(learner.learn_at_once(one, None if wrong is None else wrong[some]))
+            learnt = learner.learn_at_once(one, None if wrong is None else wrong[some])
+            problem.add(learnt)
     if found and learner.conformal is not None:
         codes = given.codes[given.row_order]
         learner.conformal.add(learner.target.nonconformity(np.concatenate(found), codes))
-    return count
+    return problem.as_epoch()

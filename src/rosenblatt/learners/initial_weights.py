@@ -1,4 +1,4 @@
-"""The coefficients that a linear model starts from, and how many there may be."""
+"""The coefficients that a linear model starts from."""
 
 from typing import Any
 
@@ -6,21 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.rows import Array
-from ..parameters import ParameterError
-
-MOST_WEIGHTS = 2**28  # 3 GB with their average
-
-
-def refuse_too_many(width: int, n_classes: int) -> None:
-    """Refuse more weights than there is memory for; numbers to predict have no classes."""
-    weights = width * max(n_classes, 1)
-    if weights > MOST_WEIGHTS:
-        raise ParameterError(
-            f"{width:,} columns for {n_classes} classes are {weights:,} weights, and at most "
-            f"{MOST_WEIGHTS:,} are kept; hash into fewer columns with a smaller bits, or number "
-            "them without gaps.",
-            code="too-many-weights",
-        )
 
 
 def make_initial_weights(

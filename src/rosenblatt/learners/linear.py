@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -32,15 +33,14 @@ from ..reading.batches import Batch, known_labels
 from ..storage.model import Model
 from ..training.calibration import Calibration, fit_calibration
 from ..training.conformal import Conformal
-from ..training.history import Count
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.scoring import Held, score_for_stopping
-from ..training.solutions import Last, new_state, undo_on_error, zeros
-from ..training.tasks import LinearTask, Part, compute_steps, scores
+from ..training.solutions import Last, new_state, refuse_too_many, scores, undo_on_error
+from ..training.training import Epoch, LinearTask, Part, Problem, compute_steps
 from . import add_class
 from .base import Learner, Use
 from .conformal import learn_in_turn
-from .initial_weights import make_initial_weights, refuse_too_many
+from .initial_weights import make_initial_weights
 
 MOST_STEPS = 2**28  # bytes: more are made again in each epoch, in a fifth of the time of a pass
 FIRST_ROW = np.zeros(1, np.uint32)
@@ -167,15 +167,20 @@ class LinearLearner(Learner):
         """
         refuse_too_many(shape[0], len(classes))
         problems = rule.problems(len(classes), parameters.get("multi_class", ""), multilabel)
-        check_signs(parameters, len(classes), problems != [None])
+        if len(classes) > 2:
+            check_signs(parameters, len(classes), problems != [None])
         rule.check(parameters.get("order", ""))
-        together = rule.n_outputs(len(classes), problems)
-        if start is None:
-            biases = rule.labels.n_biases(len(classes))
-            weights = [zeros(together, *shape, biases) for _ in problems]
-        else:
-            weights = make_initial_weights(start, together or len(problems), shape, bool(together))
-        states = [new_state(parameters, *pair, rule) for pair in weights]
+        outputs, biases = rule.shapes(len(classes), problems)
+        if start is not None:
+            count = outputs[0] if outputs else len(problems)
+            given = make_initial_weights(start, count, shape, bool(outputs))
+        states = []
+        for number in range(len(problems)):
+            if start is None:
+                pair = np.zeros((shape[0], *outputs), shape[1]), np.zeros(biases, shape[1])
+            else:
+                pair = given[number]
+            states.append(new_state(parameters, *pair, rule))
         if intercept_step is None:
             intercept_step = (
                 parameters["intercept_step"] if parameters.get("fit_intercept") else 0.0
@@ -254,7 +259,7 @@ class LinearLearner(Learner):
     @property
     def mistakes(self) -> int:
         """The number of updates, over all problems."""
-        return sum(state.mistakes for state in self.states)
+        return sum(map(attrgetter("mistakes"), self.states))
 
     # Learning
 
@@ -273,7 +278,7 @@ class LinearLearner(Learner):
     def make_task(self, examples: Examples, row_order: Array, width: int) -> LinearTask:
         """Return the task to learn from examples by the rule."""
         outputs, dtype, rule = len(self.states[0].bias), examples.steps.dtype, self.rule
-        settings = rule.settings(self.parameters, self.intercept_step)
+        settings = rule.kind.of(self.parameters, self.intercept_step)
         target = rule.labels.kernel(examples.labels, outputs, dtype, self.parameters)
         return LinearTask(examples, row_order, rule, settings, width, target)
 
@@ -281,14 +286,14 @@ class LinearLearner(Learner):
         """Return rows as a part of a run, from which all problems learn."""
         size = len(self.states) * len(given.codes) * given.rows.values.itemsize
         keep = len(self.states) == 1 or size <= MOST_STEPS
-        return Part(partial(self.task, given), given.row_order, given.width, keep)
+        return Part(partial(self.task, given), given.row_order, keep)
 
     def train(self, given: TrainingRows, max_iter: int, **options: Any) -> None:
         """Train on rows in memory to the end; options are those of ``Run``."""
         part = self.part(given)
         self.finish(self.run(lambda: [part], max_iter, **options).train().outcomes)
 
-    def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
+    def learn(self, given: TrainingRows, wrong: Array | None = None) -> Epoch:
         """Learn from rows once, in their order; after an error nothing has changed.
 
         ``wrong``, one flag per row, is set where a problem was wrong before it learnt the row; of
@@ -298,19 +303,19 @@ class LinearLearner(Learner):
             return learn_in_turn(self, given, wrong)
         return self.learn_at_once(given, wrong)
 
-    def learn_at_once(self, given: TrainingRows, wrong: Array | None = None) -> Count:
+    def learn_at_once(self, given: TrainingRows, wrong: Array | None = None) -> Epoch:
         """Learn from rows as ``learn`` does, without a score of each row."""
-        count = Count()
+        problem = Problem()
         with undo_on_error(self.states, given.rows), np.errstate(over="ignore", invalid="ignore"):
-            for problem, state in enumerate(self.states):
-                task = self.task(given, problem)
+            for number, state in enumerate(self.states):
+                task = self.task(given, number)
                 state.widen(task.width)
                 for learnt in state.sweep(task, task.row_order, None):
-                    count.tally(learnt)
+                    problem.add(learnt)
                     if wrong is not None:
                         task.mark_errors(learnt.updates, wrong)
                 state.refuse_overflow(given.rows)
-        return count
+        return problem.as_epoch()
 
     def learn_one(self, rows: Rows, code: float, weight: float = 1.0) -> None:
         """Learn from one row with the code of its label, faster than from a batch.
@@ -345,10 +350,14 @@ class LinearLearner(Learner):
         """
         kept = self.kept
         if kept is None or not kept.are_current_for(self.states):
-            weights, biases = zip(*(state.coefficients() for state in self.states), strict=True)
+            before, weights, biases = [], [], []
+            for state in self.states:
+                coef, bias = state.coefficients()
+                before.append((state.weights, state.seen))
+                weights.append(coef)
+                biases.append(bias)
             coef = np.atleast_2d(weights[0].T) if len(weights) == 1 else np.vstack(weights)
-            pairs = [(state.weights, state.seen) for state in self.states]
-            kept = Coefficients(list(self.states), pairs, coef, np.concatenate(biases))
+            kept = Coefficients(list(self.states), before, coef, np.concatenate(biases))
             self.kept = kept
         return kept.coef, kept.bias
 

@@ -15,8 +15,8 @@ from ..data.targets import choose_class
 from ..kernels.algebra import mix
 from ..learners.base import Learner
 from ..storage.model import Model
-from ..training.history import Epoch, merge_epochs
 from ..training.state import require
+from ..training.training import Epoch, merge_epochs
 from .growth import SignedRows, Weights, grow_units
 from .state import Lift, NetworkState, Unit, compute_outputs, make_lift
 from .training import TRAININGS

@@ -205,8 +205,7 @@ def describe_sides(values: Values) -> str:
 
 def check_signs(values: Values, n_classes: int, one_vs_rest: bool) -> None:
     """Refuse parameters about positive or negative rows if there are several classes at once."""
-    stated = describe_sides(values)
-    if stated and n_classes > 2 and not one_vs_rest:
+    if n_classes > 2 and not one_vs_rest and (stated := describe_sides(values)):
         raise ParameterError(
             f"{stated} is about positive and negative rows, and {n_classes} classes at once have "
             'none; leave it out, or use multi_class="ovr".',

@@ -11,7 +11,7 @@ from ..estimators.constructors import estimator
 from ..training.bars import show_epochs
 from ..training.fit import start
 from ..training.plan import Request
-from ..training.run import Run
+from ..training.training import Training
 from .explaining import TokenExplanation
 from .learner import SequenceLearner
 from .parameters import PARAMETERS
@@ -164,8 +164,8 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
                 own = find_tag_set(values, known, codes, sentences.starts, all_inside=True)
                 self._learner = SequenceLearner.begin(values, own, columns)
             self._learner.set_parameters(self._values())
-            count = self._learner.learn_sentences((sentences, tags))
-            self.take_over(self._learner, [count.as_epoch()], "max_iter", {})
+            epoch = self._learner.learn_sentences((sentences, tags))
+            self.take_over(self._learner, [epoch], "max_iter", {})
         return self
 
     def predict(self, X: Any) -> list[list[Any]]:
@@ -281,7 +281,7 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
         columns = columns or find_columns(sentences, self.features is not None)
         return read_sentences(sentences, columns), list(chain.from_iterable(tags)), columns
 
-    def _train(self, learner: SequenceLearner, run: Run) -> None:
+    def _train(self, learner: SequenceLearner, run: Training) -> None:
         """Train to the end, and become the estimator of the learner."""
         with show_epochs(self.verbose) as show:
             for _, learnt in run.updates():

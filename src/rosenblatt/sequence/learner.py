@@ -11,8 +11,8 @@ from ..data.rows import Array
 from ..learners.base import Learner, check_use
 from ..parameters import ParameterError, defaults
 from ..storage.model import Model
-from ..training.history import Checkpoint, Count, Epoch
 from ..training.state import require
+from ..training.training import Checkpoint, Epoch, Problem
 from .arrays import TaggerArrays, pack_arrays, unpack_dictionary, unpack_lexicon, unpack_state
 from .encoding import Dictionary
 from .explaining import TokenExplanation, best_paths, explain_tags
@@ -205,19 +205,19 @@ class SequenceLearner(Learner):
         n_features = self.dictionary.n_features
         return SequenceTask(tokens, starts, codes, every, self.settings, n_features)
 
-    def learn_sentences(self, examples: Tagged) -> Count:
+    def learn_sentences(self, examples: Tagged) -> Epoch:
         """Learn from sentences once, in their order; after an error nothing has changed."""
         sentences, tags = examples
         self.forget_many()
-        count, other = Count(), self.copy()
+        counts, other = Problem(), self.copy()
         codes = other.inner_codes(sentences, tags)
         other.count(sentences, codes)
         task = other.task(sentences, codes)
         other.state.widen(task.width)
         for learnt in other.state.sweep(task, task.row_order, None):
-            count.tally(learnt)
+            counts.add(learnt)
         vars(self).update(vars(other), kept=None)
-        return count
+        return counts.as_epoch()
 
     def forget_unmoved(self) -> None:
         """Forget features without weights; the others are numbered as their weights are."""

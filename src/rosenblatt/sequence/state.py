@@ -9,7 +9,7 @@ import numpy as np
 from ..data.rows import Array
 from ..kernels.loop import UPDATE
 from ..parameters import ParameterError
-from ..training.tasks import UPDATES_AT_ONCE, SweepResult
+from ..training.training import UPDATES_AT_ONCE, SweepResult
 from .kernels import paths as kernel
 from .kernels.paths import PathSettings, PathSums, PathWeights, Room, Tokens
 from .kernels.vectors import LANES
@@ -235,10 +235,7 @@ class SequenceTask:
                 break
         updates = log[:n_updates]
         errors = int(np.count_nonzero(updates["margin"] <= 0))
-        return SweepResult(position, updates, errors, loss, position - start)
-
-    def close(self, state: PathState) -> None:
-        """Do nothing: a sweep writes into the state all that it learns."""
+        return SweepResult(position, updates, position - start, n_updates, errors, loss)
 
 
 def allocate_room(length: int, settings: PathSettings) -> Room:

@@ -10,8 +10,7 @@ import numpy as np
 from ..data.splits import Split
 from ..parameters import ParameterError, check_parameters, defaults
 from ..training.plan import Plan, Request
-from ..training.run import Run
-from ..training.tasks import Part
+from ..training.training import Part, Training
 from .learner import SequenceLearner
 from .parameters import PARAMETERS
 from .schemes import scan_tags
@@ -78,7 +77,7 @@ class SentenceSource:
         learner.count(self.sentences, learner.inner_codes(self.sentences, self.tags))
         return learner
 
-    def parts(self, learner: SequenceLearner, run: Run) -> Iterator[Part]:
+    def parts(self, learner: SequenceLearner, run: Training) -> Iterator[Part]:
         """Yield all sentences; their features are kept for further epochs."""
         if self.task is None:
             codes = learner.inner_codes(self.sentences, self.tags)
@@ -92,7 +91,7 @@ class SentenceSource:
         assert self.task is not None
         return Part.of(self.task)
 
-    def facts(self, learner: SequenceLearner, run: Run) -> dict[str, Any]:
+    def facts(self, learner: SequenceLearner, run: Training) -> dict[str, Any]:
         """Return what a model keeps of the sentences; the learner gets their layout."""
         learner.features["layout"] = self.layout
         size = {"sentences": len(self.sentences.starts) - 1, "tokens": self.sentences.n_tokens}

@@ -163,8 +163,8 @@ def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -
         return load_builtin(data)
     import numpy as np
 
-    from ..learners.initial_weights import refuse_too_many
     from ..reading.reader import read, read_matrix
+    from ..training.solutions import refuse_too_many
 
     given = given or SetOptions()
     found = find_by_format(data, given.format)

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from ..kernels.clock import TIMER
 from ..training.bars import new_bar
-from ..training.history import Epoch
 from ..training.report import Listener, Tally
 from ..training.scoring import format_epoch
+from ..training.training import Epoch
 from .data import print_note
 from .format import about_columns, about_margin, fold, plain
 from .settings import about_tuning

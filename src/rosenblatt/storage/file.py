@@ -21,9 +21,9 @@ from ..data.rows import Array
 from ..disk import explain_errors, refuse_all_but_files, replace_file
 from ..parameters import InputError
 from ..training import state as states
-from ..training.history import Checkpoint, Epoch, Progress
 from ..training.rules import RULES
 from ..training.state import require
+from ..training.training import Checkpoint, Epoch, Problem
 from .facts import Header, check_entries
 from .model import Model, check_model, label_type, state_class
 from .sparse import SHAPE, remove_unchanged, restore_unchanged
@@ -282,7 +282,7 @@ def unpack_checkpoint(
         (best,) = [state(f"best.{number}", one) for one in kept.pop("best", ())] or [None]
         epochs = unpack_epochs(tensors.pop(f"epochs.{number}"))
         flags = tensors.pop(f"mistaken.{number}")
-        problems.append(Progress(**kept, epochs=epochs, best=best, mistaken=flags))
+        problems.append(Problem(**kept, epochs=epochs, best=best, mistaken=flags))
     return Checkpoint(numbers["epoch"], numbers["parts"], problems)
 
 

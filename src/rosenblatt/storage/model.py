@@ -12,10 +12,10 @@ from ..parameters import RULE_NAMES, RULE_TABLE, InputError
 from ..reading.recipe import check_stored_recipe
 from ..slices import load_learner
 from ..training import state as states
-from ..training.history import REASONS, Checkpoint, Epoch
-from ..training.labels import LABELS
+from ..training.rules import LABELS
 from ..training.solutions import SOLUTIONS
 from ..training.state import Sizes, require
+from ..training.training import REASONS, Checkpoint, Epoch
 from .facts import Count, Facts, Features, Finite, check_entries, fits
 
 LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
@@ -132,12 +132,11 @@ def expected_sizes(model: Model) -> tuple[Sizes, Any]:
     problems = first.rule.problems(count, *how)
     fitting = len(model.states) == len(problems)
     require(fitting, "solution or multi_class are not those of its weights")
-    outputs = (count,) if first.rule.n_outputs(count, problems) else ()
+    outputs, biases = first.rule.shapes(count, problems)
     dtype = first.weights.dtype
     require(dtype in (np.float32, np.float64), "its weights are not floating-point numbers")
     width = first.weights.shape[:1]
     require(any(width), "its weights have no columns")
-    biases = outputs or (first.rule.labels.n_biases(count),)
     return {"weights": (*width, *outputs), "bias": biases, "width": width}, dtype
 
 

@@ -12,9 +12,8 @@ from ..data.rows import Array, stack_rows, view_rows
 from ..kernels.loop import Examples
 from ..kernels.perceptron import Perceptron
 from ..training.rules import PERCEPTRON
-from ..training.run import Run
 from ..training.solutions import Last
-from ..training.tasks import LinearTask
+from ..training.training import LinearTask, Training
 from .certificates import Certificate, Inseparable, Separable, Undecided
 from .exact import Effort, OutOfReachError, solve_alternative, solve_null_combination
 from .hull import Hull, nearest_to_origin, widest_gap
@@ -110,14 +109,14 @@ def try_floating_point(problem: Problem, effort: Effort) -> Generator[Certificat
     return [int(row) for row in np.argsort(hull.products(nearest.normal), kind="stable")]
 
 
-def start_perceptron(problem: Problem, step: float, max_iter: int, order: str) -> Run:
+def start_perceptron(problem: Problem, step: float, max_iter: int, order: str) -> Training:
     """Prepare the run of a perceptron from zero whose bias moves by ``step``."""
     examples = Examples(view_rows(problem.X), problem.signs, None)
     everything = np.arange(len(problem.signs), dtype=np.uint32)
     width = problem.X.shape[1]
     task = LinearTask(examples, everything, PERCEPTRON, Perceptron(0.0, 0.0, step), width)
     state = Last(np.zeros(width), np.zeros(1))
-    return Run.single(task, state, max_iter=max_iter, order=order)
+    return Training.of(task, state, max_iter=max_iter, order=order)
 
 
 def try_perceptron(problem: Problem) -> Iterator[Separable]:

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol
 
-from .history import Checkpoint
+from ..parameters import find_patience
 from .plan import Plan
 from .report import Listener
-from .run import Run
-from .tasks import Part
+from .training import Checkpoint, Part, Training
 
 NO_FACTS: Mapping[str, Any] = {}
 
@@ -24,16 +23,16 @@ class Source(Protocol):
 
     in_memory: bool
 
-    def parts(self, learner: Any, run: Run) -> Iterator[Part]:
+    def parts(self, learner: Any, run: Training) -> Iterator[Part]:
         """Yield the parts of one epoch, in the same order each time."""
 
-    def report_part(self, run: Run) -> None:
+    def report_part(self, run: Training) -> None:
         """Report the end of a part of an epoch."""
 
     def validate(self, learner: Any, problems: list[int]) -> dict[int, float]:
         """The scores of some problems, given by number, on held-out examples; more is better."""
 
-    def facts(self, learner: Any, run: Run) -> dict[str, Any]:
+    def facts(self, learner: Any, run: Training) -> dict[str, Any]:
         """Facts about the examples for the model; also set the features of the learner."""
 
 
@@ -44,9 +43,9 @@ class Checkpointer(Protocol):
         """Save the unfinished model, if the last one was saved long enough ago."""
 
 
-def start(plan: Plan, source: Source, learner: Any, resume: Checkpoint | None = None) -> Run:
+def start(plan: Plan, source: Source, learner: Any, resume: Checkpoint | None = None) -> Training:
     """Make the run of a plan, ready to train or to step through."""
-    run: Run = learner.run(
+    run: Training = learner.run(
         lambda: source.parts(learner, run),
         plan.max_iter,
         order=plan.parameters["order"],
@@ -54,6 +53,7 @@ def start(plan: Plan, source: Source, learner: Any, resume: Checkpoint | None = 
     )
     if plan.parameters["early_stopping"]:
         run.validate = partial(source.validate, learner)
+        run.patience = find_patience(plan.parameters)
     if resume is not None:
         run.resume(resume)
     return run
@@ -68,7 +68,7 @@ def fit(
     *,
     resume: Checkpoint | None = None,
     checkpointer: Checkpointer | None = None,
-) -> Run:
+) -> Training:
     """Train to the end, and give the learner the final states.
 
     Parameters
@@ -98,7 +98,7 @@ def fit(
         if checkpointer is not None and not run.stop_reason:
             checkpointer.offer(unfinished)
 
-    def after_part(run: Run) -> None:
+    def after_part(run: Training) -> None:
         source.report_part(run)
         save()
 
@@ -113,7 +113,7 @@ def fit(
     return run
 
 
-def make_model(plan: Plan, source: Source, learner: Any, run: Run, **facts: Any) -> Any:
+def make_model(plan: Plan, source: Source, learner: Any, run: Training, **facts: Any) -> Any:
     """Make the model of a run, finished or not, with its plan."""
     known = {
         "stop_reason": run.stop_reason or "unfinished",

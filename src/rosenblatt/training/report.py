@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..data.rows import Array
-from .history import Epoch
+from .training import Epoch
 
 if TYPE_CHECKING:
     from .plan import Plan

@@ -1,13 +1,18 @@
-"""Update rules by name: the class of a rule's settings says what it does (kernels/loop.py)."""
+"""Update rules by name, and what their labels decide.
+
+The class of a rule's settings says what it does (kernels/loop.py).
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.results import count
 from ..data.rows import Array
+from ..data.targets import ClassTarget, NumberTarget, RankTarget, score_ranks
 from ..kernels import (
     confidence,
     gradients,
@@ -18,8 +23,95 @@ from ..kernels import (
     scaled,
     second_order,
 )
+from ..kernels.targets import Numbers, Ranks, SeveralClasses, TwoClasses
 from ..parameters import RULE_TABLE, ParameterError, import_rule, refuse_rule
-from .labels import LABELS, ClassLabels
+
+if TYPE_CHECKING:
+    from .training import Epoch
+
+
+TWO_CLASSES = TwoClasses()
+
+
+class ClassLabels:
+    """Labels are classes.
+
+    Attributes
+    ----------
+    target
+        The class of their encoding.
+    per_class
+        Whether each class may have weights of its own.
+    has_thresholds
+        Whether one column of weights has several biases.
+    any_start
+        Whether training may start from any weights and biases.
+    code_type
+        The type in which kernels take codes.
+    metric
+        The only metric of early stopping, if there is no choice.
+    """
+
+    target: Any = ClassTarget
+    per_class = any_start = True
+    has_thresholds = False
+    code_type: Any = np.uint32
+    metric: str | None = None
+
+    def add_bias(self, activations: Array, bias: Array) -> Array:
+        """Scores from products with the weights."""
+        return np.asarray(activations + bias)
+
+    def kernel(self, codes: Any, outputs: int, dtype: Any, parameters: Mapping[str, Any]) -> Any:
+        """What labels are, as kernels take it; ``codes`` is None for two classes."""
+        return TWO_CLASSES if codes is None else SeveralClasses(np.empty(outputs, dtype))
+
+    def clean_reason(self, weights: Array) -> str:
+        """Why training ends after an epoch without updates; where ties are right, 0 makes none."""
+        return "separated" if weights.any() else "zero_weights"
+
+    def describe_counts(self, epoch: "Epoch", rows: int) -> str:
+        """The mistakes of an epoch over some rows."""
+        errors, updates = epoch.errors, epoch.mistakes
+        line = f"{errors:10,d} mistake{' ' if errors == 1 else 's'}  {errors / rows:7.2%}"
+        return line if updates == errors else f"{line}  {count(updates, 'update')}"
+
+
+class RankLabels(ClassLabels):
+    """Labels are ranks, which thresholds divide."""
+
+    target = RankTarget
+    per_class = any_start = False
+    has_thresholds = True
+
+    def add_bias(self, activations: Array, bias: Array) -> Array:
+        return score_ranks(activations, bias)
+
+    def kernel(self, codes: Any, outputs: int, dtype: Any, parameters: Mapping[str, Any]) -> Any:
+        return Ranks()
+
+
+class NumberLabels(ClassLabels):
+    """Labels are numbers."""
+
+    target = NumberTarget
+    per_class = False
+    code_type = np.float64
+    metric = "r2"
+
+    def kernel(self, codes: Any, outputs: int, dtype: Any, parameters: Mapping[str, Any]) -> Any:
+        return Numbers(float(parameters.get("epsilon", 0.0)))
+
+    def clean_reason(self, weights: Array) -> str:
+        return "within_epsilon"
+
+    def describe_counts(self, epoch: "Epoch", rows: int) -> str:
+        ending = " " if epoch.mistakes == 1 else "s"
+        return f"{epoch.mistakes:10,d} update{ending}  mean loss {epoch.loss / rows:.4g}"
+
+
+LABELS = {"classes": ClassLabels(), "numbers": NumberLabels(), "ranks": RankLabels()}
+"""By the names of what rules learn."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +184,13 @@ class UpdateRule:
         one_by_one = multilabel or multi_class == "ovr" or not self.together
         return list(range(n_classes)) if one_by_one else [None]
 
-    def n_outputs(self, n_classes: int, problems: list[int | None]) -> int | None:
-        """The number of columns of weights of a problem, or None for one."""
-        return n_classes if self.labels.per_class and problems == [None] else None
+    def shapes(
+        self, n_classes: int, problems: list[int | None]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The shapes of the weights of a column, and of the biases, of one problem."""
+        if self.labels.per_class and problems == [None]:
+            return (n_classes,), (n_classes,)
+        return (), (n_classes - 1 if self.labels.has_thresholds else 1,)
 
     def check(self, order: str) -> None:
         """Refuse an order that only the perceptron has."""
@@ -104,10 +200,6 @@ class UpdateRule:
                 'by one; use order="each", or the perceptron.',
                 code="order-of-rule",
             )
-
-    def settings(self, parameters: Mapping[str, Any], bias: float) -> Any:
-        """What the kernel takes, made of parameters and the step of the bias."""
-        return self.kind.of(parameters, bias)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return get_rule, (self.name,)  # other processes have the functions

@@ -10,8 +10,8 @@ from ..data.rows import Array
 from ..data.splits import Split
 from ..data.targets import compute_r2
 from .calibration import columns, fit_calibration
-from .history import Epoch
-from .labels import LABELS
+from .rules import LABELS
+from .training import Epoch
 
 HALVES = 2  # of held-out rows; each is calibrated on the other
 

@@ -8,7 +8,7 @@ import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,12 @@ from ..data.rows import (
     overflow,
     refuse_lost,
 )
+from ..data.targets import score_ranks
 from ..kernels import scaled
 from ..kernels.algebra import Rows
 from ..kernels.loop import UPDATE, Clock, State, count_weight
+from ..kernels.scores import score_classes, score_rows
+from ..parameters import ParameterError
 from .rules import PERCEPTRON, UpdateRule, begin_arrays
 from .state import (
     Layer,
@@ -28,7 +31,10 @@ from .state import (
     counter,
     require,
 )
-from .tasks import LinearTask, SweepResult, scores
+from .training import LinearTask, SweepResult
+
+NO_NUMBERS = np.empty(0)
+MOST_WEIGHTS = 2**28  # 3 GB with their average
 
 
 @dataclass
@@ -45,21 +51,23 @@ class Last:
     mistakes: int = counter(0)
     rule: UpdateRule = PERCEPTRON
     kept: dict[str, Array] = field(init=False)
-    averages: ClassVar[bool] = False
+    averages = False
     """Whether the mean of the weights predicts."""
+    decay = 0.0
+    missing = missing_bias = NO_NUMBERS
+    """Where kernels sum for an average."""
 
     def __post_init__(self) -> None:
-        self.kept = begin_arrays(self.rule, self.weights, self.bias)
-
-    def sum_arrays(self) -> tuple[Array, Array]:
-        """The arrays in which kernels sum for an average; empty without one."""
-        return NO_NUMBERS, NO_NUMBERS
+        keeps = self.rule.keeps
+        self.kept = begin_arrays(self.rule, self.weights, self.bias) if keeps else {}
 
     def arrays(self) -> State:
         """All arrays, flat, as kernels take them."""
+        summed = self.missing.reshape(-1), self.missing_bias
+        if not self.kept:
+            return State(self.weights.reshape(-1), self.bias, *summed)
         kept = {name: array.reshape(-1) for name, array in self.kept.items()}
-        u, ub = self.sum_arrays()
-        return State(self.weights.reshape(-1), self.bias, u.reshape(-1), ub, **kept)
+        return State(self.weights.reshape(-1), self.bias, *summed, **kept)
 
     def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[SweepResult]:
         """Learn from the rows in an order, at most ``most`` updates at a time."""
@@ -116,9 +124,8 @@ class Last:
             return self.weights, self.bias
         return scale * self.weights, scale * self.bias
 
-    def coefficients(self) -> tuple[Array, Array]:
-        """The weights and bias to predict with."""
-        return self.present()
+    coefficients = present
+    """The weights and bias to predict with."""
 
     def score(self, rows: Rows, places: Array) -> Array:
         """The scores of rows at some places of the order, if no update comes before.
@@ -207,7 +214,6 @@ def find_columns(rows: Rows, width: int) -> Any:
     return rows.indices if few else ...
 
 
-NO_NUMBERS = np.empty(0)
 LARGEST_GROWTH = 177.0  # e^177 is 2^255: sums of it are still far from overflow
 
 
@@ -222,15 +228,12 @@ class Average(Last):
     missing: Array = array("weights", dtype=np.float64, init=False)
     missing_bias: Array = array("bias", dtype=np.float64, init=False)
     decay: float = counter(0.0)
-    averages: ClassVar[bool] = True
+    averages = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.missing = np.zeros(self.weights.shape)
         self.missing_bias = np.zeros(self.bias.shape)
-
-    def sum_arrays(self) -> tuple[Array, Array]:
-        return self.missing, self.missing_bias
 
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "missing": self.missing}
@@ -345,9 +348,9 @@ class Pocket(Last):
             self.mistakes += len(learnt.updates)
             self.run, self.measured = 0, False
             position += 1
-            yield learnt._replace(position=position, n_rows=position - start)
+            yield learnt._replace(position=position, rows=position - start)
         self.seen += position
-        yield SweepResult(position, NOTHING_LEARNT, 0, 0.0, len(order) - start)
+        yield SweepResult(position, NOTHING_LEARNT, len(order) - start, 0, 0, 0.0)
 
     def offer(self, task: LinearTask) -> None:
         """Put the weights into the pocket if they have a longer run and fewer errors."""
@@ -401,10 +404,16 @@ def new_state(parameters: Mapping[str, Any], weights: Array, bias: Array, rule: 
     return state
 
 
-def zeros(outputs: int | None, width: int, dtype: Any, n_biases: int = 1) -> tuple[Array, Array]:
-    """Weights and biases of 0: one column, or one with its bias for each of ``outputs``."""
-    shape = (width,) if outputs is None else (width, outputs)
-    return np.zeros(shape, dtype), np.zeros(outputs or n_biases, dtype)
+def refuse_too_many(width: int, n_classes: int) -> None:
+    """Refuse more weights than there is memory for; numbers to predict have no classes."""
+    weights = width * max(n_classes, 1)
+    if weights > MOST_WEIGHTS:
+        raise ParameterError(
+            f"{width:,} columns for {n_classes} classes are {weights:,} weights, and at most "
+            f"{MOST_WEIGHTS:,} are kept; hash into fewer columns with a smaller bits, or number "
+            "them without gaps.",
+            code="too-many-weights",
+        )
 
 
 def add_rows(name: str, weights: Array, width: int, start: float = 0.0) -> Array:
@@ -412,3 +421,21 @@ def add_rows(name: str, weights: Array, width: int, start: float = 0.0) -> Array
     wider = np.full((width, *weights.shape[1:]), start, weights.dtype)
     wider[: len(weights)] = weights
     return wider
+
+
+def scores(rows: Rows, n_rows: int, weights: Array, bias: Array) -> Array:
+    """The score of each row, with a column per class if there are more than two.
+
+    Several biases of one column of weights are those of ranks.
+    """
+    if weights.ndim == 1 and len(bias) > 1:
+        return score_ranks(score_column(rows, n_rows, weights), bias)
+    out = np.empty((n_rows, *weights.shape[1:]), weights.dtype)
+    kernel = score_rows if weights.ndim == 1 else score_classes
+    kernel(rows, np.ascontiguousarray(weights).reshape(-1), bias, out)
+    return out
+
+
+def score_column(rows: Rows, n_rows: int, weights: Array) -> Array:
+    """The product of each row with one column of weights."""
+    return scores(rows, n_rows, weights, np.zeros(1, weights.dtype))

@@ -7,9 +7,7 @@ import pytest
 
 from rosenblatt import Epoch, Perceptron
 from rosenblatt.kernels.loop import UPDATE
-from rosenblatt.training.history import Progress
-from rosenblatt.training.run import Run, losses
-from rosenblatt.training.tasks import Part, SweepResult
+from rosenblatt.training.training import Part, Problem, SweepResult, Training, losses
 
 
 def test_a_clean_pass_ends_the_run_and_says_so():
@@ -70,16 +68,13 @@ class Remembering:
         state.rows += [self.first + int(order[t]) for t in fresh]
         updates = np.zeros(len(fresh), UPDATE)
         updates["position"] = fresh
-        return SweepResult(stop, updates, len(fresh), 0.25 * len(fresh), stop - start)
+        return SweepResult(stop, updates, stop - start, len(fresh), len(fresh), 0.25 * len(fresh))
 
     def margins(self, state):
         return np.array([1.0 if self.first + i in state.rows else -1.0 for i in self.row_order])
 
     def required(self):
         return np.zeros(len(self.row_order))
-
-    def close(self, state):
-        pass
 
 
 def two_parts():
@@ -88,7 +83,7 @@ def two_parts():
 
 def run_of(parts, max_iter, **options):
     """A run of one problem that begins with an empty memory."""
-    return Run(parts, [Progress(state=Memory())], max_iter, **options)
+    return Training(parts, [Problem(state=Memory())], max_iter, **options)
 
 
 def record(problem):
@@ -116,13 +111,13 @@ def test_updates_are_seen_as_they_are_made():
 
 @pytest.mark.parametrize("order", ["each", "once", "fixed", "worst"])
 def test_orders_take_any_task(order):
-    run = Run.single(Remembering(0, 6), Memory(), max_iter=20, order=order, seed=1).train()
+    run = Training.of(Remembering(0, 6), Memory(), max_iter=20, order=order, seed=1).train()
     assert run.stop_reason == "separated"
     assert sorted(run.problems[0].state.rows) == list(range(6))
 
 
 def test_losses_of_the_weights_as_they_are_end_a_run_at_once():
-    run = Run.single(Remembering(0, 6), Memory(), max_iter=9, measure=True).train()
+    run = Training.of(Remembering(0, 6), Memory(), max_iter=9, measure=True).train()
     assert run.epochs == [Epoch(1, 6, 6, 0, 0.0)]
     assert losses(Remembering(0, 2), Memory()) == (2, 2.0, False)
 
@@ -139,27 +134,12 @@ def test_parts_and_epochs_are_told():
     assert told == [(1, 1), (1, 2), first, (2, 1), (2, 2), second]
 
 
-def test_tasks_are_closed_before_their_rows_are_gone_and_at_the_end():
-    """Where all rows are in memory, once; and before anybody looks at the states."""
-    closed = []
-
-    class Closing(Remembering):
-        def close(self, state):
-            closed.append((self.first, len(state.rows)))
-
-    parts = [Part.of(Closing(0, 2)), Part.of(Closing(2, 3))]
-    run_of(lambda: parts, 2).train()
-    assert closed == [(0, 2), (2, 5), (0, 5), (2, 5)]
-    closed.clear()
-    Run.single(Closing(0, 2), Memory(), max_iter=9).train()
-    assert closed == [(0, 2)]
-    run = Run.single(Closing(0, 2), Memory(), max_iter=1, validate=lambda _: {0: closed[-1][1] / 2})
-    assert run.train().epochs[0].validation_score == 1.0
-    unkept = Part(lambda _: Closing(0, 2), np.arange(2), 1, keep=False)
-    closed.clear()
-    run_of(lambda: [unkept], 2).train()
-    assert closed == [(0, 2), (0, 2)]
-    assert not unkept.tasks
+def test_tasks_that_are_not_kept_are_made_again_in_each_epoch():
+    made = []
+    part = Part(lambda _: made.append(1) or Remembering(0, 2), np.arange(2), keep=False)
+    run_of(lambda: [part], 2).train()
+    assert len(made) == 2
+    assert not part.tasks
 
 
 # Several problems over the same rows
@@ -179,13 +159,13 @@ class Slow(Memory):
 
 
 def paces(*each):
-    return [Progress(state=Slow(pace)) for pace in each]
+    return [Problem(state=Slow(pace)) for pace in each]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 8])
 def test_a_problem_that_is_done_rests_while_the_others_learn(threads):
-    part = Part(lambda _: Remembering(0, 6), np.arange(6, dtype=np.uint32), 1)
-    run = Run(lambda: [part], paces(6, 2, 3, 6), 9, threads=threads).train()
+    part = Part(lambda _: Remembering(0, 6), np.arange(6, dtype=np.uint32))
+    run = Training(lambda: [part], paces(6, 2, 3, 6), 9, threads=threads).train()
     assert [len(problem.epochs) for problem in run.problems] == [2, 4, 3, 2]
     assert [problem.state.shown for problem in run.problems] == [12, 24, 18, 12]
     assert [epoch.mistakes for epoch in run.epochs] == [17, 5, 2, 0]
@@ -194,8 +174,8 @@ def test_a_problem_that_is_done_rests_while_the_others_learn(threads):
 
 def test_the_run_of_several_problems_is_that_of_each():
     def trained(order, *each):
-        part = Part(lambda _: Remembering(0, 6), np.arange(6, dtype=np.uint32), 1)
-        return Run(lambda: [part], paces(*each), 4, order=order, seed=5).train()
+        part = Part(lambda _: Remembering(0, 6), np.arange(6, dtype=np.uint32))
+        return Training(lambda: [part], paces(*each), 4, order=order, seed=5).train()
 
     for order in ("each", "once", "fixed", "active"):
         for problem, pace in zip(trained(order, 1, 4, 2).problems, (1, 4, 2), strict=True):
@@ -213,8 +193,8 @@ def test_early_stopping_is_of_each_problem():
         asked.append(numbers)
         return {number: scores[number][len(asked) - 1] for number in numbers}
 
-    part = Part(lambda _: Remembering(0, 6), np.arange(6, dtype=np.uint32), 1)
-    run = Run(lambda: [part], paces(1, 1), 3, 1, validate=validate).train()
+    part = Part(lambda _: Remembering(0, 6), np.arange(6, dtype=np.uint32))
+    run = Training(lambda: [part], paces(1, 1), 3, 1, validate=validate).train()
     assert asked == [[0, 1], [0, 1], [1]]
     assert [len(outcome.rows) for outcome in run.outcomes] == [1, 3]
     assert [epoch.validation_score for epoch in run.epochs] == pytest.approx([0.3, 0.3, 0.3])
@@ -233,7 +213,7 @@ def test_a_run_that_was_left_goes_on_as_if_it_had_not_been(after, order, each):
 
     def parts():
         return [
-            Part(lambda _, size=size: Remembering(*size), np.arange(size[1], dtype=np.uint32), 1)
+            Part(lambda _, size=size: Remembering(*size), np.arange(size[1], dtype=np.uint32))
             for size in sizes
         ]
 
@@ -242,13 +222,13 @@ def test_a_run_that_was_left_goes_on_as_if_it_had_not_been(after, order, each):
             raise KeyboardInterrupt
 
     options = {"order": order, "seed": 3}
-    whole = Run(parts, paces(*each), 4, **options).train()
-    broken = Run(parts, paces(*each), 4, **options, after_part=leave)
+    whole = Training(parts, paces(*each), 4, **options).train()
+    broken = Training(parts, paces(*each), 4, **options, after_part=leave)
     try:
         broken.train()
     except KeyboardInterrupt:
         left, states = broken.checkpoint(), [problem.state for problem in broken.problems]
-        broken = Run(parts, [Progress(state=state) for state in states], 4, **options)
+        broken = Training(parts, [Problem(state=state) for state in states], 4, **options)
         broken.resume(left)
         broken.train()
     assert [*map(record, broken.problems)] == [*map(record, whole.problems)]
@@ -270,7 +250,7 @@ def test_a_run_that_was_left_after_its_last_epoch_is_over(after, max_iter):
         broken.train()
     left = broken.checkpoint()
     left = left._replace(problems=[replace(one, stop_reason="") for one in left.problems])
-    again = Run(two_parts, [Progress(state=broken.problems[0].state)], max_iter)
+    again = Training(two_parts, [Problem(state=broken.problems[0].state)], max_iter)
     again.resume(left)  # which files of one problem do not say the stop reason of
     assert record(again.train().problems[0]) == record(whole.problems[0])
 

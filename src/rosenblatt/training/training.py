@@ -1,0 +1,627 @@
+"""The one outer loop: epochs over the parts of some data, in an order, until a stop rule holds.
+
+A training has problems, which share the rows and nothing else. For each, a task knows its examples
+and learns from them in an order; what is learnt is the state of the problem.
+"""
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import zip_longest
+from operator import attrgetter
+from threading import Lock
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..data.labels import has_class
+from ..data.rows import Array, not_finite
+from ..kernels.algebra import shuffle
+from ..kernels.loop import UPDATE, Clock, Examples, compile_loop, count_weight, margins
+from ..kernels.perceptron import Batch
+from ..kernels.targets import Numbers
+from ..parameters import InputError
+from .rules import TWO_CLASSES, UpdateRule
+
+READS_OF_HARD_ROWS = 2  # per read of all rows; measured: 1 is slower, without end slower still
+UPDATES_AT_ONCE = 1024  # the length of a log
+REASONS = (
+    "",
+    "max_iter",
+    "zero_weights",
+    "no_improvement",
+    "separated",
+    "within_epsilon",
+)
+
+
+class Epoch(NamedTuple):
+    """Counts and scores of one epoch; ``history_`` is a list of these.
+
+    Attributes
+    ----------
+    epoch : int
+        Its number, from 1.
+    rows : int
+        Rows gone through.
+    mistakes : int
+        Updates made; with ``order="batch"`` the rows that the one update was made by.
+    errors : int
+        J₁, the misclassified rows (the boundary counts as wrong unless ``ties`` says otherwise).
+    loss : float
+        J, the sum of -y·activation over the misclassified rows. Both are taken as each row was
+        met, or with ``measure=True`` for the weights at the end of the epoch.
+    validation_score : float or None
+        The accuracy on the rows held out by ``early_stopping``, or the R² of numbers; with several
+        problems, the mean over those that learnt in this epoch.
+
+    See Also
+    --------
+    Perceptron : Its ``history_`` is a list of these.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> Perceptron(order="fixed").fit([[2.0, 1.0], [-1.0, 1.0]], [1, -1]).history_[0]
+    Epoch(epoch=1, rows=2, mistakes=2, errors=2, loss=0.0, validation_score=None)
+    """
+
+    epoch: int
+    rows: int
+    mistakes: int
+    errors: int
+    loss: float
+    validation_score: float | None = None
+
+
+class SweepResult(NamedTuple):
+    """The result of learning from some rows of an order.
+
+    Attributes
+    ----------
+    position : int
+        The place in the order after the last row.
+    updates : ndarray
+        The updates: a view of the log, valid until the task learns again.
+    rows : int
+        The rows read, counted once for each problem that learned from them.
+    mistakes : int
+        The number of updates.
+    errors : int
+        The rows on the wrong side of the boundary; with a margin, there are more updates.
+    loss : float
+        The sum of -margin over them.
+    """
+
+    position: int
+    updates: Array
+    rows: int
+    mistakes: int
+    errors: int
+    loss: float
+
+
+Sweep = Iterator[tuple[Array, SweepResult]]
+"""Pairs of the order of a sweep and what was learned from a piece of it."""
+NO_ROWS = np.zeros(0, np.uint32)
+
+
+class Task(Protocol):
+    """The examples of one problem."""
+
+    row_order: Array
+    """The numbers of the rows to learn from, in order."""
+    width: int
+    """The number of columns known so far."""
+
+    def learn(self, state: Any, order: Array, start: int, most: int | None = None) -> SweepResult:
+        """Change a state by the rows of an order from a place on, until there are most updates."""
+
+
+@dataclass
+class Part:
+    """Rows that every problem of a training learns from.
+
+    Attributes
+    ----------
+    make
+        Returns the task of a problem by its number.
+    row_order
+        As in every task.
+    keep
+        Whether to keep tasks for the next epochs, or to make them again.
+    tasks
+        The tasks that are kept, by number.
+    """
+
+    make: Callable[[int], Task]
+    row_order: Array
+    keep: bool = True
+    tasks: dict[int, Task] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, task: Task) -> "Part":
+        """Make a part for one problem."""
+        return cls(lambda _: task, task.row_order, tasks={0: task})
+
+    def task(self, number: int) -> Any:
+        """The task of a problem."""
+        task = self.tasks.get(number) or self.make(number)
+        if self.keep:
+            self.tasks[number] = task
+        return task
+
+
+@dataclass
+class Problem:
+    """One problem of a training: its state, its epochs, and the counts of the epoch in progress.
+
+    A checkpoint keeps all of it.
+
+    Attributes
+    ----------
+    state
+        What is learned: a solution.
+    rows, mistakes, errors, loss
+        Counts of the epoch so far, as in ``Epoch``.
+    epochs : list of Epoch
+        Those that are complete.
+    stop_reason : str
+        Why the problem rests; empty while it learns.
+    best_score, best_epoch, best
+        The best state on held-out rows so far, or None.
+    mistaken : ndarray
+        Which rows were ever mistaken, if the order asks for it; else empty.
+    """
+
+    state: Any = None
+    rows: int = 0
+    mistakes: int = 0
+    errors: int = 0
+    loss: float = 0.0
+    epochs: list[Epoch] = field(default_factory=list)
+    stop_reason: str = ""
+    best_score: float = 0.0
+    best_epoch: int = 0
+    best: Any = None
+    mistaken: Array = field(default_factory=partial(np.zeros, 0, bool))
+
+    @property
+    def outcome(self) -> Any:
+        """The state to keep: the best on held-out rows if there are any, else the last."""
+        return self.state if self.best is None else self.best
+
+    def add(self, counts: SweepResult | Epoch) -> None:
+        """Add what was counted in some rows."""
+        self.rows += counts.rows
+        self.mistakes += counts.mistakes
+        self.errors += counts.errors
+        self.loss += counts.loss
+
+    def as_epoch(self, score: float | None = None) -> Epoch:
+        """The counts as the record of an epoch."""
+        number = len(self.epochs) + 1
+        return Epoch(number, self.rows, self.mistakes, self.errors, self.loss, score)
+
+    def end_epoch(self, separated: bool, score: float | None = None) -> None:
+        """Record the epoch, and keep the state if it is the best on held-out rows."""
+        self.epochs.append(self.as_epoch(score))
+        self.rows, self.mistakes, self.errors, self.loss = 0, 0, 0, 0.0
+        even = separated and score == self.best_score
+        if score is not None and (self.best is None or score > self.best_score or even):
+            self.best_score, self.best_epoch = score, len(self.epochs)
+            self.best = copy.deepcopy(self.state)
+
+    def decide(self, separated: bool, max_iter: int, patience: int) -> None:
+        """Decide whether to stop after the last epoch."""
+        number = len(self.epochs)
+        self.stop_reason = self.state.stop_reason(separated)
+        if self.stop_reason:
+            return
+        if self.best is not None and number - self.best_epoch >= patience:
+            self.stop_reason = "no_improvement"
+        elif number >= max_iter:
+            self.stop_reason = "max_iter"
+
+
+class Checkpoint(NamedTuple):
+    """The progress of an unfinished training, besides its states.
+
+    Attributes
+    ----------
+    epoch : int
+        How many epochs are complete.
+    parts : int
+        How many parts of the data the epoch after them has gone through.
+    problems : list of Problem
+        One per problem.
+    """
+
+    epoch: int
+    parts: int
+    problems: list[Problem]
+
+
+@dataclass
+class Training:
+    """One training: data, problems, and when to stop.
+
+    Iterate over ``updates`` to train; between two items the states are as after the updates so far.
+    A problem that has a reason to stop rests while the others learn. After any part,
+    ``checkpoint`` returns what another training needs to ``resume``.
+
+    Attributes
+    ----------
+    parts
+        Returns the parts of an epoch: one for all rows in memory, one per batch of a stream. States
+        are widened to the width of each.
+    problems
+        The problems, which share the rows and nothing else.
+    max_iter, patience
+        The most epochs, and how many to wait for a better score on held-out rows.
+    order, seed
+        The order of the rows of a part, and its seed.
+    measure
+        Whether to measure errors and loss of the weights after each epoch.
+    validate
+        Returns the accuracy of some problems, given by number, on held-out rows.
+    updates_at_once
+        The number of updates after which to yield; None for a number that suits the task.
+    first_part
+        The number of the first part; permutations depend on the number of a part.
+    threads
+        The number of problems that ``train`` trains at the same time.
+    after_part, after_epoch
+        Called after each part, and after each epoch.
+    epoch, number, done, part
+        The epoch, counted from 1; the number of the part in progress, how many are done, and the
+        part itself.
+    """
+
+    parts: Callable[[], Iterable[Part]]
+    problems: list[Problem]
+    max_iter: int = 1
+    patience: int = 5
+    order: str = "fixed"
+    seed: int = 0
+    measure: bool = False
+    validate: Callable[[list[int]], dict[int, float]] | None = None
+    updates_at_once: int | None = None
+    first_part: int = 0
+    threads: int = 1
+    after_part: Callable[["Training"], None] | None = None
+    after_epoch: Callable[[Epoch], None] | None = None
+    epoch: int = field(default=0, init=False)
+    number: int = field(default=0, init=False)
+    done: int = field(default=0, init=False)
+    part: Part = field(init=False)
+    permuted: tuple[int, Array] = field(default=(-1, NO_ROWS), init=False)
+    permuting: Lock = field(default_factory=Lock, init=False)
+
+    @classmethod
+    def of(cls, task: Task, state: Any, **options: Any) -> "Training":
+        """A training of one problem on rows in memory."""
+        parts = [Part.of(task)]
+        return cls(lambda: parts, [Problem(state)], **options)
+
+    @property
+    def active(self) -> list[int]:
+        """The numbers of the problems that have no reason to stop."""
+        return [k for k, problem in enumerate(self.problems) if not problem.stop_reason]
+
+    @property
+    def epochs(self) -> list[Epoch]:
+        """The epochs, summed over all problems."""
+        return merge_epochs(list(map(attrgetter("epochs"), self.problems)))
+
+    @property
+    def stop_reason(self) -> str:
+        """Why training ended, the weakest reason of all problems; "" before."""
+        return str(min(map(attrgetter("stop_reason"), self.problems), key=REASONS.index))
+
+    @property
+    def count(self) -> Epoch:
+        """The counts of the epoch in progress, summed over all problems."""
+        return sum_epochs([problem.as_epoch() for problem in self.problems])
+
+    @property
+    def outcomes(self) -> list[Any]:
+        """The final state of each problem."""
+        return list(map(attrgetter("outcome"), self.problems))
+
+    def train(self) -> "Training":
+        """Train to the end."""
+        if self.threads == 1 or len(self.problems) == 1:
+            finish(self.updates())
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                finish(self.updates(pool))
+        return self
+
+    def updates(self, pool: Executor | None = None) -> Sweep:
+        """Train; yield the order of each sweep with what was learned from a piece of it.
+
+        With a pool, all problems learn from a part at the same time, and nothing is yielded.
+        """
+        while active := self.active:
+            self.epoch += 1
+            for number, part in enumerate(self.parts()):
+                if number < self.done:
+                    continue  # learnt before the training was left
+                self.number, self.part = number, part
+                turns = map(self.take_turn, active)
+                if pool is None:
+                    for turn in turns:
+                        yield from turn
+                else:
+                    finish(pool.map(finish, turns))
+                self.done = number + 1
+                if self.after_part is not None:
+                    self.after_part(self)
+            self.end_epoch()
+
+    def take_turn(self, number: int) -> Sweep:
+        """Yield the sweeps of one problem over the part."""
+        problem, task = self.problems[number], self.part.task(number)
+        problem.state.widen(task.width)
+        if self.order == "active" and not len(problem.mistaken):
+            problem.mistaken = np.zeros(1 + int(task.row_order.max(initial=0)), bool)
+        learns = BatchTask(task) if self.order == "batch" else task
+        for order in self.orders(problem, task):
+            for learnt in problem.state.sweep(learns, order, self.updates_at_once):
+                problem.add(learnt)
+                if len(problem.mistaken):
+                    problem.mistaken[order[learnt.updates["position"]]] = True
+                yield order, learnt
+
+    def orders(self, problem: Problem, task: Any) -> Iterator[Array]:
+        """Yield the orders in which a problem goes through the rows of a part.
+
+        "first" and "worst" take one row: the first mistake, or the one with the smallest margin; of
+        equals the first. "active" takes all rows, then those that were ever mistaken, until these
+        are right or twice as many rows have been read.
+        """
+        rows = task.row_order
+        if self.order in ("each", "once"):
+            yield self.permute(self.epoch if self.order == "each" else 0)
+        elif self.order == "first":
+            problem.rows = task.learn(problem.state, rows, 0, 0).position
+            yield rows[problem.rows : problem.rows + 1]
+        elif self.order == "worst":
+            margins = task.margins(problem.state)
+            wrong = np.flatnonzero(~(margins > task.required()))
+            chosen = wrong[[np.argmin(margins[wrong])]] if len(wrong) else wrong
+            problem.rows = len(rows) - len(chosen)
+            yield rows[chosen]
+        else:  # "batch" is one sweep, too: BatchTask adds up its mistakes
+            yield rows
+        if self.order == "active":
+            hard, visits, before = np.flatnonzero(problem.mistaken).astype(rows.dtype), 0, 0
+            while problem.mistakes > before and visits < READS_OF_HARD_ROWS * len(rows):
+                before, visits = problem.mistakes, visits + len(hard)
+                yield hard
+
+    def permute(self, number: int) -> Array:
+        """The rows of the part in a random order, the same for an epoch whenever it is called."""
+        number |= self.first_part + self.number << 32
+        with self.permuting:
+            if self.permuted[0] != number:
+                order = self.part.row_order.copy()
+                shuffle(order, self.seed, number)
+                self.permuted = number, order
+            return self.permuted[1]
+
+    def end_epoch(self) -> None:
+        """Record the epoch and decide which problems stop."""
+        active = self.active
+        scores = {} if self.validate is None else self.validate(active)
+        for number in active:
+            problem = self.problems[number]
+            separated, score = problem.mistakes == 0, scores.get(number)
+            if self.measure:
+                problem.errors, problem.loss, separated = self.measure_losses(number)
+            if score is not None and np.isnan(score):  # held-out rows that decide nothing
+                score = None
+            problem.end_epoch(separated, score)
+            problem.decide(separated, self.max_iter, self.patience)
+        self.done = 0
+        if self.after_epoch is not None:
+            self.after_epoch(sum_epochs([self.problems[k].epochs[-1] for k in active]))
+
+    def measure_losses(self, number: int) -> tuple[int, float, bool]:
+        """The errors and the loss of a problem, and whether every row is right."""
+        return losses(self.part.task(number), self.problems[number].state)
+
+    def checkpoint(self) -> Checkpoint:
+        """The progress of the training, after a part or an epoch."""
+        kept = [replace(one, state=None, epochs=list(one.epochs)) for one in self.problems]
+        return Checkpoint(max(len(one.epochs) for one in kept), self.done, kept)
+
+    def resume(self, left: Checkpoint) -> None:
+        """Continue where another training was left."""
+        self.epoch, self.done = left.epoch, left.parts
+        pairs = zip(left.problems, self.problems, strict=True)
+        self.problems = [
+            replace(kept, state=one.state, epochs=list(kept.epochs)) for kept, one in pairs
+        ]
+        for problem in self.problems:
+            if problem.epochs and not left.parts and not problem.stop_reason:
+                problem.decide(problem.epochs[-1].mistakes == 0, self.max_iter, self.patience)
+
+
+def finish(sweeps: Iterable[Any]) -> None:
+    """Exhaust sweeps."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of a thread
+        for _ in sweeps:
+            pass
+
+
+def losses(task: Any, state: Any) -> tuple[int, float, bool]:
+    """The errors and the loss of a state, and whether every row is right."""
+    margins, required = task.margins(state), task.required()
+    wrong = margins[~(margins > np.minimum(required, 0))]
+    return len(wrong), -float(wrong.sum()) + 0.0, bool(np.all(margins > required))
+
+
+def merge_epochs(histories: list[list[Epoch]]) -> list[Epoch]:
+    """Sum the epochs of several problems by number; a problem that rests adds nothing."""
+    if len(histories) == 1:
+        return histories[0]
+    together = zip_longest(*histories)
+    return [sum_epochs(list(filter(None, epochs))) for epochs in together]
+
+
+def sum_epochs(epochs: Sequence[Epoch]) -> Epoch:
+    """Sum one epoch of several problems: add the counts, average the scores."""
+    if len(epochs) == 1:
+        return epochs[0]
+    scores = [epoch.validation_score for epoch in epochs if epoch.validation_score is not None]
+    total = Problem()
+    for epoch in epochs:
+        total.add(epoch)
+    score = sum(scores) / len(scores) if scores else None
+    return total.as_epoch(score)._replace(epoch=epochs[0].epoch)
+
+
+# Linear examples
+
+
+@dataclass
+class LinearTask:
+    """Rows and labels of one problem, with a rule to learn linear weights."""
+
+    examples: Examples
+    row_order: Array
+    rule: UpdateRule
+    settings: Any
+    width: int
+    target: Any = TWO_CLASSES
+    """What labels are, as kernels take it."""
+
+    def __post_init__(self) -> None:
+        self.log = np.zeros(min(max(len(self.row_order), 1), UPDATES_AT_ONCE), UPDATE)
+        below = getattr(self.settings, "below", -self.settings.above)
+        self.demanding = self.rule.demanding or self.settings.above > 0 or below < 0
+        """Whether rows on the right side may be updated, too."""
+
+    def learn(
+        self, state: Any, order: Array, start: int = 0, most: int | None = None
+    ) -> SweepResult:
+        """Change a state by the rows of an order from a place on, until there are most updates."""
+        log = self.log if most is None else self.log[:most]
+        given = self.target, self.settings, self.examples, order, start
+        arrays, clock = state.arrays(), state.clock(start)
+        done = compile_loop(self.rule.kind)(*given, arrays, clock, log)
+        return self.finish_sweep(done, order, start, log)
+
+    def finish_sweep(
+        self, done: tuple[int, int, float], order: Array, start: int, log: Array
+    ) -> SweepResult:
+        """Return what a kernel has done; raise at a row whose activation is not finite."""
+        position, n_updates, loss = done
+        if n_updates < len(log) and position < len(order):
+            raise not_finite(self.examples.rows, int(order[position]))
+        updates = log[:n_updates]
+        errors = len(self.find_mistaken(updates)) if self.demanding else n_updates
+        return SweepResult(position, updates, position - start, n_updates, errors, loss)
+
+    def find_mistaken(self, updates: Array) -> Array:
+        """Return the positions in the order of the rows that were on the wrong side."""
+        if self.demanding:
+            updates = updates[updates["margin"] <= 0]
+        return np.asarray(updates["position"])
+
+    def mark_errors(self, updates: Array, errors: Array) -> None:
+        """Set the error of each row that caused an update: whether it was wrong, or by how much."""
+        if isinstance(self.target, Numbers):
+            rows = self.row_order[updates["position"]]
+            errors[rows] = self.target.epsilon - updates["margin"]
+        else:
+            errors[self.row_order[self.find_mistaken(updates)]] = True
+
+    def margins(self, state: Any) -> Array:
+        """Every row's label times activation, or the lead of its class over the best rival.
+
+        Of numbers, by how much each error is below the largest one without an update; of ranks, the
+        distance from the nearest threshold, negative on its wrong side.
+        """
+        out = np.empty(len(self.row_order))
+        margins(self.target, self.examples, self.row_order, state.arrays(), out)
+        if not np.isfinite(out).all():
+            row = int(self.row_order[np.argmin(np.isfinite(out))])
+            raise not_finite(self.examples.rows, row)
+        return out
+
+    def required(self) -> Array:
+        """Return the number that each row's margin must exceed to cause no update."""
+        steps, above = self.examples.steps[self.row_order], float(self.settings.above)
+        if hasattr(self.settings, "required"):
+            weights = np.abs(steps).astype(np.float64)
+            return np.asarray(np.broadcast_to(self.settings.required(weights), len(steps)))
+        return np.where(steps > 0, above, -getattr(self.settings, "below", -above))
+
+    def sides(self) -> Array:
+        """Return the number that each row's margin must exceed to be on the right side."""
+        return np.minimum(self.required(), 0)
+
+
+@dataclass
+class WrappedTask:
+    """A task around another one, whose attributes it has unless they are its own."""
+
+    task: LinearTask
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.task, name)
+
+
+@dataclass
+class BatchTask(WrappedTask):
+    """A task whose rows are judged by the same weights, which then move by all mistakes at once."""
+
+    def learn(
+        self, state: Any, order: Array, start: int = 0, most: int | None = None
+    ) -> SweepResult:
+        """Move the weights once, by all rows of an order that are mistaken."""
+        task, log = self.task, np.zeros(len(order), UPDATE)
+        arrays = state.arrays()
+        total, total_of_bias = np.zeros(len(arrays.w)), np.zeros(len(arrays.b))
+        given = task.target, Batch(*task.settings), task.examples, order, 0
+        resting = arrays._replace(u=total, ub=total_of_bias)
+        done = compile_loop(Batch)(*given, resting, Clock(0.0, 0.0, 0.0), log)
+        learnt: SweepResult = task.finish_sweep(done, order, 0, log)
+        arrays.w[:] += total
+        arrays.b[:] += total_of_bias
+        if len(arrays.u):  # all rows of the pass count with the weights after it
+            lack = count_weight.py_func(state.clock(), 0.0)
+            arrays.u[:] += lack * total
+            arrays.ub[:] += lack * total_of_bias
+        return learnt
+
+
+def compute_steps(
+    codes: Array, positive: int | None, eta0: float, weights: Any, dtype: Any
+) -> Array:
+    """The step of each row: η times its weight, and times the label for two classes.
+
+    Steps that are 0 or infinite in the dtype are refused.
+    """
+    if weights is None and eta0 == 1 and positive is not None:
+        one = np.dtype(dtype).type(1)
+        return np.asarray(np.where(has_class(codes, positive), one, -one))
+    if weights is None and eta0 == 1:
+        return np.ones(len(codes), dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        sizes = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
+    used = sizes if weights is None else sizes[weights > 0]
+    if not used.all() or not np.isfinite(used).all():
+        what = "The weight of a row" if eta0 == 1 else "eta0 times the weight of a row"
+        raise InputError(
+            f"{what} is too small or too large for {sizes.dtype}; scale the weights.",
+            code="step-out-of-range",
+        )
+    if positive is None:
+        return np.broadcast_to(sizes, codes.shape).copy()
+    return np.where(has_class(codes, positive), sizes, -sizes)

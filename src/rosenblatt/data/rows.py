@@ -158,12 +158,12 @@ def to_matrix(rows: Rows, count: int, width: int) -> Any:
 
 
 def stack_rows(parts: list[Any]) -> Any:
-    """Put matrices of the same columns below each other; sparse if one of them is."""
+    """Put matrices of the same columns, or lists of numbers, below each other; maybe sparse."""
     if not any(map(is_sparse, parts)):
-        return np.vstack(parts)
+        return np.concatenate(parts)
     from scipy.sparse import vstack
 
-    return vstack(parts)
+    return vstack(parts, format="csr")
 
 
 def with_columns(X: Any, width: int) -> Any:

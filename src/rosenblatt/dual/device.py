@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..data.rows import Array, to_dense
+from ..data.rows import Array, stack_rows, to_dense
 from .gram import as_dense, overflow_error
 from .state import UPDATES
-from .task import Block, DualTask, Support, stack_rows
+from .task import Block, DualTask, Support
 
 GPU_ROWS = 12_288  # to score at once; learning has blocks of half as many
 GPU_BYTES = 2**31  # for kernel values
@@ -212,7 +212,7 @@ class DeviceTask(DualTask):
         if is_on_gpu(self.X):
             return to_host(self.support.buffer[: self.support.count])
         fresh = np.concatenate(self.numbers[1:] or [np.zeros(0, np.int64)]) - self.state.given
-        return stack_rows(self.state.support, self.gram.pick(self.X, fresh))
+        return stack_rows([self.state.support, self.gram.pick(self.X, fresh)])
 
 
 def rows_as_there(rows: Any) -> Any:

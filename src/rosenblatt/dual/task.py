@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import vstack
 
-from ..data.rows import Array
+from ..data.rows import Array, stack_rows
 from ..data.weights import rows_that_count
 from ..training.rules import PERCEPTRON
 from ..training.training import SweepResult
@@ -55,7 +54,7 @@ class Support:
         """Append rows; dense ones into a buffer that doubles when it is full."""
         begin, self.count = self.count, self.count + rows.shape[0]
         if hasattr(rows, "indptr"):
-            self.buffer = stack_rows(self.buffer, rows)
+            self.buffer = stack_rows([self.buffer, rows])
             return
         if self.count > len(self.buffer):
             shape = max(self.count, 2 * begin), *rows.shape[1:]
@@ -68,13 +67,6 @@ class Support:
         first, last = int(places[0]), int(places[-1])
         neighbours = last - first + 1 == len(places)
         return self.buffer[slice(first, last + 1) if neighbours else self.xp.asarray(places)]
-
-
-def stack_rows(above: Any, below: Any) -> Any:
-    """Return two blocks of rows, or of row numbers, as one."""
-    if hasattr(above, "indptr"):
-        return vstack([above, below], format="csr")
-    return np.concatenate([above, below])
 
 
 @dataclass

@@ -66,7 +66,7 @@ def register_rule(
                 f"The rule {rule.name} or the class {name} exists already; choose other names.",
                 code="rule-taken",
             )
-        entry = RuleEntry(name, own, tuned=tuned, target=rule.target)
+        entry = RuleEntry(name, tuned, rule.target, "", **own)
         check_constructor(cls, entry)
         add_entry(rule.name, entry)
         RULES[rule.name] = rule

@@ -5,31 +5,14 @@ package derive from it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NoReturn
 
+from . import tables as table
 from .errors import ParameterError, suggest_name
-from .tables import (
-    MARGIN,
-    SHARED,
-    SHARED_BY_TARGET,
-    TIES,
-    Parameter,
-    Values,
-    choice,
-    defaults,
-    flag,
-    from_0,
-    non_negative,
-    number,
-    or_none,
-    pair,
-    positive,
-)
 
 
-@dataclass(frozen=True)
 class RuleEntry:
     """One update rule.
 
@@ -48,19 +31,24 @@ class RuleEntry:
         The rule for classes that it is the form of; its name stands for this one.
     """
 
-    estimator: str
-    own: Mapping[str, Parameter]
-    tuned: bool = True
-    target: str = "classes"
-    form_of: str = ""
+    def __init__(
+        self,
+        estimator: str,
+        tuned: bool = True,
+        target: str = "classes",
+        form_of: str = "",
+        **own: table.Parameter,
+    ) -> None:
+        self.estimator, self.own = estimator, own
+        self.tuned, self.target, self.form_of = tuned, target, form_of
 
     @property
-    def shared(self) -> Mapping[str, Parameter]:
+    def shared(self) -> Mapping[str, table.Parameter]:
         """The parameters that all rules for the same target have."""
-        return SHARED_BY_TARGET[self.target]
+        return table.SHARED_BY_TARGET[self.target]
 
     @cached_property
-    def parameters(self) -> Mapping[str, Parameter]:
+    def parameters(self) -> Mapping[str, table.Parameter]:
         """All parameters of the class by name."""
         return {**self.shared, **self.own}
 
@@ -68,17 +56,6 @@ class RuleEntry:
     def grid(self) -> dict[str, tuple[Any, ...]]:
         """The values that ``--tune`` tries, by parameter."""
         return {name: each.grid for name, each in self.own.items() if each.grid}
-
-
-def describe_rule(
-    estimator: str,
-    tuned: bool = True,
-    target: str = "classes",
-    form_of: str = "",
-    **own: Parameter,
-) -> RuleEntry:
-    """The entry of a rule, with its own parameters by name."""
-    return RuleEntry(estimator, own, tuned, target, form_of)
 
 
 def are_ranks(value: Any) -> bool:
@@ -89,106 +66,108 @@ def are_ranks(value: Any) -> bool:
     return type(labels) in (list, tuple) and len(labels) > 1 and len(set(labels)) == len(labels)
 
 
-CONFIDENCE = number(0.75, "between 0.5 and 1", "Probability in (0.5, 1) of being right")
+CONFIDENCE = table.number(0.75, "between 0.5 and 1", "Probability in (0.5, 1) of being right")
 ENTRIES = {
-    "perceptron": describe_rule(
+    "perceptron": RuleEntry(
         "Perceptron",
-        margin=Parameter(
+        margin=table.Parameter(
             0.0,
             "a number from 0 up, or two: of positive and of negative rows",
-            lambda value: from_0(value) or pair(from_0)(value),
+            lambda value: table.from_0(value) or table.pair(table.from_0)(value),
             help="Margin ≥ 0 to exceed, or POSITIVE,NEGATIVE",
             grid=(0.0, 0.25, 1.0),  # times the rows' mean square
         ),
-        ties=TIES,
-        eta0=positive(1.0, "Size > 0 of an update"),
-        max_iter=SHARED["max_iter"],
+        ties=table.TIES,
+        eta0=table.positive(1.0, "Size > 0 of an update"),
+        max_iter=table.SHARED["max_iter"],
     ),
-    "pa": describe_rule(
+    "pa": RuleEntry(
         "PassiveAggressive",
-        C=positive(1.0, "Largest step C > 0", (0.01, 0.1, 1.0)),
-        loss=choice("hinge", "squared_hinge", "hard", help="PA-I, PA-II, hard"),
+        C=table.positive(1.0, "Largest step C > 0", (0.01, 0.1, 1.0)),
+        loss=table.choice("hinge", "squared_hinge", "hard", help="PA-I, PA-II, hard"),
     ),
-    "alma": describe_rule(
+    "alma": RuleEntry(
         "ALMA",
-        alpha=number(
+        alpha=table.number(
             0.9, "above 0 and at most 1", "Margin found ≥ (1 − alpha) × largest", (0.5, 0.9)
         ),
-        B=or_none(positive(1.0, "Factor B > 0 of the margin to reach"), "√8 / alpha"),
-        C=or_none(positive(1.0, "Factor C > 0 of the steps"), "√2"),
+        B=table.or_none(table.positive(1.0, "Factor B > 0 of the margin to reach"), "√8 / alpha"),
+        C=table.or_none(table.positive(1.0, "Factor C > 0 of the steps"), "√2"),
     ),
-    "romma": describe_rule(
+    "romma": RuleEntry(
         "ROMMA",
         tuned=False,
-        aggressive=flag(True, "Also update on rows with a margin below 1"),
+        aggressive=table.flag(True, "Also update on rows with a margin below 1"),
     ),
-    "shifting": describe_rule(
+    "shifting": RuleEntry(
         "ShiftingPerceptron",
         tuned=False,
-        lam=number(2.0, "a number from 1 up", "Larger: older mistakes count less", (1.0, 2.0, 5.0)),
+        lam=table.number(
+            2.0, "a number from 1 up", "Larger: older mistakes count less", (1.0, 2.0, 5.0)
+        ),
     ),
-    "second-order": describe_rule(
+    "second-order": RuleEntry(
         "SecondOrderPerceptron",
         tuned=False,
-        a=positive(1.0, "Regularization > 0; larger: smaller updates", (0.1, 1.0, 10.0)),
+        a=table.positive(1.0, "Regularization > 0; larger: smaller updates", (0.1, 1.0, 10.0)),
     ),
-    "arow": describe_rule(
+    "arow": RuleEntry(
         "AROW",
-        r=positive(1.0, "Regularization > 0; larger: smaller updates", (0.1, 1.0, 10.0)),
+        r=table.positive(1.0, "Regularization > 0; larger: smaller updates", (0.1, 1.0, 10.0)),
     ),
-    "scw": describe_rule(
+    "scw": RuleEntry(
         "SCW",
-        C=positive(1.0, "Largest step C > 0", (0.1, 1.0)),
+        C=table.positive(1.0, "Largest step C > 0", (0.1, 1.0)),
         confidence=CONFIDENCE,
-        variant=choice("I", "II", help="I (linear loss) or II (squared loss)"),
+        variant=table.choice("I", "II", help="I (linear loss) or II (squared loss)"),
     ),
-    "nherd": describe_rule(
+    "nherd": RuleEntry(
         "NHERD",
         tuned=False,
-        C=positive(1.0, "Aggressiveness C > 0; larger: larger updates", (0.1, 1.0)),
+        C=table.positive(1.0, "Aggressiveness C > 0; larger: larger updates", (0.1, 1.0)),
     ),
-    "cw": describe_rule(
+    "cw": RuleEntry(
         "CW",
         tuned=False,
         confidence=replace(CONFIDENCE, grid=(0.55, 0.75, 0.95)),
     ),
-    "ftrl": describe_rule(
+    "ftrl": RuleEntry(
         "FTRL",
         tuned=False,
-        alpha=positive(0.1, "Learning rate alpha > 0 of a column", (0.03, 0.1, 1.0)),
-        beta=positive(1.0, "Offset > 0; larger: smaller updates"),
-        l1=non_negative(0.0, "L1 regularization ≥ 0; larger: more weights of 0"),
-        l2=non_negative(0.0, "L2 regularization ≥ 0; larger: smaller weights"),
+        alpha=table.positive(0.1, "Learning rate alpha > 0 of a column", (0.03, 0.1, 1.0)),
+        beta=table.positive(1.0, "Offset > 0; larger: smaller updates"),
+        l1=table.non_negative(0.0, "L1 regularization ≥ 0; larger: more weights of 0"),
+        l2=table.non_negative(0.0, "L2 regularization ≥ 0; larger: smaller weights"),
     ),
-    "adagrad": describe_rule(
+    "adagrad": RuleEntry(
         "AdaGrad",
         tuned=False,
-        alpha=positive(0.3, "Learning rate alpha > 0 of a column", (0.1, 0.3, 1.0)),
-        beta=positive(0.1, "Offset > 0; larger: smaller updates"),
-        decay=number(0.001, "from 0 up and below 1", "Decay per row of the sums"),
+        alpha=table.positive(0.3, "Learning rate alpha > 0 of a column", (0.1, 0.3, 1.0)),
+        beta=table.positive(0.1, "Offset > 0; larger: smaller updates"),
+        decay=table.number(0.001, "from 0 up and below 1", "Decay per row of the sums"),
     ),
-    "pa-regression": describe_rule(
+    "pa-regression": RuleEntry(
         "PassiveAggressiveRegressor",
         target="numbers",
         form_of="pa",
-        C=positive(1.0, "Largest step C > 0", (0.001, 0.01, 0.1)),
-        loss=choice(
+        C=table.positive(1.0, "Largest step C > 0", (0.001, 0.01, 0.1)),
+        loss=table.choice(
             *("epsilon_insensitive", "squared_epsilon_insensitive", "hard"),
             help="PA-I, PA-II, hard",
         ),
-        epsilon=non_negative(0.1, "Error ≥ 0 that causes no update"),
+        epsilon=table.non_negative(0.1, "Error ≥ 0 that causes no update"),
     ),
-    "adaline": describe_rule(
+    "adaline": RuleEntry(
         "Adaline",
         target="numbers",
-        eta0=positive(0.1, "Learning rate eta0 > 0", (0.01, 0.1)),
-        normalized=flag(True, "Divide steps by the squared length of rows"),
+        eta0=table.positive(0.1, "Learning rate eta0 > 0", (0.01, 0.1)),
+        normalized=table.flag(True, "Divide steps by the squared length of rows"),
     ),
-    "prank": describe_rule(
+    "prank": RuleEntry(
         "PRank",
         target="ranks",
-        margin=replace(MARGIN, grid=(0.0, 0.3, 1.0)),  # times the rows' mean square
-        ranks=Parameter(
+        margin=replace(table.MARGIN, grid=(0.0, 0.3, 1.0)),  # times the rows' mean square
+        ranks=table.Parameter(
             None,
             "a list of two or more different labels, the lowest first, or None",
             are_ranks,
@@ -295,7 +274,7 @@ FOR_RANKS: dict[str, Any] = {"rule": "prank", "margin": 0.0}
 TEXTBOOK = {"solution": ("last", "pocket"), "order": ("active", "first", "worst")}
 """Values that state the textbook's perceptron where no rule is stated."""
 
-ONLINE_SETTINGS: tuple[tuple[str, Values], ...] = (
+ONLINE_SETTINGS: tuple[tuple[str, table.Values], ...] = (
     ("arow", {}),
     ("pa", {}),
     *(
@@ -306,7 +285,7 @@ ONLINE_SETTINGS: tuple[tuple[str, Values], ...] = (
 )
 """Rules and parameters that a stream is tuned by where no rule is stated."""
 
-ONLINE_NUMBER_SETTINGS: tuple[tuple[str, Values], ...] = (
+ONLINE_NUMBER_SETTINGS: tuple[tuple[str, table.Values], ...] = (
     *(("adaline", {"eta0": eta0}) for eta0 in (0.03, 0.003, 0.01, 0.1, 0.3)),
     ("pa-regression", {}),
     ("pa-regression", {"loss": "squared_epsilon_insensitive"}),
@@ -334,5 +313,5 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
             f"{entry.estimator} has no {name}{known}; its own parameters are {own}.",
             code="not-of-rule",
         )
-    usual = defaults(entry.parameters) | FOR_FILES | {"order": None, "margin": None}
+    usual = table.defaults(entry.parameters) | FOR_FILES | {"order": None, "margin": None}
     return {name: usual[name] for name in entry.parameters} | given

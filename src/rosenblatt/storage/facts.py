@@ -185,39 +185,29 @@ def fits(value: Any, wanted: Any) -> bool:
     if origin is Annotated:
         return fits(value, parts[0]) and all(accepts(value) for accepts in parts[1:])
     if isinstance(value, dict):
-        return fits_object(value, wanted, parts)
-    return isinstance(value, list | tuple) and fits_array(value, wanted, parts)
-
-
-def fits_object(value: dict[str, Any], wanted: Any, parts: tuple[Any, ...]) -> bool:
-    """Whether a JSON object is of a type."""
-    if get_origin(wanted) in (dict, Mapping):
-        return all(fits(key, parts[0]) and fits(one, parts[1]) for key, one in value.items())
-    if not (is_dataclass(wanted) or is_typeddict(wanted)):
+        if origin in (dict, Mapping):
+            return all(fits(key, parts[0]) and fits(one, parts[1]) for key, one in value.items())
+        return (is_dataclass(wanted) or is_typeddict(wanted)) and fits_fields(value, wanted)
+    if not isinstance(value, list | tuple):
         return False
-    types = declared_types(wanted)
-    known = value.keys() <= types.keys() or not is_dataclass(wanted)
-    known = known and getattr(wanted, "__required_keys__", frozenset()) <= value.keys()
-    return known and all(fits(value[name], types[name]) for name in types.keys() & value.keys())
-
-
-def fits_array(value: Sequence[Any], wanted: Any, parts: tuple[Any, ...]) -> bool:
-    """Whether a JSON array is of a type."""
-    if get_origin(wanted) is tuple and parts[-1] is not Ellipsis:
+    if origin is tuple and parts[-1] is not Ellipsis:
         return len(value) == len(parts) and all(map(fits, value, parts))
-    if get_origin(wanted) in (list, tuple, Sequence):
+    if origin in (list, tuple, Sequence):
         if parts[0] is str:  # names by the million
             return all(isinstance(one, str) for one in value)
         return all(fits(one, parts[0]) for one in value)
     names = getattr(wanted, "_fields", ())
     least = len(names) - len(getattr(wanted, "_field_defaults", ()))
-    return (
-        bool(names)
-        and least <= len(value) <= len(names)
-        and all(
-            fits(one, declared_types(wanted)[name]) for one, name in zip(value, names, strict=False)
-        )
-    )
+    fitting = bool(names) and least <= len(value) <= len(names)
+    return fitting and fits_fields(dict(zip(names, value, strict=False)), wanted)
+
+
+def fits_fields(values: dict[str, Any], wanted: Any) -> bool:
+    """Whether values by name are of the types that a class declares."""
+    types = declared_types(wanted)
+    known = values.keys() <= types.keys() or is_typeddict(wanted)
+    known = known and getattr(wanted, "__required_keys__", frozenset()) <= values.keys()
+    return known and all(fits(values[name], types[name]) for name in types.keys() & values.keys())
 
 
 @lru_cache

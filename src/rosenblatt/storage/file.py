@@ -8,8 +8,7 @@ that never changed may be left out (storage/sparse.py).
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -88,18 +87,29 @@ def load_model(path: str | os.PathLike[str], data: bytes | None = None) -> Model
         size = int.from_bytes(data[:8], "little")
     try:
         require(size <= HEADER_BYTES, f"its header is longer than {HEADER_BYTES >> 20} MB")
-        with safe_open(path, "np") if data is None else nullcontext(MemoryFile(data)) as file:
-            text = (file.metadata() or {})["rosenblatt"]
-            header = json.loads(text)
-            newer = header["format"] > FORMAT
-            if not newer:
+        if data is None:
+            with safe_open(path, "np") as file:
+                metadata = file.metadata()
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                blank = text.replace(header["checksum"], "", 1)
-                require(checksum(blank, tensors) == header["checksum"], "its checksum is wrong")
-                model = unpack_model(header, tensors)
-                require(not tensors, "it holds more than a model")
-                check_model(model)
+        else:
+            metadata = json.loads(data[8 : 8 + size]).get("__metadata__")
+            tensors = {name: array.copy() for name, array in load(data).items()}  # to be changed
+        text = (metadata or {})["rosenblatt"]
+        header = json.loads(text)
+        if header["format"] > FORMAT:
+            raise InputError(
+                f"{path} was written by a newer rosenblatt; update rosenblatt to load it.",
+                code="model-newer",
+                file=str(path),
+            )
+        blank = text.replace(header["checksum"], "", 1)
+        require(checksum(blank, tensors) == header["checksum"], "its checksum is wrong")
+        model = unpack_model(header, tensors)
+        require(not tensors, "it holds more than a model")
+        check_model(model)
     except DAMAGE as error:
+        if getattr(error, "code", "") == "model-newer":
+            raise
         if getattr(error, "code", "") == "unknown-rule":
             raise InputError(
                 f"{path} needs the rule {header['rule']}, which is not known here; install the "
@@ -115,33 +125,10 @@ def load_model(path: str | os.PathLike[str], data: bytes | None = None) -> Model
             code="model-damaged",
             file=str(path),
         ) from None
-    if newer:
-        raise InputError(
-            f"{path} was written by a newer rosenblatt; update rosenblatt to load it.",
-            code="model-newer",
-            file=str(path),
-        )
     return model
 
 
 # Files
-
-
-class MemoryFile:
-    """The bytes of a safetensors file, with the methods of ``safe_open``."""
-
-    def __init__(self, data: bytes) -> None:
-        size = int.from_bytes(data[:8], "little")
-        self.metadata = lambda: json.loads(data[8 : 8 + size]).get("__metadata__")
-        self.tensors = load(data)
-
-    def keys(self) -> Iterable[str]:
-        """The names of the tensors."""
-        return self.tensors
-
-    def get_tensor(self, name: str) -> Array:
-        """A tensor, which may be changed."""
-        return self.tensors[name].copy()
 
 
 def header_size(path: str | os.PathLike[str]) -> int:

@@ -282,15 +282,6 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
 
     # Checks of input
 
-    def _read_columns(self, labels: Any, n_rows: int) -> Array:
-        """Return the labels of a column, or the indicator of label sets."""
-        shape = labels.shape if hasattr(labels, "shape") else make_labels(labels).shape
-        if len(shape) != 2 or shape[1] < 2:
-            return super()._read_columns(labels, n_rows)
-        if shape[0] != n_rows:
-            raise ValueError(f"X has {n_rows} rows and y {shape[0]}; each row needs its labels.")
-        return check_indicator(labels)
-
     def _number(self, y: Array, classes: Array) -> Array:
         if y.ndim == 1:
             return super()._number(y, classes)
@@ -438,3 +429,12 @@ class LinearClassifier(BaseLinearClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
+
+    def _read_columns(self, labels: Any, n_rows: int) -> Array:
+        """Return the labels of a column, or the indicator of label sets."""
+        shape = labels.shape if hasattr(labels, "shape") else make_labels(labels).shape
+        if len(shape) != 2 or shape[1] < 2:
+            return super()._read_columns(labels, n_rows)
+        if shape[0] != n_rows:
+            raise ValueError(f"X has {n_rows} rows and y {shape[0]}; each row needs its labels.")
+        return check_indicator(labels)

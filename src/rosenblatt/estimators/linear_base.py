@@ -27,7 +27,7 @@ from ..training.calibration import RecentScores
 from ..training.conformal import Conformal
 from ..training.rules import PERCEPTRON, RULES
 from ..training.solutions import SOLUTIONS
-from ..training.training import Training
+from ..training.training import Problem, Training
 from .base import RowEstimator, make_seed, print_epoch, unchanged_by_errors
 from .constructors import estimator
 from .one_row import NamedColumns, make_first_row, make_row, refuse_to_grow
@@ -197,7 +197,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             refuse_not_finite(X)  # these may never look at some rows
         classes, codes = self._encode(y)
         seed, learnt, held = make_seed(self.random_state), None, None
-        if any(each is not None for each in validation):
+        if validation[0] is not None or validation[1] is not None:
             held = check_validation(self, *validation, classes, X.dtype)
         elif holds_out:
             learnt, held = hold_out(self, X, codes, sample_weight, seed, classes)
@@ -321,8 +321,9 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     ) -> Training:
         """Prepare the training of all problems."""
         part, several = learner.part(given.rows), len(learner.states) > 1
-        run = learner.run(
+        run = Training(
             (part,).__iter__,
+            list(map(Problem, learner.states)),
             self.max_iter,
             order=self.order,
             seed=given.seed,

@@ -265,7 +265,8 @@ class LinearLearner(Learner):
 
     def task(self, given: TrainingRows, problem: int = 0) -> LinearTask:
         """Return the task of one problem: to learn from rows."""
-        refuse_too_many(given.width, len(self.classes))
+        if given.width > self.width:
+            refuse_too_many(given.width, len(self.classes))
         positive = self.problems[problem]
         eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
         steps = compute_steps(given.codes, positive, eta0, given.weights, dtype)

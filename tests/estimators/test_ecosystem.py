@@ -157,3 +157,33 @@ def test_skops_stores_plain_state(name):
     unknown = skops.get_untrusted_types(data=stored)
     assert all(each.startswith("rosenblatt.") for each in unknown)
     np.testing.assert_array_equal(skops.loads(stored, trusted=unknown).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("name", ["Perceptron", "AROW", "PassiveAggressiveRegressor"])
+def test_weights_are_set_and_learning_goes_on(name, solution):
+    kind, classes = getattr(rosenblatt, name), np.digitize(X[:, 0], [-0.5, 0.5])
+    parts = [kind(solution=solution, random_state=0).fit(X[k::2], classes[k::2]) for k in (0, 1)]
+    mean = sum(each.coef_ for each in parts) / 2, sum(each.intercept_ for each in parts) / 2
+    model = parts[0]
+    model.coef_, model.intercept_ = mean
+    np.testing.assert_array_equal(model.coef_, mean[0])
+    np.testing.assert_array_equal(model.intercept_, mean[1])
+    assert model.coef_.flags.c_contiguous
+    begun = kind(solution=solution).partial_fit(X[:1], classes[:1], **classes_of(kind, classes))
+    begun.coef_, begun.intercept_ = mean
+    for each in (model, begun):
+        each.partial_fit(X, classes)
+    np.testing.assert_array_equal(model.coef_, begun.coef_)
+
+
+def classes_of(kind, labels):
+    return {} if "Regressor" in kind.__name__ else {"classes": np.unique(labels)}
+
+
+def test_weights_of_rules_that_keep_more_cannot_be_set():
+    model = rosenblatt.ALMA(random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match="ALMA keeps more than its weights"):
+        model.coef_ = model.coef_
+    with pytest.raises(ValueError, match="shape"):
+        clone(OURS).fit(X, Y).coef_ = np.zeros((1, 3))

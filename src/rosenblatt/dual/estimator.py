@@ -49,17 +49,8 @@ class KernelPerceptron(RowClassifier[DualLearner]):
     margin : float, default=0.0
         Margin ≥ 0. A row causes an update if y·activation <= margin; with several classes, if the
         lead of the right class is at most ``margin``.
-    ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
-        What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
-        one-vs-rest, and also decide the prediction.
     fit_intercept : bool, default=True
         Whether to learn a bias.
-    intercept_step : float or "radius", default=1.0
-        A mistake moves the bias by y times this number. "radius" means R², the largest K(x, x).
-    multi_class : {"ovr", "argmax"}, default="ovr"
-        How to learn over two classes: "ovr" trains one two-class problem per class, all in one pass
-        over the kernel values; "argmax" adds a row to the right class and subtracts it from the
-        best wrong class.
     max_iter : int, default=100
         Largest number of epochs.
     budget : int or None, default=None
@@ -77,6 +68,15 @@ class KernelPerceptron(RowClassifier[DualLearner]):
         the order of sums on other numbers. A budget needs the CPU.
     random_state : int, RandomState instance or None, default=None
         Seed of the permutations and of the rows to remove. The same integer gives the same model.
+    ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
+        What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
+        one-vs-rest, and also decide the prediction.
+    intercept_step : float or "radius", default=1.0
+        A mistake moves the bias by y times this number. "radius" means R², the largest K(x, x).
+    multi_class : {"ovr", "argmax"}, default="ovr"
+        How to learn over two classes: "ovr" trains one two-class problem per class, all in one pass
+        over the kernel values; "argmax" adds a row to the right class and subtracts it from the
+        best wrong class.
     verbose : int, default=0
         Whether to show a progress bar with mistakes and support rows.
 

@@ -18,14 +18,16 @@ INSTEAD = {
     "validation_fraction": "early_stopping=True holds a tenth out, or give X_val and y_val to fit",
 }
 """What to use for parameters of scikit-learn's linear models that have another name here."""
+RARE = ("ties", "average_decay", "intercept_step", "measure", "verbose", "multi_class", "metric")
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def estimator(cls: type[T]) -> type[T]:
     """Make the annotated attributes of a class keyword parameters of its constructor.
 
-    The parameters of the class itself come before those of its bases in the signature. Parameters
-    alone may be annotated: annotate what ``fit`` sets in a base class without this decorator.
+    The parameters of the class itself come before those of its bases in the signature, and rare
+    ones last. Parameters alone may be annotated: annotate what ``fit`` sets in a base class without
+    this decorator.
     """
     made: Any = dataclass(eq=False, repr=False, match_args=False, kw_only=True)(cls)
     for name in vars(made).keys() & {each.name for each in fields(made)}:
@@ -35,7 +37,8 @@ def estimator(cls: type[T]) -> type[T]:
         each.name for base in made.__bases__ if is_dataclass(base) for each in fields(base)
     }
     ordered = sorted(
-        signature.parameters.values(), key=lambda each: (each.kind, each.name in inherited)
+        signature.parameters.values(),
+        key=lambda each: (each.kind, each.name in RARE, each.name in inherited),
     )
     made.__init__ = explain_unknown(made.__init__)
     made.__init__.__signature__ = signature.replace(parameters=ordered)

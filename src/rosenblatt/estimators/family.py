@@ -1,5 +1,7 @@
 """Linear classifiers with other update rules than the perceptron's."""
 
+from typing import Literal
+
 from .constructors import estimator, positional
 from .docstrings import described_as
 from .linear import LinearClassifier
@@ -53,7 +55,7 @@ class PassiveAggressive(LinearClassifier):
     """
 
     C: float = positional(1.0)
-    loss: str = "hinge"
+    loss: Literal["hinge", "squared_hinge", "hard"] = "hinge"
 
 
 @described_as(PassiveAggressive)
@@ -294,7 +296,7 @@ class SCW(LinearClassifier):
 
     C: float = positional(1.0)
     confidence: float = 0.75
-    variant: str = "I"
+    variant: Literal["I", "II"] = "I"
 
 
 @described_as(AROW)

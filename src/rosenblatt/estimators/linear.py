@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -277,7 +277,8 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         return state.weights, float(state.bias[0]), learner.intercept_step
 
     def _score(self, X: Any) -> Array:
-        scores = np.asarray(X @ self.coef_.T + self.intercept_)
+        coef, bias = self._learner.coefficients()
+        scores = np.asarray(X @ coef.T + bias)
         return scores.ravel() if self._learner.problems == [1] else scores
 
     # Checks of input
@@ -421,7 +422,7 @@ class LinearClassifier(BaseLinearClassifier):
     Its parameters, all by keyword, are described in ``Perceptron``.
     """
 
-    multi_class: str = "argmax"
+    multi_class: Literal["argmax", "ovr"] = "argmax"
     metric: str = "error"
     class_weight: Mapping[Any, float] | str | None = None
 

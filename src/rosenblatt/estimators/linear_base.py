@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -33,6 +33,8 @@ from .constructors import estimator
 from .one_row import NamedColumns, make_first_row, make_row, refuse_to_grow
 from .validation import Validation, check_validation, hold_out
 
+Solution = Literal["last", "average", "pocket"]
+Order = Literal["each", "once", "fixed", "batch", "active", "first", "worst"]
 Start = tuple[ArrayLike | None, ArrayLike | None]
 """The coefficients and intercepts to begin with; None for zeros."""
 
@@ -64,15 +66,15 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     _calibrated_on = cast("RecentScores | None", None)
     _grows = False  # whether learn_one began the model, so that it adds labels and names
 
-    solution: str = "last"
+    solution: Solution = "last"
     average_decay: float = 0.0
-    order: str = "each"
+    order: Order = "each"
     fit_intercept: bool = True
-    intercept_step: float | str = 1.0
+    intercept_step: float | Literal["radius"] = 1.0
     max_iter: int = 10
     measure: bool = False
     early_stopping: bool | int = False
-    calibrate: bool | str = False
+    calibrate: bool | Literal["conformal"] = False
     warm_start: bool = False
     random_state: Any = None
     verbose: int = 0
@@ -91,13 +93,32 @@ class LinearEstimator(RowEstimator[LinearLearner]):
 
     @property
     def coef_(self) -> Array:
-        """The weights: one row per class, or one row for two classes or numbers."""
-        return np.asarray(self._current().coefficients()[0])
+        """The weights: one row per class, one row for two classes, or one number per column."""
+        coef = np.ascontiguousarray(self._current().coefficients()[0])
+        return coef if len(self._learner.classes) else coef[0]
+
+    @coef_.setter
+    def coef_(self, coef: ArrayLike) -> None:
+        self._replace_weights(coef, self.intercept_)
 
     @property
     def intercept_(self) -> Array:
         """The biases: one per class, or one for two classes or numbers."""
         return np.asarray(self._current().coefficients()[1])
+
+    @intercept_.setter
+    def intercept_(self, intercept: ArrayLike) -> None:
+        self._replace_weights(self.coef_, intercept)
+
+    def _replace_weights(self, coef: ArrayLike, intercept: ArrayLike) -> None:
+        """Predict with other weights; learning continues from them as a fit from a start does."""
+        before, start = self._current(), (np.atleast_2d(coef), intercept)
+        self._check_start(start)
+        shape = before.width, before.dtype
+        states = LinearLearner.begin(
+            self._values(), before.classes, shape, 1.0, start, self._rule, before.multilabel
+        ).states
+        self._learner, self._plain = replace(before, states=states, calibration=None), False
 
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, start: Start, validation: tuple[Any, Any]

@@ -1,5 +1,7 @@
 """The perceptron as a scikit-learn estimator."""
 
+from typing import Literal
+
 from .constructors import estimator
 from .linear import LinearClassifier
 
@@ -21,17 +23,11 @@ class Perceptron(LinearClassifier):
         lead of the right class is at most ``margin``. A pair holds the margins of positive and of
         negative rows (PAUM, Li et al. 2002): the larger margin of a rare class moves the boundary
         away from it. A pair needs two classes or one-vs-rest.
-    ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
-        What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
-        one-vs-rest, and also decide the prediction.
     solution : {"last", "average", "pocket"}, default="last"
         The weights to predict with: the last ones; the average over all rows; or the best weights
         on the training data so far (pocket algorithm with ratchet, Gallant 1990). A majority vote
         of all weights (Freund & Schapire 1999) needs every mistaken row, as the dual form keeps
         them: ``KernelPerceptron("linear", solution="vote")``.
-    average_decay : float, default=0.0
-        With ``solution="average"``, the decay per row, in [0, 1): 0.001 averages over about the
-        last 1,000 rows, for data that drift; 0 averages over all rows.
     order : {"each", "once", "fixed", "batch", "active", "first", "worst"}, default="each"
         The order of the rows. "each": a new permutation each epoch; "once": one permutation for all
         epochs; "fixed": as given; "batch" (``Perceptron`` only): all rows at once, one update per
@@ -41,14 +37,8 @@ class Perceptron(LinearClassifier):
         per epoch; "worst": the most misclassified row, one per epoch.
     fit_intercept : bool, default=True
         Whether to learn a bias; otherwise the boundary goes through the origin.
-    intercept_step : float or "radius", default=1.0
-        An update moves the bias by its step times this number. "radius" means R², the largest
-        squared norm of a row; 0 keeps the bias constant at ``intercept_init``.
     max_iter : int, default=100
         Largest number of epochs. With the orders "first" and "worst" an epoch is one update.
-    measure : bool, default=False
-        Whether to evaluate all rows after each epoch, to record both losses of the present weights
-        and to stop as soon as no row is misclassified.
     early_stopping : bool or int, default=False
         Whether to hold out a tenth of the rows, stop when their metric has not improved for this
         number of epochs (True: 5), and use the best weights.
@@ -64,6 +54,21 @@ class Perceptron(LinearClassifier):
         Whether ``fit`` continues from the weights of the last fit.
     random_state : int, RandomState instance or None, default=None
         Seed of the permutations and of the rows held out. The same integer gives the same model.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which scale the updates. "balanced" weights classes by their rarity:
+        in ``fit`` among all rows, in ``partial_fit`` among the rows so far.
+    ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
+        What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
+        one-vs-rest, and also decide the prediction.
+    average_decay : float, default=0.0
+        With ``solution="average"``, the decay per row, in [0, 1): 0.001 averages over about the
+        last 1,000 rows, for data that drift; 0 averages over all rows.
+    intercept_step : float or "radius", default=1.0
+        An update moves the bias by its step times this number. "radius" means R², the largest
+        squared norm of a row; 0 keeps the bias constant at ``intercept_init``.
+    measure : bool, default=False
+        Whether to evaluate all rows after each epoch, to record both losses of the present weights
+        and to stop as soon as no row is misclassified.
     verbose : int, default=0
         Whether to print a line for each epoch.
     multi_class : {"argmax", "ovr"}, default="argmax"
@@ -73,9 +78,6 @@ class Perceptron(LinearClassifier):
     metric : str, default="error"
         Metric of early stopping: "error", "log-loss" (of calibrated scores), "auc",
         "average-precision", "f1" (mean of the classes) or "balanced" (accuracy).
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which scale the updates. "balanced" weights classes by their rarity:
-        in ``fit`` among all rows, in ``partial_fit`` among the rows so far.
 
     Attributes
     ----------
@@ -131,5 +133,5 @@ class Perceptron(LinearClassifier):
 
     eta0: float = 1.0
     margin: float | tuple[float, float] = 0.0
-    ties: str = "mistake"
+    ties: Literal["mistake", "positive", "negative", "correct"] = "mistake"
     max_iter: int = 100

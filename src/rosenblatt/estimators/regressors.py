@@ -165,11 +165,6 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         """
         return np.asarray(self._current().choose(self._score(X)))
 
-    @property
-    def coef_(self) -> Array:
-        """The weights, one for each column."""
-        return np.asarray(super().coef_[0])
-
     def _score(self, X: Any) -> Array:
         """Score rows, in the scale of the codes."""
         X = self._rows_to_score(X)

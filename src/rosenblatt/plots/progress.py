@@ -247,8 +247,8 @@ class OrderDisplay(Display):
         models = {}
         for order in orders:
             tried = seeds if order in ("each", "once") else [0]
-            given = [{"max_iter": 1000, "random_state": seed, **parameters} for seed in tried]
-            models[order] = [Perceptron(order=order, **each).fit(X, y) for each in given]
+            usual = {"order": order, "max_iter": 1000, **parameters}
+            models[order] = [Perceptron(**usual, random_state=seed).fit(X, y) for seed in tried]
         return cls(models=models)
 
     def draw(self, ax: Any) -> None:

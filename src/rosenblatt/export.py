@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -75,9 +75,9 @@ def make_onnx_graph(model: Model, words: Mapping[str, Sequence[str]] | None = No
         As for ``write_onnx``.
     """
     if model.estimator == "PerceptronNetwork":
-        return make_model(model, *make_network_graph(model))
+        return make_model(model, make_network_graph(model))
     refuse_other_models(model)
-    return make_model(model, *make_linear_graph(model, words))
+    return make_model(model, make_linear_graph(model, words))
 
 
 class MissingWordsError(ValueError):
@@ -85,13 +85,18 @@ class MissingWordsError(ValueError):
 
 
 class Graph:
-    """A graph under construction: its nodes and constants; methods return names of values."""
+    """A graph under construction: its nodes and constants; methods return names of values.
+
+    A row has ``columns`` numbers of type ``dtype`` and ``categories`` words, and gets ``scores``.
+    """
 
     def __init__(self) -> None:
         self.onnx = import_onnx()
         self.nodes: list[Any] = []
         self.constants: dict[str, Array] = {}
         self.label_type: np.dtype[Any]
+        self.dtype: np.dtype[Any] = np.dtype(np.float64)
+        self.columns = self.scores = self.categories = 0
 
     def add_constant(self, array: Any, name: str = "") -> str:
         """Add a constant."""
@@ -135,16 +140,7 @@ class Graph:
             self.add_label(scores, model.classes, two, ties)
 
 
-class Shape(NamedTuple):
-    """The type of the numbers, and how many numbers, scores and categories a row has."""
-
-    dtype: "np.dtype[Any]"
-    columns: int
-    scores: int
-    categories: int = 0
-
-
-def make_model(model: Model, graph: Graph, shape: Shape) -> Any:
+def make_model(model: Model, graph: Graph) -> Any:
     """Make the ONNX model of a graph from X to label and scores."""
     helper, used = graph.onnx.helper, {name for node in graph.nodes for name in node.input}
 
@@ -152,20 +148,20 @@ def make_model(model: Model, graph: Graph, shape: Shape) -> Any:
         kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         return helper.make_tensor_value_info(name, kind, ("rows", *width))
 
-    inputs = {"X": (shape.dtype, shape.columns), "categories": (object, shape.categories)}
-    outputs = () if shape.scores == 1 else (shape.scores,)
+    inputs = {"X": (graph.dtype, graph.columns), "categories": (object, graph.categories)}
+    outputs = () if graph.scores == 1 else (graph.scores,)
     body = helper.make_graph(
         graph.nodes,
         "perceptron",
         [describe(name, dtype, width) for name, (dtype, width) in inputs.items() if width],
-        [describe("label", graph.label_type), describe("scores", shape.dtype, *outputs)],
+        [describe("label", graph.label_type), describe("scores", graph.dtype, *outputs)],
         [
             graph.onnx.numpy_helper.from_array(array, name)
             for name, array in graph.constants.items()
             if name in used
         ],
     )
-    domains = {"": OPSET} | ({"ai.onnx.ml": ML_OPSET} if shape.categories else {})
+    domains = {"": OPSET} | ({"ai.onnx.ml": ML_OPSET} if graph.categories else {})
     made = helper.make_model(
         body,
         opset_imports=[helper.make_opsetid(*each) for each in domains.items()],
@@ -173,31 +169,32 @@ def make_model(model: Model, graph: Graph, shape: Shape) -> Any:
         producer_name="rosenblatt",
         producer_version=__version__,
     )
-    names = {"columns": json.dumps(get_column_names(model.features))}
-    if shape.categories:
-        names["categories"] = json.dumps(list_columns(model.features, "category"))
-    helper.set_model_props(made, names)
+    names = (
+        list_columns(model, "number") if get_recipe(model).columns else model.features.get("names")
+    )
+    properties = {"columns": json.dumps(names)}
+    if graph.categories:
+        properties["categories"] = json.dumps(list_columns(model, "category"))
+    helper.set_model_props(made, properties)
     return made
 
 
 # A linear model: products of numbers with weights, and tables of the words of categories
 
 
-def make_linear_graph(
-    model: Model, words: Mapping[str, Sequence[str]] | None
-) -> tuple[Graph, Shape]:
+def make_linear_graph(model: Model, words: Mapping[str, Sequence[str]] | None) -> Graph:
     """Make the graph of a linear model.
 
     Each category is looked up in a table of the known words, which has the weight of the column
     that the word is hashed to. Other words and empty strings have the weight 0.
     """
-    graph, recipe = Graph(), FeatureRecipe(**get_recipe(model.features))
+    graph, recipe = Graph(), get_recipe(model)
     weights, biases = get_coefficients(model)
     two, weights = weights.ndim == 1, weights.reshape(len(weights), -1)
     hashed = recipe.bits is not None
-    names = list_columns(model.features, "category") if hashed else []
-    numbers = list_columns(model.features, "number") if hashed else []
-    scaling = get_scaling(model.features, len(numbers) if hashed else len(weights))
+    names = list_columns(model, "category") if hashed else []
+    numbers = list_columns(model, "number") if hashed else []
+    scaling = get_scaling(recipe, len(numbers) if hashed else len(weights))
     width, parts = len(scaling.get("centre", numbers if hashed else weights)), []
     if width:
         rows = add_scaling(graph, scaling, weights.dtype) if scaling else "X"
@@ -219,12 +216,13 @@ def make_linear_graph(
     scores = graph.add("Squeeze" if two else "Identity", total, *last, name="scores")
     graph.add_constant(biases[:1] * 0, "zero")
     graph.add_target(scores, model, two)
-    return graph, Shape(weights.dtype, width, weights.shape[1], len(names))
+    graph.dtype, graph.columns, graph.categories = weights.dtype, width, len(names)
+    graph.scores = weights.shape[1]
+    return graph
 
 
-def get_scaling(features: dict[str, Any], width: int) -> dict[str, Array]:
+def get_scaling(recipe: FeatureRecipe, width: int) -> dict[str, Array]:
     """Return the scaling of the columns of X, in double precision; empty if there is none."""
-    recipe = FeatureRecipe(**get_recipe(features))
     if not recipe.scales:
         return {}
     if recipe.rows != "table":
@@ -297,7 +295,7 @@ def hash_words(recipe: FeatureRecipe, column: str, own: Sequence[str]) -> Array:
 
 def find_words(model: Model, weights: Array) -> dict[str, list[str]]:
     """Return the words of each category that the model file names; refuse if some are missing."""
-    names = list_columns(model.features, "category")
+    names = list_columns(model, "category")
     found: dict[str, list[str]] = {name: [] for name in names}
     known = set()
     for column, name in model.features.get("largest", []):
@@ -330,9 +328,8 @@ def collect_words(model: Model, data: Any) -> dict[str, list[str]]:
     """
     import pyarrow
 
-    recipe = get_recipe(model.features)
-    reader = read(data, features=recipe, label=False)
-    names = list_columns(model.features, "category")
+    reader = read(data, features=model.features.get("recipe", {}), label=False)
+    names = list_columns(model, "category")
     found: dict[str, dict[str, None]] = {name: {} for name in names}
     records = read_records(reader)
     while part := list(islice(records, BATCH_ROWS)):
@@ -348,7 +345,7 @@ def collect_words(model: Model, data: Any) -> dict[str, list[str]]:
 # A network: products and thresholds, unit by unit or layer by layer
 
 
-def make_network_graph(model: Model) -> tuple[Graph, Shape]:
+def make_network_graph(model: Model) -> Graph:
     """Make the graph of a network: one answer per class, in double precision."""
     graph = Graph()
     for name, value in {"zero": 0.0, "off": -1.0, "on": 1.0, "half": 0.5}.items():
@@ -366,7 +363,8 @@ def make_network_graph(model: Model) -> tuple[Graph, Shape]:
     else:
         graph.add("Concat", *scores, name="scores", axis=1)
     graph.add_label("scores", model.classes, two, "negative")
-    return graph, Shape(np.dtype(np.float64), len(centre), len(scores))
+    graph.columns, graph.scores = len(centre), len(scores)
+    return graph
 
 
 def add_lift(graph: Graph, centre: list[float], scale: list[float]) -> str:
@@ -437,10 +435,10 @@ def add_chain(
 
 def refuse_other_models(model: Model) -> None:
     """Raise ValueError for a model that is not a product of rows of numbers with weights."""
-    recipe = get_recipe(model.features)
-    hashes = recipe.get("bits") is not None
-    words = list_columns(model.features, "text") + list_columns(model.features, "date")
-    others = any(recipe.get(name) for name in ("cross", "pairs", "bins"))
+    recipe = get_recipe(model)
+    hashes = recipe.bits is not None
+    words = list_columns(model, "text") + list_columns(model, "date")
+    others = recipe.cross or recipe.pairs or recipe.bins
     instead = "train on columns of numbers and categories, or predict with rosenblatt."
     if not model.is_linear:
         raise ValueError(f"A {model.estimator} has no weights of columns and cannot be exported.")
@@ -454,29 +452,21 @@ def refuse_other_models(model: Model) -> None:
         raise ValueError(
             f"The model hashes the n-grams or dates of {named}, which ONNX cannot do; {instead}"
         )
-    if hashes and (recipe.get("rows") != "table" or others):
+    if hashes and (recipe.rows != "table" or others):
         raise ValueError(
             "The model hashes names, products or bins, which ONNX cannot do; train with "
             "tune=False on columns of numbers and categories, or predict with rosenblatt."
         )
 
 
-def list_columns(features: dict[str, Any], kind: str) -> list[str]:
+def list_columns(model: Model, kind: str) -> list[str]:
     """Return the names of the columns of a kind, in order."""
-    return [name for name, own in get_recipe(features).get("columns") or () if own == kind]
+    return [str(name) for name, own in get_recipe(model).columns or () if own == kind]
 
 
-def get_recipe(features: dict[str, Any]) -> dict[str, Any]:
-    """Return the recipe of the features; empty for a model of matrices."""
-    recipe = features.get("recipe")
-    return recipe if isinstance(recipe, dict) else {}
-
-
-def get_column_names(features: dict[str, Any]) -> list[str] | None:
-    """Return the names of the columns of X, if they have any."""
-    columns = get_recipe(features).get("columns")
-    names = list_columns(features, "number") if columns else features.get("names")
-    return None if names is None else list(map(str, names))
+def get_recipe(model: Model) -> FeatureRecipe:
+    """Return the recipe of the features; that of a model of matrices is empty."""
+    return FeatureRecipe(**model.features.get("recipe", {}))
 
 
 def get_coefficients(model: Model) -> tuple[Array, Array]:

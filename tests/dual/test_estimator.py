@@ -1,7 +1,5 @@
 """KernelPerceptron: contracts, batches, weights of rows, and what is refused."""
 
-import subprocess
-import sys
 from functools import partial
 
 import numpy as np
@@ -36,14 +34,6 @@ def test_keeps_the_contract_of_scikit_learn(estimator, check):
 
 
 # What kernels are for
-
-
-@pytest.mark.parametrize("multi_class", ["ovr", "argmax"])
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
-def test_separates_xor(kernel, multi_class):
-    model = KernelPerceptron(kernel, gamma=1, multi_class=multi_class, random_state=0).fit(*XOR)
-    assert model.stop_reason_ == "separated"
-    assert model.score(*XOR) == 1
 
 
 @pytest.mark.parametrize("make", [partial(make_circles, factor=0.5), make_moons])
@@ -111,26 +101,6 @@ def test_weights_scale_the_steps_and_rows_without_weight_are_never_seen():
     classes = KernelPerceptron(random_state=0, max_iter=5, class_weight={0: 1, 1: 3}).fit(X, y)
     rows = KernelPerceptron(random_state=0, max_iter=5).fit(X, y, np.where(y == 1, 3.0, 1.0))
     np.testing.assert_array_equal(classes.dual_coef_, rows.dual_coef_)
-
-
-def test_a_second_process_compiles_nothing():
-    script = """
-import numpy as np
-from rosenblatt import KernelPerceptron
-from rosenblatt.dual.kernels import cpu as dual
-from rosenblatt.kernels import algebra
-X, y = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]]), np.array([0, 1, 2])
-for multi_class in ("ovr", "argmax"):
-    KernelPerceptron(multi_class=multi_class, solution="vote").fit(X, y).predict(X)
-    KernelPerceptron(multi_class=multi_class, budget=2).fit(X, y).predict(X)
-kernels = (vars(algebra) | vars(dual)).values()
-stats = [kernel.stats for kernel in kernels if hasattr(kernel, "stats")]
-print(sum(sum(kernel.cache_misses.values()) for kernel in stats))
-"""
-    command = [sys.executable, "-c", script]
-    for _ in range(2):  # the first one compiles what other tests have not
-        done = subprocess.run(command, capture_output=True, check=True)
-    assert int(done.stdout) == 0
 
 
 # What is said

@@ -8,7 +8,7 @@ from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.conformal import Conformal
 from rosenblatt.training.training import Checkpoint
 
-from .models import assert_same, attempt, files_beside, forge, put, refused, trained
+from .models import assert_same, files_beside, forge, put, refused, trained
 
 
 @pytest.mark.parametrize("score", ["x", {"rows": 3}, {"rows": "a", "errors": None}])
@@ -72,6 +72,7 @@ FORGERIES = {
     "counter no truth": ("pocket", put(["states", 0, "measured"], 1)),
     "weights of no shape": ("last", put("0.weights", np.array(1.0))),
     "weights of two": ("last", put("0.weights", np.zeros((3, 2)))),
+    "weights without columns": ("last", put("0.weights", np.zeros(0))),
     "weights whole": ("last", put("0.weights", np.zeros(3, np.int64))),
     "weights half": ("last", put("0.weights", np.zeros(3, np.float16))),
     "weights NaN": ("last", put("0.weights", np.array([1, np.nan, 0]))),
@@ -112,15 +113,6 @@ def test_a_scale_that_rules_cannot_divide_by_is_refused(place, number, path):
     load_model(path)
     forge(path, model, change)
     refused(path, "scale is out of range")
-
-
-def test_weights_without_columns_are_refused(path):
-    def change(header, tensors):
-        (name,) = (each for each in tensors if each.endswith("weights"))
-        tensors[name] = tensors[name][:0]
-
-    forge(path, trained().to_model(), change)
-    assert str(path) in attempt(path)
 
 
 # What cannot be saved

@@ -10,8 +10,6 @@ from rosenblatt.estimators.pipeline import make_estimator
 from rosenblatt.parameters import RULE_NAMES
 from rosenblatt.slices import SLICES
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.storage.model import state_class
-from rosenblatt.training.solutions import SOLUTIONS
 
 from ..conftest import blobs
 from .models import refused, trained
@@ -40,12 +38,6 @@ def test_a_file_becomes_the_estimator_that_wrote_it(name, tmp_path):
     assert type(there) is KINDS[name]
     assert there.get_params() == here.get_params()
     np.testing.assert_array_equal(there.predict(rows), here.predict(rows))
-
-
-@pytest.mark.parametrize("solution", SOLUTIONS)
-def test_states_go_by_the_solution(solution):
-    (state,) = trained(solution)._learner.states
-    assert type(state) is state_class("Perceptron", solution)
 
 
 def test_an_unknown_estimator_is_neither_saved_nor_loaded(tmp_path):

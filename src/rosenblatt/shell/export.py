@@ -44,6 +44,6 @@ def export(model: Path, output: Path, given: ExportOptions) -> None:
         columns = write_onnx(output, saved, words)
     except MissingWordsError as error:
         raise CommandError(f"{error} Name it with --words.") from None
-    categories = len(list_columns(saved.features, "category"))
+    categories = len(list_columns(saved, "category"))
     of = f", {categories:,} of them categories" if categories else ""
     print(f"{output}: {columns:,} columns in{of}, labels and scores out.")

@@ -15,7 +15,7 @@ from rosenblatt.jobs.files import FileRows, learn, train
 from rosenblatt.jobs.job import FileJob
 from rosenblatt.parameters import ParameterError
 from rosenblatt.reading.reader import read, read_matrix
-from rosenblatt.training.plan import Found, Request
+from rosenblatt.training.plan import DataProfile, Request
 
 from .. import reference
 from ..conftest import blobs
@@ -154,7 +154,7 @@ def test_sequential_files_are_a_local_stream(client, tmp_path, epochs):
     ]
     given = {"solution": "average", "order": "fixed", "max_iter": epochs}
     given |= {"intercept_step": 1.0, "margin": 0.0}
-    job, found = FileJob(Request("perceptron", given)), Found(fits=False)
+    job, found = FileJob(Request("perceptron", given)), DataProfile(fits=False)
     rows = FileRows(read(whole), None, job.plan(found), job.reporter)
     local = learn(rows, job)
     model = Perceptron(solution="average", order="fixed", max_iter=epochs)

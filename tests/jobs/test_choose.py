@@ -14,7 +14,7 @@ from rosenblatt import AROW, SCW, PassiveAggressive
 from rosenblatt.jobs import choose
 from rosenblatt.jobs.choose import Result, standard_error
 from rosenblatt.parameters import InputError, ParameterError
-from rosenblatt.training.plan import Found, Request, resolve_rule, rules_with
+from rosenblatt.training.plan import DataProfile, Request, resolve_rule, rules_with
 from rosenblatt.training.report import Listener
 
 from ..reading.samples import refused
@@ -179,7 +179,7 @@ def test_rules_are_tried_that_have_what_was_stated():
     assert rules_with({}) == ["perceptron", "pa", "alma", "arow", "scw"]
     assert rules_with({"C": 1.0}) == ["pa", "alma", "scw"]
     assert rules_with({"a": 1.0}) == ["second-order"]
-    assert resolve_rule(Request(None, {"C": 2.0}, tune=True), Found())[0] == "pa"
+    assert resolve_rule(Request(None, {"C": 2.0}, tune=True), DataProfile())[0] == "pa"
 
 
 def test_the_default_is_beaten_and_the_choice_can_be_stated(path):

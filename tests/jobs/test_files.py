@@ -26,7 +26,7 @@ from rosenblatt.shell.report import Quiet
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.plan import (
     IN_MEMORY_ROWS,
-    Found,
+    DataProfile,
     Request,
     usual_aggressiveness,
     usual_bias_step,
@@ -155,7 +155,7 @@ def matrix(path, **options):
 
 def streamed(path, how, batch_bytes=1 << 20, **options):
     reader = read(path, batch_bytes=batch_bytes, **options)
-    return run(reader, how._replace(order=how.order or "fixed"), Found(fits=False))
+    return run(reader, how._replace(order=how.order or "fixed"), DataProfile(fits=False))
 
 
 def in_memory(path, how, batch_bytes=1 << 20, **options):

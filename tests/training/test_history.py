@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rosenblatt import Epoch, KernelPerceptron, Perceptron
-from rosenblatt.training.training import Problem, Training, merge_epochs
+from rosenblatt.training.training import ProblemRun, Training, merge_epochs
 
 from ..conftest import FORMS, blobs
 
@@ -67,28 +67,28 @@ def closed(problem, scores, mistakes=1, separated=False, max_iter=50, patience=3
 
 
 def test_epochs_are_numbered_and_counted():
-    problem = closed(Problem(state=Nothing()), [None, None], max_iter=3)
+    problem = closed(ProblemRun(state=Nothing()), [None, None], max_iter=3)
     assert problem.epochs == [Epoch(1, 10, 1, 0, 0.5), Epoch(2, 10, 1, 0, 0.5)]
     assert problem.stop_reason == ""
     assert closed(problem, [None], max_iter=3).stop_reason == "max_iter"
 
 
 def test_patience_counts_from_the_best_score():
-    problem = closed(Problem(state=Nothing()), [0.5, 0.7, 0.6, 0.7])
+    problem = closed(ProblemRun(state=Nothing()), [0.5, 0.7, 0.6, 0.7])
     assert problem.stop_reason == ""
     assert (problem.best_score, problem.best_epoch) == (0.7, 2)
     assert closed(problem, [0.1]).stop_reason == "no_improvement"
 
 
 def test_what_ends_a_run_besides():
-    problem = Problem(state=Nothing())
+    problem = ProblemRun(state=Nothing())
     assert closed(problem, [None], 0, True).stop_reason == "separated"
     problem.state.reason = "zero_weights"
     assert closed(problem, [None], 0, True).stop_reason == "zero_weights"
 
 
 def test_the_best_state_is_a_copy():
-    problem = Problem(state=Nothing())
+    problem = ProblemRun(state=Nothing())
     assert problem.outcome is problem.state
     problem.state.weights = [1]
     closed(problem, [0.5])
@@ -107,7 +107,7 @@ def test_the_best_state_is_a_copy():
     ],
 )
 def test_several_problems_end_for_the_least_that_holds_for_all(reasons, wanted):
-    problems = [Problem(stop_reason=reason) for reason in reasons]
+    problems = [ProblemRun(stop_reason=reason) for reason in reasons]
     assert Training(tuple, problems).stop_reason == wanted
 
 

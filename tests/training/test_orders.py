@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rosenblatt import Perceptron, max_margin, radius
-from rosenblatt.training.training import Part, Problem, SweepResult, Training
+from rosenblatt.training.training import Part, ProblemRun, SweepResult, Training
 
 from .. import reference
 from ..conftest import FORMS, ORDERS, VARIANTS, blobs, examples, form_parameters
@@ -137,7 +137,7 @@ class Counting:
 
 def sweeps(order, margins, epoch=1, part=0, **options):
     task = Counting(margins)
-    problem, rows = Problem(), Part.of(task)
+    problem, rows = ProblemRun(), Part.of(task)
     run = Training(lambda: [rows], [problem], order=order, seed=5, **options)
     run.epoch = epoch
     run.number, run.part = part, rows

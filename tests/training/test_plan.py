@@ -9,7 +9,7 @@ from rosenblatt.data.splits import Split
 from rosenblatt.parameters import RULE_TABLE, ParameterError
 from rosenblatt.training.plan import (
     IN_MEMORY_ROWS,
-    Found,
+    DataProfile,
     Request,
     make_plan,
     resolve_rule,
@@ -19,7 +19,7 @@ from rosenblatt.training.plan import (
 
 from ..reading.samples import refused
 
-STREAM = Found(fits=False)
+STREAM = DataProfile(fits=False)
 
 
 def plan(found=IN_MEMORY_ROWS, rule=None, **given):
@@ -49,15 +49,15 @@ def test_the_same_arguments_give_the_same_plan_which_cannot_be_changed():
 @pytest.mark.parametrize(
     ("found", "given", "stream", "order"),
     [
-        (Found(), {}, False, "each"),
-        (Found(), {"max_iter": 1}, True, "fixed"),
-        (Found(), {"max_iter": 1, "order": "each"}, False, "each"),
-        (Found(), {"max_iter": 1, "solution": "pocket", "order": "fixed"}, False, "fixed"),
+        (DataProfile(), {}, False, "each"),
+        (DataProfile(), {"max_iter": 1}, True, "fixed"),
+        (DataProfile(), {"max_iter": 1, "order": "each"}, False, "each"),
+        (DataProfile(), {"max_iter": 1, "solution": "pocket", "order": "fixed"}, False, "fixed"),
         (IN_MEMORY_ROWS, {"max_iter": 1}, False, "fixed"),
         (STREAM, {}, True, "fixed"),
         (STREAM, {"max_iter": 1}, True, "fixed"),
-        (Found(), {"window": 5}, True, "each"),
-        (Found(), {"progress_every": 5}, True, "fixed"),
+        (DataProfile(), {"window": 5}, True, "each"),
+        (DataProfile(), {"progress_every": 5}, True, "fixed"),
     ],
 )
 def test_a_single_pass_is_a_stream_and_several_are_shuffled(found, given, stream, order):
@@ -120,7 +120,7 @@ def test_one_pass_without_a_rule_is_that_of_arow():
     assert (made.rule, made.estimator, made.parameters["solution"]) == ("arow", "AROW", "last")
     assert plan(max_iter=1, solution="average").rule == "pa"
     assert plan(max_iter=1, progress_every=9).rule == "arow"
-    assert resolve_rule(Request(parameters={"C": 1.0}, tune=True), Found())[0] == "pa"
+    assert resolve_rule(Request(parameters={"C": 1.0}, tune=True), DataProfile())[0] == "pa"
 
 
 def test_rows_are_held_out_where_something_needs_them():

@@ -6,7 +6,7 @@ from pathlib import Path
 import rosenblatt
 
 COMPARES = re.compile(r"target(?:_kind)?\b[^=\n]{0,3}(?:==|!=)\s*\"|target not in \(")
-MOST = 49  # outside data/targets.py; lower it whenever it falls
+MOST = 47  # outside data/targets.py; lower it whenever it falls
 FREE = {"data", "estimators", "kernels", "learners", "parameters", "storage", "training"}
 
 

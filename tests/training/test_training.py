@@ -7,7 +7,7 @@ import pytest
 
 from rosenblatt import Epoch, Perceptron
 from rosenblatt.kernels.loop import UPDATE
-from rosenblatt.training.training import Part, Problem, SweepResult, Training, losses
+from rosenblatt.training.training import Part, ProblemRun, SweepResult, Training, losses
 
 
 def test_a_clean_pass_ends_the_run_and_says_so():
@@ -83,7 +83,7 @@ def two_parts():
 
 def run_of(parts, max_iter, **options):
     """A run of one problem that begins with an empty memory."""
-    return Training(parts, [Problem(state=Memory())], max_iter, **options)
+    return Training(parts, [ProblemRun(state=Memory())], max_iter, **options)
 
 
 def record(problem):
@@ -159,7 +159,7 @@ class Slow(Memory):
 
 
 def paces(*each):
-    return [Problem(state=Slow(pace)) for pace in each]
+    return [ProblemRun(state=Slow(pace)) for pace in each]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 8])
@@ -228,7 +228,7 @@ def test_a_run_that_was_left_goes_on_as_if_it_had_not_been(after, order, each):
         broken.train()
     except KeyboardInterrupt:
         left, states = broken.checkpoint(), [problem.state for problem in broken.problems]
-        broken = Training(parts, [Problem(state=state) for state in states], 4, **options)
+        broken = Training(parts, [ProblemRun(state=state) for state in states], 4, **options)
         broken.resume(left)
         broken.train()
     assert [*map(record, broken.problems)] == [*map(record, whole.problems)]
@@ -250,7 +250,7 @@ def test_a_run_that_was_left_after_its_last_epoch_is_over(after, max_iter):
         broken.train()
     left = broken.checkpoint()
     left = left._replace(problems=[replace(one, stop_reason="") for one in left.problems])
-    again = Training(two_parts, [Problem(state=broken.problems[0].state)], max_iter)
+    again = Training(two_parts, [ProblemRun(state=broken.problems[0].state)], max_iter)
     again.resume(left)  # which files of one problem do not say the stop reason of
     assert record(again.train().problems[0]) == record(whole.problems[0])
 

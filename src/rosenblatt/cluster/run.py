@@ -11,7 +11,7 @@ from ..jobs.files import refuse_no_rows
 from ..storage.model import Model
 from ..theory.bounds import radius_with_bias, weights_with_bias
 from ..training import state as states
-from ..training.training import Epoch, Problem, Training
+from ..training.training import Epoch, ProblemRun, Training
 from .client import Cluster
 from .mixing import add_up, mix_into, pack
 from .rounds import Mixing, Round, weighted_mistakes
@@ -73,7 +73,7 @@ class ClusterRun(Training):
         settings = prepared.learner.parameters
         super().__init__(
             tuple,
-            list(map(Problem, prepared.learner.states)),
+            list(map(ProblemRun, prepared.learner.states)),
             settings["max_iter"],
             measure=bool(settings.get("measure")),
         )

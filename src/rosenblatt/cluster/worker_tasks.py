@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..training.training import Epoch, Problem, Training, losses
+from ..training.training import Epoch, ProblemRun, Training, losses
 from .mixing import SparseWeights, Sums, compute_sums, unpack
 from .partitions import name_partition
 
@@ -21,7 +21,7 @@ def learn_epoch(part: Any, number: int, states: dict[int, Any], epoch: int) -> d
     run = Training(
         part.parts,
         [
-            Problem(state=states.get(k), stop_reason="" if k in states else "max_iter")
+            ProblemRun(state=states.get(k), stop_reason="" if k in states else "max_iter")
             for k in range(count)
         ],
         order=given["order"],

@@ -27,7 +27,7 @@ from ..training.calibration import RecentScores
 from ..training.conformal import Conformal
 from ..training.rules import PERCEPTRON, RULES
 from ..training.solutions import SOLUTIONS
-from ..training.training import Problem, Training
+from ..training.training import ProblemRun, Training
 from .base import RowEstimator, make_seed, print_epoch, unchanged_by_errors
 from .constructors import estimator
 from .one_row import NamedColumns, make_first_row, make_row, refuse_to_grow
@@ -344,7 +344,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         part, several = learner.part(given.rows), len(learner.states) > 1
         run = Training(
             (part,).__iter__,
-            list(map(Problem, learner.states)),
+            list(map(ProblemRun, learner.states)),
             self.max_iter,
             order=self.order,
             seed=given.seed,

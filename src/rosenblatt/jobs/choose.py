@@ -32,7 +32,7 @@ from ..storage.model import Model
 from ..training.plan import (
     C_BY_SIZE,
     STEP_SHARE,
-    Found,
+    DataProfile,
     Plan,
     Request,
     make_plan,
@@ -173,7 +173,7 @@ class Sample(NamedTuple):
     """Rows to compare candidates on, their mean squared length, and what read them."""
 
     reader: Reader
-    found: Found
+    found: DataProfile
     given: TrainingRows
     target: ClassTarget | NumberTarget
     mean_square: float
@@ -228,7 +228,7 @@ class Choice:
         self.tried: set[str] = set()
         self.done = self.expected = 0
 
-    def look(self, reader: Reader) -> Found:
+    def look(self, reader: Reader) -> DataProfile:
         """Return what is known of the file, whose rows are in memory here."""
         return replace(look(reader, self.request), fits=True, one_pass_statistics=True)
 

@@ -27,7 +27,7 @@ from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit
 from ..training.conformal import Conformal
 from ..training.fit import fit, make_model
-from ..training.plan import Found, Plan, Request
+from ..training.plan import DataProfile, Plan, Request
 from ..training.predicted import PredictedTask
 from ..training.report import Listener, Note, Tally, Windows
 from ..training.scoring import RANKING, describe_unranked
@@ -51,10 +51,10 @@ def train(reader: Reader | ExampleFile, job: FileJob | Request) -> Model:
     return read_with_restart(reader, lambda: train_once(reader, job))
 
 
-def look(reader: Reader, request: Request) -> Found:
+def look(reader: Reader, request: Request) -> DataProfile:
     """Return what is known of a file before it is read, as far as a request depends on it."""
     recipe = reader.recipe
-    return Found(
+    return DataProfile(
         rereadable=reader.rereadable,
         fits=reader.size is not None and reader.size <= IN_MEMORY,
         texts=len(recipe.text),

@@ -12,7 +12,7 @@ from ..learners.linear import LinearLearner
 from ..parameters import RULE_NAMES, RULE_TABLE, ParameterError
 from ..storage.file import save_model
 from ..storage.model import Model
-from ..training.plan import Found, Plan, Request, make_plan
+from ..training.plan import DataProfile, Plan, Request, make_plan
 from ..training.report import Listener, Note
 from ..training.rules import RULES
 
@@ -70,7 +70,7 @@ class FileJob:
         """The model to resume or to start from."""
         return self.begun or self.initial
 
-    def plan(self, found: Found) -> Plan:
+    def plan(self, found: DataProfile) -> Plan:
         """Make the plan for rows; a model to start from gives its rule and parameters."""
         request, before = self.request, self.initial
         if before is not None and request.rule in (None, RULE_NAMES.get(before.estimator)):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from ..data.rows import Array, known_columns, n_rows, to_matrix
 from ..storage.model import Model
-from ..training.training import Checkpoint, Epoch, Part, Problem, Training
+from ..training.training import Checkpoint, Epoch, Part, ProblemRun, Training
 
 Use = Literal["learn", "stream", "resume", "mix", "serve", "step", "tune", "add_class"]
 """What a learner may be asked for: ``learn`` from a batch; ``stream``, learn from data that are not
@@ -96,7 +96,7 @@ class Learner:
 
     def run(self, parts: Callable[[], Iterable[Part]], max_iter: int, **options: Any) -> Training:
         """Return the training of all problems, ready; options are those of ``Training``."""
-        return Training(parts, list(map(Problem, self.states)), max_iter, **options)
+        return Training(parts, list(map(ProblemRun, self.states)), max_iter, **options)
 
     def finish(self, states: list[Any]) -> None:
         """Store the states at the end of a run."""

@@ -10,7 +10,7 @@ from ..data.rows import Array, rows_between
 from ..parameters import ParameterError, finite_number
 from ..training.conformal import count_needed
 from ..training.solutions import undo_on_error
-from ..training.training import Epoch, Problem
+from ..training.training import Epoch, ProblemRun
 
 if TYPE_CHECKING:
     from .linear import LinearLearner, TrainingRows
@@ -77,7 +77,7 @@ def learn_in_turn(
 
     The scores, and so the sets and intervals, do not depend on how a stream is cut into batches.
     """
-    problem, found = Problem(), list[Array]()
+    problem, found = ProblemRun(), list[Array]()
     with undo_on_error(learner.states, given.rows):
         for state in learner.states:
             state.widen(given.width)

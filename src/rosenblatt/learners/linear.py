@@ -36,7 +36,7 @@ from ..training.conformal import Conformal
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.scoring import Held, score_for_stopping
 from ..training.solutions import Last, new_state, refuse_too_many, scores, undo_on_error
-from ..training.training import Epoch, LinearTask, Part, Problem, compute_steps
+from ..training.training import Epoch, LinearTask, Part, ProblemRun, compute_steps
 from . import add_class
 from .base import Learner, Use
 from .conformal import learn_in_turn
@@ -306,7 +306,7 @@ class LinearLearner(Learner):
 
     def learn_at_once(self, given: TrainingRows, wrong: Array | None = None) -> Epoch:
         """Learn from rows as ``learn`` does, without a score of each row."""
-        problem = Problem()
+        problem = ProblemRun()
         with undo_on_error(self.states, given.rows), np.errstate(over="ignore", invalid="ignore"):
             for number, state in enumerate(self.states):
                 task = self.task(given, number)

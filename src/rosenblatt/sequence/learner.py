@@ -12,7 +12,7 @@ from ..learners.base import Learner, check_use
 from ..parameters import ParameterError, defaults
 from ..storage.model import Model
 from ..training.state import require
-from ..training.training import Checkpoint, Epoch, Problem
+from ..training.training import Checkpoint, Epoch, ProblemRun
 from .arrays import TaggerArrays, pack_arrays, unpack_dictionary, unpack_lexicon, unpack_state
 from .encoding import Dictionary
 from .explaining import TokenExplanation, best_paths, explain_tags
@@ -209,7 +209,7 @@ class SequenceLearner(Learner):
         """Learn from sentences once, in their order; after an error nothing has changed."""
         sentences, tags = examples
         self.forget_many()
-        counts, other = Problem(), self.copy()
+        counts, other = ProblemRun(), self.copy()
         codes = other.inner_codes(sentences, tags)
         other.count(sentences, codes)
         task = other.task(sentences, codes)

@@ -15,7 +15,7 @@ from ..parameters import ParameterError
 from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe, check_grams
 from ..reading.scaling import Scale
 from ..storage.model import Model
-from ..training.plan import Found, Request, make_plan
+from ..training.plan import DataProfile, Request, make_plan
 from ..training.rules import RULES
 
 GRAMS = re.compile(r"(c?)(\d+)(?:-(\d+))?")
@@ -118,7 +118,7 @@ def new_model(
     classes = check_classes(labels, np.dtype(np.float64 if numbers else np.str_))
     recipe = make_recipe([parse_column(one) for one in features], label, numbers, bits)
     once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
-    plan = make_plan(Request(rule, once | given), Found(fits=False))
+    plan = make_plan(Request(rule, once | given), DataProfile(fits=False))
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
     shape = width, np.dtype(np.float32)
     learner = LinearLearner.begin(plan.parameters, classes, shape, rule=RULES[plan.rule])

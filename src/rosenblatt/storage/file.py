@@ -22,7 +22,7 @@ from ..parameters import InputError
 from ..training import state as states
 from ..training.rules import RULES
 from ..training.state import require
-from ..training.training import Checkpoint, Epoch, Problem
+from ..training.training import Checkpoint, Epoch, ProblemRun
 from .facts import Header, check_entries
 from .model import Model, check_model, label_type, state_class
 from .sparse import SHAPE, remove_unchanged, restore_unchanged
@@ -269,7 +269,7 @@ def unpack_checkpoint(
         (best,) = [state(f"best.{number}", one) for one in kept.pop("best", ())] or [None]
         epochs = unpack_epochs(tensors.pop(f"epochs.{number}"))
         flags = tensors.pop(f"mistaken.{number}")
-        problems.append(Problem(**kept, epochs=epochs, best=best, mistaken=flags))
+        problems.append(ProblemRun(**kept, epochs=epochs, best=best, mistaken=flags))
     return Checkpoint(numbers["epoch"], numbers["parts"], problems)
 
 

@@ -97,7 +97,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Found:
+class DataProfile:
     """What the data look like, as far as a plan depends on it.
 
     Attributes
@@ -124,7 +124,7 @@ class Found:
     numbers: bool = False
 
 
-IN_MEMORY_ROWS = Found(one_pass_statistics=True)
+IN_MEMORY_ROWS = DataProfile(one_pass_statistics=True)
 """Rows that are in memory, so that one pass is not made as a stream."""
 
 
@@ -254,7 +254,7 @@ def as_json(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def make_plan(request: Request, found: Found) -> Plan:
+def make_plan(request: Request, found: DataProfile) -> Plan:
     """Resolve what was not stated, and refuse what does not go together.
 
     The same arguments give the same plan.
@@ -283,7 +283,7 @@ def make_plan(request: Request, found: Found) -> Plan:
     return plan
 
 
-def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
+def resolve_rule(request: Request, found: DataProfile) -> tuple[str, dict[str, Any]]:
     """Choose the rule and all its parameters, with None for those that depend on the data.
 
     For a single pass, that is AROW and its last weights (docs/measured.md says why); for
@@ -371,7 +371,7 @@ def resolve_for_target(request: Request, target: str) -> tuple[str, dict[str, An
     return rule, parameters_for_files(rule, **stated)
 
 
-def choose_defaults(request: Request, found: Found) -> dict[str, Any]:
+def choose_defaults(request: Request, found: DataProfile) -> dict[str, Any]:
     """The rule for several passes where none is stated, and its parameters.
 
     It is the first that has the parameters that are stated.
@@ -400,7 +400,9 @@ def rules_with(parameters: Mapping[str, Any], target: str = "classes") -> list[s
     return [rule for rule in having if RULE_TABLE[rule].tuned] or having
 
 
-def resolve_margin(parameters: Mapping[str, Any], request: Request, found: Found) -> dict[str, Any]:
+def resolve_margin(
+    parameters: Mapping[str, Any], request: Request, found: DataProfile
+) -> dict[str, Any]:
     """Set the margin; the default is 1 for texts, whose rows have length 1, else 0.
 
     With a margin of 1 nearly every row causes an update, and frequent classes would dominate:
@@ -414,14 +416,14 @@ def resolve_margin(parameters: Mapping[str, Any], request: Request, found: Found
     return {**parameters, "margin": float(texts)} | ({"class_weight": "balanced"} if weighs else {})
 
 
-def has_text_margin(request: Request, found: Found) -> bool:
+def has_text_margin(request: Request, found: DataProfile) -> bool:
     """Whether rows have text and all labels are known before, so that classes can be balanced."""
     all_labels = request.classes is None and not found.label_sets and found.rereadable
     return found.texts > 0 and all_labels
 
 
 def resolve_order(
-    parameters: Mapping[str, Any], request: Request, found: Found
+    parameters: Mapping[str, Any], request: Request, found: DataProfile
 ) -> tuple[bool, str]:
     """Decide whether to stream, and the order of the rows.
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..data.rows import Array, rows_between
 from ..kernels.targets import SeveralClasses
-from .training import SweepResult, WrappedTask
+from .training import LinearTask, SweepResult
 
 
 @dataclass
-class PredictedTask(WrappedTask):
+class PredictedTask:
     """A task whose rows are predicted just before they are learned from.
 
     Attributes
@@ -28,6 +28,7 @@ class PredictedTask(WrappedTask):
         Whether the error must come from scores, not from the log of updates.
     """
 
+    task: LinearTask
     judge: Callable[[Array, Array], Array]
     report: Callable[[Array], None]
     from_scores: bool = False

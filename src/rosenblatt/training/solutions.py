@@ -357,7 +357,7 @@ class Pocket(Last):
         if self.run <= self.best_run or self.measured:
             return
         self.measured = True
-        wrong = ~(task.margins(self) > task.sides())
+        wrong = ~(task.margins(self) > np.minimum(task.required(), 0))
         errors = np.abs(task.examples.steps[task.row_order[wrong]]).sum(dtype=np.float64)
         if errors < self.errors:
             self.put(float(errors))

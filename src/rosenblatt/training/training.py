@@ -155,7 +155,7 @@ class Part:
 
 
 @dataclass
-class Problem:
+class ProblemRun:
     """One problem of a training: its state, its epochs, and the counts of the epoch in progress.
 
     A checkpoint keeps all of it.
@@ -235,13 +235,13 @@ class Checkpoint(NamedTuple):
         How many epochs are complete.
     parts : int
         How many parts of the data the epoch after them has gone through.
-    problems : list of Problem
+    problems : list of ProblemRun
         One per problem.
     """
 
     epoch: int
     parts: int
-    problems: list[Problem]
+    problems: list[ProblemRun]
 
 
 @dataclass
@@ -281,7 +281,7 @@ class Training:
     """
 
     parts: Callable[[], Iterable[Part]]
-    problems: list[Problem]
+    problems: list[ProblemRun]
     max_iter: int = 1
     patience: int = 5
     order: str = "fixed"
@@ -304,7 +304,7 @@ class Training:
     def of(cls, task: Task, state: Any, **options: Any) -> "Training":
         """A training of one problem on rows in memory."""
         parts = [Part.of(task)]
-        return cls(lambda: parts, [Problem(state)], **options)
+        return cls(lambda: parts, [ProblemRun(state)], **options)
 
     @property
     def active(self) -> list[int]:
@@ -376,7 +376,7 @@ class Training:
                     problem.mistaken[order[learnt.updates["position"]]] = True
                 yield order, learnt
 
-    def orders(self, problem: Problem, task: Any) -> Iterator[Array]:
+    def orders(self, problem: ProblemRun, task: Any) -> Iterator[Array]:
         """Yield the orders in which a problem goes through the rows of a part.
 
         "first" and "worst" take one row: the first mistake, or the one with the smallest margin; of
@@ -478,7 +478,7 @@ def sum_epochs(epochs: Sequence[Epoch]) -> Epoch:
     if len(epochs) == 1:
         return epochs[0]
     scores = [epoch.validation_score for epoch in epochs if epoch.validation_score is not None]
-    total = Problem()
+    total = ProblemRun()
     for epoch in epochs:
         total.add(epoch)
     score = sum(scores) / len(scores) if scores else None
@@ -562,24 +562,12 @@ class LinearTask:
             return np.asarray(np.broadcast_to(self.settings.required(weights), len(steps)))
         return np.where(steps > 0, above, -getattr(self.settings, "below", -above))
 
-    def sides(self) -> Array:
-        """Return the number that each row's margin must exceed to be on the right side."""
-        return np.minimum(self.required(), 0)
-
 
 @dataclass
-class WrappedTask:
-    """A task around another one, whose attributes it has unless they are its own."""
+class BatchTask:
+    """A task whose rows are judged by the same weights, which then move by all mistakes at once."""
 
     task: LinearTask
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.task, name)
-
-
-@dataclass
-class BatchTask(WrappedTask):
-    """A task whose rows are judged by the same weights, which then move by all mistakes at once."""
 
     def learn(
         self, state: Any, order: Array, start: int = 0, most: int | None = None

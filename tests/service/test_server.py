@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import rosenblatt
-from rosenblatt.service.server import bind_socket, handle_signal
+from rosenblatt.service.server import bind_socket
 
 from ..shell.conftest import run
 from ..test_docs import ROOT, python_blocks
@@ -121,19 +121,3 @@ def test_a_model_that_is_not_there(capsys, tmp_path):
         status, _, err = run(capsys, "serve", tmp_path / "none", "--port", 0, *options)
         assert status == 2
         assert err.count("\n") == 1
-
-
-def test_signals_end_the_service_where_the_loop_cannot_handle_them(monkeypatch):
-    handlers, calls = {}, []
-
-    class Loop:  # of Windows
-        def add_signal_handler(self, *_):
-            raise NotImplementedError
-
-        def call_soon_threadsafe(self, function, *arguments):
-            function(*arguments)
-
-    monkeypatch.setattr(signal, "signal", handlers.__setitem__)
-    handle_signal(Loop(), signal.SIGTERM, calls.append)
-    handlers[signal.SIGTERM](signal.SIGTERM, None)
-    assert calls == [signal.SIGTERM]

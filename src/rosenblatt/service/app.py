@@ -456,8 +456,8 @@ class Service:
         """Show a page to try the model."""
         return Response(PAGE.read_bytes(), headers=PAGE_HEADERS, media_type="text/html")
 
-    def reload(self) -> None:
-        """Read the file of tokens again."""
+    def reload(self, signal: int = 0) -> None:
+        """Read the file of tokens again, after a signal."""
         try:
             self.tokens.reload()
         except (OSError, ValueError) as error:

@@ -11,13 +11,13 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from ..reading.batches import Batch, join_batches
 from ..storage.file import save_model
 from ..storage.model import Model
 from .log import PRIVATE, KeyedRequest, LogError, hash_bytes
 from .model import ServedModel
 from .replay import Replay, erase, has_seen, recover
 from .requests import RequestError, make_texts
-from .rows import Learnable, join_examples
 
 MOST_TOGETHER = 20_000  # rows that share one sync
 PATIENCE = 0.5  # of a sync, to wait for as many requests as shared the last one
@@ -248,7 +248,7 @@ class Learning(threading.Thread):
             return self.jobs.get_nowait()
         return self.jobs.get(timeout=max(0.0, until - time.monotonic()))
 
-    def make_rows(self, group: list[Job]) -> Iterator[tuple[list[Job], Learnable]]:
+    def make_rows(self, group: list[Job]) -> Iterator[tuple[list[Job], Batch]]:
         """Jobs and their rows; those whose examples cannot be learnt are told why."""
         try:
             yield group, self.served.make_learnable([one for job in group for one in job.values])
@@ -258,7 +258,7 @@ class Learning(threading.Thread):
             else:
                 settle(group[0], error)
 
-    def write_and_learn(self, made: list[tuple[list[Job], Learnable]]) -> None:
+    def write_and_learn(self, made: list[tuple[list[Job], Batch]]) -> None:
         """Put examples on disk, acknowledge them, and learn them."""
         group = [job for jobs, _ in made for job in jobs]
         if not group:
@@ -280,7 +280,7 @@ class Learning(threading.Thread):
         self.syncing = min(seconds, LONGEST_SYNC)
         for job, end in zip(group, ends, strict=True):
             settle(job, before + end)
-        self.served.learn(join_examples([given for _, given in made]))
+        self.served.learn(join_batches([given for _, given in made]))
         self.check_learnt()
 
     def recover(self) -> None:

@@ -14,11 +14,11 @@ from ..data.weights import class_weights, row_weights
 from ..kernels.algebra import Rows
 from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner, TrainingRows
-from ..reading.batches import Batch
+from ..reading.batches import Batch, slice_batch
 from ..storage.model import Model
 from ..training.state import pack_state
 from .requests import BadExampleError, RequestError, parse_json
-from .rows import Learnable, make_row_maker
+from .rows import make_row_maker, with_labels
 
 WINDOWS = (1_000, 10_000)
 MOST_RECENT = WINDOWS[-1]
@@ -149,7 +149,7 @@ class ServedModel:
         self.learner.predictor().scores(given.rows, given.width)
         label = 0.0 if self.has_numbers else self.learner.classes.tolist()[0]
         labels = [[label] if self.learner.multilabel else label]
-        rows, wrong = self.encode(given._replace(labels=labels))
+        rows, wrong = self.encode(with_labels(given, labels))
         copy.deepcopy(self.learner).learn(rows, wrong)
 
     @property
@@ -157,21 +157,24 @@ class ServedModel:
         """Whether the model predicts numbers."""
         return bool(self.learner.target_kind == "numbers")
 
+    @property
+    def has_classes(self) -> bool:
+        """Whether the model predicts one label of some for each row."""
+        return not (self.learner.multilabel or self.has_numbers)
+
     # Learning
 
-    def learn(self, given: Learnable) -> None:
+    def learn(self, given: Batch) -> None:
         """Learn examples in their order; a new label becomes a class at its first example."""
-        labels, done = given.labels or [], 0
-        if self.learner.multilabel or self.has_numbers:
-            labels = []
-        for row, label in enumerate(labels):
+        done = 0
+        for row, label in enumerate(given.labels if self.has_classes else ()):
             if label not in self.learner.codes:
                 if row > done:
-                    self.learn_known(given.part(done, row))
+                    self.learn_known(slice_batch(given, done, row))
                 self.learner, done = self.learner.with_class(label), row
-        self.learn_known(given.part(done, len(given.labels or [])) if done else given)
+        self.learn_known(slice_batch(given, done, len(given.labels)) if done else given)
 
-    def learn_known(self, given: Learnable) -> None:
+    def learn_known(self, given: Batch) -> None:
         """Learn examples of known labels; skip one that overflows the weights."""
         rows, wrong = self.encode(given)
         self.learner.calibration = None  # it is that of other weights
@@ -180,21 +183,20 @@ class ServedModel:
         except ValueError:
             if len(wrong) > 1:
                 for row in range(len(wrong)):
-                    self.learn_known(given.part(row, row + 1))
+                    self.learn_known(slice_batch(given, row, row + 1))
                 return
             wrong[:] = not self.has_numbers
             self.progress.refused += 1
-        alone = not (self.learner.multilabel or self.has_numbers)
         shown = wrong * self.learner.numbers.scale if self.has_numbers else wrong
-        self.progress.add(shown, given.labels or () if alone else ())
+        self.progress.add(shown, given.labels if self.has_classes else ())
         self.sequence += len(wrong)
 
-    def encode(self, given: Learnable) -> tuple[TrainingRows, Array]:
+    def encode(self, given: Batch) -> tuple[TrainingRows, Array]:
         """Rows with the numbers of their labels, or flags of classes; and no error of any yet."""
-        labels, known, wanted = given.labels or [], self.learner.codes, self.learner.parameters
+        labels, known, wanted = given.labels, self.learner.codes, self.learner.parameters
         wrong: Array = np.zeros(len(labels), np.float64 if self.has_numbers else np.bool_)
         if self.has_numbers:
-            codes = np.asarray(self.learner.numbers.encode(np.array(labels, np.float64)))
+            codes = np.asarray(self.learner.numbers.encode(labels.astype(np.float64)))
         elif self.learner.multilabel:
             codes = np.zeros((len(labels), len(known)), bool)
             for row, some in enumerate(labels):
@@ -211,13 +213,13 @@ class ServedModel:
         self.sequence = sequence
         self.progress.refused += 1
 
-    def make(self, texts: list[str]) -> Learnable:
+    def make(self, texts: list[str]) -> Batch:
         """Make rows from examples of the log, with the same functions as for requests.
 
         Limits that may have changed since the examples were taken are not checked again.
         """
         values = [parse_json(text, row) for row, text in enumerate(texts, 1)]
-        given: Learnable = self.maker.make(values, labelled=True)
+        given: Batch = self.maker.make(values, labelled=True)
         self.check_labels(given)
         return given
 
@@ -242,9 +244,9 @@ class ServedModel:
             classes=learner.classes, states=copy.deepcopy(learner.states), facts=facts
         )
 
-    def make_learnable(self, values: list[Any]) -> Learnable:
+    def make_learnable(self, values: list[Any]) -> Batch:
         """Make rows from the examples of a request; refuse those that cannot be learnt."""
-        given: Learnable = self.maker.make(values, labelled=True)
+        given: Batch = self.maker.make(values, labelled=True)
         new = self.check_labels(given)
         if new and self.most_classes is None:
             self.refuse_label(*next(iter(new.items())))
@@ -263,15 +265,15 @@ class ServedModel:
         sentence = f"the label {str(label)[:40]!r} is not among {', '.join(known)}{more}"
         raise BadExampleError(sentence, row, self.maker.label)
 
-    def check_labels(self, given: Learnable) -> dict[Any, int]:
+    def check_labels(self, given: Batch) -> dict[Any, int]:
         """Return the labels that are new and their rows; refuse one that no model file can hold."""
         new: dict[Any, int] = {}  # in their order; a request may have thousands
         if self.has_numbers:
             return new
         several = self.learner.multilabel
-        if not several and self.learner.codes.keys() >= {*(given.labels or ())}:
+        if not several and self.learner.codes.keys() >= {*given.labels}:
             return new
-        for row, found in enumerate(given.labels or (), 1):
+        for row, found in enumerate(given.labels, 1):
             for label in found if several else (found,):
                 if label in self.learner.codes or label in new:
                     continue
@@ -303,7 +305,7 @@ class ServedModel:
                 f"{LARGEST / 2**20:,.0f} MB."
             )
 
-    def check_sizes(self, given: Learnable) -> None:
+    def check_sizes(self, given: Batch) -> None:
         """Refuse numbers far beyond those that the model was scaled for.
 
         One row of 10^15 deviations would decide every later prediction of a perceptron.

@@ -4,12 +4,12 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
 from ..data.labels import LARGEST_LABEL, LabelSets
-from ..data.rows import Array, join_rows, rows_between
+from ..data.rows import Array, n_rows
 from ..learners.linear import LinearLearner
 from ..parameters import InputError
 from ..reading.arrow import TableParser
@@ -28,22 +28,6 @@ from .requests import BadExampleError
 TRUTHS = {"true": True, "false": False}
 MOST_ARRAY_COLUMNS = 10_000
 NAMES = 1 << 16  # of hashed features, when they are asked for
-
-
-class Learnable(NamedTuple):
-    """Rows, optionally with labels and weights."""
-
-    rows: Any
-    width: int
-    labels: list[Any] | None = None
-    weights: Array | None = None
-
-    def part(self, first: int, stop: int) -> "Learnable":
-        """The examples from ``first`` to before ``stop``."""
-        some = slice(first, stop)
-        labels = None if self.labels is None else self.labels[some]
-        weights = None if self.weights is None else self.weights[some]
-        return Learnable(rows_between(self.rows, first, stop), self.width, labels, weights)
 
 
 def make_row_maker(learner: LinearLearner) -> "TableMaker | LineMaker":
@@ -110,11 +94,10 @@ class TableMaker:
         profile = profile_columnar(source, "arrow", self.recipe, options)
         return cast(TableParser, profile.make_parser(source, self.recipe, options))
 
-    def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
+    def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Batch:
         """Make rows from objects, with labels if ``labelled``."""
         batch = self.batch(objects, self.parser)
-        labels = self.read_labels(objects) if labelled else None
-        return Learnable(batch.rows, batch.width, labels)
+        return with_labels(batch, self.read_labels(objects)) if labelled else batch
 
     def name_columns(self, one: dict[str, Any], row: int) -> dict[str, Any]:
         """An object with its columns by name; those of a list are in their order."""
@@ -242,21 +225,18 @@ class LineMaker:
         self.recipe, self.dtype = recipe, dtype
         self.kind = SvmlightParser if recipe.rows == "svmlight" else VowpalWabbitParser
 
-    def make(self, lines: Sequence[str], labelled: bool) -> Learnable:
+    def make(self, lines: Sequence[str], labelled: bool) -> Batch:
         """Make rows from lines, with labels if ``labelled``."""
         batch = self.batch(lines, labelled, self.new_parser(lines, labelled, 0))
-        if not labelled:
-            return Learnable(batch.rows, batch.width)
         found = batch.labels
+        if not labelled:
+            return batch
         if isinstance(found, LabelSets):
-            sets = [list(map(to_whole, dict.fromkeys(some))) for some in found]
-            return Learnable(batch.rows, batch.width, sets, batch.weights)
-        assert found is not None
+            return with_labels(batch, [[*map(to_whole, dict.fromkeys(some))] for some in found])
         missing = np.flatnonzero(np.isnan(found))
         if len(missing):
             raise BadExampleError("the line has no label", int(missing[0]) + 1)
-        labels = [to_whole(one) for one in found.tolist()]
-        return Learnable(batch.rows, batch.width, labels, batch.weights)
+        return with_labels(batch, [to_whole(one) for one in found.tolist()])
 
     def new_parser(self, lines: Sequence[str], labelled: bool, names: int) -> LineParser:
         """A parser of some lines."""
@@ -277,7 +257,7 @@ class LineMaker:
             parts = list(parser.batches(Location("the request", 0, "row")))
         except ValueError as error:
             raise BadExampleError(str(error)) from None
-        if sum(len(part.rows.starts) - 1 for part in parts) != len(lines):
+        if sum(n_rows(part.rows) for part in parts) != len(lines):
             raise BadExampleError("The lines are not one example each.")
         return parts[0] if len(parts) == 1 else join_batches(parts)
 
@@ -292,17 +272,6 @@ def to_whole(number: float) -> int | float:
     return int(number) if number.is_integer() else number
 
 
-def join_examples(parts: Sequence[Learnable]) -> Learnable:
-    """Join examples in their order."""
-    if len(parts) == 1:
-        return parts[0]
-    labels = [label for part in parts for label in part.labels or ()]
-    weights = None
-    if any(part.weights is not None for part in parts):
-        ones = [np.ones(len(part.labels or ())) for part in parts]
-        given = [part.weights for part in parts]
-        weights = np.concatenate(
-            [one if some is None else some for some, one in zip(given, ones, strict=True)]
-        )
-    width = max(part.width for part in parts)
-    return Learnable(join_rows([part.rows for part in parts]), width, labels, weights)
+def with_labels(batch: Batch, labels: Sequence[Any]) -> Batch:
+    """A batch with labels of Python: words, numbers, or lists of them."""
+    return batch._replace(labels=np.fromiter(labels, object, len(labels)))

@@ -35,6 +35,8 @@ PATIENCE = 3.0  # seconds that a port may be taken by a service that just ended
 SWITCH = 0.0005  # seconds; more would let small requests wait for large ones
 WATCH = 1.0  # seconds between two checks of the model file
 GRACE = 10  # seconds for open requests when the service ends
+ENDING = (signal.SIGTERM, signal.SIGINT)
+RELOADING = (signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()  # not on Windows
 
 
 def serve(
@@ -213,10 +215,11 @@ def run(
             service.stopping = True
             stopped.set()
 
-        if hasattr(signal, "SIGHUP"):  # not on Windows
-            loop.add_signal_handler(signal.SIGHUP, service.reload)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            handle_signal(loop, number, end)
+        def handle(number: int, frame: Any) -> None:
+            loop.call_soon_threadsafe(end if number in ENDING else service.reload, number)
+
+        for number in (*ENDING, *RELOADING):
+            signal.signal(number, handle)
         answering = asyncio.create_task(server.serve(listening, stopped, GRACE))
         try:
             await asyncio.to_thread(load)
@@ -228,16 +231,6 @@ def run(
 
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(main())
-
-
-def handle_signal(
-    loop: asyncio.AbstractEventLoop, number: signal.Signals, end: Callable[[int], None]
-) -> None:
-    """Call a function in the loop when a signal comes."""
-    try:
-        loop.add_signal_handler(number, end, number)
-    except NotImplementedError:  # Windows
-        signal.signal(number, lambda received, _: loop.call_soon_threadsafe(end, received))
 
 
 # Messages to the operator

@@ -57,9 +57,11 @@ class NamedColumns:
     def make_row(self, entries: Mapping[str, float], dtype: Any) -> Rows:
         """Make a sparse row of the entries with known names."""
         known = {self.numbers[name]: x for name, x in entries.items() if name in self.numbers}
-        values = np.array(list(known.values()), dtype)
-        indices, starts = np.array(list(known), np.uint32), np.array([0, len(known)], np.uint64)
-        return Rows(read_only(values), read_only(indices), read_only(starts))
+        values, indices = np.array(list(known.values()), dtype), np.array(list(known), np.uint32)
+        starts = np.array([0, len(known)], np.uint64)
+        for array in (values, indices, starts):
+            array.setflags(write=False)  # faster than a view of each
+        return Rows(values, indices, starts)
 
 
 def name_entries(x: Mapping[Any, Any]) -> dict[str, float]:

@@ -4,12 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.metrics import (
-    accuracy_score,
-    f1_score,
-    hamming_loss,
-    precision_recall_fscore_support,
-)
+from sklearn.metrics import accuracy_score, f1_score, hamming_loss, precision_recall_fscore_support
 from sklearn.pipeline import Pipeline
 
 from rosenblatt import KernelPerceptron, Perceptron, PerceptronNetwork, save, train

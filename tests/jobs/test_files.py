@@ -483,8 +483,7 @@ def test_labels_that_are_words(write):
     assert score(model, read(path)).errors == np.count_nonzero(fitted.predict(X) != y)
     with pytest.raises(ValueError, match=r"^Row 4 has the label 'pine'"):
         streamed(
-            write("late.csv", "a,y\n1,oak\n2,elm\n1,oak\n2,pine\n"),
-            How(classes=["oak", "elm"]),
+            write("late.csv", "a,y\n1,oak\n2,elm\n1,oak\n2,pine\n"), How(classes=["oak", "elm"])
         )
 
 

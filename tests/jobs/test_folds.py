@@ -75,12 +75,7 @@ def test_settings_are_tuned_without_the_fold(table):
     assert found.as_dict()["folds"] == 2
 
 
-@pytest.mark.parametrize(
-    ("request_", "count", "code"),
-    [
-        (Request(), 1, "out-of-range"),
-    ],
-)
+@pytest.mark.parametrize(("request_", "count", "code"), [(Request(), 1, "out-of-range")])
 def test_what_cannot_be_cross_validated(table, request_, count, code):
     with pytest.raises(ParameterError) as error:
         cross_validate(table, {"label": "kind"}, FileJob(request_), count)

@@ -366,10 +366,7 @@ def test_early_stopping_tells_the_held_out_error_of_every_epoch(capsys, folder):
         (["--checkpoint", -1, "-o", "m"], "Invalid value for '--checkpoint': -1.0 is not in"),
         (["--max-iter", 3], "There is no option --max-iter. Use --epochs."),
         (["--seed", -1], "random_state must be a whole number from 0 up and below 2^32; got -1."),
-        (
-            ["--set", "window=3", "--set", "order=fixed"],
-            "A stream is read in its order",
-        ),
+        (["--set", "window=3", "--set", "order=fixed"], "A stream is read in its order"),
     ],
 )
 def test_bad_numbers_get_one_sentence(capsys, folder, options, sentence):

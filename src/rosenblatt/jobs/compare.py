@@ -179,9 +179,7 @@ def paired_t_test(differences: Array, rows: Array) -> tuple[float, float]:
 
 
 def compare(
-    learners: tuple[Any, Any],
-    files: tuple[Any, Any],
-    tell: Callable[[int], None] | None = None,
+    learners: tuple[Any, Any], files: tuple[Any, Any], tell: Callable[[int], None] | None = None
 ) -> Comparison:
     """Compare two models on a file that was opened for each of them.
 

@@ -65,8 +65,7 @@ class ExampleFile(ABC):
         for name, value in options.items():
             if value is not None and value is not False:
                 raise ParameterError(
-                    f"{name} is not for files of {self.examples}; leave it out.",
-                    code="rows-only",
+                    f"{name} is not for files of {self.examples}; leave it out.", code="rows-only"
                 )
 
     @abstractmethod

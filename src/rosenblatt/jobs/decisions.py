@@ -59,8 +59,7 @@ def make_decision(
         return lambda scores: np.where(above(scores) > threshold, positive, 1 - positive)
     if not 0 <= threshold <= 1:
         raise ParameterError(
-            f"threshold={threshold!r} must be a probability from 0 to 1.",
-            code="out-of-range",
+            f"threshold={threshold!r} must be a probability from 0 to 1.", code="out-of-range"
         )
     return lambda scores: np.where(chances(scores)[:, positive] > threshold, positive, 1 - positive)
 

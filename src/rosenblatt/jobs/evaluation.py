@@ -20,14 +20,7 @@ from ..data.metrics import (
 )
 from ..data.results import Result, Table, clip, defined, plain
 from ..data.rows import Array
-from ..data.targets import (
-    MOST_ERRORS,
-    NumberScore,
-    RankScore,
-    RowError,
-    Score,
-    as_numbers,
-)
+from ..data.targets import MOST_ERRORS, NumberScore, RankScore, RowError, Score, as_numbers
 from ..reading.batches import Batch, get_label_sets, get_labels
 from .charts import Chart, chart_calibration, chart_ranks, chart_thresholds
 from .curves import (

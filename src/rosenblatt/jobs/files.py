@@ -14,14 +14,7 @@ from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
 from ..reading.notices import Notice, left_out
-from ..reading.reader import (
-    Peeked,
-    Reader,
-    no_rows_error,
-    read,
-    read_whole,
-    read_with_restart,
-)
+from ..reading.reader import Peeked, Reader, no_rows_error, read, read_whole, read_with_restart
 from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit

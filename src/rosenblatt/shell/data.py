@@ -171,14 +171,14 @@ def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -
     if found is not None:
         raise CommandError(
             f"{data} holds {found[0].examples}, and this command needs a table or an svmlight "
-            "file; name another file, or state its format with --format.",
+            "file; name another file, or state its format with --format."
         )
     dtype = np.float64 if exact else np.float32
     reader = read(data, **given.options(), dtype=dtype, scale="none")
     if exact and reader.hashed:
         raise CommandError(
             f"{data} has words as features. They are hashed, so two can share a column, and a "
-            "proof needs columns of numbers; write them as CSV or svmlight.",
+            "proof needs columns of numbers; write them as CSV or svmlight."
         )
     X, y = read_matrix(reader)
     refuse_too_many(X.shape[1], 2)
@@ -191,7 +191,7 @@ def print_notices(data: str, reader: "Reader", exact: bool) -> None:
     for notice in reader.notices:
         if exact and notice.kind == "missing":
             raise CommandError(
-                f"{data} has missing numbers, and a proof needs all of them; fill them in.",
+                f"{data} has missing numbers, and a proof needs all of them; fill them in."
             )
         print_note(notice)
 
@@ -222,7 +222,7 @@ def refuse_many_classes(rows: Drawable, data: str) -> None:
         first = ", ".join(labels[:10])
         raise CommandError(
             f"{data} has {len(labels)} classes ({first}); choose one with --positive-class to "
-            "separate it from the others.",
+            "separate it from the others."
         )
 
 

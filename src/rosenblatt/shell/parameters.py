@@ -23,13 +23,7 @@ OPTIONS = {
     "header": "--no-header",
 }
 """Parameters that have options of other names, or of rules that have options; not for ``--set``."""
-PYTHON_ONLY = {
-    "measure",
-    "warm_start",
-    "verbose",
-    "rule",
-    "constraints",
-}
+PYTHON_ONLY = {"measure", "warm_start", "verbose", "rule", "constraints"}
 VALIDATION = Parameter(None, help="File with rows by which early stopping decides", type=str)
 THREADS = Parameter(None, help="Number of threads that read", default_text="all cores", type=int)
 WORDS = {"true": True, "false": False, "none": None}

@@ -275,7 +275,12 @@ class Evaluation(FileResult):
         self.add_scores(activations[known], codes[known])
         chances = None if self.chances is None else self.chances(activations)
         if chances is not None and known.any():
-            self.add_probabilities(chances[known], codes[known], predicted[known])
+            given, classes, rows = chances[known], codes[known], np.count_nonzero(known)
+            self.losses += rows * np.array(
+                [1, log_loss(classes, given), brier_score(classes, given)]
+            )
+            event = np.full(rows, self.positive) if size == 2 else predicted[known]
+            self.calibration.add(given[np.arange(rows), event], classes == event)
         confidence = distance(activations, predicted) if chances is None else chances
         if confidence.ndim == 2:
             confidence = confidence[np.arange(len(predicted)), predicted]
@@ -287,15 +292,6 @@ class Evaluation(FileResult):
         if activations.ndim == 1 and not self.positive:
             activations, codes = -activations, 1 - codes
         self.scores.add(activations, codes)
-
-    def add_probabilities(self, chances: Array, codes: Array, predicted: Array) -> None:
-        """Add the losses of probabilities, and count rows by them."""
-        rows = len(codes)
-        self.losses += rows, rows * log_loss(codes, chances), rows * brier_score(codes, chances)
-        if len(self.classes) == 2:
-            self.calibration.add(chances[:, self.positive], codes == self.positive)
-        else:
-            self.calibration.add(chances[np.arange(rows), predicted], codes == predicted)
 
     @property
     def score(self) -> Score:

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from statistics import fmean, stdev
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from ..data.labels import UnknownLabelError
 from ..data.results import Result, Table, describe, name_figure
@@ -87,10 +86,7 @@ class CrossValidation(Result):
         found = {}
         for name, values in self.list_figures().items():
             if None not in values:
-                numbers = np.array(values, np.float64)
-                deviation = float(numbers.std(ddof=1)) if len(numbers) > 1 else 0.0
-                ends = float(numbers.min()), float(numbers.max())
-                found[name] = Spread(float(numbers.mean()), deviation, *ends)
+                found[name] = Spread(fmean(values), stdev(values), min(values), max(values))
         return found
 
     def list_figures(self) -> dict[str, list[Any]]:

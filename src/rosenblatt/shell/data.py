@@ -182,18 +182,13 @@ def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -
         )
     X, y = read_matrix(reader)
     refuse_too_many(X.shape[1], 2)
-    print_notices(data, reader, exact)
-    return Drawable(X, y, column_names(reader, X.shape[1]))
-
-
-def print_notices(data: str, reader: "Reader", exact: bool) -> None:
-    """Print the notices of a reader; for a proof, refuse missing numbers."""
     for notice in reader.notices:
         if exact and notice.kind == "missing":
             raise CommandError(
                 f"{data} has missing numbers, and a proof needs all of them; fill them in."
             )
         print_note(notice)
+    return Drawable(X, y, column_names(reader, X.shape[1]))
 
 
 def print_note(note: object) -> None:

@@ -80,21 +80,19 @@ def plot(source: str, rows: str | None, given: PlotOptions) -> None:
         from ..storage.file import load_model
 
         saved = load_model(source)
-        X, y, names = (
-            read_rows_for_model(saved, rows, given) if rows is not None else (None, None, {})
-        )
-        estimator = make_estimator(saved, source)
-        save_plot(output, X, y, estimator=estimator, **how, **names)
+        found = Drawable(None, None, {})
+        if rows is not None:
+            found = read_rows_for_model(saved, rows, given)
+        how["estimator"] = make_estimator(saved, source)
     elif rows is not None:
         raise CommandError(f"{source} is not a model; leave {rows} out, or name a model first.")
     else:
         found = read_rows(source, given).against_others(given.positive_class, source)
-        X, y, names = found
         if what in ("projection", "certificate"):
             refuse_many_classes(found, source)
         how |= {"max_iter": given.epochs, "random_state": given.seed}
         how |= parse_settings(given.set, LINEAR)
-        save_plot(output, X, y, **how, **names)
+    save_plot(output, found.X, found.y, **how, **found.names)
     print(f"Wrote the figure to {output}.")
 
 

@@ -313,7 +313,9 @@ class Choice:
         if given.rows.indices is not None:
             rows, width = drop_empty_columns(given.rows, given.width)
             given = given._replace(rows=rows, width=width)
-        return Sample(reader, self.look(reader), given, target, reader.mean_square())
+        values = given.rows.values
+        squares = np.einsum("i,i->", values, values, dtype=np.float64) / max(len(given.codes), 1)
+        return Sample(reader, self.look(reader), given, target, float(squares))
 
     # Candidates
 

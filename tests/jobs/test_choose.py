@@ -158,6 +158,15 @@ def test_a_large_file_is_compared_on_a_part_of_its_rows(tmp_path, monkeypatch):
         rosenblatt.train(tmp_path / "ring.csv")
 
 
+@pytest.mark.parametrize("options", [{}, {"holdout": 0.1}])
+def test_products_that_a_large_file_would_pay_for_are_not_compared(monkeypatch, options):
+    monkeypatch.setattr(choose, "QUICK", choose.QUICK._replace(rows=400))
+    for trained, compared in ((1e5, True), (1e4, False)):
+        monkeypatch.setattr(choose, "QUICK", choose.QUICK._replace(trained=trained))
+        facts = told_by(rosenblatt.train(make_ring(1500), **options))
+        assert any("pairs" in each for each in facts["best"]) == compared
+
+
 def test_rows_that_are_held_out_are_not_compared():
     facts = told_by(rosenblatt.train(make_ring(800), holdout=0.5))
     assert 300 < facts["rows"] < 500

@@ -65,16 +65,22 @@ NEUTRAL = ANY_RULE.keys() - {"average_decay", "solution", "order", "multi_class"
 
 
 class Budget(NamedTuple):
-    """How much is compared: folds, rows, bytes of text or a share of them, and feature values."""
+    """How much is compared: folds, rows, bytes of text or a share of them, and feature values.
+
+    ``trained`` is the largest number of feature values of the whole file that products may make:
+    they would take far more time and memory than the default.
+    """
 
     folds: int
     rows: int
     text_bytes: int
     text_share: float
     values: float
+    trained: float
 
 
-QUICK, THOROUGH = Budget(3, 10_000, 2 << 20, 1 / 8, 1e7), Budget(5, 20_000, 1 << 26, 1.0, 5e7)
+QUICK = Budget(3, 10_000, 2 << 20, 1 / 8, 1e7, 5e7)
+THOROUGH = Budget(5, 20_000, 1 << 26, 1.0, 5e7, inf)
 
 
 class Candidate(NamedTuple):
@@ -170,13 +176,14 @@ def join_held(held: list[Held]) -> Held:
 
 
 class Sample(NamedTuple):
-    """Rows to compare candidates on, their mean squared length, and what read them."""
+    """Rows to compare candidates on, of how many, their mean squared length, and what read them."""
 
     reader: Reader
     found: DataProfile
     given: TrainingRows
     target: ClassTarget | NumberTarget
     mean_square: float
+    rows: int
 
     def plan(self, candidate: Candidate, request: Request) -> Plan:
         """Make the plan of a training with a candidate; refuse what does not go together."""
@@ -222,7 +229,8 @@ class Choice:
         self.reader, self.stated, self.budget = reader, stated, budget
         self.request, self.reporter = job.request, job.reporter
         self.plan = make_plan(self.request, self.look(reader))
-        self.part = take_part(reader, self.plan.split, budget)
+        self.part: Source | None
+        self.part, self.file_rows = take_part(reader, self.plan.split, budget) or (None, 0)
         self.samples: dict[str, Sample] = {}
         self.results: dict[str, Result] = {}
         self.tried: set[str] = set()
@@ -315,7 +323,7 @@ class Choice:
             given = given._replace(rows=rows, width=width)
         values = given.rows.values
         squares = np.einsum("i,i->", values, values, dtype=np.float64) / max(len(given.codes), 1)
-        return Sample(reader, self.look(reader), given, target, float(squares))
+        return Sample(reader, self.look(reader), given, target, float(squares), len(left_out))
 
     # Candidates
 
@@ -349,11 +357,13 @@ class Choice:
         rows = max(len(given.codes), 1)
         own = float(np.count_nonzero(given.rows.values)) / rows
         numbers = kinds.count("number")
+        whole = self.base.rows if self.part is None else self.file_rows
 
         def is_possible(bins: int = 0, pairs: bool = False) -> bool:
             size = own + numbers * (bins > 0)
             size *= (size + 1) / 2 if pairs else 1
             possible = (numbers or not bins) and not (recipe.text and pairs)
+            possible = possible and not (pairs and size * whole > self.budget.trained)
             return bool(possible and 1 < size <= min(MOST_PRODUCTS, self.budget.values / rows))
 
         if recipe.cross or recipe.rows not in ("table", "svmlight"):
@@ -528,10 +538,10 @@ def find_short(reader: Reader) -> list[str]:
     return [one.column for one in notices if kinds.get(one.column) == "category"]
 
 
-def take_part(reader: Reader, split: Split, budget: Budget) -> Source | None:
-    """Return evenly spaced rows of a large file or table; None for a source to read whole.
+def take_part(reader: Reader, split: Split, budget: Budget) -> tuple[Source, int] | None:
+    """Return evenly spaced rows of a large file or table, and how many it has.
 
-    Numbers of rows decide what is held out, so a source is read whole if some of it is.
+    None for a source to read whole: numbers of rows decide what is held out, if anything is.
     """
     source, recipe = reader.source, reader.recipe
     if split or reader.options.fold is not None or not source.size:
@@ -539,11 +549,11 @@ def take_part(reader: Reader, split: Split, budget: Budget) -> Source | None:
     texts = recipe.rows == "table" and (recipe.text or find_short(reader))
     most = max(budget.text_bytes / source.size, budget.text_share) if texts else 1.0
 
-    def pick(take: Callable[[Array], Source], count: int) -> Source | None:
+    def pick(take: Callable[[Array], Source], count: int) -> tuple[Source, int] | None:
         wanted = int(min(budget.rows, most * count))
         if count <= 1.2 * wanted:
             return None
-        return take(np.unique(np.linspace(0, count - 1, wanted).astype(np.intp)))
+        return take(np.unique(np.linspace(0, count - 1, wanted).astype(np.intp))), count
 
     if isinstance(source, TableSource):
         table = source.table

@@ -30,19 +30,6 @@ def test_a_file_appears_when_it_is_complete(tmp_path):
     assert names(tmp_path) == ["file"]
 
 
-def test_a_failure_leaves_everything_as_it_was(tmp_path):
-    with pytest.raises(KeyboardInterrupt), replace_file(tmp_path / "new"):
-        raise KeyboardInterrupt
-    assert names(tmp_path) == []
-
-
-def test_what_the_system_refuses_names_the_file_that_was_wanted(tmp_path):
-    path = tmp_path / "nowhere" / "new"
-    sentence = r"nowhere.new could not be written: no such file or directory\.$"
-    with pytest.raises(FileNotFoundError, match=sentence), replace_file(path):
-        pass
-
-
 def test_temporary_files_of_a_file_are_removed_and_no_others(tmp_path):
     left = [temporary_beside(tmp_path / name) for name in ("m", "m", "m.2", "n")]
     for path in (*left, tmp_path / "m", tmp_path / ".m.part"):
@@ -59,16 +46,6 @@ def test_a_sentence_is_not_told_twice():
         explain_errors("one", "read"),
     ):
         raise OSError(28, "No space")
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_folders_and_pipes_are_never_replaced(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    for path, kind in (tmp_path, "folder"), (tmp_path / "pipe", "device or pipe"):
-        with pytest.raises(ValueError, match=f"is a {kind}; give the name of a file"):
-            refuse_all_but_files(path)
-        with pytest.raises(ValueError, match=f"is a {kind}"), replace_file(path):
-            pass
 
 
 def test_windows_waits_until_no_one_reads_the_file(tmp_path, monkeypatch):

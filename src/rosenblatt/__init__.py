@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.3.0"
 
-_ROOMS = {
+_MODULES = {
     "estimators.evaluation": "compare cross_validate evaluate importances save_report",
     "estimators.family": " ".join(entry.estimator for entry in CLASS_RULES.values()),
     "estimators.features": "Features",
@@ -84,11 +84,11 @@ _ROOMS = {
     "reading.reader": "Reader read",
     "training.training": "Epoch",
 }
-_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
-_ROOM_OF |= {name: room for name, room in list_names().items() if "." not in name}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+_MODULE_OF |= {name: module for name, module in list_names().items() if "." not in name}
 
 if not TYPE_CHECKING:  # in the order of ruff: names in capitals first
-    __all__ = sorted([*_ROOM_OF, "__version__"], key=lambda name: (not name.isupper(), name))
+    __all__ = sorted([*_MODULE_OF, "__version__"], key=lambda name: (not name.isupper(), name))
 
 
 def __getattr__(name: str) -> Any:
@@ -97,12 +97,12 @@ def __getattr__(name: str) -> Any:
         return load_place(name)
     if name == "PassiveAggressiveClassifier":  # scikit-learn's name, which it drops in 1.10
         name = "PassiveAggressive"
-    if name not in _ROOM_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = load_place(f"{_ROOM_OF[name]}:{name}")
+    value = load_place(f"{_MODULE_OF[name]}:{name}")
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(_ROOM_OF))
+    return sorted(set(globals()) | set(_MODULE_OF))

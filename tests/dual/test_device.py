@@ -149,11 +149,6 @@ def test_without_a_gpu_one_sentence_says_what_is_needed():
         model.fit(X, y)
 
 
-def test_devices_are_named():
-    with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda' or None"):
-        KernelPerceptron(device="tpu").fit([[0.0], [1.0]], [0, 1])
-
-
 @needs_gpu
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_arrays_that_live_there_are_taken_as_they_are(dtype):

@@ -133,6 +133,7 @@ def test_verbose_shows_mistakes_and_support_and_silence_is_the_default(capsys):
         ({"intercept_step": "wide"}, "intercept_step must be a number from 0 up or"),
         ({"budget": 0}, "budget must be a whole number from 1 up or None"),
         ({"cache_size": 0}, "cache_size must be a number above 0"),
+        ({"device": "tpu"}, "device must be one of 'cpu', 'cuda' or None"),
         ({"solution": "vote", "normalize": True}, "use one of the three"),
         ({"solution": "vote", "budget": 2}, "use one of the three"),
         ({"normalize": True, "budget": 2}, "use one of the three"),

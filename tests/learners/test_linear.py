@@ -117,37 +117,32 @@ def test_an_interruption_in_the_middle_leaves_no_trace(solution, form, problem, 
     assert content(learner) == before
 
 
-def test_an_average_whose_sums_overflow_is_refused_while_learning():
-    X, y = np.ones((400, 1)), np.arange(400) // 2 % 2
-    learner = begun(y, 1, solution="average", eta0=1e307)
+ALTERNATING = np.arange(400) // 2 % 2
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "step", "given"),
+    [
+        (np.ones((400, 1)), ALTERNATING, 1.0, {"solution": "average", "eta0": 1e307}),
+        (np.zeros((400, 1)), ALTERNATING, 1.7e308, {"solution": "average"}),
+        (np.zeros((2, 1)), np.array([1, 1]), 1.7e308, {"solution": "last", "margin": 1.75e308}),
+        (np.zeros((2, 1)), np.array([1, 1]), 1.7e308, {"solution": "average", "margin": 1.75e308}),
+    ],
+    ids=["sums", "sum of the bias", "bias", "averaged bias"],
+)
+def test_what_overflows_is_refused_while_learning(X, y, step, given):
+    learner = begun([0, 1], 1, **given)
+    learner.intercept_step = step
     before = content(learner)
     with pytest.raises(ValueError, match="beyond what float64 can hold"):
         learner.learn(rows(X, y, learner.classes))
     assert content(learner) == before
-    last = begun(y, 1, solution="last", eta0=1e307)
-    last.learn(rows(X, y, last.classes))
+
+
+def test_sums_that_only_an_average_needs_do_not_overflow_without_one():
+    last = begun([0, 1], 1, solution="last", eta0=1e307)
+    last.learn(rows(np.ones((400, 1)), ALTERNATING, last.classes))
     assert np.isfinite(last.coefficients()[0]).all()
-
-
-@pytest.mark.parametrize("solution", BATCHWISE)
-def test_a_bias_that_overflows_is_refused_while_learning(solution):
-    X, y = np.zeros((2, 1)), np.array([1, 1])
-    learner = begun([0, 1], 1, solution=solution, margin=1.75e308)
-    learner.intercept_step = 1.7e308
-    before = content(learner)
-    with pytest.raises(ValueError, match="beyond what float64 can hold"):
-        learner.learn(rows(X, y, learner.classes))
-    assert content(learner) == before
-
-
-def test_an_average_bias_whose_sum_overflows_is_refused_while_learning():
-    X, y = np.zeros((400, 1)), np.arange(400) // 2 % 2
-    learner = begun(y, 1, solution="average")
-    learner.intercept_step = 1.7e308
-    before = content(learner)
-    with pytest.raises(ValueError, match="beyond what float64 can hold"):
-        learner.learn(rows(X, y, learner.classes))
-    assert content(learner) == before
 
 
 # Beginning, scoring, keeping

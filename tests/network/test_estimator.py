@@ -38,13 +38,7 @@ def test_parity_is_solved(growth, n, unit):
     network = PerceptronNetwork(growth, unit=unit, max_units=300, random_state=0).fit(X, y)
     assert network.stop_reason_ == "separated"
     assert network.score(X, y) == 1
-
-
-@pytest.mark.parametrize("growth", ["upstart", "tower", "pyramid"])
-def test_two_units_are_enough_for_xor(growth):
-    network = PerceptronNetwork(growth, random_state=0).fit(*XOR)
-    assert network.n_units_ == 2
-    assert network.score(*XOR) == 1
+    assert network.n_units_ == 2 or n > 2 or growth == "tiling"
 
 
 @pytest.mark.parametrize("growth", GROWTHS)

@@ -224,7 +224,7 @@ class DualTask:
         return np.sort(unknown[np.argpartition(excess, count - 1)[:count]])
 
     def record(self, block: Block, updates: Array) -> None:
-        """Say of updates whose they are, and add their rows to the support."""
+        """Set the place, time and step of the bias of updates; add new rows to the support."""
         rows = block.numbers[updates["position"]]
         fresh = rows[self.place[rows] < 0]
         fresh = fresh[np.diff(fresh, prepend=-1) != 0]

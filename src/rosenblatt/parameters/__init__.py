@@ -1,6 +1,6 @@
 """Parameters: tables of ranges and defaults, update rules, conflicts, and errors.
 
-Standard library only: the shell imports this room to print its help.
+Standard library only: the shell imports this package to print its help.
 """
 
 from .conflicts import *  # noqa: F403

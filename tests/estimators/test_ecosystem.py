@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sklearn.linear_model
 from scipy.sparse import csr_array
@@ -187,3 +188,19 @@ def test_weights_of_rules_that_keep_more_cannot_be_set():
         model.coef_ = model.coef_
     with pytest.raises(ValueError, match="shape"):
         clone(OURS).fit(X, Y).coef_ = np.zeros((1, 3))
+
+
+def test_truth_values_in_an_array_of_objects_are_scored():
+    truth = Y.astype(bool).astype(object)
+    model = clone(OURS).fit(X, truth)
+    assert model.score(X, truth) == model.score(X, Y.astype(bool))
+
+
+def test_categories_in_an_order_are_ranks():
+    words = np.array(["low", "mid", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    order = ["low", "mid", "high"]
+    for labels in (
+        pd.Series(pd.Categorical(words, order, ordered=True)),
+        pl.Series(words, dtype=pl.Enum(order)),
+    ):
+        assert rosenblatt.PRank(random_state=0).fit(X, labels).classes_.tolist() == order

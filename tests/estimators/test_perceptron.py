@@ -432,7 +432,7 @@ def test_a_step_too_small_for_the_type_is_refused():
 )
 def test_what_needs_all_the_data_cannot_learn_in_batches(parameters):
     (name,) = parameters
-    with pytest.raises(ValueError, match=f"^{name}=.* needs all the data.*; use "):
+    with pytest.raises(ValueError, match=f"^Perceptron: {name}=.* needs all the data.*; use "):
         Perceptron(**parameters).partial_fit(X, Y, classes=[0, 1])
 
 

@@ -13,13 +13,21 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, csr_matrix
+from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 import rosenblatt
 
-from ..data.labels import check_classes, count_classes, encode, make_labels, number_labels
+from ..data.labels import (
+    check_classes,
+    count_classes,
+    encode,
+    find_codes,
+    make_labels,
+    number_labels,
+)
 from ..data.rows import Array, check_structure, refuse_not_finite
 from ..data.weights import balance_running, class_weights, row_weights
 from ..parameters import CONFLICTS, Conflict, Parameter, ParameterError, check_parameters
@@ -319,6 +327,28 @@ class RowClassifier(OnlineClassifier[L], RowEstimator[L]):
         scores = self.decision_function(X)
         chosen = self._current().choose(scores)
         return chosen.astype(np.intp) if chosen.ndim == 2 else np.asarray(self.classes_[chosen])
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of the rows whose class is predicted, or whose whole set of labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Their labels; one that the model does not know counts as an error.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; None weighs all alike.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        codes, found = np.asarray(y), self.predict(X)
+        if found.ndim == 1:
+            codes, found = (find_codes(labels.ravel(), self.classes_) for labels in (codes, found))
+        return float(accuracy_score(codes, found, sample_weight=sample_weight))
 
     def decision_function(self, X: Any) -> Array:
         """Score each row.

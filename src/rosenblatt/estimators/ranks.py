@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 
-from ..data.labels import check_classes, find_codes
+from ..data.labels import check_classes
 from ..data.rows import Array
 from ..data.targets import encode_ranks, score_ranks
 from .base import RowClassifier, RowEstimator
@@ -112,27 +111,6 @@ default="rank-error"
         """
         return super().decision_function(X)
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return the share of the rows whose rank is predicted.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            Their ranks; a label that is not a rank counts as an error.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; None weighs all alike.
-
-        Returns
-        -------
-        float
-            From 0 to 1.
-        """
-        both = np.asarray(y), self.predict(X)
-        codes, found = (find_codes(labels, self.classes_) for labels in both)
-        return float(accuracy_score(codes, found, sample_weight=sample_weight))
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # on classes without an order
@@ -142,8 +120,9 @@ default="rank-error"
         return score_ranks(X @ self.coef_[0], self.intercept_)
 
     def _check_labels(self, labels: Any, n_rows: int) -> Array:
-        kind: Any = getattr(labels, "dtype", None)  # an ordered pandas.Categorical has ranks
-        self._order = kind.categories.tolist() if getattr(kind, "ordered", False) else None
+        kind: Any = getattr(labels, "dtype", None)  # pandas' ordered categories, polars' Enum
+        in_order = getattr(kind, "ordered", type(kind).__name__ == "Enum")
+        self._order = list(kind.categories) if in_order else None
         ranked = self._ranks() is not None  # half a star may be a rank
         return (RowEstimator if ranked else RowClassifier)._check_labels(self, labels, n_rows)
 

@@ -370,11 +370,7 @@ class TableParser(Parser):
             return
         for some, part in self.make_rows(decoded):
             whole = Batch(part, decoded.labels, None, self.width, taken, lines, decoded.ids)
-            batch = with_rows(whole, part, some)
-            if isinstance(batch.labels, np.ndarray):
-                yield from self.leave_out_unlabelled(batch)
-            else:
-                yield batch
+            yield from self.leave_out_unlabelled(with_rows(whole, part, some))
 
     def number_matrix(self, decoded: DecodedColumns) -> np.ndarray:
         """Return the numbers and dates of decoded columns row by row; missing ones are NaN."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -120,37 +120,11 @@ class TypedParser(TableParser):
         held = ((find_list(names[place]), names[place]) for place in places)
         return list(dict.fromkeys(one if one in lengths else name for one, name in held))
 
-    def decode_lists(self, table: Any) -> DecodedColumns:
+    def decode(self, data: Any) -> DecodedColumns:
         """Decode a table of the wanted columns; some of them may hold lists."""
         wanted = [self.profile.columns.names[place] for place in self.wanted]
-        table = expand_lists(table, self.profile.lengths).select(wanted)
+        table = expand_lists(data, self.profile.lengths).select(wanted)
         return self.decode_columns([each.combine_chunks() for each in table.columns], len(table))
-
-
-class TableDataset(NamedTuple):
-    """A table with the methods of Arrow's datasets, which would import pandas for nothing."""
-
-    table: Any
-
-    @property
-    def schema(self) -> Any:
-        """The columns and their types."""
-        return self.table.schema
-
-    def head(self, count: int, columns: list[str], use_threads: bool) -> Any:
-        """Return some columns of the first rows."""
-        return self.table.select(columns).slice(0, count)
-
-    def get_fragments(self) -> list[Self]:
-        """Return its only part."""
-        return [self]
-
-    def to_batches(
-        self, batch_size: int, columns: list[str] | None = None, **others: Any
-    ) -> Iterator[Any]:
-        """Iterate over batches of rows; there is nothing to read ahead."""
-        table = self.table if columns is None else self.table.select(columns)
-        return iter(table.to_batches(batch_size))
 
 
 def open_table(table: Any) -> "Opened":
@@ -161,20 +135,36 @@ def open_table(table: Any) -> "Opened":
     if pieces > 1 and pieces * FEW_ROWS > len(table):
         with suppress(pyarrow.ArrowException):  # of types that it cannot join
             table = table.combine_chunks()
-    return Opened(TableDataset(table), len(table))
+    return Opened(table, len(table))
 
 
 class Opened(NamedTuple):
-    """Rows of columns that are open: a dataset or a table, and how many rows it has."""
+    """Rows of columns that are open: a table, or Arrow's dataset of files; and how many there are.
 
-    dataset: Any
+    A table is no dataset, which would import pandas for nothing.
+    """
+
+    data: Any
     rows: int
     copy: TemporaryFile | None = None  # a file that Arrow can read, of one that it cannot
     whole: bool = False  # whether all columns are read: Arrow crashes on some of a damaged file
 
-    def choose(self, columns: list[str]) -> list[str] | None:
-        """Return the columns to read if some are wanted; None stands for all."""
-        return None if self.whole else columns
+    def head(self, columns: list[str]) -> Any:
+        """Return some columns of the first rows."""
+        wanted = {"columns": None if self.whole else columns, "use_threads": False}
+        is_dataset = hasattr(self.data, "head")
+        first = self.data.head(FIRST_ROWS, **wanted) if is_dataset else self.data[:FIRST_ROWS]
+        first.validate(full=True)
+        return first.select(columns)
+
+    def scan(self, columns: list[str]) -> Iterator[Any]:
+        """Iterate over batches of some columns; file by file, so that damage has a place."""
+        if not hasattr(self.data, "get_fragments"):
+            yield from self.data.select(columns).to_batches(BATCH_ROWS)
+            return
+        how = {"columns": None if self.whole else columns, "batch_size": BATCH_ROWS}
+        for fragment in self.data.get_fragments():
+            yield from fragment.to_batches(schema=self.data.schema, batch_readahead=2, **how)
 
 
 def open_files(source: Source, format: str) -> Opened:  # noqa: A002
@@ -230,17 +220,7 @@ class ColumnarParser(TypedParser):
         """Read all rows from the beginning, as tables."""
         import pyarrow
 
-        dataset = self.opened.dataset
-        scanned = (
-            batch
-            for fragment in dataset.get_fragments()  # one by one, so that damage has a place
-            for batch in fragment.to_batches(
-                schema=dataset.schema,
-                columns=self.opened.choose(self.list_columns(self.wanted)),
-                batch_size=BATCH_ROWS,
-                batch_readahead=2,
-            )
-        )
+        scanned = self.opened.scan(self.list_columns(self.wanted))
         number = rows = 0
         for batch in check_batches(scanned, self.source.name):
             table = pyarrow.Table.from_batches([batch])
@@ -259,10 +239,6 @@ class ColumnarParser(TypedParser):
     def row_edges(self, data: Any) -> np.ndarray:
         """Return the number of each row, and how many there are."""
         return np.arange(len(data) + 1)
-
-    def decode(self, data: Any) -> DecodedColumns:
-        """Decode the columns of a table."""
-        return self.decode_lists(data)
 
 
 @dataclass(frozen=True)
@@ -298,15 +274,8 @@ def profile_columnar(
         opened = open_files(source, format)
     known = {name for name, _ in recipe.columns or ()}
     stated = stated_columns(recipe, options)
-    schema, index = divide_index(opened.dataset.schema, known | stated)
-
-    def read_first_rows() -> Any:
-        wanted = opened.choose(schema.names)
-        first = opened.dataset.head(FIRST_ROWS, columns=wanted, use_threads=False)
-        first.validate(full=True)
-        return first.select(schema.names)
-
-    typed = profile_typed(source, recipe, options, schema, read_first_rows)
+    schema, index = divide_index(opened.data.schema, known | stated)
+    typed = profile_typed(source, recipe, options, schema, lambda: opened.head(schema.names))
     return ColumnarProfile(*typed, index, opened)
 
 

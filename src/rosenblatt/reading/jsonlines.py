@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,7 @@ from .recipe import FeatureRecipe, ReaderOptions
 from .sources import LONGEST_ROW, Source
 from .values import NOT_UTF8, clean
 
+LONG = 19  # digits: an integer may be too large for Arrow
 MOST_BRACKETS = 500  # of a line that Arrow reads
 NO_OBJECT = re.compile(rb"\n[ \t\r]*[^{ \t\r\n]")
 TWO_VALUES = re.compile(rb'\}[ \t\r]*(?:\{[ \t\r]*["}]|null)')  # Arrow makes two rows of them
@@ -32,13 +33,13 @@ class JsonLinesParser(TypedParser):
         schema = pyarrow.schema([(name, self.profile.types[name]) for name in names])
         text = bytes(data)
         if not text.strip():
-            return self.decode_lists(schema.empty_table())
+            return super().decode(schema.empty_table())
         try:
-            return self.decode_lists(read_table(text, schema, "ignore").select(names))
+            return super().decode(read_table(text, schema).select(names))
         except pyarrow.ArrowInvalid:
             rows = [parse_line(line) for line in text.split(b"\n") if line.strip()]
         columns = {name: self.column([row.get(name) for row in rows], name) for name in names}
-        return self.decode_lists(pyarrow.table(columns))
+        return super().decode(pyarrow.table(columns))
 
     def column(self, values: list[Any], name: str) -> Any:
         """Convert values to an Arrow array of the type of their column, or of strings."""
@@ -73,12 +74,12 @@ def profile_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) 
         if name not in first.column_names and find_list(name) not in first.column_names:
             first = first.append_column(name, pyarrow.nulls(len(first)))
     words = {*options.category, *(name for name in known if known[name] != "number")}
-    whole, none = pyarrow.types.is_integer, pyarrow.types.is_null
+    is_whole, is_null = pyarrow.types.is_integer, pyarrow.types.is_null
     types = {
         field.name: to_arrow_type(None)
         if field.name in words
         else pyarrow.float64()
-        if whole(field.type) or none(field.type)
+        if is_whole(field.type) or is_null(field.type)
         else field.type
         for field in first.schema
     }
@@ -94,8 +95,8 @@ def first_lines(source: Source) -> bytes:
     return (head[: head.rfind(b"\n") + 1] or head).removeprefix(BOM)
 
 
-def read_table(text: bytes, schema: Any = None, others: str = "infer") -> Any:
-    """Read JSON lines as an Arrow table; columns outside of a schema are inferred or ignored.
+def read_table(text: bytes, schema: Any) -> Any:
+    """Read JSON lines as an Arrow table of the columns of a schema.
 
     What Arrow would crash on, or take though it is not UTF-8, raises ``ArrowInvalid``.
     """
@@ -107,7 +108,7 @@ def read_table(text: bytes, schema: Any = None, others: str = "infer") -> Any:
     return arrow.read_json(
         pyarrow.BufferReader(text),
         arrow.ReadOptions(use_threads=False, block_size=len(text) + 1),
-        arrow.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
+        arrow.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
     )
 
 
@@ -132,20 +133,11 @@ def count_brackets(text: bytes) -> int:
 def infer_table(text: bytes, name: str) -> Any:
     """Read the first lines as a table; columns of mixed types, and times, are strings."""
     import pyarrow
-    from pyarrow import types
 
-    try:
-        table = read_table(text)
-        times = [field.name for field in table.schema if types.is_temporal(field.type)]
-        if not times:
-            return table
-        words = pyarrow.schema([(each, to_arrow_type(None)) for each in times])
-        return read_table(text, words).select(table.column_names)
-    except pyarrow.ArrowInvalid:
-        rows = []
-        for line in filter(bytes.strip, text.split(b"\n")):
-            with suppress(InputError):
-                rows.append(parse_line(line))
+    rows = []
+    for line in filter(bytes.strip, text.split(b"\n")):
+        with suppress(InputError):
+            rows.append(parse_line(line, lambda n: int(n) if len(n) < LONG else float(n)))
     if not rows:
         what = 'the first lines are not JSON objects, such as {"age": 39}'
         try:
@@ -164,10 +156,10 @@ def infer_table(text: bytes, name: str) -> Any:
     return pyarrow.table(columns)
 
 
-def parse_line(line: bytes) -> dict[str, Any]:
+def parse_line(line: bytes, parse_int: Callable[[str], float] = int) -> dict[str, Any]:
     """Parse one line as a JSON object."""
     try:
-        found = json.loads(line.decode())
+        found = json.loads(line.decode(), parse_int=parse_int)
         if b"\\u" in line:
             json.dumps(found, ensure_ascii=False).encode()
     except UnicodeDecodeError as error:

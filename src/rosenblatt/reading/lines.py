@@ -92,10 +92,8 @@ class LineParser(Parser):
             for some, rows in self.make_rows(cursor, out):
                 whole = Batch(rows, *known, self.width, piece.taken, cursor.lines)
                 batch = with_rows(whole, rows, some)
-                if self.options.label_needed and isinstance(batch.labels, np.ndarray):
-                    yield from self.leave_out_unlabelled(batch)
-                else:
-                    yield batch
+                needed = self.options.label_needed
+                yield from self.leave_out_unlabelled(batch) if needed else (batch,)
         self.lines = cursor.lines
 
     def parse_good(

@@ -186,8 +186,8 @@ class Parser:
 
     def leave_out_unlabelled(self, batch: Batch) -> Iterator[Batch]:
         """Yield a batch without the rows whose labels are missing: None or NaN."""
-        labels, kind = batch.labels, batch.labels.dtype.kind
-        if kind not in "fO":
+        labels = batch.labels
+        if not isinstance(labels, np.ndarray) or (kind := labels.dtype.kind) not in "fO":
             yield batch
             return
         known = labels != np.array(None) if kind == "O" else ~np.isnan(labels)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..kernels.lines import MISSING
 from ..parameters import InputError
-from .columnar import BATCH_ROWS, ColumnarParser, TypedParser
+from .columnar import ColumnarParser, TypedParser
 from .delimited import DelimitedParser
 from .reader import Reader
 from .sources import file_error
@@ -45,7 +45,7 @@ def read_records(reader: Reader, typed: bool = False) -> Iterator[Record]:
         what = "can be read only once, and its rows are needed again; write it to a file first"
         raise file_error("read-once", source.name, what)
     if isinstance(reader.parser, ColumnarParser):
-        for batch in reader.parser.opened.dataset.to_batches(batch_size=BATCH_ROWS):
+        for batch in reader.parser.opened.scan(names):
             yield from batch.to_pylist()
         return
     for place in range(len(source.names)):

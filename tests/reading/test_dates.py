@@ -176,7 +176,7 @@ def test_dates_as_labels_and_as_categories_are_words(write):
     words = ["2019-12-30", "2020-02-05"] * 20
     for name, data in ("t.csv", frame.to_csv(index=False)), ("t.parquet", frame):
         assert whole(read(write(name, data)))[0] == words
-    frame["y"] = 1
+    frame["y"] = [0, 1, 1, 0] * 10
     for name, data in ("t.csv", frame.to_csv(index=False)), ("t.parquet", frame):
         reader = read(write(name, data), category="when")
         assert [row[-1] for row in whole(reader)[2]] == [

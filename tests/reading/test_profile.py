@@ -217,6 +217,8 @@ def test_a_stray_word_in_numbers_is_a_broken_row():
     reader = read(io.BytesIO(text.encode()), format="csv", category="v")
     assert reader.columns == [("v", "category")]
     assert not reader.notices
+    truth = read(io.BytesIO(text.replace("ab c", "True").encode()), format="csv")
+    assert (whole(truth)[2][-1], truth.notices) == ([1], [])
 
 
 @pytest.mark.parametrize("words", ["abc", "12 34", "1-2"])

@@ -270,7 +270,7 @@ class TableParser(Parser):
             known = truth_to_digits(column, self.recipe.spelling(name))
             numbers = to_numbers(known.cast(to_arrow_type(self.read_dtype), safe=False))
         except (ValueError, NotImplementedError):
-            word = str(column[0])  # of one row, once the broken one is found
+            word = str(column[0]).strip()  # of one row, once the broken one is found
             raise self.word_error("number", name, word) from None
         if too_large(numbers, self.options.dtype).any():
             raise line_error(VALUE_TOO_LARGE, name)

@@ -10,7 +10,7 @@ from ..kernels import cells
 from ..kernels.addresses import MARKS
 from ..kernels.lines import NUL
 from ..parameters import InputError
-from .arrow import DecodedColumns, TableParser, to_arrow_type
+from .arrow import DecodedColumns, TableParser
 from .formats import find_delimiter
 from .kinds import are_numbers, detect_cells
 from .lines import line_error
@@ -30,8 +30,7 @@ from .profile import (
 )
 from .recipe import ColumnKind, ColumnNames, FeatureRecipe, ReaderOptions, Resolved, make_recipe
 from .sources import BLANKS, ByteStream, Source, count_byte, file_error, last_newline
-from .spellings import is_number
-from .values import NOT_UTF8, trim_cells
+from .values import NOT_UTF8
 
 LEAST_BYTES = 1 << 16  # for which a kernel is loaded, or compiled; Arrow is there already
 
@@ -43,18 +42,12 @@ class DelimitedParser(TableParser):
         """Find the places of columns, and how the cells of each are read."""
         super().prepare()
         recipe, profile = self.recipe, self.profile
-        number_type, word = to_arrow_type(self.read_dtype), to_arrow_type(None)
-        found = [profile.kinds[place].kind for place in self.wanted]
-        self.types = [
-            number_type if kind == spelled == "number" and name not in recipe.spellings else word
-            for (name, kind), spelled in zip(self.columns, found, strict=False)
-        ]
-        self.types += [word] * (len(self.wanted) - len(self.types))
         self.cell_places = np.full(len(profile.columns), cells.SKIPPED)
         self.n_words = 0
-        for number, place in enumerate(self.wanted):
-            if self.types[number] == number_type:
-                self.cell_places[place] = self.places[self.columns[number][0]]
+        columns = [*self.columns, *[("", "")] * len(self.further)]
+        for (name, kind), place in zip(columns, self.wanted, strict=True):
+            if kind == profile.kinds[place].kind == "number" and name not in recipe.spellings:
+                self.cell_places[place] = self.places[name]
             elif self.cell_places[place] == cells.SKIPPED:  # a column may be wanted twice
                 self.cell_places[place] = len(self.places) + self.n_words
                 self.n_words += 1
@@ -67,7 +60,19 @@ class DelimitedParser(TableParser):
     def find_rows(self, stream: ByteStream, place: int) -> int:
         """Count the bytes before the first row of a file; all files have the same header."""
         profile: TextProfile = self.profile
-        return profile.skip if place == 0 else profile.find_rows(stream)
+        if place == 0:
+            return profile.skip
+        begin, head, ends = read_sample(stream, profile.delimiter)
+        if not profile.header:
+            return begin
+        if not head.strip():
+            raise file_error("empty", stream.name, "is empty; leave it out, or write its header")
+        text, own = head[begin : ends[0]].decode(errors="replace"), profile.columns
+        names = [cell.strip() for cell in split_cells(text, profile.delimiter)]
+        if names != own.names:
+            what = f"has other columns than {own.source}: {list_words(names)} instead of "
+            raise file_error("other-columns", stream.name, what + list_words(own.names))
+        return ends[0]
 
     @property
     def piece_bytes(self) -> int:
@@ -125,11 +130,7 @@ class DelimitedParser(TableParser):
             raise InputError("a quotation mark is never closed", code="quotation", column=place)
         width = len(self.profile.columns)
         table = parse_cells(data, self.profile.delimiter, width, self.wanted)
-        columns = [
-            found if kind == to_arrow_type(None) else trim_cells(found).cast(kind)
-            for found, kind in zip(table.itercolumns(), self.types, strict=True)
-        ]
-        return self.decode_columns([each.combine_chunks() for each in columns], len(table))
+        return self.decode_columns([each.combine_chunks() for each in table.columns], len(table))
 
     def explain(self, row: np.ndarray) -> InputError:
         """Say in which column a row is broken, and why."""
@@ -147,10 +148,6 @@ class DelimitedParser(TableParser):
         if len(cells) != len(names):
             sentence = f"the row has {count(len(cells), 'cell')} instead of {len(names)}"
             return InputError(sentence, code="cell-count", column=len(row))
-        for number, kind in zip(self.wanted, self.types, strict=True):
-            cell = cells[number].strip()
-            if kind != to_arrow_type(None) and not is_number(cell):
-                return self.word_error("number", names[number], cell)
         return found
 
 
@@ -206,21 +203,6 @@ class TextProfile(TableProfile):
     def delimiter(self) -> str:
         """The letter between cells; blanks are read as tabs."""
         return "\t" if self.divided_by == BLANKS else self.divided_by
-
-    def find_rows(self, stream: ByteStream) -> int:
-        """Count the bytes before the first row of another file, whose header must be the same."""
-        begin, head, ends = read_sample(stream, self.delimiter)
-        if not self.header:
-            return begin
-        if not head.strip():
-            raise file_error("empty", stream.name, "is empty; leave it out, or write its header")
-        text = head[begin : ends[0]].decode(errors="replace")
-        names = [cell.strip() for cell in split_cells(text, self.delimiter)]
-        if names != self.columns.names:
-            listed = f"{list_words(names)} instead of {list_words(self.columns.names)}"
-            what = f"has other columns than {self.columns.source}: {listed}"
-            raise file_error("other-columns", stream.name, what)
-        return int(ends[0])
 
 
 def profile_text(

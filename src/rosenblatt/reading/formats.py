@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from ..parameters import ParameterError
@@ -136,10 +136,19 @@ def find_delimiter(head: bytes, usual: str) -> str | None:
     return BLANKS if numbers and have_equal_widths(rows) else None
 
 
+def divide_rows(text: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    """Divide the rows of a text into cells, however long they are."""
+    usual = csv.field_size_limit(2**31 - 1)
+    try:
+        yield from csv.reader(text, delimiter=delimiter)
+    finally:
+        csv.field_size_limit(usual)
+
+
 def split_rows(text: str, delimiter: str) -> list[list[str]]:
     """Divide the first rows of a text into cells; return none if they cannot be divided."""
     try:
-        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        rows = divide_rows(io.StringIO(text, newline=""), delimiter)
         return list(islice(filter(None, rows), LINES_LOOKED_AT))
     except csv.Error:
         return []

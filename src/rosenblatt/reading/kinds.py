@@ -63,8 +63,6 @@ def detect_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
     A few words among many numbers are slips, and more make a category. ``tolerated`` broken rows
     allow as many slips, if numbers outnumber them.
     """
-    from pyarrow import compute
-
     if are_numbers(column):
         return ColumnKind("number")
     cells = drop_missing(column)
@@ -73,16 +71,24 @@ def detect_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
     spelled = detect_spelled(name, cells)
     if spelled is not None:
         return spelled
-    words = cells.filter(compute.invert(compute.match_substring_regex(cells, rf"^{NUMBER}$")))
+    words = drop_matches(cells, rf"^{NUMBER}$")
     n_words, n_numbers = len(words), len(cells) - len(words)
     if n_numbers <= n_words:
         return detect_words(name, cells)
-    listed = list_words(words.unique().to_pylist())
     slips = max(1, STRAY * len(cells)) if n_numbers >= ENOUGH else 0
     if n_words <= max(slips, tolerated):
-        said = make_notice("words-slips", name=name, words=listed, cells=len(cells))
-        return ColumnKind("number", said)
+        odd = list_words(drop_matches(words, TRUTH).unique().to_pylist())  # true counts as 1
+        slip = make_notice("words-slips", name=name, words=odd, cells=len(cells)) if odd else None
+        return ColumnKind("number", slip)
+    listed = list_words(words.unique().to_pylist())
     return ColumnKind("category", make_notice("words-category", name=name, words=listed))
+
+
+def drop_matches(cells: Any, pattern: str) -> Any:
+    """Return the strings of a column that a regular expression does not fit."""
+    from pyarrow import compute
+
+    return cells.filter(compute.invert(compute.match_substring_regex(cells, pattern)))
 
 
 def detect_column(name: str, column: Any) -> ColumnKind:
@@ -150,7 +156,7 @@ def find_invalid_dates(cells: Any) -> list[str]:
     from pyarrow import compute
 
     looks = compute.match_substring_regex(cells, LOOKS)
-    slips: list[str] = cells.filter(compute.invert(looks)).unique().to_pylist()
+    slips: list[str] = drop_matches(cells, LOOKS).unique().to_pylist()
     few = 0 < len(slips) <= max(1, STRAY * len(cells)) and len(cells) >= ENOUGH
     if few and detect_date_form(cells.filter(looks)) is not None:
         return slips

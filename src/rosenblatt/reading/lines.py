@@ -1,7 +1,7 @@
 """Parse svmlight and Vowpal Wabbit text: one row per line."""
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -76,15 +76,17 @@ class LineParser(Parser):
         data, cursor = piece.data, lines.Cursor()
         while cursor.at < len(data):
             out = self.allocate_buffers(len(data) - cursor.at)
-            before = cursor
-            cursor = yield from self.parse_good(data, cursor, out)
+            before, broken = cursor, list[Broken]()
+            cursor = self.parse_good(data, cursor, out, broken)
+            yield from broken
             starts = out.label_starts[: cursor.rows + 1]
             numbers = out.labels[: starts[-1] if len(starts) else cursor.rows]
             labels = LabelSets(numbers, starts) if len(starts) else numbers
             long = self.find_long_labels(numbers)
             if self.labelled and long.any():
                 shorter = out._replace(labels=out.labels[: long.argmax()])
-                yield self.long_label(data, before, shorter)
+                cursor = self.parse_good(data, before, shorter, broken)  # up to its row
+                yield Broken(cursor.lines + 1, self.long_label_error(1), True)
                 return
             if cursor.ignored:
                 self.add_notice(self.ignored)
@@ -97,22 +99,15 @@ class LineParser(Parser):
         self.lines = cursor.lines
 
     def parse_good(
-        self, data: np.ndarray, cursor: lines.Cursor, out: LineBuffers
-    ) -> Generator[Broken, None, lines.Cursor]:
-        """Parse from the cursor until the arrays are full, and yield broken lines."""
+        self, data: np.ndarray, cursor: lines.Cursor, out: LineBuffers, broken: list[Broken]
+    ) -> lines.Cursor:
+        """Parse from the cursor until the arrays are full, and collect broken lines."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > lines.FULL:
             error = self.explain(data, cursor)
-            yield Broken(cursor.lines + 1, error, isinstance(error, RestartError))
+            broken.append(Broken(cursor.lines + 1, error, isinstance(error, RestartError)))
             cursor = self.parse(data, after_line(data, cursor), out)
         return cursor
-
-    def long_label(self, data: np.ndarray, cursor: lines.Cursor, out: LineBuffers) -> Broken:
-        """Return the error of a label too large to be exact; the arrays end before its row."""
-        cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
-        while cursor.error > lines.FULL:
-            cursor = self.parse(data, after_line(data, cursor), out)
-        return Broken(cursor.lines + 1, self.long_label_error(1), True)
 
     def explain(self, data: np.ndarray, cursor: lines.Cursor) -> InputError:
         """Say where the line at the cursor is broken, and why."""

@@ -15,6 +15,7 @@ from ..kernels import lines
 from ..kernels.addresses import MARKS, NEWLINE
 from ..parameters import InputError
 from .arrow import to_arrow_type, to_words
+from .formats import divide_rows
 from .label import FIRST_ROWS, LABEL_NAMES, find_usual_labels, with_label
 from .notices import make_notice
 from .parser import BOM, SAMPLE, Profile
@@ -121,13 +122,10 @@ def row_ends(data: Any, delimiter: str, last: bool = False) -> tuple[np.ndarray,
 
 def split_cells(row: str, delimiter: str) -> list[str]:
     """Split one row into cells."""
-    usual = csv.field_size_limit(2**31 - 1)
     try:
-        return next(csv.reader([row], delimiter=delimiter), [])
+        return next(divide_rows([row], delimiter), [])
     except csv.Error as error:
         raise InputError(f"A row cannot be divided into cells: {error}.", code="cells") from error
-    finally:
-        csv.field_size_limit(usual)
 
 
 def keep_zeros(found: ColumnKind, name: str, column: Any) -> ColumnKind:

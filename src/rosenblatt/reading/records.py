@@ -1,11 +1,8 @@
 """Records: the rows of a table as its file writes them, to copy them beside predictions."""
 
-import csv
 import io
 import json
-import sys
 from collections.abc import Iterator
-from contextlib import closing
 from itertools import compress
 from typing import Any
 
@@ -13,6 +10,7 @@ from ..kernels.lines import MISSING
 from ..parameters import InputError
 from .columnar import ColumnarParser, TypedParser
 from .delimited import DelimitedParser
+from .formats import divide_rows
 from .reader import Reader
 from .sources import file_error
 
@@ -44,26 +42,22 @@ def read_records(reader: Reader, typed: bool = False) -> Iterator[Record]:
     if not reader.rereadable:
         what = "can be read only once, and its rows are needed again; write it to a file first"
         raise file_error("read-once", source.name, what)
-    if isinstance(reader.parser, ColumnarParser):
-        for batch in reader.parser.opened.scan(names):
+    parser, numbers = reader.parser, set[str]()
+    if isinstance(parser, ColumnarParser):
+        for batch in parser.opened.scan(names):
             yield from batch.to_pylist()
         return
-    for place in range(len(source.names)):
-        with source.open(place) as stream:
-            stream.skip(reader.parser.find_rows(stream, place))
-            with closing(
-                io.TextIOWrapper(io.BufferedReader(stream), "utf-8", "replace", "")
-            ) as text:
-                if isinstance(reader.parser, DelimitedParser):
-                    profile = reader.parser.profile
-                    plain = [one.kind == "number" and not one.spelling for one in profile.kinds]
-                    numbers = set(compress(names, plain)) if typed else set[str]()
-                    for record in read_cells(text, profile.delimiter, names):
-                        yield record | {
-                            name: to_value(record[name]) for name in numbers & record.keys()
-                        }
-                else:
-                    yield from (json.loads(line) for line in text if line.strip())
+    if typed and isinstance(parser, DelimitedParser):
+        plain = [one.kind == "number" and not one.spelling for one in parser.profile.kinds]
+        numbers = set(compress(names, plain))
+    for piece in parser.cut(1):
+        text = bytes(piece.data).decode(errors="replace")
+        if isinstance(parser, DelimitedParser):
+            rows = divide_rows(io.StringIO(text, newline=""), parser.profile.delimiter)
+            for cells in (zip(names, row, strict=False) for row in rows if row):
+                yield {name: to_value(x) if name in numbers else x for name, x in cells}
+        else:
+            yield from (json.loads(line) for line in text.split("\n") if line.strip())
 
 
 def to_value(cell: str) -> int | float | str | None:
@@ -79,14 +73,3 @@ def to_value(cell: str) -> int | float | str | None:
         return int(text) if text.lstrip("+-").isdecimal() else float(text)
     except ValueError:
         return cell
-
-
-def read_cells(text: Any, delimiter: str, names: list[str]) -> Iterator[Record]:
-    """Yield the rows of an open CSV or TSV file."""
-    before = csv.field_size_limit(sys.maxsize)  # texts are longer than the usual limit
-    try:
-        for row in csv.reader(text, delimiter=delimiter):
-            if row:
-                yield dict(zip(names, row, strict=False))
-    finally:
-        csv.field_size_limit(before)

@@ -173,7 +173,10 @@ def test_odd_tables_are_refused_in_a_sentence(rows, sentence):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"ngrams": 2}, "ngrams must be two whole numbers from 1 up, the least first; got 2"),
+        (
+            {"ngrams": 2},
+            "ngrams must be two whole numbers from 1 up, the least first or None; got 2",
+        ),
         ({"ngrams": (2, 1)}, "ngrams must be two whole numbers"),
         ({"ngrams": "12"}, "ngrams must be two whole numbers"),
         ({"bits": "a"}, "bits must be 1 to 31 or None; got 'a'"),

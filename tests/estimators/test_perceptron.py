@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import type_of_target
 
 from rosenblatt import Perceptron, load, progressive, steps
-from rosenblatt.training.solutions import SOLUTIONS
+from rosenblatt.training.linear_state import SOLUTIONS
 
 from ..conftest import FORMS, LAYOUTS, ORDERS, blobs, csr, examples, form_parameters
 

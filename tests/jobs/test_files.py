@@ -24,6 +24,7 @@ from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.shell.report import Quiet
 from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.training.linear_state import SOLUTIONS
 from rosenblatt.training.plan import (
     IN_MEMORY_ROWS,
     DataProfile,
@@ -32,7 +33,6 @@ from rosenblatt.training.plan import (
     usual_bias_step,
 )
 from rosenblatt.training.report import Listener
-from rosenblatt.training.solutions import SOLUTIONS
 
 FORMATS = ["svm", "csv", "vw"]
 BATCHES = [1, 700, 1 << 20]

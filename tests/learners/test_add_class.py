@@ -9,8 +9,8 @@ from rosenblatt.kernels.targets import SeveralClasses
 from rosenblatt.learners import add_class
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import CLASS_RULES, RULE_TABLE, defaults
+from rosenblatt.training.linear_state import new_state
 from rosenblatt.training.rules import RULES
-from rosenblatt.training.solutions import new_state
 from rosenblatt.training.training import LinearTask
 
 CLASSES = np.array(["a", "b"])

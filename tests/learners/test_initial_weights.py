@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rosenblatt.learners.initial_weights import make_initial_weights
-from rosenblatt.training.solutions import refuse_too_many
+from rosenblatt.training.linear_state import refuse_too_many
 
 from ..reading.samples import refused
 

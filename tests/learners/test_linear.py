@@ -11,7 +11,7 @@ from rosenblatt.data.rows import view_rows
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import LINEAR, ParameterError
 from rosenblatt.training import state as states
-from rosenblatt.training.solutions import SOLUTIONS
+from rosenblatt.training.linear_state import SOLUTIONS
 from rosenblatt.training.training import LinearTask
 
 from ..conftest import FORMS, LAYOUTS, blobs, form_parameters

@@ -22,7 +22,7 @@ from rosenblatt.parameters import (
     check_parameters,
     check_signs,
 )
-from rosenblatt.training.solutions import SOLUTIONS
+from rosenblatt.training.linear_state import SOLUTIONS
 
 TABLES = {"linear": LINEAR, "cluster": CLUSTER, "files": FILES}
 

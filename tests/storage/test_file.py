@@ -18,7 +18,7 @@ from safetensors.numpy import save_file
 from rosenblatt import AROW, Epoch, Perceptron
 from rosenblatt.storage import file
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.training.solutions import SOLUTIONS
+from rosenblatt.training.linear_state import SOLUTIONS
 
 from ..conftest import blobs, csr
 from .models import (

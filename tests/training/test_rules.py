@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rosenblatt.parameters import RULE_TABLE, defaults
+from rosenblatt.training.linear_state import LastWeights
 from rosenblatt.training.rules import PERCEPTRON, RULES, get_rule
-from rosenblatt.training.solutions import Last
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,6 @@ def test_problems_are_classes_unless_all_are_learnt_together():
 def test_a_rule_travels_by_name():
     assert pickle.loads(pickle.dumps(RULES["arow"])) is RULES["arow"]
     assert get_rule("perceptron") is PERCEPTRON
-    state = pickle.loads(pickle.dumps(Last(np.zeros(3), np.zeros(1), rule=RULES["arow"])))
+    state = pickle.loads(pickle.dumps(LastWeights(np.zeros(3), np.zeros(1), rule=RULES["arow"])))
     assert state.rule is RULES["arow"]
     np.testing.assert_array_equal(state.kept["S"], 1.0)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rosenblatt import Perceptron
+from rosenblatt.training.linear_state import SOLUTIONS
 from rosenblatt.training.rules import PERCEPTRON
-from rosenblatt.training.solutions import SOLUTIONS
 from rosenblatt.training.state import (
     check_state,
     declared_fields,

@@ -5,8 +5,8 @@ import pytest
 
 from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels.loop import Examples
+from rosenblatt.training.linear_state import LastWeights, scores
 from rosenblatt.training.rules import PERCEPTRON
-from rosenblatt.training.solutions import Last, scores
 from rosenblatt.training.training import LinearTask, compute_steps
 
 from ..conftest import LAYOUTS, blobs
@@ -26,7 +26,11 @@ def task_of(X, codes, positive=1, weights=None, **parameters):
 
 def data(form):
     X, y = blobs(50, 4, classes=2 if form == "two" else 3)
-    state = Last(np.zeros(4), np.zeros(1)) if form == "two" else Last(np.zeros((4, 3)), np.zeros(3))
+    state = (
+        LastWeights(np.zeros(4), np.zeros(1))
+        if form == "two"
+        else LastWeights(np.zeros((4, 3)), np.zeros(3))
+    )
     return np.round(4 * X), y, state
 
 

@@ -25,8 +25,8 @@ from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE, find_patience
 from ..training.calibration import RecentScores
 from ..training.conformal import Conformal
+from ..training.linear_state import SOLUTIONS
 from ..training.rules import PERCEPTRON, RULES
-from ..training.solutions import SOLUTIONS
 from ..training.training import ProblemRun, Training
 from .base import RowEstimator, make_seed, print_epoch, unchanged_by_errors
 from .constructors import estimator

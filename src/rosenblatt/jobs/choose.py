@@ -29,6 +29,7 @@ from ..reading.recipe import FeatureRecipe
 from ..reading.sources import NEWLINE, PACKINGS, Source
 from ..reading.tables import TableSource
 from ..storage.model import Model
+from ..training.linear_state import refuse_too_many
 from ..training.plan import (
     C_BY_SIZE,
     STEP_SHARE,
@@ -42,7 +43,6 @@ from ..training.plan import (
 )
 from ..training.report import Note
 from ..training.scoring import ABSOLUTE, METRICS, Held
-from ..training.solutions import refuse_too_many
 from .evaluate import name_rarer
 from .files import look, train
 from .job import FileJob, begin_learner

@@ -9,7 +9,7 @@ import numpy as np
 from ..data.rows import Array
 from ..kernels.scaled import SEEN, SQUARE
 from ..parameters import describe_sides
-from ..training.solutions import Average, Last, new_state
+from ..training.linear_state import AverageWeights, LastWeights, new_state
 
 if TYPE_CHECKING:
     from .linear import LinearLearner
@@ -23,12 +23,12 @@ def refusal(learner: "LinearLearner") -> str:
     """Return why a linear model cannot learn a further label; "" if it can."""
     if sides := describe_sides(learner.parameters):
         return f"{sides} is about the sides of two classes"
-    if type(learner.states[0]) not in (Last, Average):
+    if type(learner.states[0]) not in (LastWeights, AverageWeights):
         return f"the solution {learner.parameters['solution']} keeps rows of two classes"
     return ""
 
 
-def make_states(learner: "LinearLearner", label: Any) -> tuple[Array, list[Last]]:
+def make_states(learner: "LinearLearner", label: Any) -> tuple[Array, list[LastWeights]]:
     """Return the classes with a further label, and the states with zero weights for it.
 
     For two classes one vector tells the difference: w for the second is -w for the first, which is
@@ -51,11 +51,11 @@ def make_states(learner: "LinearLearner", label: Any) -> tuple[Array, list[Last]
     return classes, [insert_class(state, place)]
 
 
-def change_arrays(state: Last, change: Change) -> Last:
+def change_arrays(state: LastWeights, change: Change) -> LastWeights:
     """Return a copy of a state with each array changed."""
     new = copy.copy(state)
     names = ["weights", "bias"]
-    if isinstance(state, Average):
+    if isinstance(state, AverageWeights):
         names += ["missing", "missing_bias"]
     for name in names:
         setattr(new, name, change(getattr(state, name), 0.0, True, "bias" in name))
@@ -70,14 +70,14 @@ def change_arrays(state: Last, change: Change) -> Last:
     return new
 
 
-def mirror(state: Last) -> Last:
+def mirror(state: LastWeights) -> LastWeights:
     """Return the state for the other of two classes."""
     return change_arrays(
         state, lambda array, start, signed, of_bias: -array if signed else array.copy()
     )
 
 
-def divide(state: Last) -> Last:
+def divide(state: LastWeights) -> LastWeights:
     """Return the state of two classes with a column for each."""
     share = getattr(state.rule.kind, "share", 1.0)
 
@@ -92,7 +92,7 @@ def divide(state: Last) -> Last:
     return new
 
 
-def insert_class(state: Last, place: int) -> Last:
+def insert_class(state: LastWeights, place: int) -> LastWeights:
     """Return a state with a column for a further class."""
 
     def insert(array: Array, start: Any, signed: bool, of_bias: bool) -> Array:
@@ -101,7 +101,7 @@ def insert_class(state: Last, place: int) -> Last:
     return change_arrays(state, insert)
 
 
-def begin_problem(learner: "LinearLearner", like: Last) -> Last:
+def begin_problem(learner: "LinearLearner", like: LastWeights) -> LastWeights:
     """Return the state of a problem that has seen as many rows as others, and no mistake."""
     weights, bias = np.zeros_like(like.weights), np.zeros_like(like.bias)
     state = new_state(learner.parameters, weights, bias, like.rule)

@@ -9,7 +9,7 @@ import numpy as np
 from ..data.rows import Array, rows_between
 from ..parameters import ParameterError, finite_number
 from ..training.conformal import count_needed
-from ..training.solutions import undo_on_error
+from ..training.linear_state import undo_on_error
 from ..training.training import Epoch, ProblemRun
 
 if TYPE_CHECKING:

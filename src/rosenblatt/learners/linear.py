@@ -33,9 +33,9 @@ from ..reading.batches import Batch, known_labels
 from ..storage.model import Model
 from ..training.calibration import Calibration, fit_calibration
 from ..training.conformal import Conformal
+from ..training.linear_state import LastWeights, new_state, refuse_too_many, scores, undo_on_error
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.scoring import Held, score_for_stopping
-from ..training.solutions import Last, new_state, refuse_too_many, scores, undo_on_error
 from ..training.training import Epoch, LinearTask, Part, ProblemRun, compute_steps
 from . import add_class
 from .base import Learner, Use
@@ -110,7 +110,7 @@ class LinearLearner(Learner):
         Those of the estimator.
     classes : ndarray
         The labels, sorted.
-    states : list of Last
+    states : list of LastWeights
         One for two classes or for all classes at once, else one per class.
     intercept_step : float
         How far an update of size 1 moves the bias.
@@ -473,7 +473,7 @@ class LinearLearner(Learner):
         conformal = None if self.conformal is None else self.conformal.copy()
         pairs = [state.coefficients() for state in self.states]
         rule = PERCEPTRON if self.rule.labels.per_class else self.rule
-        states = [Last(w.copy(), b.copy(), rule=rule) for w, b in pairs]
+        states = [LastWeights(w.copy(), b.copy(), rule=rule) for w, b in pairs]
         return replace(self, states=states, conformal=conformal)
 
     def without_weights(self) -> "LinearLearner":

@@ -164,7 +164,7 @@ def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -
     import numpy as np
 
     from ..reading.reader import read, read_matrix
-    from ..training.solutions import refuse_too_many
+    from ..training.linear_state import refuse_too_many
 
     given = given or SetOptions()
     found = find_by_format(data, given.format)

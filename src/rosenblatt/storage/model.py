@@ -12,8 +12,8 @@ from ..parameters import RULE_NAMES, RULE_TABLE, InputError
 from ..reading.recipe import check_stored_recipe
 from ..slices import load_learner
 from ..training import state as states
+from ..training.linear_state import SOLUTIONS
 from ..training.rules import LABELS
-from ..training.solutions import SOLUTIONS
 from ..training.state import Sizes, require
 from ..training.training import REASONS, Checkpoint, Epoch
 from .facts import Count, Facts, Features, Finite, check_entries, fits

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from ..data.rows import Array, stack_rows, view_rows
 from ..kernels.loop import Examples
 from ..kernels.perceptron import Perceptron
+from ..training.linear_state import LastWeights
 from ..training.rules import PERCEPTRON
-from ..training.solutions import Last
 from ..training.training import LinearTask, Training
 from .certificates import Certificate, Inseparable, Separable, Undecided
 from .exact import Effort, OutOfReachError, solve_alternative, solve_null_combination
@@ -115,7 +115,7 @@ def start_perceptron(problem: Problem, step: float, max_iter: int, order: str) -
     everything = np.arange(len(problem.signs), dtype=np.uint32)
     width = problem.X.shape[1]
     task = LinearTask(examples, everything, PERCEPTRON, Perceptron(0.0, 0.0, step), width)
-    state = Last(np.zeros(width), np.zeros(1))
+    state = LastWeights(np.zeros(width), np.zeros(1))
     return Training.of(task, state, max_iter=max_iter, order=order)
 
 

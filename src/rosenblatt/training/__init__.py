@@ -1,1 +1,1 @@
-"""Training: update rules, tasks, solutions, orders, plans, and the one outer loop."""
+"""Training: update rules, tasks, states, orders, plans, and the one outer loop."""

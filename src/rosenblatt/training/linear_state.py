@@ -1,4 +1,4 @@
-"""Solutions: the weights of a training that become the model.
+"""What a linear model has learnt so far: its weights, and what its solution and rule keep besides.
 
 Each is the whole state of a model in training: named arrays and counters, declared by its fields so
 that they can be copied, mixed, saved, checked and continued.
@@ -38,7 +38,7 @@ MOST_WEIGHTS = 2**28  # 3 GB with their average
 
 
 @dataclass
-class Last:
+class LastWeights:
     """The weights after the last update (Rosenblatt 1958).
 
     ``weights`` has one column per class (none for two classes) and the dtype of X; ``kept`` has
@@ -106,7 +106,7 @@ class Last:
         """The arrays that have a row for each column of X."""
         return {"weights": self.weights}
 
-    def renew(self) -> "Last":
+    def renew(self) -> "LastWeights":
         """A copy to continue with other rows."""
         return copy.deepcopy(self)
 
@@ -179,7 +179,7 @@ class Last:
         """Make room for ``size`` weights."""
         self.widen(size // int(np.prod(self.weights.shape[1:])))
 
-    def match(self, later: "Last") -> None:
+    def match(self, later: "LastWeights") -> None:
         """Make room for the rows of a state that learnt more."""
         self.widen(len(later.weights))
 
@@ -193,7 +193,7 @@ class Last:
 class undo_on_error:  # noqa: N801, a context
     """Undo after an error all changes of some states by learning from some rows."""
 
-    def __init__(self, states: list[Last], rows: Rows) -> None:
+    def __init__(self, states: list[LastWeights], rows: Rows) -> None:
         self.undo = [state.snapshot(rows) for state in states]
 
     def __enter__(self) -> None:
@@ -218,7 +218,7 @@ LARGEST_GROWTH = 177.0  # e^177 is 2^255: sums of it are still far from overflow
 
 
 @dataclass
-class Average(Last):
+class AverageWeights(LastWeights):
     """The mean of the weights after each row seen (Freund & Schapire 1999; Collins 2002).
 
     ``missing`` is, in double precision, the sum of each update times the rows before it. With
@@ -316,7 +316,7 @@ class Average(Last):
 
 
 @dataclass
-class Pocket(Last):
+class PocketWeights(LastWeights):
     """The weights with the fewest training errors so far, with ratchet (Gallant 1990).
 
     Weights are measured on all rows once they have been right more often in a row than those in
@@ -370,12 +370,12 @@ class Pocket(Last):
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "best_weights": self.best_weights}
 
-    def renew(self) -> "Pocket":
+    def renew(self) -> "PocketWeights":
         if self.rule.keeps:  # which belong to the last weights
             start = self.weights.copy(), self.bias.copy()
         else:
             start = self.best_weights.copy(), self.best_bias.copy()
-        new = Pocket(*start, self.seen, self.mistakes, self.rule)
+        new = PocketWeights(*start, self.seen, self.mistakes, self.rule)
         new.kept = copy.deepcopy(self.kept)
         return new
 
@@ -389,17 +389,19 @@ class Pocket(Last):
 
 
 NOTHING_LEARNT = np.empty(0, UPDATE)
-SOLUTIONS: dict[str, type[Last]] = {
-    "last": Last,
-    "average": Average,
-    "pocket": Pocket,
+SOLUTIONS: dict[str, type[LastWeights]] = {
+    "last": LastWeights,
+    "average": AverageWeights,
+    "pocket": PocketWeights,
 }
 
 
-def new_state(parameters: Mapping[str, Any], weights: Array, bias: Array, rule: UpdateRule) -> Last:
+def new_state(
+    parameters: Mapping[str, Any], weights: Array, bias: Array, rule: UpdateRule
+) -> LastWeights:
     """The state before the first row, by the parameters of an estimator."""
     state = SOLUTIONS[parameters["solution"]](weights, bias, rule=rule)
-    if isinstance(state, Average):
+    if isinstance(state, AverageWeights):
         state.decay = float(parameters["average_decay"])
     return state
 

@@ -35,31 +35,6 @@ def data(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("most", [0, 1, 3, 1000])
-def test_learning_stops_after_so_many_updates_and_goes_on(form, most):
-    X, y, whole = data(form)
-    task = task_of(X, y, FORMS[form])
-    row_order = task.learn(whole, task.row_order, 0)
-    assert row_order.position == row_order.rows == 50
-    cut, position, positions, loss = data(form)[2], 0, [], 0.0
-    while position < 50:
-        learnt = task.learn(cut, task.row_order, position, most)
-        assert len(learnt.updates) <= most
-        assert learnt.rows == learnt.position - position
-        positions += learnt.updates["position"].tolist()
-        loss += learnt.loss
-        position = learnt.position
-        if most == 0:
-            break
-    if most == 0:
-        assert position == row_order.updates["position"][0]
-        assert not cut.weights.any()
-    else:
-        assert loss == row_order.loss
-        np.testing.assert_array_equal(cut.weights, whole.weights)
-
-
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_row_is_right_when_its_margin_is_more_than_required(form, layout):
     X, y, state = data(form)

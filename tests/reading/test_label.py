@@ -96,7 +96,7 @@ def test_an_empty_or_constant_column_is_not_the_label_because_of_its_name(write,
     for path in forms(frame, write):
         reader = read(path)
         assert reader.features()["label"] == "kind"
-        assert notices(reader)[0] == "label-empty"
+        assert notices(reader)[0] == "label-other"
         assert read(path, label="label").features()["label"] == "label"
     alone = write("t.csv", frame[["size", "label"]].to_csv(index=False))
     assert read(alone).features()["label"] == "label"

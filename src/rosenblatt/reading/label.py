@@ -111,10 +111,8 @@ def with_label(
         notices += [make_notice("numbers-label", name=label, cell=cell, number=number)]
     elif alike and not recipe.numbers:
         notices += [make_notice("label-alike", name=label, words=list_words(alike))]
-    if good and place != places[0]:
-        notices += [make_notice("label-other", name=label, other=names.names[places[0]])]
-    if named and not usual:
-        notices += [make_notice("label-empty", name=label, other=names.names[named[0]])]
+    if good and place != (first := (named or places)[0]):
+        notices += [make_notice("label-other", name=label, other=names.names[first])]
     near = [other for other in good[1:] if other in usual]
     if not usual and looks_like_label(names, cells, place):
         near += [0]

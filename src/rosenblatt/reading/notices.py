@@ -10,10 +10,8 @@ SENTENCES = {
     "first": "The columns are numbered from 0: a later row has the index 0.",
     "labels": "Rows may have several labels: each label is trained as a separate problem.",
     "label-zeros": "A later label has leading zeros, so all labels are words: 01 is not 1.",
-    "label-other": "The label is {name!r}: the column {other!r} holds too many different values "
-    "to be classes. Use label to choose a column.",
-    "label-empty": "The label is taken to be {name!r}: the column {other!r} is empty or has one "
-    "value in all rows. Use label to choose a column.",
+    "label-other": "The label is {name!r}: the column {other!r} has one value, or too many "
+    "different ones to be classes. Use label to choose a column.",
     "label-near": "The label is {name!r}, and {other!r} looks like a label, too. Use "
     "label to choose it.",
     "label-guessed": "The label is taken to be {name!r}; the next guess is {other!r}. Use label to "

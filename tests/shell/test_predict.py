@@ -455,12 +455,6 @@ def test_several_labels_are_tuned_and_gone_on_with(capsys, folder):
     assert (status, "Held-out error" in out, "micro F1" in out) == (0, True, True)
 
 
-def test_predict_gives_scores_or_probabilities(capsys, folder):
-    status, _, err = run(capsys, "predict", "m", "d.csv", "--scores", "--probabilities")
-    assert status != 0
-    assert "--scores excludes --probabilities in text; leave one out" in err
-
-
 @pytest.mark.parametrize("classes", [2, 3])
 def test_probabilities_change_no_prediction(capsys, folder, classes):
     data = folder / "noisy.csv"
@@ -532,6 +526,7 @@ def test_predictions_as_tables(capsys, folder):
     [
         (["--append", "--output-format", "text"], "--append needs a table"),
         (["--threshold", 0.5], "is for two classes or label sets"),
+        (["--scores", "--probabilities"], "--scores excludes --probabilities in text"),
     ],
 )
 def test_options_of_predict_that_do_not_fit(capsys, folder, options, code):

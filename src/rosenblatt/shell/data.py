@@ -60,11 +60,6 @@ BUILT_IN = ("iris", "xor", "digits", "breast-cancer", "wine")
 """Data sets that come with the package."""
 
 
-def is_builtin_set(data: str) -> bool:
-    """Whether a name is that of a built-in set."""
-    return data in BUILT_IN
-
-
 def load_builtin(name: str) -> "Drawable":
     """A built-in data set."""
     import numpy as np
@@ -127,7 +122,7 @@ class Drawable(NamedTuple):
 
 def open_source(data: str) -> Any:
     """What is read: a built-in set as the table that it might be, else the file itself."""
-    if not is_builtin_set(data):
+    if data not in BUILT_IN:
         return data
     import pyarrow
 
@@ -159,7 +154,7 @@ def column_names(reader: "Reader", width: int) -> dict[str, Any]:
 
 def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -> Drawable:
     """All rows of a set or a file and their labels; for a proof, numbers only and as they are."""
-    if is_builtin_set(data):
+    if data in BUILT_IN:
         return load_builtin(data)
     import numpy as np
 

@@ -91,22 +91,18 @@ def about_stated_metric(found: "Result", metric: str) -> str:
 
 def summarize_run(model: "Model", seconds: float) -> str:
     """How a training went, in a line."""
-    updates, made = count_updates(model)
+    updates, last = count(*count_updates(model)), model.history[-1:]
     passes, reason = count(len(model.history), "epoch"), model.facts["stop_reason"]
     if reason == "separated":
-        return f"Separated the training data after {count(updates, made)} in {passes} " + (
-            f"({seconds:.3f} s)."
-        )
-    in_last = ""
-    if len(model.history) > 1:
-        in_last = f", {model.history[-1].mistakes:,} in the last epoch"
+        return f"Separated the training data after {updates} in {passes} ({seconds:.3f} s)."
+    in_last = f", {last[0].mistakes:,} in the last epoch" if len(model.history) > 1 else ""
     reasons = {
         "zero_weights": " All weights are 0: every row ties, and ties count as right.",
         "no_improvement": f" The held-out {about_metric(model)}; kept the best weights.",
         "max_iter": "",
         "within_epsilon": " Every number is within epsilon.",
     }
-    done = f"Trained {passes} in {seconds:.3f} s: {count(updates, made)}{in_last}."
+    done = f"Trained {passes} in {seconds:.3f} s: {updates}{in_last}."
     return done + reasons.get(reason, f" Stopped: {reason}.")
 
 

@@ -186,9 +186,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
             f"Gives prediction {what} (predict --coverage) from {known} that it had not learnt"
         )
     lines += [about_choice(facts["tuning"])] if "tuning" in facts else []
-    if "stream" in facts:
-        alarms = count(len(facts["stream"]["alarms"]), "drift alarm")
-        lines.append(f"{summarize_stream(facts['stream'])}; {alarms}")
+    lines += [summarize_stream(facts["stream"])] if "stream" in facts else []
     lines += [f"Held-out {held_out_line(facts)}"] if "held_out" in facts else []
     return lines
 

@@ -88,10 +88,10 @@ class Printed(Quiet):
 
     def __init__(self, every: bool = False) -> None:
         super().__init__()
-        self.every, self.pending, self.epoch_printed = every, None, self.begun
-        self.silence, self.pass_printed, self.has_heading = 1.0, self.begun, False
+        self.every, self.silence, self.has_heading = every, 1.0, False
+        self.epoch_printed = self.pass_printed = self.begun
 
-    pending: Epoch | None  # the last epoch, if it has no line yet
+    pending: Epoch | None = None  # the last epoch, if it has no line yet
 
     def begin(self, size: int | None, max_iter: int) -> None:
         """Print the opening lines."""

@@ -179,13 +179,12 @@ def compare(
     with show_reading(files[0].size, sys.stderr.isatty()) as tell:
         found = compare_models((one, other), (files[0], files[1]), tell)
     note_rows(data, files[0], found)
-    form = "A nearer {:,}, B nearer {:,}"
-    if one.target_kind != "numbers":
-        form = "only A right {:,}, only B right {:,}"
+    better = "nearer" if one.target_kind == "numbers" else "alone right"
+    left, right = found.better
     return found, [
         f"A: {models[0]}",
         f"B: {models[1]}",
-        f"{data}: {count(found.rows, found.counted)}; {form.format(*found.better)}.",
+        f"{data}: {count(found.rows, found.counted)}; A {better} {left:,}, B {better} {right:,}.",
         *list_rows(found.tables()[0]),
         found.verdict(("A", "B")),
     ]

@@ -49,24 +49,24 @@ def format_figure(each: dict[str, Any], metric: str) -> str:
 
 def about_stream(facts: dict[str, Any]) -> list[str]:
     """The error of predictions of a stream, and the settings that predicted best."""
-    alarms, lines = count(len(facts["alarms"]), "drift alarm"), list[str]()
+    lines = list[str]()
     for each in facts["best"]:
         numbers = RULE_TABLE[each["rule"]].target == "numbers"
         error = f"{plain(each['error']):>8}" if numbers else f"{each['error']:8.2%}"
         lines.append(f"{error}  {spell(each)}{'  (predicts the next row)' * (not lines)}")
-    return [f"{summarize_stream(facts)}; {alarms}; {facts['tried']} settings:", *lines]
+    return [f"{summarize_stream(facts)}; {facts['tried']} settings:", *lines]
 
 
 def summarize_stream(facts: dict[str, Any]) -> str:
-    """The error of predictions of a stream in a line."""
-    rows = count(facts["rows"], "row")
+    """The error of predictions of a stream, and its drift alarms, in a line."""
+    rows, alarms = count(facts["rows"], "row"), count(len(facts["alarms"]), "drift alarm")
     if RULE_TABLE[facts["best"][0]["rule"]].target == "numbers":
         error, last = plain(facts["error"]), plain(facts["last_label"])
         said = f"mean absolute error {error} of {rows} before learning them"
     else:
         last = f"{facts['last_label']:.2%}"
         said = f"{facts['error']:.2%} of {rows} were wrong before they were learnt"
-    return f"Stream: {said} (the label of the row before: {last})"
+    return f"Stream: {said} (the label of the row before: {last}); {alarms}"
 
 
 def spell(setting: dict[str, Any]) -> str:

@@ -16,12 +16,12 @@ from ..parameters.tables import RANK_METRIC
 from ..slices import find_by_estimator, find_by_format, is_there, list_slices, load
 from .commands import CommandError, command, option
 from .data import (
+    BUILT_IN,
     DATA,
     FORMAT_HELP,
     SetOptions,
     check_input,
     check_output,
-    is_builtin_set,
     open_source,
     print_note,
 )
@@ -52,19 +52,13 @@ written = partial(option, group="Output")
 
 FOLDS = 5  # of a built-in set
 NAMES = 100_000  # of features, that a model may show
-STATED = "text", "category"  # options of reading besides those that are set
 MOST_RANKS = 999  # more look like measurements
 OF_STREAMS = "window", "progress_every", "validation"
 KINDS = {"separator": ("labels",), "ordinal": ("ranks",), "classes": ("classes", "labels")}
 """The targets that options are for."""
-FOR_FILES = (
-    *("skip_bad", "format", "no_header", "cluster", "test", "classes", "ordinal", "initial"),
-    *("checkpoint", "resume"),
-)
-READING = (
-    *("label", "text", "category", "ignore", "id", "target", "separator"),
-    *("format", "no_header", "encoding"),
-)
+FOR_FILES = "skip_bad format no_header cluster test classes ordinal initial checkpoint resume"
+COLUMNS = "label", "text", "category", "ignore", "id"
+READING = *COLUMNS, "target", "separator", "format", "no_header", "encoding"
 RULE_HELP = (
     f"{', '.join(CLASS_RULES)}; numbers: {', '.join(NUMBER_RULES)}; ranks: {', '.join(RANK_RULES)}."
 )
@@ -180,8 +174,8 @@ class TrainOptions:
             raise CommandError(
                 "--target ranks needs all labels in order: name them with --ordinal."
             )
-        if is_builtin_set(data) and (
-            self.of_streams or any(getattr(self, name) for name in FOR_FILES)
+        if data in BUILT_IN and (
+            self.of_streams or any(getattr(self, name) for name in FOR_FILES.split())
         ):
             raise CommandError(f"{data} is a built-in set; options for files do not apply to it.")
         if self.plot is not None:
@@ -219,10 +213,8 @@ class TrainOptions:
     @property
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of ``read``; named classes or ranks are not numbers."""
-        options: dict[str, Any] = {
-            name: getattr(self, name)
-            for name in (*READING[:5], "format", "encoding", "skip_bad", "threads")
-        }
+        names = *COLUMNS, "format", "encoding", "skip_bad", "threads"
+        options: dict[str, Any] = {name: getattr(self, name) for name in names}
         options["labels_separator"] = self.separator or ("," if self.target == "labels" else None)
         if self.no_header:
             options["header"] = False
@@ -232,6 +224,11 @@ class TrainOptions:
         if features.get("ngrams") is not None:
             features["ngrams"] = parse_ngrams(str(features["ngrams"]))
         return options | features
+
+    @property
+    def stated(self) -> frozenset[str]:
+        """The options of reading that the chooser leaves as they are."""
+        return frozenset(self.features) | {name for name in COLUMNS[1:3] if getattr(self, name)}
 
     def reads_as_usual(self) -> bool:
         """Whether no option says how the file is read, but how fast."""
@@ -275,12 +272,12 @@ def train(data: str, options: TrainOptions) -> None:
         train_by_form(data, options)
         return
     options.check(data)
-    shows_perceptron = is_builtin_set(data) and options == TrainOptions()
-    if is_builtin_set(data) and options.tune is None:
+    shows_perceptron = data in BUILT_IN and options == TrainOptions()
+    if data in BUILT_IN and options.tune is None:
         options.tune = False  # these show the rule as it is
     source, next_steps = open_source(data), list[str]()
     its_classes = options.label in (None, "class") and options.target != "numbers"
-    describes = is_builtin_set(data) and is_there("theory") and its_classes
+    describes = data in BUILT_IN and is_there("theory") and its_classes
     quiet = replace(options, quiet=True) if shows_perceptron else options
     report = validate(data, source, quiet, describes and data != "xor")
     if shows_perceptron and describes:
@@ -321,8 +318,7 @@ def validate(data: str, source: Any, options: TrainOptions, usual: bool) -> list
 
     job = replace(make_job(options), checkpointer=None)
     try:
-        stated = frozenset(options.features)
-        found = cross_validate(source, options.reading, job, folds, stated)
+        found = cross_validate(source, options.reading, job, folds, options.stated)
     finally:
         job.reporter.close()
     if options.json:
@@ -390,8 +386,7 @@ def train_on_file(data: str, source: Any, options: TrainOptions) -> "Model":
     job = make_job(options, once=has_rows and not opened.rereadable)
     job = replace(job, initial=initial, begun=begun)
     try:
-        stated = frozenset(options.features) | {name for name in STATED if getattr(options, name)}
-        model = choose_and_train(opened, job, stated) if has_rows else opened.train(job)
+        model = choose_and_train(opened, job, options.stated) if has_rows else opened.train(job)
     finally:
         job.reporter.close()
     if options.output is not None and model is not begun:
@@ -498,6 +493,6 @@ def draw(figure: Path, model: "Model", data: str) -> None:
     from .plot import read_rows_for_model
 
     X, y, names, path = None, None, dict[str, Any](), Path(data)
-    if is_builtin_set(data) or (path.is_file() and path.stat().st_size <= IN_MEMORY):
+    if data in BUILT_IN or (path.is_file() and path.stat().st_size <= IN_MEMORY):
         X, y, names = read_rows_for_model(model, data, SetOptions())
     save_plot(figure, X, y, estimator=make_estimator(model, data), **names)

@@ -6,7 +6,9 @@ import json
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow
 import pytest
+from pyarrow import csv, parquet
 from scipy.sparse import csr_array, vstack
 from sklearn.metrics import f1_score
 
@@ -831,6 +833,25 @@ def test_a_run_of_numbers_or_ranks_is_resumed(write, tmp_path, ordinal):
         assert (resumed.history, resumed.facts) == (whole.history, whole.facts)
         assert np.array_equal(resumed.states[0].weights, whole.states[0].weights)
         assert np.array_equal(resumed.states[0].bias, whole.states[0].bias)
+
+
+def test_one_pass_of_numbers_does_not_depend_on_batches(tmp_path):
+    """The centre and the scale of the numbers are those of the first rows, however they are cut."""
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.normal(size=60), "w": rng.choice(["u", "v"], 60).tolist()}
+    table = pyarrow.table({**columns, "y": np.arange(60.0) + rng.normal(size=60)})
+    csv.write_csv(table, tmp_path / "0.csv")
+    for size in (7, 60):
+        parquet.write_table(table, tmp_path / f"{size}.parquet", row_group_size=size)
+    request = Request(None, {"max_iter": 1})
+    models = [
+        files.train(read(path, label="y", numbers=True, batch_bytes=size), request)
+        for path in sorted(tmp_path.iterdir())
+        for size in (99, 1 << 20)
+    ]
+    for model in models:
+        assert model.facts["numbers"] == models[0].facts["numbers"]
+        assert np.array_equal(model.states[0].weights, models[0].states[0].weights)
 
 
 @pytest.mark.parametrize("ordinal", [None, (2, 1, 0)])

@@ -335,8 +335,9 @@ class FileRows:
         if self.plan.target == "numbers":
             if job.before is not None:
                 return LinearLearner.from_model(job.before).numbers
-            learnt = ~self.plan.split.held_out(0, n_rows(self.first.rows))
-            return NumberTarget.measure(known_labels(self.first), learnt)
+            batches = [] if self.in_memory else list(self.reader.first_rows())
+            labels = np.concatenate([known_labels(batch) for batch in batches or [self.first]])
+            return NumberTarget.measure(labels, ~self.plan.split.held_out(0, len(labels)))
         plan, known = self.plan, None if job.before is None else job.before.classes
         weighs_all = plan.parameters["class_weight"] == "balanced"
         if job.begun is not None and not weighs_all:

@@ -396,6 +396,14 @@ class Reader:
         if before is not None and recipe.rows == "vw":  # names were met on the way
             self.parser.vocabulary = before.vocabulary
 
+    def first_rows(self) -> Iterator[Batch]:
+        """Return the rows at the head of the source, which stay to be read.
+
+        :meta private:
+        """
+        self.complete_recipe()
+        return self.parser.first_rows()
+
     def mean_square(self) -> float:
         """Compute the mean squared length of the rows at the head of the source.
 

@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -74,14 +73,14 @@ def replayed(path, until=None):
 class Running:
     """The service as a process."""
 
-    def __init__(self, path, *options, environment=None):
+    def __init__(self, path, *options, command=None):
         self.path = path
+        command = command or ["-m", "rosenblatt", "serve", str(path), "--port", "0", *options]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "rosenblatt", "serve", str(path), "--port", "0", *options],
+            [sys.executable, *command],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, **(environment or {})},
         )
         line = self.process.stdout.readline()
         if "is served at" not in line:

@@ -1,6 +1,7 @@
 """Forget, roll back and load: exact by replay, whole or not at all, whatever is killed."""
 
 import random
+import threading
 
 import pytest
 
@@ -267,3 +268,16 @@ def test_a_key_lives_as_long_as_its_examples(model):
     assert learning.log.find_request(b"old") is None
     assert learning.log.find_request(b"new").last == 6
     learning.stop()
+
+
+def test_two_changes_at_once_come_one_after_the_other(model):
+    learning = begun(model, examples(20))
+    threads = [threading.Thread(target=changes.forget, args=(learning, [k])) for k in (3, 9, 14)]
+    for thread in threads:
+        thread.start()
+    assert taught(learning, examples(10, seed=2))[-1] == 30
+    for thread in threads:
+        thread.join()
+    assert learning.served.progress.examples == 27
+    learning.stop()
+    assert model.read_bytes() == replayed(model)

@@ -12,8 +12,7 @@ import time
 
 import pytest
 
-from rosenblatt.service.log import Log
-from rosenblatt.service.replay import log_path
+from rosenblatt.service.replay import log_path, read_log
 
 from ..conftest import ROUNDS
 from .conftest import examples, replayed, sequence_in, trained
@@ -61,10 +60,9 @@ class Load:
 
 def marks_in(path):
     """By sequence number: the marks of the examples in the log of a model."""
-    log = Log(log_path(path), writes=False)
-    found = {one.sequence: json.loads(one.text)["mark"] for some in log.entries(0) for one in some}
-    log.close()
-    return found
+    with read_log(log_path(path)) as log:
+        entries = [one for some in log.entries(0) for one in some]
+    return {one.sequence: json.loads(one.text)["mark"] for one in entries}
 
 
 @pytest.mark.slow
@@ -101,6 +99,66 @@ def test_sigterm_under_load_is_an_orderly_end(serve, model):
     marks = marks_in(model)
     assert load.acknowledged.items() <= marks.items()
     assert sequence_in(model) == len(marks)  # all that is in the log is in the model
+    assert model.read_bytes() == replayed(model)
+
+
+@pytest.mark.slow
+def test_changes_under_load_drop_no_request(serve, model, tmp_path):
+    new = trained(tmp_path / "new", examples(90, seed=5), rule="arow").read_bytes()
+    service = serve(model, "--learn", "--save-seconds", "0.1")
+    load, forgotten = Load(service, "load"), set()
+    for round_ in range(4):
+        count = len(load.acknowledged)
+        service.until(lambda n=count: len(load.acknowledged) > n + 20)
+        numbers = random.Random(round_).sample(sorted(load.acknowledged), 3)
+        requests = [
+            ("DELETE", f"/examples/{','.join(map(str, numbers))}", None),
+            ("POST", "/model/rollback", {"to": max(numbers)}),
+            ("PUT", "/model", new),
+        ]
+        for method, path, body in requests:
+            status, answer = service.ask(method, path, body, timeout=60)
+            assert status == 200, answer
+        forgotten |= set(numbers)
+    status, said = service.stop()
+    load.end()
+    assert status == 0, said
+    assert all(code == 503 for code, _ in load.others)  # of the end
+    with read_log(log_path(model)) as log:
+        rows = {one.sequence: one for entries in log.entries(0) for one in entries}
+    for number, mark in load.acknowledged.items():
+        kind = "forgotten" if number in forgotten else "example"
+        assert rows[number].kind == kind
+        assert (mark in rows[number].text) == (kind == "example")
+    assert model.read_bytes() == replayed(model)
+
+
+DYING = """
+import sys
+from pathlib import Path
+from rosenblatt.service.model import ServedModel
+from rosenblatt.service.learning import Keeping
+from rosenblatt.service.server import serve
+
+def fail(served, given):
+    raise RuntimeError("a mistake of ours")
+
+ServedModel.learn = fail
+sys.exit(serve(Path(sys.argv[1]), keeping=Keeping(), port=0))
+"""
+
+
+@pytest.mark.slow
+def test_the_exit_status_after_a_dead_learning_thread_is_1(serve, model):
+    service = serve(model, command=["-c", DYING, str(model)])
+    assert service.learn(examples(1))[0] == 202  # it is in the log, and learnt after a restart
+    assert service.ask("GET", "/healthz")[0] == 503
+    assert service.learn(examples(1))[0] == 503
+    status, said = service.stop()
+    assert (status, "The learning thread ended" in said) == (1, True)
+    learning, _ = silent(model)
+    assert learning.served.sequence == 1
+    learning.stop()
     assert model.read_bytes() == replayed(model)
 
 

@@ -145,9 +145,7 @@ class Connection:
                     raise refusal
                 while not self.is_closing:
                     await self.answer()
-            except asyncio.LimitOverrunError:
-                self.refuse(TOO_LONG)
-            except RefusedError as error:
+            except (asyncio.LimitOverrunError, RefusedError) as error:
                 self.refuse(error)
             await self.close()
         self.writer.transport.abort()
@@ -180,9 +178,9 @@ class Connection:
         self.writer.close()
         await self.writer.wait_closed()
 
-    def refuse(self, refusal: RefusedError) -> None:
-        """Answer in one piece, unless the application did."""
-        status, code, sentence = refusal.args
+    def refuse(self, refusal: Exception) -> None:
+        """Answer in one piece, unless the application did; what overran a limit is too long."""
+        status, code, sentence = (refusal if isinstance(refusal, RefusedError) else TOO_LONG).args
         self.server.on_refusal(self.client[0], status, code)
         body = b'{"error": "%s", "code": "%s"}' % (sentence.encode(), code.encode())
         head = b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
@@ -249,9 +247,7 @@ class Connection:
             self.writer.write(CONTINUE)
         try:
             body = b"" if self.is_complete else await self.read_piece()
-        except asyncio.LimitOverrunError:
-            self.refuse(TOO_LONG)
-        except RefusedError as error:
+        except (asyncio.LimitOverrunError, RefusedError) as error:
             self.refuse(error)
         except (OSError, asyncio.IncompleteReadError):
             self.is_answered = self.is_closing = True

@@ -141,6 +141,7 @@ def sweeps(order, margins, epoch=1, part=0, **options):
     run = Training(lambda: [rows], [problem], order=order, seed=5, **options)
     run.epoch = epoch
     run.number, run.part = part, rows
+    run.shuffled = run.permute()
     return problem, [sweep.tolist() for sweep in run.orders(problem, task)]
 
 

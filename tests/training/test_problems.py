@@ -15,7 +15,7 @@ from rosenblatt.training.rules import RULES
 
 from .. import reference
 from ..conftest import LAYOUTS, ROUNDS, VARIANTS, blobs
-from .test_solutions import assert_same_run
+from .test_linear_state import assert_same_run
 
 
 @st.composite

@@ -10,7 +10,7 @@ from rosenblatt.training.report import Listener
 
 from .. import reference
 from ..conftest import LAYOUTS, blobs, examples, form_parameters
-from .test_solutions import assert_same_run
+from .test_linear_state import assert_same_run
 
 
 @pytest.mark.parametrize("form", ["two", "ovr"])

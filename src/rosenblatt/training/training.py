@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 from operator import attrgetter
-from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -105,7 +104,6 @@ class SweepResult(NamedTuple):
 
 Sweep = Iterator[tuple[Array, SweepResult]]
 """Pairs of the order of a sweep and what was learned from a piece of it."""
-NO_ROWS = np.zeros(0, np.uint32)
 
 
 class Task(Protocol):
@@ -275,9 +273,9 @@ class Training:
         The number of problems that ``train`` trains at the same time.
     after_part, after_epoch
         Called after each part, and after each epoch.
-    epoch, number, done, part
-        The epoch, counted from 1; the number of the part in progress, how many are done, and the
-        part itself.
+    epoch, number, done, part, shuffled, permuted
+        The epoch, counted from 1; the number of the part in progress, how many are done, the part
+        itself, its rows in the order of the epoch, and the number of that permutation.
     """
 
     parts: Callable[[], Iterable[Part]]
@@ -297,8 +295,8 @@ class Training:
     number: int = field(default=0, init=False)
     done: int = field(default=0, init=False)
     part: Part = field(init=False)
-    permuted: tuple[int, Array] = field(default=(-1, NO_ROWS), init=False)
-    permuting: Lock = field(default_factory=Lock, init=False)
+    shuffled: Array = field(init=False)
+    permuted: int = field(default=-1, init=False)
 
     @classmethod
     def of(cls, task: Task, state: Any, **options: Any) -> "Training":
@@ -351,6 +349,7 @@ class Training:
                 if number < self.done:
                     continue  # learnt before the training was left
                 self.number, self.part = number, part
+                self.shuffled = self.permute()
                 turns = map(self.take_turn, active)
                 if pool is None:
                     for turn in turns:
@@ -385,7 +384,7 @@ class Training:
         """
         rows = task.row_order
         if self.order in ("each", "once"):
-            yield self.permute(self.epoch if self.order == "each" else 0)
+            yield self.shuffled
         elif self.order == "first":
             problem.rows = task.learn(problem.state, rows, 0, 0).position
             yield rows[problem.rows : problem.rows + 1]
@@ -403,15 +402,16 @@ class Training:
                 before, visits = problem.mistakes, visits + len(hard)
                 yield hard
 
-    def permute(self, number: int) -> Array:
-        """The rows of the part in a random order, the same for an epoch whenever it is called."""
-        number |= self.first_part + self.number << 32
-        with self.permuting:
-            if self.permuted[0] != number:
-                order = self.part.row_order.copy()
-                shuffle(order, self.seed, number)
-                self.permuted = number, order
-            return self.permuted[1]
+    def permute(self) -> Array:
+        """The rows of the part, where random in an order that the epoch and the part decide."""
+        if self.order not in ("each", "once"):
+            return self.part.row_order
+        number = (self.epoch if self.order == "each" else 0) | self.first_part + self.number << 32
+        if self.permuted != number:
+            self.permuted, rows = number, self.part.row_order.copy()
+            shuffle(rows, self.seed, number)
+            return rows
+        return self.shuffled
 
     def end_epoch(self) -> None:
         """Record the epoch and decide which problems stop."""

@@ -31,7 +31,7 @@ from .recipe import (
     find_crossed_groups,
     split_crosses,
 )
-from .scaling import DenseScaling, get_scale, recipe_error, unpack_array
+from .scaling import DenseScaling, recipe_error, unpack_array
 from .sources import count_byte
 from .spellings import LEADING_ZEROS, Spelling, write_plainly
 from .threads import Broken, Piece
@@ -480,7 +480,7 @@ def table_scaling(recipe: FeatureRecipe, dtype: Any = np.float64) -> DenseScalin
     scales = recipe.scales or {}
     if not {*recipe.numeric()} <= set(scales):
         raise recipe_error()
-    return DenseScaling([get_scale(scales[name]) for name in recipe.numeric()], dtype)
+    return DenseScaling([scales[name] for name in recipe.numeric()], dtype)
 
 
 def text_weights(recipe: FeatureRecipe) -> np.ndarray:

@@ -23,7 +23,6 @@ from .recipe import (
     ReaderOptions,
     Resolved,
     label_kind,
-    make_recipe,
     refuse_several_numbers,
 )
 from .sources import Location, Source, file_error
@@ -49,8 +48,7 @@ class TypedProfile(TableProfile):
     def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
         """Return the recipe for what was requested, and what to note about it."""
         names, schema = self.columns, self.schema
-        asked = make_recipe(requested, "table", names.source)
-        recipe, notices = self.complete(asked, options)
+        recipe, notices = super().resolve(requested, options)
         if options.new and recipe.label and recipe.label not in options.category:
             recipe = with_label_type(recipe, schema.field(recipe.label).type)
         label = names.label(recipe, options.label_needed)
@@ -63,7 +61,7 @@ class TypedProfile(TableProfile):
                 name, kind = schema.names[place], schema.types[place]
                 what = f"has a column {name!r} of {kind}; cast it to numbers, strings or dates"
                 raise file_error("column-type", names.source, what, column=name)
-        if recipe.labels_separator != asked.labels_separator:
+        if recipe.labels_separator != requested.labels_separator:
             notices[make_notice("labels")] = None
         for name, each in zip(schema.names, self.kinds, strict=True):
             if not each.kind and name not in (*recipe.ignore, recipe.label):

@@ -28,7 +28,7 @@ from .profile import (
     row_ends,
     split_cells,
 )
-from .recipe import ColumnKind, ColumnNames, FeatureRecipe, ReaderOptions, Resolved, make_recipe
+from .recipe import ColumnKind, ColumnNames, FeatureRecipe, ReaderOptions, Resolved
 from .sources import BLANKS, ByteStream, Source, count_byte, file_error, last_newline
 from .values import NOT_UTF8
 
@@ -183,7 +183,7 @@ class TextProfile(TableProfile):
             what = f"has only one column, {names.names[0][:40]!r}; separate cells by {self.usual!r}"
             what += "; labels alone train only a bias (form 004)"
             raise file_error("one-column", names.source, what)
-        recipe, notices = self.complete(make_recipe(requested, "table", names.source), options)
+        recipe, notices = super().resolve(requested, options)
         if not options.new:
             return recipe, notices
         found, kind = self.divided_by, recipe.label_kind

@@ -27,6 +27,7 @@ from .recipe import (
     ReaderOptions,
     Resolved,
     collect_notices,
+    make_recipe,
     split_crosses,
     with_columns,
 )
@@ -56,8 +57,9 @@ class TableProfile(Profile):
             cells = to_words(cells)
         return list(cells.to_pylist())
 
-    def complete(self, asked: FeatureRecipe, options: ReaderOptions) -> Resolved:
+    def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
         """Return a recipe with the label and the columns, and what to note about them."""
+        asked = make_recipe(requested, "table", self.columns.source)
         recipe, notices = with_label(asked, self.columns, self.first_cells, options.skip_bad)
         recipe = with_columns(recipe, self.columns, self.kinds)
         features = ColumnNames([name for name, _ in recipe.columns or ()], self.columns.source)

@@ -31,7 +31,7 @@ from .recipe import (
     refuse_options_of_text,
 )
 from .sources import Location, Source
-from .statistics import learnt_rows, next_statistics
+from .statistics import find_on_the_way, learnt_rows, next_statistics
 from .tables import TableSource, open_source
 from .threads import Piece, cores, parse_in_order
 from .vocabulary import FeatureNames
@@ -364,7 +364,7 @@ class Reader:
 
         :meta private:
         """
-        yield from self.parser_for(recipe).aside().batches(self.locate(), self.options.threads)
+        return self.parser_for(recipe).aside().batches(self.locate(), self.options.threads)
 
     def add_notice(self, code: str, **values: Any) -> None:
         """Add a notice, unless it is there.
@@ -409,8 +409,7 @@ class Reader:
 
         :meta private:
         """
-        self.complete_recipe()
-        parts = list(learnt_rows(self.parser.first_rows(), self.split))
+        parts = list(learnt_rows(self.first_rows(), self.split))
         values = (part.values.astype(np.float64) for part in parts)
         return sum(float(some @ some) for some in values) / max(sum(map(n_rows, parts)), 1)
 
@@ -445,7 +444,7 @@ class Reader:
         check_options(requested, self.options)
         refuse_options_of_others(self.format, requested, self.options)
         other = Reader(self.source, self.format, self.profile, requested, self.options)
-        other.split, other.kept = self.split, self.kept
+        other.split, other.kept, other.made = self.split, self.kept, None
         return other
 
     def keep_cells(self, part: Source | None = None) -> "Reader":
@@ -519,10 +518,7 @@ class Reader:
 
         :meta private:
         """
-        if self.recipe.is_complete or self.recipe.rows != "table":
-            return False
-        statistics = next_statistics(self)
-        return statistics.seen is not None and not statistics.apart
+        return self.recipe.rows == "table" and find_on_the_way(self) is not None
 
     @property
     def bad(self) -> int:
@@ -568,10 +564,9 @@ def read_whole(reader: Reader, report: Callable[[Batch], None] = lambda batch: N
     Dense and sparse rows and those of one text are measured and scaled here, so that the file is
     parsed once.
     """
-    statistics = None if reader.recipe.is_complete else next_statistics(reader)
-    if statistics is not None and (statistics.apart or statistics.seen is None):
+    statistics = find_on_the_way(reader)
+    if statistics is None:
         reader.complete_recipe()
-        statistics = None
     parts = []
     for batch in reader.as_read():
         report(batch)

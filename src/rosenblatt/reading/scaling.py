@@ -1,7 +1,6 @@
 """Scale numbers: measure the columns of all rows, and scale each row."""
 
 import base64
-import math
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -36,16 +35,15 @@ class Scale(NamedTuple):
 class DenseScaling:
     """Scales dense rows in double precision; ``dtype`` is that of the results."""
 
-    def __init__(self, scales: Sequence[Scale], dtype: Any = np.float64) -> None:
+    def __init__(self, scales: Sequence[Any], dtype: Any = np.float64) -> None:
         self.n_columns, self.dtype = len(scales), np.dtype(dtype)
-        self.flags = np.zeros(len(scales), np.int64)
-        flagged = [j for j, scale in enumerate(scales) if scale.flagged]
-        self.flags[flagged] = range(len(scales), len(scales) + len(flagged))
-        self.width = len(scales) + len(flagged)
+        parts = np.array(scales, np.float64).reshape(-1, 4).T.copy()
+        if not np.isfinite(parts).all():
+            raise recipe_error()
+        self.centre, self.factor, self.filling, flagged = parts
+        self.flags = np.where(flagged, self.n_columns - 1 + np.cumsum(flagged != 0), 0)
+        self.width = self.n_columns + int(np.count_nonzero(flagged))
         self.length = read_only(np.array([self.width], np.uint64))
-        self.centre, self.factor, self.filling = (
-            np.array([scale[part] for scale in scales], np.float64) for part in range(3)
-        )
 
     def rows(self, rows: Rows) -> Rows:
         """Scale rows."""
@@ -255,15 +253,6 @@ def unpack_array(letters: str, most: int = MOST_SCALED) -> np.ndarray:
     except (ValueError, zlib.error) as error:
         raise recipe_error() from error
     return found.astype(np.float32)
-
-
-def get_scale(kept: Any) -> Scale:
-    """Read the scaling of a column from a recipe."""
-    centre, factor, filling, flagged = kept
-    numbers = float(centre), float(factor), float(filling)
-    if not all(map(math.isfinite, numbers)):
-        raise recipe_error()
-    return Scale(*numbers, bool(flagged))
 
 
 def sparse_scaling(scales: Mapping[str, Any] | None) -> SparseScaling | None:

@@ -41,21 +41,23 @@ def file_error(code: str, name: str, what: str, **where: Any) -> InputError:
 class Source:
     """A file, several files, standard input or an open file."""
 
+    files: list[str]
+    encoding: str | None = None
+    blanks = False  # whether runs of blanks are to become tabs
+    size: int | None = None
+    is_folder = False
+    file: Any = None  # one that is open already
+    start: int | None = None  # where it stood, if it can go back there
+    stream: "ByteStream | None" = None  # of what cannot be opened again
+    spent = False
+    known_head: tuple[int, bytes] = 0, b""  # how much was asked for, and what came
+    misread: str | None = None  # an encoding that was stated for what looks like UTF-8
+
     def __init__(self, path: Any, encoding: str | None = None) -> None:
         several = isinstance(path, Sequence) and not isinstance(path, str)
         if isinstance(path, io.TextIOBase):
             raise InputError("The file must be opened in binary mode.", code="text-mode")
-        self.encoding = find_encoding(encoding)
-        self.blanks = False  # whether runs of blanks are to become tabs
-        self.files: list[str] = []
-        self.size: int | None = None
-        self.is_folder = False
-        self.file: Any = None  # one that is open already
-        self.start: int | None = None  # where it stood, if it can go back there
-        self.stream: ByteStream | None = None  # of what cannot be opened again
-        self.spent = False
-        self.known_head: tuple[int, bytes] = 0, b""  # how much was asked for, and what came
-        self.misread: str | None = None  # an encoding that was stated for what looks like UTF-8
+        self.files, self.encoding = [], find_encoding(encoding)
         if path == "-":
             self.name, self.file = "standard input", sys.stdin.buffer
         elif hasattr(path, "read"):

@@ -30,6 +30,12 @@ def next_statistics(reader: "Reader") -> "SizeSurvey | TextSurvey":
     return (TextSurvey if reader.recipe.lacks_frequencies else SizeSurvey)(reader)
 
 
+def find_on_the_way(reader: "Reader") -> "SizeSurvey | TextSurvey | None":
+    """Return the statistics that a pass over all rows can take while it reads them, or None."""
+    found = None if reader.recipe.is_complete else next_statistics(reader)
+    return None if found is None or found.apart or found.seen is None else found
+
+
 def select_learnt_rows(batch: Batch, split: Split, first_row: int) -> Rows:
     """Select the rows of a batch that are not held out, by the number of its first row."""
     rows = batch.rows
@@ -80,10 +86,8 @@ class SizeSurvey:
         self.seen: DenseSurvey | SparseSurvey | None = None
         numeric, bins = self.recipe.numeric(), self.recipe.bins
         if self.recipe.rows != "table":
-            self.scales = self.scales_sparse()
-            self.seen = SparseSurvey() if self.scales else None
+            self.seen = SparseSurvey() if self.scales_sparse() else None
         elif numeric:
-            self.scales = self.recipe.scale != "none"
             keep = MOST_KEPT if self.recipe.scale == "robust" else MOST_BINNED if bins else 0
             self.seen = DenseSurvey(len(numeric), keep)
         self.rows = 0
@@ -163,7 +167,7 @@ class SizeSurvey:
                 if places:
                     listed = list_words([names[j] for j in places])
                     self.reader.add_notice(code, names=listed, dtype=dtype)
-        elif self.seen is not None and self.scales:
+        elif self.seen is not None:
             scales = {"factors": pack_array(self.seen.factors())}
         return replace(recipe, scales=scales)
 

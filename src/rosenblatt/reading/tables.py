@@ -18,10 +18,8 @@ class TableSource(Source):
     """A table in memory as a source."""
 
     def __init__(self, table: Any) -> None:
-        self.table = table
+        self.table, self.files = table, []
         self.name, self.size = "the table", table.nbytes
-        self.files, self.is_folder, self.encoding, self.blanks = [], False, None, False
-        self.file = self.start = self.stream = self.misread = None
 
 
 def open_source(data: Any, encoding: str | None = None) -> Source:

@@ -1,15 +1,13 @@
 """Train one update at a time, with a record of each."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.rows import Array, to_dense
-from ..learners.linear import LinearLearner
-from ..training.training import SweepResult, Training
+from ..training.training import Training
 from .linear import LinearClassifier
 from .linear_base import FROM_ZERO, Prepared, Start
 from .perceptron import Perceptron
@@ -108,35 +106,7 @@ def steps(
     [[[2.0, 1.0]], [[3.0, 0.0]]]
     """
     start = coef_init, intercept_init
-    return iter(start_steps(Perceptron(**parameters), X, y, sample_weight, start))
-
-
-@dataclass
-class SteppedRun:
-    """A run that stops at every update; iterating over it trains and yields the records.
-
-    ``pieces`` also yields the rows between two updates.
-    """
-
-    given: Prepared
-    learner: LinearLearner
-    run: Training
-
-    def __iter__(self) -> Iterator[Step]:
-        return (step for _, _, step in self.pieces() if step is not None)
-
-    def pieces(self) -> Iterator[tuple[Array, SweepResult, Step | None]]:
-        """Yield the order of each sweep, how far it went, and the update at its end, if any."""
-        (problem,) = self.run.problems
-        state = problem.state
-        before = copy_weights(state)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for order, learnt in self.run.updates():
-                step, made = None, learnt.updates
-                if len(made):
-                    step = make_step(self.given, self.run, order, made, *before)
-                yield order, learnt, step
-                before = copy_weights(state)
+    return start_steps(Perceptron(**parameters), X, y, sample_weight, start)
 
 
 def start_steps(
@@ -145,15 +115,26 @@ def start_steps(
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
     start: Start = FROM_ZERO,
-) -> SteppedRun:
-    """Start the run of ``fit``, to go through it update by update."""
+) -> Iterator[Step]:
+    """Prepare the training of ``fit``, to go through it update by update."""
     model._check_parameters("steps")
     given = model._prepare(X, y, sample_weight, reset=True)
     learner = model._begin(given, start)
     reason = learner.refusal("step")
     if reason:
         raise ValueError(reason)
-    return SteppedRun(given, learner, model._run(learner, given, updates_at_once=1))
+    return record_updates(given, model._run(learner, given, updates_at_once=1))
+
+
+def record_updates(given: Prepared, training: Training) -> Iterator[Step]:
+    """Train, and yield the record of each update."""
+    (problem,) = training.problems
+    before = copy_weights(problem.state)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for order, learnt in training.updates():
+            if learnt.mistakes:
+                yield make_step(given, training, order, learnt.updates, *before)
+            before = copy_weights(problem.state)
 
 
 def copy_weights(state: Any) -> tuple[Array, Array]:
@@ -163,24 +144,24 @@ def copy_weights(state: Any) -> tuple[Array, Array]:
 
 
 def make_step(
-    given: Prepared, run: Training, order: Array, updates: Array, weights: Array, bias: Array
+    given: Prepared, training: Training, order: Array, updates: Array, weights: Array, bias: Array
 ) -> Step:
-    """Make the record of the last update of a run, by one row or by all rows of a batch."""
-    made = updates if run.order == "batch" else updates[0]
+    """Make the record of the last update of a training, by one row or by all rows of a batch."""
+    made = updates if training.order == "batch" else updates[0]
     row, margin = order[made["position"]], made["margin"]
-    state = run.problems[0].state
+    state = training.problems[0].state
     code, two = given.rows.codes[row], state.weights.ndim == 1
     new_weights, new_bias = copy_weights(state)
     activation = margin * np.where(code == 0, -1.0, 1.0) if two else margin
-    if run.order == "batch":
+    if training.order == "batch":
         old, new, x = weights.ravel(), new_weights.ravel(), (new_weights - weights).ravel()
     else:
         row, margin, activation = int(row), float(margin), float(activation)
         of_label = ... if two else (slice(None), code)
         old, new, x = weights[of_label], new_weights[of_label], to_dense(given.X[[row]]).ravel()
     return Step(
-        epoch=run.epoch,
-        position=made["position"].copy() if run.order == "batch" else int(made["position"]),
+        epoch=training.epoch,
+        position=made["position"].copy() if training.order == "batch" else int(made["position"]),
         row=row,
         label=given.classes[code],
         rival=None if two else given.classes[made["rival"]],

@@ -216,7 +216,8 @@ def run(
             stopped.set()
 
         def handle(number: int, frame: Any) -> None:
-            loop.call_soon_threadsafe(end if number in ENDING else service.reload, number)
+            with suppress(RuntimeError):  # the loop has ended, and the rest is being learnt
+                loop.call_soon_threadsafe(end if number in ENDING else service.reload, number)
 
         for number in (*ENDING, *RELOADING):
             signal.signal(number, handle)

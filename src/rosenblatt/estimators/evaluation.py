@@ -266,7 +266,7 @@ def importances(model: Any, data: Any = None, *, top: int | None = None) -> list
     deviations = None
     if data is not None:
         rows = data if features is None else features.transform(data)
-        deviations = measure_deviations([make_batch(learner, rows, None)], coef.shape[1])
+        deviations = measure_deviations([make_batch(learner, rows, None).rows], coef.shape[1])
     return rank_columns(saved, coef, deviations, top)
 
 

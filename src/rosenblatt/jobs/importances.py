@@ -8,7 +8,6 @@ import numpy as np
 from ..data.rows import Array, n_rows, rows_between, rows_where
 from ..data.splits import Split
 from ..kernels.algebra import Rows
-from ..reading.batches import Batch
 from ..storage.model import Model
 
 FIRST_ROWS = 2**15  # by which a training measures the deviations of columns
@@ -39,49 +38,30 @@ class Importance(NamedTuple):
     importance: float | None
 
 
-class ColumnSums:
-    """Sums of the columns of rows and of their squares, batch by batch."""
-
-    def __init__(self, width: int) -> None:
-        self.rows, self.sums, self.squares = 0, np.zeros(width), np.zeros(width)
-
-    def add(self, rows: Rows) -> "ColumnSums":
-        """Add rows; columns beyond the known ones are ignored."""
-        count, width = n_rows(rows), len(self.sums)
-        self.rows += count
+def measure_deviations(parts: Iterable[Rows], width: int) -> Array:
+    """Return the deviation of each of the first columns over all rows, which come in parts."""
+    count, sums, squares = 0, np.zeros(width), np.zeros(width)
+    for rows in parts:
+        count += n_rows(rows)
         values = rows.values.astype(np.float64)
         if rows.indices is None:
-            matrix = values.reshape(count, -1)[:, :width]
-            self.sums[: matrix.shape[1]] += matrix.sum(axis=0)
-            self.squares[: matrix.shape[1]] += np.einsum("ij,ij->j", matrix, matrix)
-            return self
-        known = rows.indices < width
-        places, values = rows.indices[known].astype(np.intp), values[known]
-        self.sums += np.bincount(places, values, width)
-        self.squares += np.bincount(places, values * values, width)
-        return self
-
-    def deviations(self) -> Array:
-        """Return the standard deviation of each column."""
-        if not self.rows:
-            return np.zeros(len(self.sums))
-        mean = self.sums / self.rows
-        return np.sqrt(np.maximum(self.squares / self.rows - mean * mean, 0.0))
+            matrix = values.reshape(n_rows(rows), -1)[:, :width]
+            sums[: matrix.shape[1]] += matrix.sum(axis=0)
+            squares[: matrix.shape[1]] += np.einsum("ij,ij->j", matrix, matrix)
+        else:
+            known = rows.indices < width
+            places, values = rows.indices[known].astype(np.intp), values[known]
+            sums += np.bincount(places, values, width)
+            squares += np.bincount(places, values * values, width)
+    mean = sums / max(count, 1)
+    return np.sqrt(np.maximum(squares / max(count, 1) - mean * mean, 0.0))
 
 
 def measure_first_rows(rows: Rows, width: int, split: Split) -> Array:
     """Return the deviation of each column in the first rows that a split does not hold out."""
     count = min(n_rows(rows), FIRST_ROWS)
     learnt = rows_where(rows_between(rows, 0, count), ~split.held_out(0, count))
-    return ColumnSums(width).add(learnt).deviations()
-
-
-def measure_deviations(batches: Iterable[Batch], width: int) -> Array:
-    """Return the deviation of each column over all rows, read batch by batch."""
-    sums = ColumnSums(width)
-    for batch in batches:
-        sums.add(batch.rows)
-    return sums.deviations()
+    return measure_deviations([learnt], width)
 
 
 def find_deviations(model: Model, width: int) -> Array:

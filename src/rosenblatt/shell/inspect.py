@@ -87,7 +87,7 @@ def inspect_linear(saved: "Model", learner: Any, given: InspectOptions) -> None:
     deviations = None
     if given.data is not None:
         rows: Any = open_like(saved, given.data, labels=False)
-        deviations = measure_deviations(rows, coef.shape[1])
+        deviations = measure_deviations((each.rows for each in rows), coef.shape[1])
     most = None if given.all or (given.json and given.top is None) else given.top_or_default()
     ranked = rank_columns(saved, coef, deviations, most)
     if given.plot is not None:

@@ -291,11 +291,6 @@ def refuse_no_rows(count: int) -> None:
         )
 
 
-def open_validation(data: Any, reader: Reader) -> Reader:
-    """Open a file or a table for early stopping, read as the rows to learn from are."""
-    return read(data, **match_labels(reader.features()), threads=reader.options.threads)
-
-
 class FileRows:
     """The rows of a file: all in memory as one part, or batch by batch as they are read.
 
@@ -320,7 +315,10 @@ class FileRows:
         self.file_rows = self.row = self.bytes_read = 0
         self.class_rows: list[int] = []
         self.part: Part | None = None
-        self.windows = Windows(plan.request.progress_every or 1, self.report_window)
+        self.windows = Windows(
+            plan.request.progress_every or 1,
+            lambda row, wrong: reporter.window(Tally(row, self.bytes_read, wrong)),
+        )
         self.adapts = plan.parameters.get("calibrate") == "conformal" and not plan.split
 
     target: Any
@@ -443,10 +441,6 @@ class FileRows:
             wrong = count.loss * target.scale if isinstance(target, NumberTarget) else count.errors
             self.reporter.batch(Tally(count.rows // each, self.bytes_read, wrong, each))
 
-    def report_window(self, rows: int, wrong: float) -> None:
-        """Report the progressive error."""
-        self.reporter.window(Tally(rows, self.bytes_read, wrong))
-
     @property
     def held_out(self) -> HeldOut:
         """The rows that are held out."""
@@ -458,7 +452,8 @@ class FileRows:
         if self.plan.request.validation is None:
             self.note_undefined()
             return self.held_out
-        reader = open_validation(self.plan.request.validation, self.reader)
+        how = {**match_labels(self.reader.features()), "threads": self.reader.options.threads}
+        reader = read(self.plan.request.validation, **how)
         small = (reader.size or 0) <= IN_MEMORY >> 2
         batches = HeldOut([*reader] if small else reader, self.target)
         if not sum(n_rows(batch.rows) for batch in batches.batches):

@@ -106,12 +106,9 @@ class StreamTraining:
         found = look(reader, self.job.request)
         plans = list[tuple[Mapping[str, Any], Plan]]()
         for chosen in settings:
-            own = {name: value for name, value in chosen.items() if name != "rule"}
-            stated = self.job.request.parameters
-            parameters = {"solution": "last", "max_iter": 1, **own, **stated}
+            own = {"solution": "last", "max_iter": 1, **chosen, **self.job.request.parameters}
             try:
-                request = replace(self.job.request, rule=chosen["rule"], parameters=parameters)
-                request = replace(request, tune=False)
+                request = self.job.request.with_rule(own.pop("rule"), **own)
                 plan = replace(make_plan(request, found), stream=True)
                 plan.check("stream")
                 plans.append((chosen, plan))

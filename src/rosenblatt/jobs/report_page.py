@@ -155,7 +155,7 @@ def draw_table(table: Table) -> str:
 
 def tabulate_importances(found: Sequence[Importance]) -> Table:
     """Columns with their importance: how much the score changes if one changes by its deviation."""
-    columns = {"column": "", "importance": ".4f", "largest_weight": ".4f"}
+    columns = {"column": LONG, "importance": ".4f", "largest_weight": ".4f"}
     rows = [(one.name, one.importance, max(one.weights, key=abs)) for one in found]
     title = "Importance of columns: largest weight × standard deviation"
     return Table("importances", title, columns, rows)
@@ -167,7 +167,10 @@ def tabulate_errors(
     """The worst rows, with their cells if these are known."""
     confidence = choose_format("", max((one.confidence for one in worst), default=0.0))
     columns = {"row": ",d", "id": "", "label": "", "predicted": "", "confidence": confidence}
-    rows = [(*one, join_cells(records.get(one.row, {}))) for one in worst]
+    rows: list[Any] = [(*one, join_cells(records.get(one.row, {}))) for one in worst]
+    if all(one.id is None for one in worst):
+        columns.pop("id")
+        rows = [(row, *rest) for row, _, *rest in rows]
     return Table("worst", title, columns | {"cells": LONG}, rows)
 
 

@@ -84,8 +84,9 @@ def test_a_blank_among_digits_is_missing_in_a_file_and_in_the_frame_of_it():
     expected = whole(read(io.BytesIO(data.encode()), format="csv", scale="none"))[2]
     frame = pd.read_csv(io.StringIO(data))
     assert frame["x"].tolist()[:3] == ["1", " ", "2.5"]
-    reader = read(frame, label="y", scale="none")
-    assert (whole(reader)[2], reader.columns) == (expected, [("x", "number")])
+    for rows in frame, io.BytesIO(frame.to_json(orient="records", lines=True).encode()):
+        reader = read(rows, format=None if rows is frame else "jsonl", label="y", scale="none")
+        assert (whole(reader)[2], reader.columns) == (expected, [("x", "number")])
     codes = frame.assign(x=["02139", " ", "10001"] * 9)
     assert read(codes, label="y").columns == [("x", "category")]
 

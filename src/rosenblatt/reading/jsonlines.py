@@ -147,12 +147,13 @@ def infer_table(text: bytes, name: str) -> Any:
         raise InputError(f"{name}: {what}.", code="json", file=name, line=1)
     columns = {}
     for key in dict.fromkeys(key for row in rows for key in row):
-        values = [None if clean(row.get(key)) is None else row[key] for row in rows]
-        try:
-            columns[key] = pyarrow.array(values)
-        except (pyarrow.ArrowException, OverflowError):
-            words = [None if row.get(key) is None else str(row[key]) for row in rows]
-            columns[key] = pyarrow.array(words)
+        given = [row.get(key) for row in rows]
+        known = [None if clean(value) is None else value for value in given]
+        words = [None if value is None else str(value) for value in given]
+        for values in given, known, words:  # blanks among strings tell how they are taken
+            with suppress(pyarrow.ArrowException, OverflowError):
+                columns[key] = pyarrow.array(values)
+                break
     return pyarrow.table(columns)
 
 

@@ -81,64 +81,45 @@ class TableParser(Parser):
         """Find the places of columns, and what becomes of each."""
         recipe, names = self.recipe, self.profile.columns
         self.columns = [(name, kind) for name, kind in recipe.columns or ()]
-        features = ColumnNames([name for name, _ in self.columns], self.source.name)
-        self.width = 1 << recipe.bits if recipe.bits else len(features)
+        own = ColumnNames([name for name, _ in self.columns], self.source.name)
+        self.label = names.label(recipe, self.options.label_needed)
+        self.id = None if recipe.id is None else names.numbers.get(str(recipe.id))
+        self.further = [place for place in (self.label, self.id) if place is not None]
+        self.wanted = [*map(names.named, own.names), *self.further]
+        self.places = {name: place for place, name in enumerate(recipe.numeric())}
+        scaling = None if recipe.scales is None else table_scaling(recipe, self.options.dtype)
+        flags = [] if scaling is None else scaling.flags.tolist()
+        flagged = [name for name, flag in zip(self.places, flags, strict=False) if flag]
+        if self.hashed:
+            self.prepare_hashed(own, scaling, flagged)
+            return
+        self.scaling, self.width = scaling, len(own) + len(flagged)
+        every = enumerate([*own.names, *map(missing_name, flagged)])
+        self.vocabulary.known.update((place, (str, name)) for place, name in every)
+
+    def prepare_hashed(
+        self, own: ColumnNames, scaling: DenseScaling | None, flagged: list[str]
+    ) -> None:
+        """Find the features of each column, its group in crosses, and how it is scaled.
+
+        Numbers of one group that follow each other are made together.
+        """
+        recipe, self.width = self.recipe, 1 << (self.recipe.bits or 0)
         crossed = [] if recipe.pairs else sorted(set(chain(*split_crosses(recipe))))
         numbers = {name: number for number, name in enumerate(crossed, 1)}
-        self.groups = [numbers.get(name, 0) for name in features.names]  # 0: outside of crosses
-        self.pairs = find_crossed_groups(recipe, lambda name: self.groups[features.number(name)])
-        self.salts = [np.uint64(salt(name)) for name in features.names]
+        self.groups = [numbers.get(name, 0) for name in own.names]  # 0: outside of crosses
+        self.pairs = find_crossed_groups(recipe, lambda name: self.groups[own.number(name)])
+        self.salts = [np.uint64(salt(name)) for name in own.names]
         self.text_weights = text_weights(recipe)
-        self.add_scaling(features.names)
-        self.add_bins()
-        self.runs = self.find_runs()
-        self.label = names.label(recipe, self.options.label_needed)
-        self.id = names.numbers.get(str(recipe.id)) if recipe.id is not None else None
-        self.wanted = [names.named(name) for name in features.names]
-        further = (self.label, self.id)
-        self.further = [place for place in further if place is not None]
-        self.wanted += self.further
-        for number, (name, kind) in enumerate(self.columns):
-            if not self.hashed:
-                self.vocabulary.known[number] = (str, name)
-            elif kind in ("number", "date"):
-                own = name if kind == "number" else f"{name} in days"
-                self.vocabulary.add(int(self.salts[number] & self.mask), own)
-
-    def add_scaling(self, names: list[str]) -> None:
-        """Scale numbers as the recipe says; in hashed rows, column by column."""
-        self.places = {name: place for place, name in enumerate(self.recipe.numeric())}
-        self.flagged: dict[str, int] = {}  # the features that mark missing numbers
-        if self.recipe.scales is None:
-            return
-        scaling = table_scaling(self.recipe, self.options.dtype)
-        flagged = [name for name, place in self.places.items() if scaling.flags[place]]
-        if self.hashed:
-            self.column_scaling = scaling
-            self.flagged = {name: self.add_name(missing_name(name)) for name in flagged}
-        else:
-            self.scaling, self.width = scaling, scaling.width
-            further = enumerate(map(missing_name, flagged), len(names))
-            self.vocabulary.known.update((place, (str, name)) for place, name in further)
-
-    def add_bins(self) -> None:
-        """Give each bin of a column of numbers a feature."""
+        flags = {name: self.add_name(missing_name(name)) for name in flagged}
         self.bins: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-        for name, edges in (self.recipe.edges or {}).items():
+        for name, edges in (recipe.edges or {}).items():
             indices = [self.add_name(each) for each in name_bins(name, edges)]
             self.bins[name] = np.array(edges, np.float64), np.array(indices, np.uint32)
-
-    def add_name(self, name: str) -> int:
-        """Name a hashed feature; return its index."""
-        index = int(salt(name)) & int(self.mask)
-        self.vocabulary.add(index, name)
-        return index
-
-    def find_runs(self) -> list[tuple[list[int], NumberColumns | None]]:
-        """Divide the columns: numbers of one group that follow each other, and each other column.
-
-        Numbers and dates come with how they become features.
-        """
+        for number, (name, kind) in enumerate(self.columns):
+            if name in self.places:
+                said = name if kind == "number" else f"{name} in days"
+                self.vocabulary.add(int(self.salts[number] & self.mask), said)
 
         def key(number: int) -> tuple[int, int]:
             name, kind = self.columns[number]
@@ -146,23 +127,28 @@ class TableParser(Parser):
             return self.groups[number], -1 if plain else number
 
         runs = [list(run) for _, run in groupby(range(len(self.columns)), key)]
-        numeric = ("number", "date")
-        return [
-            (run, self.number_columns(run) if self.columns[run[0]][1] in numeric else None)
-            for run in runs
-        ]
+        self.runs = [(run, self.number_columns(run, scaling, flags)) for run in runs]
 
-    def number_columns(self, run: list[int]) -> NumberColumns:
-        """Return how the numbers of some columns that follow each other become features."""
+    def add_name(self, name: str) -> int:
+        """Name a hashed feature; return its index."""
+        index = int(salt(name)) & int(self.mask)
+        self.vocabulary.add(index, name)
+        return index
+
+    def number_columns(
+        self, run: list[int], scaling: DenseScaling | None, flags: dict[str, int]
+    ) -> NumberColumns | None:
+        """Return how columns of numbers that follow each other become features; None for words."""
         names = [self.columns[number][0] for number in run]
+        if names[0] not in self.places:
+            return None
         indices = np.array([self.salts[number] & self.mask for number in run], np.uint32)
-        flags = np.array([self.flagged.get(name, -1) for name in names], np.int64)
+        own_flags = np.array([flags.get(name, -1) for name in names], np.int64)
         scales = np.zeros(len(run)), np.ones(len(run)), np.zeros(len(run))
-        if self.hashed and self.recipe.scales is not None:
-            found = self.column_scaling
+        if scaling is not None:
             some = slice(self.places[names[0]], self.places[names[0]] + len(run))
-            scales = found.centre[some], found.factor[some], found.filling[some]
-        return NumberColumns(*scales, indices, flags)
+            scales = scaling.centre[some], scaling.factor[some], scaling.filling[some]
+        return NumberColumns(*scales, indices, own_flags)
 
     def parse_piece(self, piece: Piece) -> Iterator[Batch | Broken]:
         """Make rows of a piece."""
@@ -268,7 +254,7 @@ class TableParser(Parser):
         """Decode a column of numbers; a missing one is NaN."""
         try:
             known = truth_to_digits(column, self.recipe.spelling(name))
-            numbers = to_numbers(known.cast(to_arrow_type(self.read_dtype), safe=False))
+            numbers = to_numbers(known.cast(self.read_dtype.name, safe=False))
         except (ValueError, NotImplementedError):
             word = str(column[0]).strip()  # of one row, once the broken one is found
             raise self.word_error("number", name, word) from None
@@ -538,13 +524,6 @@ def decode_words(name: bytes) -> str:
 # Arrow's types and columns.
 
 
-def to_arrow_type(dtype: np.dtype | None) -> Any:
-    """Return Arrow's type for a NumPy type, or its string type for None."""
-    import pyarrow
-
-    return pyarrow.string() if dtype is None else pyarrow.from_numpy_dtype(dtype)
-
-
 def truth_to_digits(column: Any, spelling: Spelling | None = None) -> Any:
     """Prepare a column for a cast to numbers: the strings true and false become 1 and 0.
 
@@ -571,7 +550,7 @@ def to_words(column: Any) -> Any:
         return to_words(column.dictionary).take(column.indices)
     if types.is_boolean(column.type):
         return compute.if_else(column, to_scalar("True"), to_scalar("False"))
-    words = column.cast(to_arrow_type(None))
+    words = column.cast("string")
     if types.is_floating(column.type):
         words = compute.replace_substring_regex(words, r"^(-?\d+)$", r"\1.0")
     if types.is_timestamp(column.type):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..parameters import InputError
-from .arrow import DecodedColumns, to_arrow_type
+from .arrow import DecodedColumns
 from .columnar import TypedParser, TypedProfile, profile_typed
 from .lists import find_list
 from .parser import BOM, SAMPLE
@@ -76,7 +76,7 @@ def profile_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) 
     words = {*options.category, *(name for name in known if known[name] != "number")}
     is_whole, is_null = pyarrow.types.is_integer, pyarrow.types.is_null
     types = {
-        field.name: to_arrow_type(None)
+        field.name: pyarrow.string()
         if field.name in words
         else pyarrow.float64()
         if is_whole(field.type) or is_null(field.type)

@@ -14,7 +14,7 @@ from ..data.rows import read_only
 from ..kernels import lines
 from ..kernels.addresses import MARKS, NEWLINE
 from ..parameters import InputError
-from .arrow import to_arrow_type, to_words
+from .arrow import to_words
 from .formats import divide_rows
 from .label import FIRST_ROWS, LABEL_NAMES, find_usual_labels, with_label
 from .notices import make_notice
@@ -245,7 +245,7 @@ def parse_cells(
         ),
         arrow.ConvertOptions(
             include_columns=include,
-            column_types=dict.fromkeys(include, to_arrow_type(None)),
+            column_types=dict.fromkeys(include, pyarrow.string()),
             null_values=[],  # Arrow would keep a list of them for each column
         ),
     )

@@ -232,9 +232,8 @@ class Choice:
         self.part: Source | None
         self.part, self.file_rows = take_part(reader, self.plan.split, budget) or (None, 0)
         self.samples: dict[str, Sample] = {}
-        self.results: dict[str, Result] = {}
-        self.tried: set[str] = set()
-        self.done = self.expected = 0
+        self.results: dict[tuple[str, int | None, int], Result] = {}
+        self.expected = 0
 
     def look(self, reader: Reader) -> DataProfile:
         """Return what is known of the file, whose rows are in memory here."""
@@ -419,7 +418,7 @@ class Choice:
         if self.budget is QUICK:
             return few
         settings = self.list_settings(best.reading)
-        self.expected = self.done + len(settings) * 4 // 3 + 3 * FINALISTS
+        self.expected = len(self.results) + len(settings) * 4 // 3 + 3 * FINALISTS
         ranked = self.race(settings)
         leaders = remove_repeated(sorted([best, *ranked], key=self.loss))[:FINALISTS]
         return remove_repeated([*few, *ranked, *self.race(list(self.vary(leaders)))])
@@ -438,15 +437,13 @@ class Choice:
 
     def compare(self, candidate: Candidate, folds: int | None = None, epochs: int = 1) -> Result:
         """Cross-validate a candidate, on some or all folds, with all epochs or a part of them."""
-        key = repr((candidate, folds, epochs))
+        key = repr(candidate), folds, epochs
         if key not in self.results:
             sample = self.read(candidate.reading)
             plan = sample.plan(candidate, self.request)
             held = [sample.cross_validate(plan, fold, epochs) for fold in self.folds[:folds]]
             self.results[key] = self.measure(sample.target, held)
-            self.tried.add(repr(candidate))
-            self.done += 1
-            self.reporter.tried(self.done, max(self.done, self.expected))
+            self.reporter.tried(len(self.results), max(len(self.results), self.expected))
         return self.results[key]
 
     def measure(self, target: Any, held: list[Held]) -> Result:
@@ -492,7 +489,7 @@ class Choice:
         kept = [chosen, *sorted(final, key=self.loss)[: 2 * FINALISTS], Candidate()]
         codes, classes = self.base.given.codes, self.base.target.classes
         return {
-            "tried": len(self.tried),
+            "tried": len({candidate for candidate, _, _ in self.results}),
             "metric": self.metric,
             **name_rarer(self.metric, codes, classes),
             "rows": self.rows,

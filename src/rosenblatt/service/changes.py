@@ -85,12 +85,9 @@ def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
     with learning.changing:
         with read_log(learning.log.path) as log:
             if served.sequence and (served.log == log.identity or log.is_former(served.log)):
-                raise RequestError(
-                    409,
-                    IMPOSSIBLE,
-                    f"{name} has learnt from this log; roll back to example {served.sequence}, or "
-                    "forget examples, instead.",
-                )
+                instead = f"roll back to example {served.sequence}, or forget examples, instead"
+                sentence = f"{name} has learnt from this log; {instead}."
+                raise RequestError(409, IMPOSSIBLE, sentence)
         if learning.served.most_classes is not None:
             served.check_growing()
         return learning.call(lambda: learning.change(served, "model", model=data)).result(), 0

@@ -122,13 +122,16 @@ class ModelWatcher(threading.Thread):
     def __init__(self, path: Path, say: Callable[[str], None]) -> None:
         super().__init__(name="rosenblatt-watcher", daemon=True)
         self.path, self.say = path, say
-        self.stamp, self.current = self.load()
+        self.stamp, self.current = self.read_stamp(), self.load()
 
-    def load(self) -> tuple[tuple[int, int], Predictor]:
-        """The model, and the inode and time of its file."""
+    def read_stamp(self) -> tuple[int, int]:
+        """The inode and the time of the file."""
         found = self.path.stat()
-        served = ServedModel(load_model(self.path), str(self.path))
-        return (found.st_ino, found.st_mtime_ns), served.make_predictor()
+        return found.st_ino, found.st_mtime_ns
+
+    def load(self) -> Predictor:
+        """The model of the file."""
+        return ServedModel(load_model(self.path), str(self.path)).make_predictor()
 
     def run(self) -> None:
         """Check the file every second."""
@@ -139,12 +142,11 @@ class ModelWatcher(threading.Thread):
     def check_file(self) -> None:
         """Load the model again if its file was replaced; keep the old one if that fails."""
         try:
-            found = self.path.stat()
-            stamp = found.st_ino, found.st_mtime_ns
+            stamp = self.read_stamp()
             if stamp == self.stamp:
                 return
-            self.stamp = stamp
-            self.stamp, self.current = self.load()
+            self.stamp = stamp  # before the model: one that comes meanwhile is loaded next time
+            self.current = self.load()
         except (OSError, ValueError) as error:
             self.say(f"{error} The service keeps the model that it has.")
         else:
@@ -193,11 +195,7 @@ def raise_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def run(
-    service: Service,
-    listening: socket.socket,
-    load: Callable[[], None],
-) -> None:
+def run(service: Service, listening: socket.socket, load: Callable[[], None]) -> None:
     """Load the model, and answer requests until a signal; then finish open requests.
 
     While the model is loaded and the log is replayed, health checks are answered.

@@ -1,5 +1,6 @@
 """Hide one slice at a time: everything else imports, runs, and passes some of its tests."""
 
+import ast
 import os
 import re
 import subprocess
@@ -110,6 +111,34 @@ def test_what_the_table_names_is_there():
         commands = [f"{where}:{name}" for name, (where, _) in one.commands.items()]
         places += [one.file_class, *one.learners.values(), one.shell, *commands]
         assert all(slices.load(place) is not None for place in places if place)
+
+
+QUESTIONS = re.compile(r"SequencePerceptron|tagger|tagged|\bconll|sentences\b", re.IGNORECASE)
+
+
+def list_conditions(tree):
+    """Every expression that decides something."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
+            yield node.test
+        elif isinstance(node, ast.Compare | ast.BoolOp | ast.match_case):
+            yield node
+        elif isinstance(node, ast.comprehension):
+            yield from node.ifs
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "hasattr"):
+            yield node
+
+
+def test_nobody_outside_asks_whether_it_is_a_tagger():
+    """A sentence file, a tagger and its model are told apart by the table of slices only."""
+    source = ROOT / "src" / "rosenblatt"
+    asked = []
+    for path in source.rglob("*.py"):
+        if "sequence" not in path.relative_to(source).parts:
+            conditions = list_conditions(ast.parse(path.read_text("utf-8")))
+            asked += [(path.name, ast.unparse(each)) for each in conditions]
+    assert len(asked) > 1000
+    assert [one for one in asked if QUESTIONS.search(one[1])] == []
 
 
 def test_a_file_belongs_to_a_slice_by_its_name_or_its_stated_format():

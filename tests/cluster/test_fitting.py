@@ -127,10 +127,10 @@ def test_a_row_without_weight_teaches_nothing(client, lengths):
     assert weighted([1.0, 0.0] * 3).mixing_.rounds[0].epoch.rows == 3
 
 
-def test_a_stream_without_weights_is_refused(client, tmp_path):
+def test_files_without_weights_are_refused(client, tmp_path):
     path = tmp_path / "rows.vw"
     path.write_text("1 0 | a\n-1 0 | b\n" * 5)
-    with pytest.raises(ValueError, match="no rows to learn from: all have the weight 0"):
+    with pytest.raises(ValueError, match="All sample weights are zero, so there is no row"):
         fit(Perceptron(order="fixed", max_iter=1), path, client=client)
 
 

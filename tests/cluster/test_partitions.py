@@ -163,12 +163,11 @@ def test_sequential_files_are_a_local_stream(client, tmp_path, epochs):
     assert model.mixing_.rows == (30, 1, 49, 40)
 
 
-def test_streams_grow_wider_and_know_late_labels(client, tmp_path):
-    """Files read in one pass: new columns and new labels may come at any time."""
+def test_files_may_have_more_columns_and_labels(client, tmp_path):
     rows = {
         "a.svm": "1 1:1\n0 2:1\n" * 50,
         "b.svm": "0 1:-1 9:1\n1 2:-1\n" * 50,
-        "late.svm": "1 1:1\n" * 30_000 + "2 20:1\n",
+        "late.svm": "1 1:1\n" * 3_000 + "2 20:1\n",
     }
     for name, text in rows.items():
         (tmp_path / name).write_text(text)

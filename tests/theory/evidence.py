@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -68,7 +67,7 @@ def make_proofs(seed):
         powers = np.log10(np.abs(X[X != 0]))
         if number % 5 == 0 and np.all(np.abs(powers) < 20):  # a replay is slow in long numbers
             with suppress(ValueError):  # floating point rounded, which a log refuses
-                yield X, problem.signs, log_run(X, y, step=float(fit_intercept), max_iter=3)
+                yield X, problem.signs, log_run(X, y, fit_intercept=fit_intercept, max_iter=3)
 
 
 # What is true, in exact arithmetic
@@ -112,7 +111,7 @@ class Truth:
             if self.signs[i] * (activation + bias * self.unit**2) > 0:
                 return False
             weights = [w + self.signs[i] * x for w, x in zip(weights, self.rows[i], strict=True)]
-            bias += self.signs[i] * Fraction(proof.step)
+            bias += self.signs[i] * proof.fit_intercept
         return True
 
 
@@ -123,16 +122,16 @@ def mutate(proof, n, rng):
     """A proof with one thing changed; it may still hold."""
     if isinstance(proof, Plane):
         numbers = change([proof.bias, *proof.weights], rng)
-        return replace(proof, bias=numbers[0], weights=tuple(numbers[1:]), mistakes=None)
+        return proof._replace(bias=numbers[0], weights=tuple(numbers[1:]), mistakes=None)
     if isinstance(proof, RunLog):
-        return replace(proof, rows=tuple(change_log(list(proof.rows), n, rng)))
+        return proof._replace(rows=tuple(change_log(list(proof.rows), n, rng)))
     rows = [i for i, _ in proof.multipliers]
     values = [value for _, value in proof.multipliers]
     if rng.random() < 0.3:
         rows[rng.randrange(len(rows))] = rng.randrange(n)
     else:
         values = change(values, rng)
-    return replace(proof, multipliers=tuple(dict(zip(rows, values, strict=True)).items()))
+    return proof._replace(multipliers=tuple(dict(zip(rows, values, strict=True)).items()))
 
 
 def change(numbers, rng):

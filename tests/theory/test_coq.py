@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -133,12 +132,13 @@ def test_coq_accepts_what_is_written(built, case, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("step", "max_iter", "flip"), [(1.0, 100, False), (0.0, 100, False), (30.25, 3, True)]
+    ("fit_intercept", "max_iter", "flip"),
+    [(True, 100, False), (False, 100, False), (True, 3, True)],
 )
-def test_coq_accepts_the_log_of_a_run(built, step, max_iter, flip, tmp_path):
+def test_coq_accepts_the_log_of_a_run(built, fit_intercept, max_iter, flip, tmp_path):
     X, y = separated(20, 2)
     y = np.where(np.arange(20) == 7, -y, y) if flip else y
-    log = coq.log_run(X, y, step=step, max_iter=max_iter)
+    log = coq.log_run(X, y, fit_intercept=fit_intercept, max_iter=max_iter)
     assert log.separates is not flip
     coq.write_coq(log, X, y, tmp_path / "run.v")
     assert coq.read_coq(tmp_path / "run.v") == log
@@ -151,7 +151,7 @@ def test_coq_refuses_what_is_not_proved(built):
     assert not coq.check_coq(coq.Clash(((0, 1), (1, 1))), X, y)
     assert not coq.check_coq(coq.Plane((1, 1), 0, None), XOR, ODD)
     log = coq.log_run(X, y)
-    assert not coq.check_coq(replace(log, rows=(*log.rows, log.rows[-1])), X, y)
+    assert not coq.check_coq(log._replace(rows=(*log.rows, log.rows[-1])), X, y)
 
 
 CHANGES = {
@@ -185,7 +185,7 @@ def test_what_is_too_large_for_coq_is_refused_in_a_sentence(tmp_path):
     X, y = separated(20_000, 3)
     with pytest.raises(ValueError, match=r"20,000 rows of 3 numbers are too many for a Coq file"):
         coq.write_coq(coq.Plane((1, 1, 1), 0, None), X, y, tmp_path / "proof.v")
-    long = coq.RunLog((0,) * 10_000, 1.0, False)
+    long = coq.RunLog((0,) * 10_000, False)
     with pytest.raises(ValueError, match=r"mistakes is too long for a Coq file"):
         coq.write_coq(long, *separated(20, 2), tmp_path / "run.v")
     assert not list(tmp_path.iterdir())
@@ -240,8 +240,6 @@ def test_a_run_that_was_rounded_is_refused():
     X, y = np.array([[1e17], [-1.0], [1e17], [-3e-17]]), [1, 0, 0, 1]
     with pytest.raises(ValueError, match=r"Update \d+, on row \d, is not a mistake in exact"):
         coq.log_run(X, y, max_iter=50)
-    with pytest.raises(ValueError, match="step of the bias must be a finite"):
-        coq.log_run(X, y, step=-1.0)
 
 
 # The extracted checker
@@ -263,7 +261,7 @@ def test_the_checker_reads_what_is_written(checker, tmp_path):
     status, out, _ = checker(rows, proof)
     least = f"every run makes at most {plane.mistakes} mistakes"
     assert (status, out) == (0, f"1 proved: separable\n2 proved: {least}\n")
-    lower = coq.format_plain(replace(plane, mistakes=plane.mistakes - 1)).splitlines()[1]
+    lower = coq.format_plain(plane._replace(mistakes=plane.mistakes - 1)).splitlines()[1]
     assert checker(rows, lower + "\n")[0] == 1
     flipped, *others = rows.splitlines()
     flipped = flipped[1:] if flipped.startswith("-") else "-" + flipped

@@ -93,7 +93,7 @@ def test_rows_that_do_not_balance_have_no_combination():
 def test_fractions_come_back_from_their_residues(values, denominator):
     modulus = 2**31 - 1
     residues = [value * pow(denominator, -1, modulus) % modulus for value in values]
-    found = find_numerators(residues, modulus)
+    found = find_numerators(residues, modulus, modulus)
     for a, b in zip(found, values, strict=True):
         assert a * values[0] == b * found[0]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.theory.hull import Hull, nearest_to_origin, widest_gap
+from rosenblatt.theory.hull import Corral, Hull, nearest_to_origin, widest_gap
 from rosenblatt.theory.problem import Problem
 
 from .conftest import separated
@@ -47,3 +47,15 @@ def test_it_ends_whatever_the_numbers_are(X, distances):
     problem = Problem(np.array(X), np.array([1.0, -1.0]))
     with np.errstate(all="ignore"):
         nearest_to_origin(Hull(problem, distances=distances))
+
+
+def test_updated_factors_are_those_of_the_vertices():
+    rng = np.random.default_rng(0)
+    corral = Corral((0,), rng.normal(size=8))
+    for number in range(1, 60):
+        corral.add((number,), rng.normal(size=8))
+        factored = corral.vertices[: corral.R.shape[1]]
+        np.testing.assert_allclose(corral.Q @ corral.R, factored.T, atol=1e-12)
+        if len(corral.rows) > 1 and number % 3 == 0:
+            corral.drop(np.arange(len(corral.rows)) != 0)
+        assert corral.weights.sum() == pytest.approx(1)

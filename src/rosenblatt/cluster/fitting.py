@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from distributed import Client
 
-from ..data.labels import UnknownLabelError
 from ..estimators.base import OnlineEstimator, make_seed, unchanged_by_errors
 from ..estimators.linear import LinearClassifier
 from ..estimators.regressors import LinearRegressor
@@ -187,25 +186,9 @@ def train_rows(
     report: Callable[[Round], None] | None,
     checkpoint: str | PathLike[str] | None,
 ) -> ClusterRun:
-    """Train in one pass over files if that is enough, else on rows that the workers keep."""
-    parameters = parameters | {"random_state": make_seed(parameters["random_state"])}
-    if source.can_stream(parameters):
-        try:
-            prepared = source.prepare(cluster, parameters, True)
-            return train_prepared(ClusterRun(cluster, prepared, mode, mix), report, checkpoint)
-        except UnknownLabelError:
-            if source.classes is not None:
-                raise
-    prepared = source.prepare(cluster, parameters, False)
-    return train_prepared(ClusterRun(cluster, prepared, mode, mix), report, checkpoint)
-
-
-def train_prepared(
-    run: ClusterRun,
-    report: Callable[[Round], None] | None,
-    checkpoint: str | PathLike[str] | None,
-) -> ClusterRun:
     """Train until all problems have stopped; after each epoch report it and write the model."""
+    parameters = parameters | {"random_state": make_seed(parameters["random_state"])}
+    run = ClusterRun(cluster, source.prepare(cluster, parameters), mode, mix)
 
     def after(done: Round) -> None:
         if report is not None:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
 from secrets import token_hex
 from typing import Any, NamedTuple
 
@@ -15,8 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
 from ..data.labels import make_labels, tidy
-from ..data.rows import n_rows, read_only, view_rows
-from ..data.targets import ClassTarget, NumberTarget
+from ..data.rows import read_only, view_rows
 from ..data.weights import row_weights
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
@@ -42,46 +40,22 @@ class LoadedPartition(NamedTuple):
 
 
 class FilePartition(NamedTuple):
-    """Files that are read batch by batch in every pass.
+    """Files whose rows are one partition, the options of ``read``, and where notices go.
 
-    Attributes
-    ----------
-    paths
-        The files.
-    reading
-        The options of ``read``.
-    topic
-        The topic of Dask events under which workers send notices to the driver.
-    target, learner
-        What labels mean, and a learner without weights, once they are known.
+    ``topic`` is that of the Dask events by which workers send notices to the driver.
     """
 
     paths: tuple[str, ...]
     reading: dict[str, Any]
     topic: str
-    target: ClassTarget | NumberTarget | None = None
-    learner: LinearLearner | None = None
 
-    def batches(self) -> Iterator[tuple[Batch, int]]:
-        """The batches, and how many rows of its file are before each."""
+    def load(self) -> Batch:
+        """All rows."""
+        batches: list[Batch] = []
         for path in self.paths:
-            first_row, reader = 0, read(path, **self.reading)
-            for batch in reader:
-                yield batch, first_row
-                first_row += n_rows(batch.rows)
+            reader = read(path, **self.reading)
+            batches += reader
             send_notices(self.topic, path, reader)
-
-    def parts(self) -> Iterator[Part]:
-        """The rows of each batch as a part of a run."""
-        assert self.target is not None
-        assert self.learner is not None
-        for batch, first_row in self.batches():
-            rows = TrainingRows.encode(batch, self.target, first_row=first_row)
-            yield self.learner.part(rows)
-
-    def load(self, most: int | None = None) -> Batch:
-        """All rows, or those of the first batches."""
-        batches = [batch for batch, _ in islice(self.batches(), most)]
         if not batches:
             nothing = np.zeros(0, np.float32)
             rows = Rows(nothing, np.zeros(0, np.uint32), np.zeros(1, np.uint64))

@@ -1,15 +1,18 @@
 """Proofs on a cluster that a hyperplane separates two classes; only hard rows travel."""
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from distributed import Client
 
-from ..data.rows import to_matrix
+from ..data.rows import Array, stack_rows, to_matrix
 from ..parameters import ParameterError
 from ..reading.batches import Batch
 from ..theory.certificates import Inseparable, Separable, Undecided
-from ..theory.separability import Judged, judge, separability_of_partitions
+from ..theory.problem import check_problem
+from ..theory.separability import separability as decide
 from .client import Cluster
 from .partitions import is_collection, make_partitions
 from .rows import collect_classes, summarize_partitions
@@ -84,17 +87,69 @@ def separability(
     return separability_of_partitions(ask, fit_intercept=fit_intercept)
 
 
+class Judged(NamedTuple):
+    """A partition's answer: its margin, -∞ if a row is wrong, and its hardest rows."""
+
+    margin: float
+    numbers: Array
+    X: Any
+    signs: Array
+
+
 def judge_batch(
-    batch: Batch,
-    number: int,
-    plane: Separable | None,
-    positive: Any,
-    width: int,
-    firsts: list[int],
-    most: int,
-) -> Judged:
-    """What ``judge`` says of the rows of a partition."""
+    batch: Batch, number: int, plane: Separable | None, positive: Any, width: int,
+    firsts: list[int], most: int,
+) -> Judged:  # fmt: skip
+    """Judge a hyperplane on the rows of a partition."""
     assert batch.labels is not None
     X = to_matrix(batch.rows, len(batch.labels), width).astype(np.float64)
-    signs = np.where(batch.labels == positive, 1.0, -1.0)
-    return judge(X, signs, plane, firsts[number], most)
+    return judge(X, np.where(batch.labels == positive, 1.0, -1.0), plane, firsts[number], most)
+
+
+def judge(X: Any, signs: Array, plane: Separable | None, first: int = 0, most: int = 200) -> Judged:
+    """Check a hyperplane exactly on a partition; without one, choose some rows of each class.
+
+    ``first`` is the number of its first row in the whole data, ``most`` the largest number of rows
+    to send.
+    """
+    problem = check_problem(X, signs)
+    margin = -np.inf
+    if plane is None:
+        hard = np.concatenate([np.flatnonzero(signs == sign)[: most // 2] for sign in (-1, 1)])
+    else:
+        w, b = np.array(plane.weights, np.float64), float(plane.bias)
+        hard = np.argsort(problem.margins(w, b), kind="stable")[:most]
+        margin = plane.measure(problem)
+    return Judged(margin, first + hard, problem.X[hard], problem.signs[hard])
+
+
+def separability_of_partitions(
+    ask: Callable[[Separable | None], Iterable[Judged]], *, fit_intercept: bool = True
+) -> Separable | Inseparable | Undecided:
+    """Decide separability over partitions; ``ask`` makes every partition ``judge`` a hyperplane.
+
+    If the hard rows alone are inseparable, that is the answer. Otherwise the hyperplane found for
+    them is checked on every partition, and the hardest rows there join them.
+    """
+    plane, known = None, np.empty(0, np.intp)
+    rows, signs = [], []
+    while True:
+        judged = list(ask(plane))
+        margin = min(part.margin for part in judged)
+        if plane is not None and margin >= 0:
+            return replace(plane, margin=margin)
+        before = len(known)
+        for part in judged:
+            fresh = ~np.isin(part.numbers, known) & (part.margin < 0)
+            known = np.concatenate([known, part.numbers[fresh]])
+            rows.append(part.X[fresh])
+            signs.append(part.signs[fresh])
+        if len(known) == before:
+            return Undecided(np.inf)
+        X = stack_rows(rows)
+        verdict = decide(X, np.concatenate(signs), fit_intercept=fit_intercept)
+        if isinstance(verdict, Inseparable):
+            return replace(verdict, support=tuple(known[list(verdict.support)].tolist()))
+        if isinstance(verdict, Undecided):
+            return verdict
+        plane = verdict

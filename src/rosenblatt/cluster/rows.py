@@ -16,7 +16,7 @@ from ..parameters import ParameterError
 from ..reading.batches import Batch, get_labels
 from ..training.rules import PERCEPTRON, UpdateRule
 from .client import Cluster, WorkersLostError
-from .partitions import FilePartition, LoadedPartition, Partitions, name_partition, view_read_only
+from .partitions import LoadedPartition, Partitions, name_partition, view_read_only
 from .run import Prepared
 
 
@@ -39,9 +39,8 @@ class Found(NamedTuple):
     statistics: tuple[float, float, float] | None = None
 
 
-def summarize_partition(part: Batch | FilePartition, numbers: bool = False) -> Found:
-    """Summarize a batch, or the first one of some files."""
-    batch = part.load(most=1) if isinstance(part, FilePartition) else part
+def summarize_partition(batch: Batch, number: int = 0, numbers: bool = False) -> Found:
+    """Summarize a partition."""
     rows, labels = view_read_only(batch.rows), get_labels(batch)
     classes, codes = (NumberTarget.classes, as_numbers(labels)) if numbers else encode(labels)
     learnt, counting = rows_that_count(codes, None), rows_that_count(codes, batch.weights)
@@ -66,30 +65,15 @@ def summarize_partition(part: Batch | FilePartition, numbers: bool = False) -> F
 def summarize_partitions(
     cluster: Cluster, parts: list[Any], numbers: bool = False
 ) -> tuple[list[Found], list[Any]]:
-    """Summarize the partitions that have rows; return the summaries and these partitions.
-
-    Of files that are streamed, only the first are read, until there are two labels.
-    """
-    asked = "survey", summarize_partition
-    streams = isinstance(parts[0], FilePartition)
-    found: list[Found] = []
-    for group in [[part] for part in parts] if streams else [parts]:
-
-        def ask(group: list[Any] = group) -> list[Found]:
-            tasks = [cluster.submit(*asked, part, numbers) for part in group]
-            return cluster.get_results(tasks)
-
-        try:
-            found += cluster.retry_when_lost(ask)
-        except WorkersLostError as lost:
-            raise WorkersLostError(f"Workers were lost before the first epoch: {lost}.") from lost
-        labels = {label for one in found for label in one.classes.tolist()}
-        if len(labels) > 1 or (numbers and any(one.statistics for one in found)):
-            break
+    """Summarize the partitions that have rows; return the summaries and these partitions."""
+    try:
+        found = cluster.ask_each("survey", summarize_partition, parts, numbers)
+    except WorkersLostError as lost:
+        raise WorkersLostError(f"Workers were lost before the first epoch: {lost}.") from lost
     full = [number for number, one in enumerate(found) if one.n_rows]
     if not full:
         raise ParameterError("There are no rows to learn from.", code="no-rows")
-    return [found[number] for number in full], parts if streams else [parts[i] for i in full]
+    return [found[number] for number in full], [parts[number] for number in full]
 
 
 def collect_classes(found: list[Found], named: Iterable[Any] | None, from_files: bool) -> Array:
@@ -220,41 +204,31 @@ class RowSource:
     rule: UpdateRule
     classes: Iterable[Any] | None = None
 
-    def can_stream(self, parameters: Mapping[str, Any]) -> bool:
-        """Whether one pass over files is enough, so that the rows need not be kept."""
-        one_pass = parameters["max_iter"] == 1 and parameters["order"] == "fixed"
-        again = parameters["measure"] or parameters.get("class_weight") == "balanced"
-        again = again or parameters["intercept_step"] == "radius"
-        return self.data.from_files and one_pass and not again
-
-    def prepare(self, cluster: Cluster, parameters: dict[str, Any], streams: bool) -> Prepared:
+    def prepare(self, cluster: Cluster, parameters: dict[str, Any]) -> Prepared:
         """Begin a learner, and leave the rows encoded in the memory of the workers."""
-        parts, numbers = self.data.parts if streams else self.data.load(cluster), self.has_numbers
-        found, parts = summarize_partitions(cluster, parts, numbers)
-        from_files, target = self.data.from_files, self.find_target(found, parameters)
+        numbers = self.has_numbers
+        found, parts = summarize_partitions(cluster, self.data.load(cluster), numbers)
+        target = self.find_target(found, parameters)
         classes = target.classes
-        learner = begin_learner(found, classes, parameters, self.rule, from_files)
+        learner = begin_learner(found, classes, parameters, self.rule, self.data.from_files)
+        learner.features = self.data.features
         if isinstance(target, NumberTarget):
             learner.numbers = target
-        learner.features, empty = self.data.features, learner.without_weights()
-        if streams:
-            parts = [part._replace(target=target, learner=empty) for part in parts]
         else:
-            if isinstance(target, ClassTarget):
-                refuse_weightless(found, target)
-            settings = target, empty, learner.width
-            parts = cluster.submit_each("prepare", prepare, parts, *settings)
-            cluster.retry_when_lost(lambda: cluster.wait(parts))  # to know where they are
+            refuse_weightless(found, target)
+        settings = target, learner.without_weights(), learner.width
+        parts = cluster.submit_each("prepare", prepare, parts, *settings)
+        cluster.retry_when_lost(lambda: cluster.wait(parts))  # to know where they are
         textbook = learner.rule is PERCEPTRON and not np.any(parameters["margin"])
-        counts = [] if numbers else count_by_class(found, classes, "counts").tolist()
         weighted = parameters.get("class_weight") is not None or any(one.weighted for one in found)
+        counts = {"class_rows": count_by_class(found, classes, "counts").tolist()}
         return Prepared(
             learner,
             parts,
             [one.n_rows for one in found],
-            plain=textbook and not (streams or weighted),
+            plain=textbook and not weighted,
             squared_radius=max(one.squared_radius for one in found),
-            facts={} if streams or numbers else {"class_rows": counts},
+            facts={} if numbers else counts,
         )
 
     @property

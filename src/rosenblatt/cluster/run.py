@@ -31,9 +31,9 @@ class Prepared(NamedTuple):
     learner
         The model to train.
     partitions
-        Tasks or descriptions of partitions; each has a copy of the learner without weights.
+        Tasks that hold the partitions; each has a copy of the learner without weights.
     sizes
-        The rows of each, as far as they are known.
+        The rows of each.
     plain
         Whether all rows count alike, as the theory of the perceptron has it.
     squared_radius

@@ -102,8 +102,7 @@ def prove_by_run(X: Any, y: Any, options: ProofOptions) -> None:
     """Run the perceptron, print what its log proves, and end with the exit status of ``prove``."""
     from ..theory.coq import log_run
 
-    step = 0.0 if options.origin else 1.0
-    log = log_run(X, y, step=step, max_iter=options.epochs)
+    log = log_run(X, y, fit_intercept=not options.origin, max_iter=options.epochs)
     mistakes = count(len(log.rows), "mistake")
     if log.separates:
         print(f"Separable: the run separated the rows after {mistakes} (checked exactly).")

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import hstack
 
 from ..data.rows import Array, is_sparse
 from .margins import MaxMargin, solve_max_margin
@@ -41,11 +42,7 @@ def rows_with_bias(X: Any, intercept_step: float) -> Any:
     if not intercept_step:
         return X
     column = np.full((X.shape[0], 1), np.sqrt(intercept_step))
-    if not is_sparse(X):
-        return np.hstack([X, column])
-    from scipy.sparse import hstack
-
-    return hstack([X, column], "csr")
+    return hstack([X, column], "csr") if is_sparse(X) else np.hstack([X, column])
 
 
 def radius_with_bias(radius: float, intercept_step: float) -> float:
@@ -276,18 +273,16 @@ class Generalization(NamedTuple):
     delta: float = 0.05
 
     def __str__(self) -> str:
-        lines = ["If rows are drawn independently from one distribution, errors on new rows:"]
-        if self.left_out is not None and self.left_out < 1:
-            lines.append(
-                f"at most {self.left_out:.2g} is expected after separating {self.rows - 1} rows "
-                "(leave one out; an estimate of the bound)"
-            )
-        if self.online is not None and self.online < 1:
-            lines.append(
-                f"at most {self.online:.2g} on average over the weights of the first pass, with "
-                f"{1 - self.delta:.0%} confidence (online to batch)"
-            )
-        return "\n".join(lines) if len(lines) > 1 else ""
+        bounds = {
+            f"is expected after separating {self.rows - 1} rows (leave one out; an estimate of the "
+            "bound)": self.left_out,
+            f"on average over the weights of the first pass, with {1 - self.delta:.0%} confidence "
+            "(online to batch)": self.online,
+        }
+        known = {what: bound for what, bound in bounds.items() if bound is not None and bound < 1}
+        lines = [f"at most {bound:.2g} {what}" for what, bound in known.items()]
+        title = "If rows are drawn independently from one distribution, errors on new rows:"
+        return "\n".join([title, *lines]) if lines else ""
 
 
 def generalization(model: Any, n_rows: int, delta: float = 0.05) -> Generalization:

@@ -10,10 +10,9 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +21,7 @@ from ..data.rows import to_dense
 from ..disk import replace_file
 from .certificates import Inseparable, Separable
 from .margins import solve_max_margin
-from .problem import Problem, check_problem
+from .problem import Problem, check_problem, to_integers
 from .separability import start_perceptron
 
 MOST_NUMBERS = 50_000  # coqc reads about a thousand a second
@@ -30,8 +29,7 @@ MOST_MISTAKES = 5_000  # Coq writes the natural number n with n symbols
 BITS = (16, 32, 53)  # of the weights; fewer bits are checked faster
 
 
-@dataclass(frozen=True)
-class Plane:
+class Plane(NamedTuple):
     """A separating hyperplane of integers, and a bound on the mistakes of a run.
 
     ``mistakes`` bounds every run whose bias moves by 1, or that has no bias if ``fit_intercept`` is
@@ -44,25 +42,23 @@ class Plane:
     fit_intercept: bool = True
 
 
-@dataclass(frozen=True)
-class Clash:
+class Clash(NamedTuple):
     """Rows with positive integers, so that the sum of signed rows times integers is zero."""
 
     multipliers: tuple[tuple[int, int], ...]
     fit_intercept: bool = True
 
 
-@dataclass(frozen=True)
-class RunLog:
+class RunLog(NamedTuple):
     """The rows on which a perceptron from zero made its mistakes, in order.
 
-    ``step`` is how far a mistake moves the bias, and ``separates`` whether the last weights
+    A mistake moves the bias by 1, if there is one. ``separates`` tells whether the last weights
     separate the rows.
     """
 
     rows: tuple[int, ...]
-    step: float
     separates: bool
+    fit_intercept: bool = True
 
 
 Proof = Plane | Clash | RunLog
@@ -76,20 +72,18 @@ def to_proof(verdict: Separable | Inseparable, problem: Problem) -> Plane | Clas
     if not verdict.holds(problem):
         raise ValueError("The certificate does not hold for these rows, so it cannot be written.")
     if isinstance(verdict, Inseparable):
-        weights = to_integers(verdict.weights)
+        weights = to_coprime(verdict.weights)
         pairs = zip(verdict.support, weights, strict=True)
         return Clash(tuple(sorted(pair for pair in pairs if pair[1])), verdict.fit_intercept)
     *w, b = find_short_plane(verdict, problem)
     plane = Plane(tuple(w), b, None, verdict.fit_intercept)
     counts = len(problem.signs) > 0 and math.prod(problem.X.shape) <= MOST_NUMBERS
-    return replace(plane, mistakes=bound_mistakes(plane, problem)) if counts else plane
+    return plane._replace(mistakes=bound_mistakes(plane, problem)) if counts else plane
 
 
-def to_integers(values: tuple[Any, ...]) -> tuple[int, ...]:
+def to_coprime(values: tuple[Any, ...]) -> tuple[int, ...]:
     """Multiply numbers by the smallest positive number that makes all of them integers."""
-    exact = [Fraction(value) for value in values]
-    common = math.lcm(*(value.denominator for value in exact))
-    whole = [int(value * common) for value in exact]
+    whole, _ = to_integers(values)
     divisor = math.gcd(*whole) or 1
     return tuple(value // divisor for value in whole)
 
@@ -107,7 +101,7 @@ def find_short_plane(found: Separable, problem: Problem) -> tuple[int, ...]:
         *w, b = map(float, whole)
         if Separable(tuple(w), b, np.nan).separates(problem):
             return whole
-    return to_integers((*found.weights, found.bias))
+    return to_coprime((*found.weights, found.bias))
 
 
 def bound_mistakes(plane: Plane, problem: Problem) -> int:
@@ -117,7 +111,7 @@ def bound_mistakes(plane: Plane, problem: Problem) -> int:
     """
     rows = np.arange(len(problem.signs))
     least = min(Separable(plane.weights, plane.bias, np.nan).exact_margins(problem, rows))
-    longest = max(sum(value**2 for _, value in problem.entries(i)) for i in rows.tolist())
+    longest = max(sum(Fraction(value) ** 2 for value in x) for _, x in read_rows(problem))
     size = sum(value**2 for value in (*plane.weights, plane.bias))
     return math.floor((longest + plane.fit_intercept) * size / least**2)
 
@@ -125,28 +119,29 @@ def bound_mistakes(plane: Plane, problem: Problem) -> int:
 # Runs
 
 
-def log_run(X: Any, y: ArrayLike, *, step: float = 1.0, max_iter: int = 100) -> RunLog:
+def log_run(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_iter: int = 100) -> RunLog:
     """Train a perceptron from zero in the order of the rows, and log its mistakes.
 
-    A mistake moves the bias by ``step``, 0 for no bias. The log is replayed in exact arithmetic;
-    raises ValueError if rounding made an update that is not a mistake there.
+    The log is replayed in exact arithmetic; raises ValueError if rounding made an update that is
+    not a mistake there.
     """
-    if not 0 <= step < np.inf:
-        raise ValueError(f"The step of the bias must be a finite number from 0 up; got {step!r}.")
-    problem = check_problem(X, y, step > 0)
-    run = start_perceptron(problem, step, max_iter, "fixed")
+    problem = check_problem(X, y, fit_intercept)
+    run = start_perceptron(problem, float(fit_intercept), max_iter, "fixed")
     rows = [int(i) for order, done in run.updates() for i in order[done.updates["position"]]]
-    weights, bias = [Fraction(0)] * problem.X.shape[1], Fraction(0)
+    weights = np.zeros(problem.X.shape[1] + 1, object)
     for number, i in enumerate(rows, 1):
-        sign, entries = int(problem.signs[i]), list(problem.entries(i))
-        if sign * sum((weights[j] * value for j, value in entries), bias) > 0:
+        sign, (_, columns, values, powers) = (
+            int(problem.signs[i]),
+            problem.entries_of(np.array([i])),
+        )
+        values = values * np.array([Fraction(2) ** power for power in powers.tolist()])
+        if sign * (weights[columns] @ values) > 0:
             update = f"Update {number}, on row {i + 1}"
             raise ValueError(f"{update}, is not a mistake in exact arithmetic; round the rows.")
-        for j, value in entries:
-            weights[j] += sign * value
-        bias += sign * Fraction(step)
-    separates = Separable(tuple(weights), bias, np.nan).separates(problem)
-    return RunLog(tuple(rows), float(step), separates)
+        weights[columns] += sign * values
+    *w, b = weights.tolist()
+    separates = Separable(tuple(w), b, np.nan).separates(problem)
+    return RunLog(tuple(rows), separates, fit_intercept)
 
 
 # Files for Coq
@@ -173,10 +168,11 @@ def format_coq(proof: Proof, problem: Problem) -> str:
         for sign, x in read_rows(problem)
     )
     further = () if isinstance(proof, Clash) else ("Convergence", "Logs")
+    definitions, theorems = format_proof(proof, n)
     return (
         f"{read_theories('Separability', *further)}\n{ROWS}\n"
         f"Definition rows : list (example float) := [\n{rows}\n]%float.\n\n"
-        f"{CERTIFICATE}\n{format_certificate(proof, n)}\n{STATEMENT}\n{format_statement(proof)}"
+        f"{CERTIFICATE}\n{definitions}\n{STATEMENT}\n{theorems}"
     )
 
 
@@ -220,51 +216,43 @@ def format_integer(value: int) -> str:
     return f"(-{text})" if value < 0 else text
 
 
-def format_certificate(proof: Proof, n: int) -> str:
-    """Write the numbers of a proof as definitions."""
-    if isinstance(proof, RunLog):
-        log = "; ".join(map(str, proof.rows))
-        step = f"Definition step : float := ({format_float(proof.step)})%float.\n"
-        return f"{step}Definition log : list N := [{log}]%N. (* rows, counted from 0 *)\n"
-    if isinstance(proof, Clash):
-        found = dict(proof.multipliers)
-        numbers = "; ".join(format_integer(found.get(i, 0)) for i in range(n))
-        return f"Definition multipliers : list Z := [{numbers}]%Z.\n"
-    weights = "; ".join(map(format_integer, proof.weights))
-    bias = f"Definition bias : Z := {format_integer(proof.bias)}.\n"
-    return f"Definition weights : list Z := [{weights}]%Z.\n{bias}"
-
-
-def format_statement(proof: Proof) -> str:
-    """Write the theorems of a file, each with its proof by computation."""
+def format_proof(proof: Proof, n: int) -> tuple[str, str]:
+    """Write the numbers of a proof as definitions, and its theorems."""
+    origin, step = "" if proof.fit_intercept else "_through_origin", int(proof.fit_intercept)
     if isinstance(proof, RunLog):
         also = " /\\ separates w b (map exact rows)" if proof.separates else ""
-        return format_theorem(
+        log = "; ".join(map(str, proof.rows))
+        return (
+            f"Definition step : float := ({step})%float.\n"
+            f"Definition log : list N := [{log}]%N. (* rows, counted from 0 *)\n"
+        ), format_theorem(
             "the_log_is_a_run",
             f"exists w b, run (value step) 0 (map exact rows) w b {len(proof.rows)}{also}",
             f"({'separating_' * proof.separates}run_sound _ (fun e => e) step 0 rows log)",
         )
-    origin = "" if proof.fit_intercept else "_through_origin"
     if isinstance(proof, Clash):
-        return format_theorem(
+        found = dict(proof.multipliers)
+        numbers = "; ".join(format_integer(found.get(i, 0)) for i in range(n))
+        return f"Definition multipliers : list Z := [{numbers}]%Z.\n", format_theorem(
             "no_hyperplane_separates_the_rows",
             f"~ separable{origin} (map exact rows)",
             f"(inseparable{origin}_sound _ (fun e => e) multipliers rows)",
         )
-    plane = "weights bias" if proof.fit_intercept else "weights"
-    text = format_theorem(
+    weights = "; ".join(map(format_integer, proof.weights))
+    bias = f"Definition bias : Z := {format_integer(proof.bias)}.\n"
+    theorems = format_theorem(
         "a_hyperplane_separates_the_rows",
         f"separable{origin} (map exact rows)",
-        f"(separable{origin}_sound _ (fun e => e) {plane} rows)",
+        f"(separable{origin}_sound _ (fun e => e) weights{' bias' * step} rows)",
     )
     if proof.mistakes is not None:
-        step, most = int(proof.fit_intercept), proof.mistakes
-        text += "\n" + format_theorem(
+        most = proof.mistakes
+        theorems += "\n" + format_theorem(
             "every_run_makes_few_mistakes",
             f"forall w b m, run {step} 0 (map exact rows) w b m -> (Z.of_nat m <= {most})%Z",
             f"(bound_sound _ (fun e => e) {step} 0 weights bias {most} rows)",
         )
-    return text
+    return f"Definition weights : list Z := [{weights}]%Z.\n{bias}", theorems
 
 
 def format_theorem(name: str, claim: str, lemma: str) -> str:
@@ -284,18 +272,17 @@ def read_coq(path: str | Path) -> Proof:
         re.findall(r"^Definition (\w+) : [\w ]+ := \[?([^\]]*?)\]?(?:%\w+)?\.", text, re.M)
     )
     most = re.search(r"Z\.of_nat m <= (\d+)\)%Z\.", text)
-    origin = "_through_origin" in text or "run 0 0" in text
+    intercept = not ("_through_origin" in text or "run 0 0" in text or found.get("step") == "(0)")
     try:
         if "log" in found:
-            mantissa, _, exponent = found["step"].replace("(", "").replace(")", "").partition("*2^")
-            step = math.ldexp(int(mantissa), int(exponent or "0"))
-            return RunLog(tuple(parse_integers(found["log"])), step, "separating_run" in text)
+            rows = tuple(parse_integers(found["log"]))
+            return RunLog(rows, "separating_run" in text, intercept)
         if "multipliers" in found:
             pairs = enumerate(parse_integers(found["multipliers"]))
-            return Clash(tuple(pair for pair in pairs if pair[1]), not origin)
-        weights, bias = parse_integers(found["weights"]), parse_integers(found["bias"])
-        return Plane(tuple(weights), bias[0], None if most is None else int(most[1]), not origin)
-    except (KeyError, ValueError, IndexError, OverflowError):
+            return Clash(tuple(pair for pair in pairs if pair[1]), intercept)
+        weights, (bias,) = parse_integers(found["weights"]), parse_integers(found["bias"])
+        return Plane(tuple(weights), bias, None if most is None else int(most[1]), intercept)
+    except (KeyError, ValueError):
         raise ValueError(f"{path} is not a Coq file of rosenblatt, or was changed.") from None
 
 
@@ -339,16 +326,16 @@ def check_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path | None = None
 # Plain text for the checker that was extracted from the proofs
 
 
-def write_plain(proof: Proof, X: Any, y: ArrayLike, folder: str | Path) -> tuple[Path, Path]:
+def write_plain(proof: Proof, X: Any, y: ArrayLike, folder: str | Path) -> tuple[Path, ...]:
     """Write rows and proof as text files for ``rosenblatt-check``; return their paths."""
     folder = Path(folder)
     folder.mkdir(exist_ok=True)
-    rows, certificate = folder / "rows.txt", folder / "proof.txt"
-    with replace_file(rows) as temporary, temporary.open("w", encoding="ascii") as file:
-        file.writelines(f"{format_row(*row)}\n" for row in read_rows(check_problem(X, y)))
-    with replace_file(certificate) as temporary:
-        temporary.write_text(format_plain(proof), encoding="ascii")
-    return rows, certificate
+    rows = "".join(f"{format_row(*row)}\n" for row in read_rows(check_problem(X, y)))
+    texts = {folder / "rows.txt": rows, folder / "proof.txt": format_plain(proof)}
+    for path, text in texts.items():
+        with replace_file(path) as temporary:
+            temporary.write_text(text, encoding="ascii")
+    return tuple(texts)
 
 
 def format_row(sign: float, x: list[float]) -> str:
@@ -359,7 +346,10 @@ def format_row(sign: float, x: list[float]) -> str:
 def format_plain(proof: Proof) -> str:
     """Write a proof as text, one line per theorem."""
     if isinstance(proof, RunLog):
-        return " ".join(["run", repr(proof.step), "0", *(str(i + 1) for i in proof.rows)]) + "\n"
+        return (
+            " ".join(["run", f"{proof.fit_intercept:d}", "0", *(str(i + 1) for i in proof.rows)])
+            + "\n"
+        )
     if isinstance(proof, Clash):
         kind = "inseparable" if proof.fit_intercept else "inseparable-through-origin"
         return " ".join([kind, *(f"{i + 1}:{hex(value)}" for i, value in proof.multipliers)]) + "\n"

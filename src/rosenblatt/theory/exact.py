@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.rows import Array
-from .problem import Problem
+from .problem import Problem, to_integers
 
 MOST_WORK = 3e9  # operations: about half a minute
 
@@ -32,11 +32,11 @@ class Effort:
 class IntegerRows(NamedTuple):
     """The rows y[x, 1] as integers: each row times a factor, each column over a divisor.
 
-    ``lines`` has one list per column that is not zero everywhere, and ``columns`` their numbers;
+    ``lines`` has one line per column that is not zero everywhere, and ``columns`` their numbers;
     the bias has the number of columns of X.
     """
 
-    lines: list[list[int]]
+    lines: Array
     columns: list[int]
     factors: list[Fraction]
     divisors: list[int]
@@ -44,26 +44,25 @@ class IntegerRows(NamedTuple):
 
 def to_integer_rows(problem: Problem, rows: list[int], effort: Effort) -> IntegerRows:
     """Scale rows and columns to integers with as few bits as possible."""
-    columns: dict[int, dict[int, int]] = {}
-    factors = []
-    for k, i in enumerate(rows):
-        bias = [(problem.X.shape[1], Fraction(1))] if problem.fit_intercept else []
-        part = [*problem.entries(i), *bias]
-        common = math.lcm(*(value.denominator for _, value in part))
-        factor = Fraction(common, math.gcd(*(int(value * common) for _, value in part)) or 1)
-        factors.append(factor)
-        for j, value in part:
-            columns.setdefault(j, {})[k] = int(factor * value) * int(problem.signs[i])
-    effort.spend(len(rows) * len(columns), 1)
-    divisors = [math.gcd(*column.values()) for column in columns.values()]
-    lines = [
-        [column.get(k, 0) // divisor for k in range(len(rows))]
-        for column, divisor in zip(columns.values(), divisors, strict=True)
-    ]
-    return IntegerRows(lines, list(columns), factors, divisors)
+    places, columns, numbers, powers = problem.entries_of(np.array(rows, np.intp))
+    used, lines = np.unique(columns, return_inverse=True)
+    effort.spend(len(rows) * len(used), 1)
+    least = np.full(len(rows), 5000)
+    np.minimum.at(least, places, powers)
+    A = np.zeros((len(used), len(rows)), object)
+    signs = problem.signs[rows].astype(int)
+    A[lines, places] = signs[places] * (numbers << (powers - least[places]).astype(object))
+    common = np.array([math.gcd(*line) or 1 for line in A.T], object)
+    A //= common
+    divisors = [math.gcd(*line) for line in A]
+    A //= np.array(divisors, object)[:, None]
+    pairs = zip(least.tolist(), common.tolist(), strict=True)
+    factors = [Fraction(2) ** -power / divisor for power, divisor in pairs]
+    return IntegerRows(A, used.tolist(), factors, divisors)
 
 
-PRIME = 2**31 - 1  # products of two digits fit an int64
+DIGIT = 24  # bits
+PRIME = 2**DIGIT - 3  # products of two digits, divided by it, are floored correctly in a float
 
 
 def solve_null_combination(
@@ -75,26 +74,25 @@ def solve_null_combination(
     40). The caller checks it.
     """
     rows, unknowns = to_integer_rows(problem, chosen, effort), len(chosen)
-    A = np.array([*rows.lines, [1] * unknowns], object)
-    effort.spend(2 * A.size * unknowns, 1)
-    _, picked = eliminate((A % PRIME).astype(np.int64), unknowns)
+    A = np.vstack([rows.lines, np.ones((1, unknowns), object)])
+    effort.spend(A.size * unknowns // 16, 1)
+    _, picked = eliminate((A % PRIME).astype(np.float64), unknowns)
     if len(picked) < unknowns or len(A) - 1 not in picked:
         return None
     A, right = A[picked], np.equal(picked, len(A) - 1).astype(object)
-    table = np.hstack([(A % PRIME).astype(np.int64), np.eye(unknowns, dtype=np.int64)])
+    table = np.hstack([(A % PRIME).astype(np.float64), np.eye(unknowns)])
     table, order = eliminate(table, unknowns)
-    inverse = table[order, unknowns:]
     longest = sum(math.isqrt(sum(value * value for value in line)).bit_length() for line in A.T)
-    digits = 2 * longest // 30 + 1  # by Hadamard's bound on determinants
-    effort.spend(digits * A.size, int(abs(A).max()).bit_length())
-    total, power, rest = np.zeros(unknowns, object), 1, right
-    for _ in range(digits):
-        digit = (inverse * (rest % PRIME).astype(np.int64) % PRIME).sum(axis=1) % PRIME
-        digit = digit.astype(object)
-        total, power = total + power * digit, power * PRIME
-        rest = (rest - A @ digit) // PRIME
-    weights = find_numerators(total.tolist(), power)
+    count = 2 * longest // DIGIT + 1  # by Hadamard's bound on determinants
+    effort.spend(4 * unknowns, DIGIT * count)
+    digits = find_digits(A, table[order, unknowns:], right, count, effort)
+    weights = find_numerators(join_digits(digits), PRIME**count, PRIME ** (count // 2 + 4))
     return None if min(weights) < 0 < max(weights) else to_shares(rows, weights)
+
+
+def modulo(numbers: Array) -> Array:
+    """Return whole numbers below 2⁴⁸, which are floats, modulo the prime."""
+    return np.asarray(numbers - PRIME * np.floor(numbers / PRIME))
 
 
 def eliminate(table: Array, unknowns: int) -> tuple[Array, list[int]]:
@@ -103,38 +101,88 @@ def eliminate(table: Array, unknowns: int) -> tuple[Array, list[int]]:
     Returns the table and the rows of the ones.
     """
     chosen: list[int] = []
-    table = table.copy()
+    table, free = table.copy(), np.ones(len(table), bool)
     for c in range(unknowns):
-        free = np.setdiff1d(np.flatnonzero(table[:, c]), chosen)
-        if not len(free):
+        r = int(np.argmax(free & (table[:, c] != 0)))
+        if not (free[r] and table[r, c]):
             break
-        r = int(free[0])
-        table[r] = table[r] * pow(int(table[r, c]), -1, PRIME) % PRIME
+        table[r] = modulo(table[r] * pow(int(table[r, c]), -1, PRIME))
         factors = table[:, c].copy()
-        factors[r] = 0
-        table = (table - factors[:, None] * table[r] % PRIME) % PRIME
+        factors[r] = 0.0
+        table = modulo(table - factors[:, None] * table[r])
         chosen.append(r)
+        free[r] = False
     return table, chosen
 
 
-def find_numerators(residues: list[int], modulus: int) -> list[int]:
-    """Find integers in the ratios of the smallest fractions with these residues."""
+def find_digits(A: Array, inverse: Array, right: Array, count: int, effort: Effort) -> Array:
+    """Solve A x = right modulo a power of the prime; return the digits of x, the lowest first.
+
+    Products of matrices and digits are computed in floats: of parts of numbers with so few bits
+    that their sums are exact.
+    """
+    unknowns = len(A)
+    bits = 53 - DIGIT - unknowns.bit_length()
+    parts, left, signs = [], np.abs(A), np.sign(A)
+    while left.any():
+        parts.append((signs * (left & (2**bits - 1))).astype(np.float64))
+        left = left >> bits
+    words, halves = np.vstack(parts), np.vstack(np.divmod(inverse, 2.0**12))
+    effort.spend(count * (words.size + halves.size) // 64, 1)
+    digits = np.zeros((count, unknowns))
+    for digit in digits:
+        high, low = (halves @ (right % PRIME).astype(np.float64)).reshape(2, -1)
+        digit[:] = modulo(2.0**12 * modulo(high) + low)
+        products = (words @ digit).reshape(-1, unknowns).astype(np.int64).astype(object)
+        for number, product in enumerate(products):
+            right = right - (product << bits * number)
+        right //= PRIME
+    return digits
+
+
+def join_digits(digits: Array) -> list[int]:
+    """Return the numbers with these digits, the lowest first."""
+    numbers, base = digits.astype(np.int64).astype(object), PRIME
+    while len(numbers) > 1:
+        if len(numbers) % 2:
+            numbers = np.vstack([numbers, 0 * numbers[:1]])
+        numbers, base = numbers[::2] + base * numbers[1::2], base**2
+    return list(numbers[0])
+
+
+def find_numerators(residues: list[int], modulus: int, part: int) -> list[int]:
+    """Find integers in the ratios of the smallest fractions with these residues.
+
+    ``part`` divides the modulus and is larger than the numerators: once the denominator is known,
+    they are computed modulo ``part``.
+    """
     most, denominator = math.isqrt(modulus // 2), 1
+    found: list[int] = []
     for residue in residues:
-        old, new, factor, last = modulus, residue * denominator % modulus, 0, 1
-        while new > most:  # Euclid's algorithm, until the numerator is short
-            quotient = old // new
-            old, new, factor, last = new, old - quotient * new, last, factor - quotient * last
-        denominator = denominator * last % modulus
-    signed = (residue * denominator % modulus for residue in residues)
-    return [value - modulus if value > modulus // 2 else value for value in signed]
+        value = residue % part * (denominator % part) % part
+        value -= part * (value > part // 2)
+        if abs(value) > most:
+            old, value, factor, last = modulus, residue * denominator % modulus, 0, 1
+            while value > most:  # Euclid's algorithm, until the numerator is short
+                quotient = old // value
+                old, value, factor, last = (
+                    value,
+                    old - quotient * value,
+                    last,
+                    factor - quotient * last,
+                )
+            denominator *= last
+            found = [last * other for other in found]
+        found.append(value)
+    return found
 
 
 def to_shares(rows: IntegerRows, weights: list[int]) -> list[Fraction]:
     """Convert weights of integer rows to weights of the original rows that sum to 1."""
-    scaled = [weight * factor for weight, factor in zip(weights, rows.factors, strict=True)]
+    factors, _ = to_integers(rows.factors)
+    scaled = [weight * factor for weight, factor in zip(weights, factors, strict=True)]
     total = sum(scaled)
-    return [value / total for value in scaled]
+    return [Fraction(value, total) for value in scaled]
 
 
 def solve_alternative(
@@ -149,7 +197,7 @@ def solve_alternative(
     effort.spend(height * (unknowns + height), 1)
     table = [
         [*line, *(int(r == c) for c in range(height)), int(r == height - 1)]
-        for r, line in enumerate([*rows.lines, [1] * unknowns])
+        for r, line in enumerate([*rows.lines.tolist(), [1] * unknowns])
     ]
     cost = [-sum(column) for column in zip(*table, strict=True)]
     cost[unknowns : unknowns + height] = [0] * height

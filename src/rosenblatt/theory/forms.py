@@ -59,6 +59,10 @@ TAKEN = "ties", "order", "eta0", "intercept_step", "fit_intercept", "measure"
 TABLE = {**RULE_TABLE["perceptron"].parameters, "order": choice("each", "once", "fixed", "first")}
 
 
+as_written = np.frompyfunc(lambda value: Fraction(repr(float(value))), 1, 1)
+"""Return numbers as the fractions that their shortest decimal notations are."""
+
+
 class FormUpdate(NamedTuple):
     """One update of ``train_form``.
 
@@ -209,7 +213,7 @@ def train_form(
             raise ValueError(f"start must be {width + 1} numbers, the bias last; got {start!r}.")
     number = as_written if exact else float
     if exact:
-        rows, first = as_fractions(rows), as_fractions(first)
+        rows, first = as_written(rows), as_written(first)
     weights, bias, eta = first[:-1], first[-1], number(chosen["eta0"])
     step = chosen["intercept_step"]
     step = (rows * rows).sum(axis=1).max() if step == "radius" else number(step)
@@ -238,13 +242,3 @@ def train_form(
         done = len(updates) == before or (chosen["measure"] and not count_errors())
     reason = "separated" if done else "max_iter"
     return FormRun(weights, bias, tuple(updates), epoch, reason, count_errors())
-
-
-def as_fractions(numbers: Array) -> Array:
-    """An array of fractions: the numbers as they are written."""
-    return np.array([as_written(one) for one in numbers.ravel()], object).reshape(numbers.shape)
-
-
-def as_written(value: Any) -> Fraction:
-    """Return a number as the fraction that its shortest decimal notation is."""
-    return Fraction(repr(float(value)))

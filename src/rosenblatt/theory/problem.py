@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -12,6 +12,13 @@ from numpy.typing import ArrayLike
 from ..data.labels import encode, make_labels
 from ..data.rows import Array, is_sparse, to_canonical, to_dense
 from ..parameters.tables import SIGN_OF_ZERO
+
+
+def to_integers(values: Iterable[Any]) -> tuple[list[int], int]:
+    """Return integers and the smallest denominator that they have in common."""
+    exact = [Fraction(value) for value in values]
+    common = math.lcm(*(value.denominator for value in exact))
+    return [value.numerator * (common // value.denominator) for value in exact], common
 
 
 class Problem(NamedTuple):
@@ -47,26 +54,40 @@ class Problem(NamedTuple):
         size = float(length(weights))
         return least / size if size else np.inf
 
-    def entries(self, row: int) -> Iterator[tuple[int, Fraction]]:
-        """Iterate over the nonzero entries of a row: column and exact value."""
-        if is_sparse(self.X):
-            part = slice(self.X.indptr[row], self.X.indptr[row + 1])
-            columns, values = self.X.indices[part].tolist(), self.X.data[part].tolist()
-        else:
-            columns, values = range(self.X.shape[1]), self.X[row].tolist()
-        return ((j, Fraction(value)) for j, value in zip(columns, values, strict=True) if value)
+    def entries_of(self, rows: Array) -> tuple[Array, Array, Array, Array]:
+        """The nonzero entries of [x, 1] of some rows: n·2ᵉ with integers n, as Python has them.
 
-    def add_up(self, weights: Iterable[tuple[int, Fraction]]) -> dict[int, Fraction]:
-        """Compute Σ λ y[x, 1] exactly by column, the last one for the bias, of rows with a λ."""
-        weights = list(weights)
-        common = math.lcm(*(weight.denominator for _, weight in weights))  # integers are faster
-        total: dict[int, Fraction] = {}
-        for i, weight in weights:
-            signed = int(weight * common) * int(self.signs[i])
-            bias = self.X.shape[1], Fraction(self.fit_intercept)
-            for j, value in (*self.entries(i), bias):
-                total[j] = total.get(j, Fraction(0)) + signed * value
-        return {j: value / common for j, value in total.items()}
+        Returns the place of the row, the column (the last one for the bias), n, and e of each.
+        """
+        from scipy.sparse import coo_matrix
+
+        part = coo_matrix(self.X[rows])
+        places, columns, values = part.row, part.col, part.data
+        if self.fit_intercept:
+            places = np.append(places, np.arange(len(rows)))
+            columns = np.append(columns, np.full(len(rows), self.X.shape[1]))
+            values = np.append(values, np.ones(len(rows)))
+        kept = values != 0
+        mantissas, powers = np.frexp(values[kept])
+        numbers = np.ldexp(mantissas, 53).astype(np.int64)
+        zeros = np.frexp((numbers & -numbers).astype(np.float64))[1] - 1  # at the end of each
+        return places[kept], columns[kept], (numbers >> zeros).astype(object), powers - 53 + zeros
+
+    def add_up(self, rows: Array, factors: Iterable[Any], by_row: bool = False) -> Array:
+        """Sum y[x, 1] of some rows times fractions, exactly.
+
+        Returns the sums of columns that are not 0, with a factor for each row; or the sum of each
+        row, with one for each column and for the bias.
+        """
+        whole, common = to_integers(factors)
+        places, columns, numbers, powers = self.entries_of(rows)
+        least = int(powers.min(initial=0))
+        numbers = np.where(self.signs[rows][places] > 0, numbers, -numbers)
+        sums = np.zeros(len(rows) if by_row else self.X.shape[1] + 1, object)
+        chosen, into = (columns, places) if by_row else (places, columns)
+        scaled = (numbers << (powers - least).astype(object)) * np.array(whole, object)[chosen]
+        np.add.at(sums, into, scaled)
+        return np.asarray(Fraction(2) ** least / common * (sums if by_row else sums[sums != 0]))
 
 
 def check_problem(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Problem:
@@ -131,13 +152,9 @@ def round_root(square: Fraction, *, up: bool = False) -> float:
     half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
     with np.errstate(all="ignore"):
         root = float(np.ldexp(math.sqrt(square / Fraction(4) ** half), half))
-    if up:
-        while root < np.inf and Fraction(root) ** 2 < square:
-            root = math.nextafter(root, np.inf)
-        return root
-    root = min(root, sys.float_info.max)
-    while Fraction(root) ** 2 > square:
-        root = math.nextafter(root, 0.0)
+    root = root if up else min(root, sys.float_info.max)
+    while root < np.inf and (Fraction(root) ** 2 < square if up else Fraction(root) ** 2 > square):
+        root = math.nextafter(root, np.inf if up else 0.0)
     return root
 
 

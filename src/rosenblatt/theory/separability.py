@@ -1,14 +1,15 @@
 """Decide with a proof whether a hyperplane separates two classes."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.rows import Array, stack_rows, view_rows
+from ..data.rows import view_rows
 from ..kernels.loop import Examples
 from ..kernels.perceptron import Perceptron
 from ..training.linear_state import LastWeights
@@ -104,7 +105,10 @@ def try_floating_point(problem: Problem, effort: Effort) -> Generator[Certificat
         if min(nearest.lowest) > 0:
             weights, bias = hull.plane(nearest.normal)
             yield make_separator(problem, weights.tolist(), bias)
-        yield from try_elimination(problem, nearest.shares()[0].tolist(), effort)
+        support = nearest.shares()[0].tolist()
+        with suppress(OutOfReachError):
+            if (shares := solve_null_combination(problem, support, effort)) is not None:
+                yield make_certificate(problem, support, shares)
         hull.stretch(nearest.normal)
     return [int(row) for row in np.argsort(hull.products(nearest.normal), kind="stable")]
 
@@ -113,22 +117,20 @@ def start_perceptron(problem: Problem, step: float, max_iter: int, order: str) -
     """Prepare the run of a perceptron from zero whose bias moves by ``step``."""
     examples = Examples(view_rows(problem.X), problem.signs, None)
     everything = np.arange(len(problem.signs), dtype=np.uint32)
-    width = problem.X.shape[1]
-    task = LinearTask(examples, everything, PERCEPTRON, Perceptron(0.0, 0.0, step), width)
+    rule, width = Perceptron(0.0, 0.0, step), problem.X.shape[1]
+    task = LinearTask(examples, everything, PERCEPTRON, rule, width)
     state = LastWeights(np.zeros(width), np.zeros(1))
     return Training.of(task, state, max_iter=max_iter, order=order)
 
 
 def try_perceptron(problem: Problem) -> Iterator[Separable]:
     """Try a few epochs of the perceptron, enough for easy data."""
-    run = start_perceptron(problem, 1.0 if problem.fit_intercept else 0.0, SWEEPS, "active")
-    try:
+    run = start_perceptron(problem, float(problem.fit_intercept), SWEEPS, "active")
+    with suppress(ValueError):  # numbers too large; the next method scales the columns
         run.train()
-    except ValueError:
-        return  # numbers too large; the next method scales the columns
-    if run.stop_reason == "separated":
-        (state,) = run.outcomes
-        yield make_separator(problem, state.weights.tolist(), float(state.bias[0]))
+        if run.stop_reason == "separated":
+            (state,) = run.outcomes
+            yield make_separator(problem, state.weights.tolist(), float(state.bias[0]))
 
 
 def try_equal_rows(problem: Problem) -> Iterator[Inseparable]:
@@ -139,16 +141,6 @@ def try_equal_rows(problem: Problem) -> Iterator[Inseparable]:
     twins = np.flatnonzero((products[1:] == products[:-1]) & (labels[1:] != labels[:-1]))
     for k in twins[:3]:  # one product may agree by chance, three do not
         yield make_certificate(problem, order[k : k + 2].tolist(), [Fraction(1, 2)] * 2)
-
-
-def try_elimination(problem: Problem, support: list[int], effort: Effort) -> Iterator[Inseparable]:
-    """Try to solve Σ λ y [x, 1] = 0, Σ λ = 1 on a support exactly."""
-    try:
-        weights = solve_null_combination(problem, support, effort)
-    except OutOfReachError:
-        return
-    if weights is not None:
-        yield make_certificate(problem, support, weights)
 
 
 def try_exact_simplex(problem: Problem, rows: list[int], effort: Effort) -> Iterator[Certificate]:
@@ -205,64 +197,3 @@ def make_certificate(problem: Problem, rows: list[int], weights: list[Fraction])
     kept = sorted((row, weight) for row, weight in zip(rows, weights, strict=True) if weight)
     support, values = zip(*kept, strict=True)
     return Inseparable(support, values, problem.fit_intercept)
-
-
-# Rows in several partitions, which send only their hardest rows
-
-
-class Judged(NamedTuple):
-    """A partition's answer: its margin, -∞ if a row is wrong, and its hardest rows."""
-
-    margin: float
-    numbers: Array
-    X: Any
-    signs: Array
-
-
-def judge(X: Any, signs: Array, plane: Separable | None, first: int = 0, most: int = 200) -> Judged:
-    """Check a hyperplane exactly on a partition; without one, choose some rows of each class.
-
-    ``first`` is the number of its first row in the whole data, ``most`` the largest number of rows
-    to send.
-    """
-    problem = check_problem(X, signs)
-    margin = -np.inf
-    if plane is None:
-        hard = np.concatenate([np.flatnonzero(signs == sign)[: most // 2] for sign in (-1, 1)])
-    else:
-        w, b = np.array(plane.weights, np.float64), float(plane.bias)
-        hard = np.argsort(problem.margins(w, b), kind="stable")[:most]
-        margin = plane.measure(problem)
-    return Judged(margin, first + hard, problem.X[hard], problem.signs[hard])
-
-
-def separability_of_partitions(
-    ask: Callable[[Separable | None], Iterable[Judged]], *, fit_intercept: bool = True
-) -> Separable | Inseparable | Undecided:
-    """Decide separability over partitions; ``ask`` makes every partition ``judge`` a hyperplane.
-
-    If the hard rows alone are inseparable, that is the answer. Otherwise the hyperplane found for
-    them is checked on every partition, and the hardest rows there join them.
-    """
-    plane, known = None, np.empty(0, np.intp)
-    rows, signs = [], []
-    while True:
-        judged = list(ask(plane))
-        margin = min(part.margin for part in judged)
-        if plane is not None and margin >= 0:
-            return replace(plane, margin=margin)
-        before = len(known)
-        for part in judged:
-            fresh = ~np.isin(part.numbers, known) & (part.margin < 0)
-            known = np.concatenate([known, part.numbers[fresh]])
-            rows.append(part.X[fresh])
-            signs.append(part.signs[fresh])
-        if len(known) == before:
-            return Undecided(np.inf)
-        X = stack_rows(rows)
-        verdict = separability(X, np.concatenate(signs), fit_intercept=fit_intercept)
-        if isinstance(verdict, Inseparable):
-            return replace(verdict, support=tuple(known[list(verdict.support)].tolist()))
-        if isinstance(verdict, Undecided):
-            return verdict
-        plane = verdict

@@ -7,6 +7,7 @@ that they can be copied, mixed, saved, checked and continued.
 import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -190,19 +191,16 @@ class LastWeights:
         refuse_lost(self.weights[find_columns(rows, len(self.weights))], self.mistakes, [rows])
 
 
-class undo_on_error:  # noqa: N801, a context
+@contextmanager
+def undo_on_error(states: list[LastWeights], rows: Rows) -> Iterator[None]:
     """Undo after an error all changes of some states by learning from some rows."""
-
-    def __init__(self, states: list[LastWeights], rows: Rows) -> None:
-        self.undo = [state.snapshot(rows) for state in states]
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        if error is not None:
-            for restore in self.undo:
-                restore()
+    undo = [state.snapshot(rows) for state in states]
+    try:
+        yield
+    except BaseException:
+        for restore in undo:
+            restore()
+        raise
 
 
 def find_columns(rows: Rows, width: int) -> Any:

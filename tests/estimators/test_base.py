@@ -110,15 +110,6 @@ def test_what_is_not_finite_is_not_predicted(bad, layout):
 # What is refused, each in a clear sentence
 
 
-def test_a_failed_fit_leaves_the_model_usable():
-    model = Perceptron(random_state=0).fit(X, Y)
-    before = model.predict(X)
-    with pytest.raises(ValueError):
-        model.fit(np.full((4, 2), np.nan), THREE)
-    assert model.classes_.tolist() == [0, 1]
-    np.testing.assert_array_equal(model.predict(X), before)
-
-
 @pytest.mark.parametrize(
     ("rows", "y", "sentence"),
     [

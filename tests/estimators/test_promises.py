@@ -131,8 +131,9 @@ def test_a_refused_batch_leaves_no_trace(case, layout, width, monkeypatch):
     before, coef = states_of(model), model.coef_.copy()
     broken = far.copy()
     broken[25, 0] = np.inf
-    with pytest.raises(ValueError, match=r"infinity|NaN"):
-        model.partial_fit(LAYOUTS[layout](-broken), y)
+    for learn in (model.partial_fit, model.fit):
+        with pytest.raises(ValueError, match=r"infinity|NaN"):
+            learn(LAYOUTS[layout](-broken), y)
     learner = model._learner
     with pytest.raises(ValueError, match=r"infinity \(inf\) in row 25, column 0"):
         learner.learn(training_rows(learner, LAYOUTS[layout](broken), y[::-1]))

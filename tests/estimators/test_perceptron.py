@@ -408,11 +408,6 @@ def test_two_classes_know_one_form():
     model.partial_fit(X, Y)
 
 
-def test_a_bias_to_start_from_needs_a_bias():
-    with pytest.raises(ValueError, match="intercept_init needs fit_intercept=True"):
-        Perceptron(fit_intercept=False).fit(X, Y, intercept_init=1)
-
-
 def test_a_step_too_small_for_the_type_is_refused():
     with pytest.raises(ValueError, match="too small or too large for float32"):
         Perceptron(eta0=1e-300).fit(X.astype(np.float32), Y)

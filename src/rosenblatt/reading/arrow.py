@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -252,9 +253,14 @@ class TableParser(Parser):
 
     def numbers(self, column: Any, name: str) -> np.ndarray:
         """Decode a column of numbers; a missing one is NaN."""
+        spelling, plain = self.recipe.spelling(name), None
         try:
-            known = truth_to_digits(column, self.recipe.spelling(name))
-            numbers = to_numbers(known.cast(self.read_dtype.name, safe=False))
+            if spelling is None:  # cells that are numbers alone take no other look
+                with suppress(ValueError):
+                    plain = column.cast(self.read_dtype.name, safe=False)
+            if plain is None:
+                plain = truth_to_digits(column, spelling).cast(self.read_dtype.name, safe=False)
+            numbers = to_numbers(plain)
         except (ValueError, NotImplementedError):
             word = str(column[0]).strip()  # of one row, once the broken one is found
             raise self.word_error("number", name, word) from None
@@ -535,10 +541,8 @@ def truth_to_digits(column: Any, spelling: Spelling | None = None) -> Any:
         return column
     words = trim_cells(column)
     words = words if spelling is None else write_plainly(words, spelling)
-    lower = compute.utf8_lower(words)
     for word, digit in ("false", "0"), ("true", "1"):
-        said = compute.equal(lower, to_scalar(word))
-        words = compute.if_else(said, to_scalar(digit), words)
+        words = compute.replace_substring_regex(words, f"(?i)^{word}$", digit)
     return words
 
 

@@ -170,5 +170,4 @@ def find_parts(times: Any, form: str) -> tuple[str, ...]:
 
 def describe_form(form: str) -> str:
     """Describe a form of dates in words; empty where there is no doubt."""
-    day = next((day for day in FORMS if form.startswith(day)), None)
-    return "" if day is None else f" ({FORMS[day]})"
+    return next((f" ({said})" for day, said in FORMS.items() if form.startswith(day)), "")

@@ -74,8 +74,7 @@ def length_error(name: str, count: int, length: int, row: int | None = None) -> 
 def expand_object(one: dict[str, Any], lengths: Mapping[str, int], row: int) -> dict[str, Any]:
     """Return a dict with a value for each place of its lists."""
     for name, length in lengths.items():
-        value = one.get(name)
-        if isinstance(value, list):
+        if isinstance(value := one.get(name), list):
             if len(value) != length:
                 raise length_error(name, len(value), length, row)
             one = one | {f"{name}[{j}]": number for j, number in enumerate(value)}

@@ -110,8 +110,7 @@ class FeatureRecipe:
 
     def date_form(self, name: str) -> DateForm:
         """Return the form of the dates of a column, and the parts that become features."""
-        form, parts = self.dates[name]
-        return DateForm(str(form), tuple(parts))
+        return DateForm(*self.dates[name])
 
     def spelling(self, name: str) -> Spelling | None:
         """Return how the numbers of a column are written, or None if plainly."""
@@ -416,8 +415,8 @@ def with_new_columns(
         if each.kind and name not in (label, row_name, *ignore)
     }
     dates: dict[str, Any] = {name: found[name].form for name in kept if kept[name] == "date"}
-    spelled = {name: found[name].spelling for name in kept if kept[name] == "number"}
-    spellings = {name: one for name, one in spelled.items() if one is not None}
+    numbers = (name for name in kept if kept[name] == "number" and found[name].spelling)
+    spellings: Any = {name: found[name].spelling for name in numbers}
     return replace(
         recipe,
         label=label,

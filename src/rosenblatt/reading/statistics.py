@@ -54,8 +54,8 @@ def learnt_rows(batches: Iterable[Batch], split: Split) -> Iterator[Rows]:
 
 def keep_columns(recipe: FeatureRecipe, kinds: tuple[str, ...], **changes: Any) -> FeatureRecipe:
     """Return the recipe of the columns of some kinds alone: without bins and products."""
-    kept = [each for each in recipe.columns or () if each[1] in kinds] or None
-    return replace(recipe, columns=kept, bins=0, cross=(), pairs=False, id=None, **changes)
+    changes["columns"] = [each for each in recipe.columns or () if each[1] in kinds] or None
+    return replace(recipe, bins=0, cross=(), pairs=False, id=None, **changes)
 
 
 def share_scales(names: list[str], scales: list[Scale]) -> list[Scale]:

@@ -32,7 +32,8 @@ def open_source(data: Any, encoding: str | None = None) -> Source:
 
 def to_table(data: Any) -> Any:
     """Convert a data frame, dicts, strings or an array to an Arrow table; None for a path."""
-    if isinstance(data, str | os.PathLike) or hasattr(data, "read") or is_paths(data):
+    paths = isinstance(data, Sequence) and all(isinstance(one, os.PathLike) for one in data)
+    if isinstance(data, str | os.PathLike) or hasattr(data, "read") or (paths and len(data)):
         return None
     import pyarrow
 
@@ -90,12 +91,6 @@ def convert_rows(data: Any) -> Any:
     if all(isinstance(row, list | tuple) for row in rows):
         return array_to_table(np.asarray(rows))
     return None
-
-
-def is_paths(data: Any) -> bool:
-    """Whether something is several paths; strings are texts."""
-    several = isinstance(data, Sequence) and len(data) > 0
-    return several and all(isinstance(each, os.PathLike) for each in data)
 
 
 def frame_to_table(frame: Any) -> Any:

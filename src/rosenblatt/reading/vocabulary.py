@@ -119,9 +119,9 @@ class Cells(NamedTuple):
 
     def name(self, k: int) -> str:
         """Return the name of the feature in a cell."""
-        cell = self.letters[self.edges[k] : self.edges[k + 1]]
+        cell = self.spell(self.letters[self.edges[k] : self.edges[k + 1]])
         before, after = (" " * bool(each[k]) for each in self.spaces)
-        return f"{self.column}={before}{self.spell(cell)}{after}"
+        return f"{self.column}={before}{cell}{after}"
 
 
 def allocate_room(most: int, seen: np.ndarray) -> Names:

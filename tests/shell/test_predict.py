@@ -266,7 +266,7 @@ def test_a_model_remembers_that_its_file_had_no_header(capsys, folder):
 def test_columns_may_be_left_out(capsys, folder):
     options = "--ignore", "petal"
     _, out, _ = run(capsys, "train", "flowers.csv", "-q", *options, "-o", "m")
-    assert "flowers.csv: 90 rows, 1 features, 3 classes" in out
+    assert "flowers.csv: 90 rows, 1 feature, 3 classes" in out
     (folder / "few.csv").write_text("sepal\n1\n7\n")
     assert len(run(capsys, "predict", "m", "few.csv")[1].splitlines()) == 2
 

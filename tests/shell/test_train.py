@@ -546,7 +546,7 @@ def test_a_stray_word_is_skipped_wherever_it_is(capsys, folder, rows, place):
     (folder / "x.csv").write_text("a,y\n" + "".join(lines))
     status, out, err = run(capsys, "train", "x.csv", "-o", "m", "--skip-bad", "1", "--epochs", "1")
     assert status == 0
-    assert f"{rows:,} rows, 1 features" in out
+    assert f"{rows:,} rows, 1 feature" in out
     assert "1 broken row left out." in err
     recipe = load_model("m").features["recipe"]
     assert recipe["columns"] == [["a", "number"]]

@@ -130,7 +130,7 @@ def about_result(name: str, model: "Model", seconds: float) -> list[str]:
     run, facts, own = summarize_run(model, seconds), model.facts, find_by_estimator(model.estimator)
     if own is not None:
         return [run, f"{name}: {load(own.shell).summarize_data(model)}"]
-    features = f"{len(model.states[0].weights):,} features"
+    features = count(len(model.states[0].weights), "feature")
     lines = [run, f"{name}: {count(facts['rows'], 'row')}, {features}, {about_target(model)}"]
     if "training_score" in facts:
         lines.append(f"On the training rows: {summarize_score(facts['training_score'])}.")

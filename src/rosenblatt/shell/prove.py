@@ -78,7 +78,7 @@ def prove(data: str, given: ProofOptions) -> None:
     X, y = read_two_classes(data, given)
     if given.check is not None:
         check_proof(data, given.check, X, y)
-    print(f"{data}: {X.shape[0]} rows, {X.shape[1]} features")
+    print(f"{data}: {count(X.shape[0], 'row')}, {count(X.shape[1], 'feature')}")
     if given.run:
         prove_by_run(X, y, given)
     found = separability(X, y, fit_intercept=not given.origin)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from distributed import Client
 
-from ..estimators.base import OnlineEstimator, make_seed, unchanged_by_errors
+from ..estimators.base import OnlineEstimator, unchanged_by_errors
 from ..estimators.linear import LinearClassifier
 from ..estimators.regressors import LinearRegressor
 from ..jobs.job import FileJob
@@ -32,8 +32,8 @@ from ..training.plan import IN_MEMORY_ROWS, make_plan
 from ..training.rules import PERCEPTRON, RULES, UpdateRule
 from .client import Cluster, WorkersLostError, connect
 from .partitions import make_partitions, partition_files
-from .rounds import Round, format_line
-from .rows import RowSource
+from .rounds import Round, print_round
+from .rows import prepare_rows
 from .run import ClusterRun
 
 E = TypeVar("E", bound=OnlineEstimator[Any])
@@ -124,19 +124,20 @@ def fit(
     rule = find_rule(estimator)
     mix = default_mix(rule) if mix is None else mix
     check_supported(parameters | {"mode": mode, "mix": mix}, RULE_TABLE[rule.name].parameters, rule)
-    source = RowSource(make_partitions(X, y, sample_weight, reading), rule, classes)
-    cluster = Cluster(client, patience)
+    data, cluster = make_partitions(X, y, sample_weight, reading), Cluster(client, patience)
     if report is None and parameters["verbose"]:
-        report = partial(print_round, numbers=source.has_numbers)
+        report = partial(print_round, numbers=rule.target == "numbers")
     with unchanged_by_errors(estimator):
-        run = train_rows(cluster, source, parameters, mode, mix, report, checkpoint)
+        prepared = prepare_rows(cluster, data, rule, classes, parameters)
+        run = ClusterRun(cluster, prepared, mode, mix)
+        train_rows(run, report, checkpoint)
         learner = run.finish()
         learner.parameters = parameters
         plain = run.prepared.plain and run.relays  # mixed weights are no sum of mistakes
         facts = {**run.prepared.facts, "plain": plain}
         estimator.take_over(learner, run.epochs, run.stop_reason, facts)
         estimator.mixing_ = run.summarize()
-    for note in source.data.list_notes(cluster):
+    for note in data.list_notes(cluster):
         warnings.warn(note, stacklevel=2)
     return estimator
 
@@ -150,19 +151,13 @@ def find_rule(estimator: Any) -> UpdateRule:
 def check_supported(
     values: dict[str, Any], table: Mapping[str, Parameter], rule: UpdateRule
 ) -> None:
-    """Refuse parameters that are out of range or that a cluster does not support."""
+    """Refuse parameters that are out of range or that a cluster does not support.
+
+    Partitions of a rule that keeps more than weights cannot be mixed.
+    """
     check_parameters(values, {**table, **CLUSTER}, "cluster")
-    if values["mode"] == "mixing":
-        refuse_unmixable(rule, values)
-
-
-def default_mix(rule: UpdateRule) -> str:
-    """How the partitions of a rule are mixed by default."""
-    return "confidence" if rule.has_variances else "uniform"
-
-
-def refuse_unmixable(rule: UpdateRule, values: Mapping[str, Any]) -> None:
-    """Refuse a rule that keeps more than weights, and a way of mixing that it does not have."""
+    if values["mode"] != "mixing":
+        return
     if not rule.can_mix:
         raise ParameterError(
             f"Partitions cannot be mixed by {rule.name}, which keeps more than weights; use "
@@ -177,18 +172,17 @@ def refuse_unmixable(rule: UpdateRule, values: Mapping[str, Any]) -> None:
         )
 
 
+def default_mix(rule: UpdateRule) -> str:
+    """How the partitions of a rule are mixed by default."""
+    return "confidence" if rule.has_variances else "uniform"
+
+
 def train_rows(
-    cluster: Cluster,
-    source: RowSource,
-    parameters: dict[str, Any],
-    mode: str,
-    mix: str,
+    run: ClusterRun,
     report: Callable[[Round], None] | None,
     checkpoint: str | PathLike[str] | None,
-) -> ClusterRun:
+) -> None:
     """Train until all problems have stopped; after each epoch report it and write the model."""
-    parameters = parameters | {"random_state": make_seed(parameters["random_state"])}
-    run = ClusterRun(cluster, source.prepare(cluster, parameters), mode, mix)
 
     def after(done: Round) -> None:
         if report is not None:
@@ -203,12 +197,6 @@ def train_rows(
         kept = f" The model after epoch {len(run.rounds)} is in {checkpoint}."
         said = kept if checkpoint is not None and run.rounds else ""
         raise WorkersLostError(f"The workers are lost: {lost}.{said}") from lost.__cause__
-    return run
-
-
-def print_round(done: Round, numbers: bool = False) -> None:
-    """Print what happened in an epoch, of classes or of numbers."""
-    print(format_line(done, numbers), flush=True)
 
 
 # The shell
@@ -260,11 +248,12 @@ def train(
     mix = default_mix(rule)
     values = {**parameters, **request.options, "mode": "mixing", "mix": mix}
     check_supported(values, {**RULE_TABLE[plan.rule].parameters, **FILES}, rule)
-    source = RowSource(files, rule, request.classes)
     with connect(address) as client:
         cluster = Cluster(client)
-        report = report or partial(print_round, numbers=source.has_numbers)
-        run = train_rows(cluster, source, parameters, "mixing", mix, report, checkpoint)
-        for note in source.data.list_notes(cluster):
+        report = report or partial(print_round, numbers=rule.target == "numbers")
+        prepared = prepare_rows(cluster, files, rule, request.classes, parameters)
+        run = ClusterRun(cluster, prepared, "mixing", mix)
+        train_rows(run, report, checkpoint)
+        for note in files.list_notes(cluster):
             asked.reporter.note(note)
         return run.build_model()

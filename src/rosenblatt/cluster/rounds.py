@@ -100,16 +100,17 @@ def weighted_mistakes(mistakes: tuple[int, ...], mix: str) -> float:
     return sum(k * k for k in mistakes) / (sum(mistakes) or 1)
 
 
-def format_line(done: Round, numbers: bool = False) -> str:
-    """Write what happened in an epoch in one line.
+def print_round(done: Round, numbers: bool = False) -> None:
+    """Print what happened in an epoch, of classes or of numbers, in one line.
 
-    >>> format_line(Round(Epoch(3, 200, 10, 8, 2.5), (4, 6), 5.0, 2_500_000, 0.5))
-    'epoch    3          10 mistakes (4-6 per shard)    4.00% error     2.5 MB moved    0.50 s'
+    >>> print_round(Round(Epoch(3, 200, 10, 8, 2.5), (4, 6), 5.0, 2_500_000, 0.5))
+    epoch    3          10 mistakes (4-6 per shard)    4.00% error     2.5 MB moved    0.50 s
     """
     epoch, mistakes, rows = done.epoch, done.mistakes, max(done.epoch.rows, 1)
     wrong = f"{epoch.loss / rows:.4g} loss" if numbers else f"{epoch.errors / rows:7.2%} error"
-    return (
+    print(
         f"epoch {epoch.epoch:4d}  {epoch.mistakes:10,d} {'updates' if numbers else 'mistakes'} "
         f"({min(mistakes):,d}-{max(mistakes):,d} per shard)  {wrong}  "
-        f"{done.bytes_moved / 1e6:6,.1f} MB moved  {done.seconds:6.2f} s"
+        f"{done.bytes_moved / 1e6:6,.1f} MB moved  {done.seconds:6.2f} s",
+        flush=True,
     )

@@ -1,7 +1,6 @@
 """Rows on a cluster: a summary of the partitions, a learner for them, and what workers keep."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from ..data.labels import UnknownLabelError, check_classes, encode, find_classes
 from ..data.rows import Array
 from ..data.targets import ClassTarget, NumberTarget, as_numbers
 from ..data.weights import balance, class_weights, refuse_one_class, rows_that_count
+from ..estimators.base import make_seed
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ParameterError
@@ -186,61 +186,38 @@ def prepare(
         return LoadedPartition(learner, given)
 
 
-@dataclass(frozen=True)
-class RowSource:
-    """Rows to train a linear model on.
-
-    Attributes
-    ----------
-    data
-        The partitions.
-    rule
-        The update rule.
-    classes
-        All labels, if they were named.
-    """
-
-    data: Partitions
-    rule: UpdateRule
-    classes: Iterable[Any] | None = None
-
-    def prepare(self, cluster: Cluster, parameters: dict[str, Any]) -> Prepared:
-        """Begin a learner, and leave the rows encoded in the memory of the workers."""
-        numbers = self.has_numbers
-        found, parts = summarize_partitions(cluster, self.data.load(cluster), numbers)
-        target = self.find_target(found, parameters)
-        classes = target.classes
-        learner = begin_learner(found, classes, parameters, self.rule, self.data.from_files)
-        learner.features = self.data.features
-        if isinstance(target, NumberTarget):
-            learner.numbers = target
-        else:
-            refuse_weightless(found, target)
-        settings = target, learner.without_weights(), learner.width
-        parts = cluster.submit_each("prepare", prepare, parts, *settings)
-        cluster.retry_when_lost(lambda: cluster.wait(parts))  # to know where they are
-        textbook = learner.rule is PERCEPTRON and not np.any(parameters["margin"])
-        weighted = parameters.get("class_weight") is not None or any(one.weighted for one in found)
-        counts = {"class_rows": count_by_class(found, classes, "counts").tolist()}
-        return Prepared(
-            learner,
-            parts,
-            [one.n_rows for one in found],
-            plain=textbook and not weighted,
-            squared_radius=max(one.squared_radius for one in found),
-            facts={} if numbers else counts,
-        )
-
-    @property
-    def has_numbers(self) -> bool:
-        """Whether labels are numbers to predict."""
-        return self.rule.target == "numbers"
-
-    def find_target(
-        self, found: list[Found], parameters: Mapping[str, Any]
-    ) -> ClassTarget | NumberTarget:
-        """What labels mean: classes, or numbers; those of files are scaled as on one machine."""
-        if self.has_numbers:
-            return pool_statistics(found) if self.data.from_files else NumberTarget()
-        classes = collect_classes(found, self.classes, self.data.from_files)
-        return find_target(found, classes, parameters)
+def prepare_rows(
+    cluster: Cluster,
+    data: Partitions,
+    rule: UpdateRule,
+    named: Iterable[Any] | None,
+    parameters: dict[str, Any],
+) -> Prepared:
+    """Begin a learner, and leave the rows encoded in the memory of the workers."""
+    parameters = parameters | {"random_state": make_seed(parameters["random_state"])}
+    numbers = rule.target == "numbers"
+    found, parts = summarize_partitions(cluster, data.load(cluster), numbers)
+    target: ClassTarget | NumberTarget = NumberTarget()
+    if not numbers:
+        target = find_target(found, collect_classes(found, named, data.from_files), parameters)
+        refuse_weightless(found, target)
+    elif data.from_files:  # their numbers are scaled as on one machine
+        target = pool_statistics(found)
+    learner = begin_learner(found, target.classes, parameters, rule, data.from_files)
+    learner.features = data.features
+    if isinstance(target, NumberTarget):
+        learner.numbers = target
+    settings = target, learner.without_weights(), learner.width
+    parts = cluster.submit_each("prepare", prepare, parts, *settings)
+    cluster.retry_when_lost(lambda: cluster.wait(parts))  # to know where they are
+    textbook = learner.rule is PERCEPTRON and not np.any(parameters["margin"])
+    weighted = parameters.get("class_weight") is not None or any(one.weighted for one in found)
+    counts = count_by_class(found, target.classes, "counts").tolist()
+    return Prepared(
+        learner,
+        parts,
+        [one.n_rows for one in found],
+        plain=textbook and not weighted,
+        squared_radius=max(one.squared_radius for one in found),
+        facts={} if numbers else {"class_rows": counts},
+    )

@@ -84,7 +84,9 @@ def run_commands(folder, commands):
 
 def test_the_shell_finds_a_rule_that_a_package_declares(package):
     (shown,) = re.findall(r"```sh\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    _, *commands, _ = shown.splitlines()  # help and service follow below
+    train, _ = shown.splitlines()  # a service follows below
+    model = "iris.safetensors"
+    commands = [train, f"rosenblatt inspect {model}", f"rosenblatt predict {model} new.csv"]
     (package / "new.csv").write_text(f"{COLUMNS}\n5,3.5,1.4,0.2\n6.3,3,5.5,2\n")
     (package / "two.csv").write_text("a,kind\n0,no\n1,no\n4,yes\n5,yes\n" * 5)
     stream = "rosenblatt train two.csv --rule relaxation --epochs 1 --checkpoint 0 -o two -q"

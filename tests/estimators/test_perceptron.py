@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
@@ -16,7 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import type_of_target
 
+import rosenblatt
 from rosenblatt import Perceptron, load, progressive, steps
+from rosenblatt.parameters import CLASS_RULES, NUMBER_RULES
 from rosenblatt.training.linear_state import SOLUTIONS
 
 from ..conftest import FORMS, LAYOUTS, ORDERS, blobs, csr, examples, form_parameters
@@ -149,20 +152,22 @@ def test_mapped_frozen_and_foreign_arrays_give_the_same_model(tmp_path):
         np.testing.assert_array_equal(model.coef_, expected)
 
 
-@pytest.mark.parametrize("intercept_step", [1.0, "radius"])
-def test_sparse_entries_may_be_unsorted_repeated_or_zero(intercept_step):
+@pytest.mark.parametrize("rule", [*CLASS_RULES, *NUMBER_RULES, "radius"])
+def test_sparse_entries_may_be_unsorted_repeated_or_zero(rule):
+    if rule == "radius":
+        model = Perceptron(intercept_step="radius", order="fixed")
+    else:
+        entry = (CLASS_RULES | NUMBER_RULES)[rule]
+        model = getattr(rosenblatt, entry.estimator)(order="fixed")
     tidy = csr(np.array([[2.0, 3, 0], [0, -3, 0]]))
     untidy = tidy.copy()
     untidy.data = np.array([3.0, 1, 1, -1, 0, -2])
     untidy.indices = np.array([1, 0, 0, 1, 2, 1], np.int32)
     untidy.indptr = np.array([0, 3, 6], np.int32)
     before = untidy.data.copy()
-    models = [
-        Perceptron(intercept_step=intercept_step, order="fixed").fit(rows, [1, 0])
-        for rows in (tidy, untidy)
-    ]
-    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
-    np.testing.assert_array_equal(models[0].intercept_, models[1].intercept_)
+    models = [clone(model).fit(rows, [1, 0]) for rows in (tidy, untidy)]
+    np.testing.assert_allclose(models[0].coef_, models[1].coef_, rtol=1e-12)
+    np.testing.assert_allclose(models[0].intercept_, models[1].intercept_, rtol=1e-12)
     np.testing.assert_array_equal(untidy.data, before)
 
 

@@ -152,7 +152,7 @@ sys.exit(serve(Path(sys.argv[1]), keeping=Keeping(), port=0))
 def test_the_exit_status_after_a_dead_learning_thread_is_1(serve, model):
     service = serve(model, command=["-c", DYING, str(model)])
     assert service.learn(examples(1))[0] == 202  # it is in the log, and learnt after a restart
-    assert service.ask("GET", "/healthz")[0] == 503
+    service.until(lambda: service.ask("GET", "/healthz")[0] == 503)
     assert service.learn(examples(1))[0] == 503
     status, said = service.stop()
     assert (status, "The learning thread ended" in said) == (1, True)

@@ -147,6 +147,14 @@ def test_balanced_weights_do_not_distort_probabilities(kind):
     assert told.mean() == pytest.approx(y[3000:].mean(), abs=0.01)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_one_row_of_each_class_is_enough(classes):
+    """No third of the rows has a model of the others."""
+    rows = np.arange(float(classes))[:, None]
+    model = Perceptron(calibrate=True, random_state=0).fit(rows, range(classes))
+    np.testing.assert_allclose(model.predict_proba(rows), 1 / classes, atol=1e-5)
+
+
 def test_each_part_of_the_rows_is_scored_by_a_model_of_the_others():
     codes, rows, calls = np.arange(30) % 3, np.arange(2, 30), []
 

@@ -351,19 +351,19 @@ def predict(
     A score is a number for two classes, else one for each class. With a coverage there are also
     prediction sets, or intervals of numbers, whose infinite ends JSON has as null.
     """
-    activations = learner.scores(rows, width)
+    activations, numbers = learner.scores(rows, width), learner.target_kind == "numbers"
     chosen, sets = learner.choose(activations), dict[str, Any]()
     if coverage is not None and learner.conformal is None:
-        what = "intervals" if learner.target_kind == "numbers" else "sets"
+        what = "intervals" if numbers else "sets"
         sentence = f"The model gives no prediction {what}; conformal training is needed."
         raise RequestError(400, "no-conformal", sentence)
     if coverage is not None:
         found = make_sets(learner, coverage, warns=False)(activations)
-        if learner.target_kind == "numbers":
+        if numbers:
             sets["intervals"] = round_numbers(found)
         else:
             sets["sets"] = [learner.classes[flags].tolist() for flags in found]
-    if learner.target_kind == "numbers":
+    if numbers:
         return {"labels": round_numbers(chosen), **sets}
     if learner.multilabel:
         labels = [learner.classes[flags].tolist() for flags in chosen]

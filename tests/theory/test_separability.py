@@ -256,3 +256,9 @@ def test_exact_arithmetic_that_would_not_end_is_given_up():
     verdict = decide(problem, Effort(10_000))
     assert isinstance(verdict, Undecided)
     assert verdict.upper >= 0
+
+
+def test_a_certificate_in_which_a_share_is_tiny():
+    for gap in (1e-12, 1e-13, 1e-14):
+        X, y = separated(300, 20, gap=gap)
+        assert holds(separability(X, flipped(y)), X, flipped(y))

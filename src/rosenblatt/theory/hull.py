@@ -146,9 +146,8 @@ class Corral:
 
     def shares(self) -> tuple[Array, Array]:
         """Return the rows that span the nearest point, and their shares."""
-        rows = np.array(self.rows, np.intp)
-        support, where = np.unique(rows, return_inverse=True)
-        return support, np.bincount(where.ravel(), np.repeat(self.weights, rows.shape[1]))
+        support, where = np.unique(np.array(self.rows, np.intp), return_inverse=True)
+        return support, np.bincount(where.ravel(), np.repeat(self.weights, len(self.rows[0])))
 
     def is_independent(self) -> bool:
         """Whether no vertex lies in the span of the others."""

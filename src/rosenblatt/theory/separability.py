@@ -106,9 +106,11 @@ def try_floating_point(problem: Problem, effort: Effort) -> Generator[Certificat
             weights, bias = hull.plane(nearest.normal)
             yield make_separator(problem, weights.tolist(), bias)
         support = nearest.shares()[0].tolist()
-        with suppress(OutOfReachError):
-            if (shares := solve_null_combination(problem, support, effort)) is not None:
-                yield make_certificate(problem, support, shares)
+        further = {*support, int(np.argmin(hull.products(nearest.normal)))}
+        for rows in (support, sorted(further)):  # rounding may have lost a tiny share
+            with suppress(OutOfReachError):
+                if (shares := solve_null_combination(problem, rows, effort)) is not None:
+                    yield make_certificate(problem, rows, shares)
         hull.stretch(nearest.normal)
     return [int(row) for row in np.argsort(hull.products(nearest.normal), kind="stable")]
 

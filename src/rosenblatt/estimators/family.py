@@ -24,6 +24,12 @@ class PassiveAggressive(LinearClassifier):
         ``loss="squared_hinge"``.
     loss : {"hinge", "squared_hinge", "hard"}, default="hinge"
         PA-I, PA-II, or PA without a limit to the step, for data without noise.
+    order : {"each", "once", "fixed", "active", "first", "worst"}, default="each"
+        The order of the rows. "each": a new permutation each epoch; "once": one permutation for all
+        epochs; "fixed": as given; "active": all rows, then only rows that ever caused an update
+        until they cause none or twice as many rows have been read, and so on; "first": the first
+        row that causes an update, one per epoch; "worst": the row with the smallest margin, one per
+        epoch.
 
     Attributes
     ----------

@@ -54,6 +54,6 @@ def test_updated_factors_are_those_of_the_vertices():
     corral = Corral((0,), rng.normal(size=8))
     for number in range(1, 60):
         corral.add((number,), rng.normal(size=8))
-        factored = corral.vertices[: corral.R.shape[1]]
-        np.testing.assert_allclose(corral.Q @ corral.R, factored.T, atol=1e-12)
-        assert corral.weights.sum() == pytest.approx(1)
+        if not corral.is_independent():  # the origin is in the hull: a search would end
+            corral.drop(np.arange(len(corral.rows)) > 3)
+        np.testing.assert_allclose(corral.Q @ corral.R, corral.vertices.T, atol=1e-12)

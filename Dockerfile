@@ -2,16 +2,19 @@
 #   docker build -t rosenblatt .
 #   docker run -p 127.0.0.1:8080:8080 -v rosenblatt:/models rosenblatt \
 #     /models/spam.safetensors --learn --new spam,ham --features subject:text,hour --no-token
-FROM python:3.12.8-slim-bookworm
-RUN useradd --create-home --uid 1000 rosenblatt && install -d -o rosenblatt /models
+FROM python:3.12.8-bookworm AS build
 COPY pyproject.toml README.md LICENSE /source/
 COPY src /source/src
+COPY library /source/library
 COPY proofs /source/proofs
-RUN pip install --no-cache-dir '/source[serve]' && rm -r /source
+# The kernels are compiled here, for every x86-64 or ARM processor.
+RUN ROSENBLATT_BUILD=everywhere pip wheel --no-cache-dir --no-deps --wheel-dir /wheels /source
+
+FROM python:3.12.8-slim-bookworm
+RUN useradd --create-home --uid 1000 rosenblatt && install -d -o rosenblatt /models
+COPY --from=build /wheels /wheels
+RUN pip install --no-cache-dir "$(echo /wheels/*.whl)[serve]" && rm -r /wheels
 USER rosenblatt
-ENV NUMBA_CACHE_DIR=/home/rosenblatt/numba
-# Kernels are compiled now, not before the first answer.
-RUN python -m rosenblatt.shell.warm
 VOLUME /models
 EXPOSE 8080
 STOPSIGNAL SIGTERM

@@ -1,7 +1,7 @@
 ARGS ?= --quick
 BENCHMARKS = $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py))
 
-.PHONY: help test quick slow lint size types wasm docs notebooks oldest bench pictures constraints package check $(BENCHMARKS)
+.PHONY: help test quick slow lint size types wasm docs notebooks oldest bench pictures constraints sdist package check $(BENCHMARKS)
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -62,9 +62,13 @@ constraints: ## Write the versions of all that is installed to build/constraints
 	mkdir -p build
 	pip list --format=freeze --exclude rosenblatt > build/constraints.txt
 
-package: ## Build the sdist and the wheel in dist, and check what an index will show
+sdist: ## Build the sdist in dist, and check what an index will show
 	rm -rf dist
-	python -m build --outdir dist .
+	python -m build --sdist --outdir dist .
+	twine check --strict dist/*
+
+package: sdist ## Build the wheel, too, for every processor of this kind
+	ROSENBLATT_BUILD=everywhere python -m build --wheel --outdir dist .
 	twine check --strict dist/*
 
 check: lint types test docs bench ## All of the above

@@ -1,10 +1,9 @@
-"""How long does a fresh environment wait for the compiler, and how long the second time?
+"""How long does a command take, the first time and the second time?
 
 python benchmarks/start.py
 """
 
 import compileall
-import os
 import resource
 import subprocess
 import sys
@@ -31,12 +30,11 @@ def commands(folder: Path) -> list[tuple[str, list[str]]]:
     ]
 
 
-def seconds(arguments: list[str], folder: Path, cache: Path) -> tuple[float, float]:
+def seconds(arguments: list[str], folder: Path) -> tuple[float, float]:
     """The processor's and the clock's seconds of a command."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
     begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "rosenblatt", *arguments]
-    subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)
+    subprocess.run(command, cwd=folder, capture_output=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return used, time.perf_counter() - begin
@@ -45,13 +43,11 @@ def seconds(arguments: list[str], folder: Path, cache: Path) -> tuple[float, flo
 def main() -> None:
     quick = options(__doc__).quick
     compileall.compile_dir(Path(rosenblatt.__file__).parent, quiet=2)  # as pip does
-    rows = [("what", "first: processor", "clock", "second: processor", "clock", "compiler")]
+    rows = [("what", "first: processor", "clock", "second: processor", "clock")]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for what, arguments in commands(folder)[: 2 if quick else None]:
-            cache = folder / f"compiled by {what}"  # each command finds nothing compiled
-            first, second = (seconds(arguments, folder, cache) for _ in range(2))
-            figures = (*first, *second, first[0] - second[0])
+            figures = (figure for _ in range(2) for figure in seconds(arguments, folder))
             rows.append((what, *(f"{figure:.2f} s" for figure in figures)))
     table(*rows)
 

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from rosenblatt.kernels import loop, perceptron
+from rosenblatt.kernels import compiling, perceptron
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-SOURCES = [inspect.getsource(function) for function in (loop.learn, perceptron.add_row)]
+LEARN, _ = compiling.KERNELS["kernels.loop.learn"]
+SOURCES = [inspect.getsource(LEARN).partition("\n")[2], inspect.getsource(perceptron.add_row)]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 EXTRAS = {  # what a page needs beyond the package
     "docs/operations.md": ["onnx", "onnxruntime"],

@@ -89,7 +89,7 @@ def test_conda_accepts_the_recipe():
 
 def test_extras_are_for_users():
     assert set(PROJECT["optional-dependencies"]) == {
-        "all", "dask", "gpu", "onnx", "plots", "serve", "test"
+        "all", "dask", "gpu", "jit", "onnx", "plots", "serve", "test"
     }  # fmt: skip
     assert {"dev", "docs", "fuzz", "peers"} == set(GROUPS)
 
@@ -143,13 +143,13 @@ def test_more_cases_are_drawn_every_night():
 def test_the_release_is_published_by_trust_and_after_the_tests():
     publish = load(ROOT / ".github/workflows/release.yml")["jobs"]["publish"]
     assert publish["permissions"] == {"id-token": "write"}
-    assert set(publish["needs"]) == {"tests", "build", "install"}
+    assert set(publish["needs"]) == {"tests", "build", "wheels", "install"}
     assert "secrets" not in read(".github/workflows/release.yml")
 
 
 def test_the_release_is_built_with_versions_that_are_kept():
     steps = load(ROOT / ".github/workflows/release.yml")["jobs"]["build"]["steps"]
-    (build,) = [step for step in steps if step.get("run") == "make constraints package"]
+    (build,) = [step for step in steps if step.get("run") == "make constraints sdist"]
     kept = [step["with"]["path"] for step in steps if "with" in step and "path" in step["with"]]
     path = build["env"]["PIP_CONSTRAINT"].rpartition("}}/")[2]
     assert path in kept

@@ -19,24 +19,32 @@ from pathlib import Path
 # The instructions of this machine must not matter, nor may a kernel of the disk cache, which was
 # compiled for them: so before Numba is imported.
 os.environ.update(
-    NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="", NUMBA_OPT="3", NUMBA_LOOP_VECTORIZE="0"
-)
+    NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="", NUMBA_OPT="3", NUMBA_LOOP_VECTORIZE="0",
+    ROSENBLATT_KERNELS="numba",
+)  # fmt: skip
 CACHE = tempfile.TemporaryDirectory(prefix="rosenblatt-wasm-")
 os.environ["NUMBA_CACHE_DIR"] = CACHE.name
 
 import llvmlite.binding as llvm  # noqa: E402
 from numba import carray, from_dtype, njit, types  # noqa: E402
 
-from rosenblatt.dual.kernels import cpu as dual  # noqa: E402
-from rosenblatt.dual.state import UPDATES  # noqa: E402
-from rosenblatt.kernels import algebra, loop as module  # noqa: E402
+import rosenblatt.network.kernels  # noqa: E402, F401
+from rosenblatt.dual.kernels.cpu import UPDATES  # noqa: E402
+from rosenblatt.kernels import algebra, compiling  # noqa: E402
 from rosenblatt.kernels.algebra import Rows  # noqa: E402
 from rosenblatt.kernels.loop import UPDATE, Clock, Examples, State  # noqa: E402
 from rosenblatt.kernels.perceptron import Batch, Perceptron  # noqa: E402
 from rosenblatt.kernels.targets import SeveralClasses, TwoClasses  # noqa: E402
-from rosenblatt.network.kernels import thermal  # noqa: E402
 
-loop, take_margins = njit(module.learn), module.margins
+compiling.NUMBA.start()
+loop, margin_kernel, shuffle_kernel, norm_kernel, replay, count_votes, thermal = (
+    njit(compiling.KERNELS[name][0], **compiling.KERNEL)
+    for name in (
+        "kernels.loop.learn", "kernels.loop.margins", "kernels.algebra.shuffle",
+        "kernels.algebra.largest_squared_norm", "dual.kernels.cpu.replay", "dual.kernels.cpu.vote",
+        "network.kernels.thermal",
+    )
+)  # fmt: skip
 
 number, whole, long = types.float64, types.int32, types.uint64
 TYPES = {  # by the name of a parameter
@@ -114,9 +122,9 @@ def margins(X, size, n, d, k, steps, labels, order, end, w, b, scores, out):
     state = State(weights, bias, weights, bias, None, None, None, None, None)
     if k:
         examples = Examples(rows, carray(steps, n), carray(labels, n))
-        take_margins(SeveralClasses(carray(scores, k)), examples, here, state, into)
+        margin_kernel(SeveralClasses(carray(scores, k)), examples, here, state, into)
     else:
-        take_margins(TwoClasses(), Examples(rows, carray(steps, n), None), here, state, into)
+        margin_kernel(TwoClasses(), Examples(rows, carray(steps, n), None), here, state, into)
 
 
 # Votes: ``products`` has a line for each of ``support`` rows and a column for each of ``count``.
@@ -131,7 +139,7 @@ def perceptron_votes(
     shape, which, lasted = (support, count), carray(labels, made), carray(survived, made + 1)
     updates = carray(rows, made), carray(steps, made), carray(bias, made), which, which
     best = carray(at, count)
-    dual.vote(carray(products, shape), *updates, lasted[:made], zero, sums, best, votes)
+    count_votes(carray(products, shape), *updates, lasted[:made], zero, sums, best, votes)
     last = lasted[made]
     for r in range(count):
         a = sums[0, r]
@@ -147,7 +155,7 @@ def dual_perceptron(
 ):
     """Learn two classes by kernel values."""
     places, rule = carray(at, n), Perceptron(above, below, step)
-    position, updates = dual.replay(
+    position, updates = replay(
         carray(values, (n, n)),
         places,
         carray(steps, (1, n)),
@@ -174,7 +182,7 @@ def thermal_unit(X, size, n, d, targets, order, end, w, b, temperature, rate, ou
 @exported
 def shuffle(order, n, seed, epoch):
     """Permute row numbers."""
-    algebra.shuffle(carray(order, n), seed, epoch)
+    shuffle_kernel(carray(order, n), seed, epoch)
 
 
 @exported
@@ -187,7 +195,7 @@ def mix(z, bits):
 def largest_squared_norm(X, size, n, d, order, end, out):
     """Find R²."""
     rows = dense(X, size, n, d)
-    carray(out, 1)[0] = algebra.largest_squared_norm(rows, carray(order, end))
+    carray(out, 1)[0] = norm_kernel(rows, carray(order, end))
 
 
 def read_ir(name, function):

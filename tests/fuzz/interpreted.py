@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from rosenblatt.kernels import addresses, algebra, cells, lines, numbers, words
+from rosenblatt.kernels import addresses, algebra, cells, compiling, lines, numbers, words
 
 REGION = 1 << 20  # addresses between two arrays: a step outside of one never meets another
 
@@ -114,12 +114,9 @@ def interpreted():
 
     module, memory, own = ModuleType("interpreted_kernels"), Memory(), {}
     module.__package__ = "rosenblatt.kernels"
-    decorators = dict.fromkeys(("compiled", "helper", "inlined", "inlined_sum"), plain)
-    with (
-        patch.multiple("rosenblatt.kernels.compiling", **decorators),
-        patch("rosenblatt.kernels.compiling.instruction", lambda plain: lambda generator: plain),
-        patch("llvmlite.binding.add_symbol"),
-    ):
+    decorators = dict.fromkeys(("helper", "inlined", "inlined_sum", "instruction"), plain)
+    decorators |= {"compiled": lambda forms: plain, "library": None, "NUMBA": compiling.Numba()}
+    with patch.multiple("rosenblatt.kernels.compiling", **decorators):
         for source in (algebra, addresses, numbers, words, lines, cells):
             path = Path(inspect.getfile(source))
             exec(compile(path.read_text("utf-8"), path, "exec"), vars(module))

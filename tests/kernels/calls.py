@@ -1,30 +1,29 @@
 """Helpers that only compiled code calls, for Python to call."""
 
-from numba import njit
-
 from rosenblatt.kernels import algebra
+from rosenblatt.kernels.compiling import compile_here
 
 
-@njit
+@compile_here
 def dot(*arguments):
     return algebra.dot(*arguments)
 
 
-@njit
+@compile_here
 def add(*arguments):
     algebra.add(*arguments)
 
 
-@njit
+@compile_here
 def score(*arguments):
     algebra.score(*arguments)
 
 
-@njit
+@compile_here
 def squared_norm(*arguments):
     return algebra.squared_norm(*arguments)
 
 
-@njit
+@compile_here
 def best_other(*arguments):
     return algebra.best_other(*arguments)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numba import config
 from scipy.sparse import csr_array
 
 import rosenblatt
@@ -25,6 +24,7 @@ from rosenblatt import (
     train,
 )
 from rosenblatt.data.rows import view_rows
+from rosenblatt.kernels import compiling
 from rosenblatt.parameters import RULE_NAMES
 from rosenblatt.reading import delimited
 from rosenblatt.sequence.jobs import SentenceFile
@@ -132,7 +132,7 @@ if __name__ == "__main__":
         """Note the code that is called."""
         codes.add(frame.f_code)
 
-    if config.DISABLE_JIT:
+    if compiling.MODE == "python":
         sys.setprofile(note_call)
         threading.setprofile(note_call)
     found = {name: np.asarray(numbers, float).ravel().tolist() for name, numbers in learn()}

@@ -2,15 +2,15 @@
 
 import numpy as np
 from hypothesis import given, strategies as st
-from numba import njit
 
 from rosenblatt.kernels import addresses
 from rosenblatt.kernels.addresses import line_end
+from rosenblatt.kernels.compiling import compile_here
 
 from .texts import as_array
 
 
-@njit
+@compile_here
 def ends(data, first, stop):
     """What kernels ask of the bytes first to stop."""
     base = addresses.address(data)

@@ -1,6 +1,5 @@
-"""Compiled code is kept on disk until its sources change, and also runs uncompiled."""
+"""Kernels are compiled by Numba until their sources change, and also run as plain Python."""
 
-import ast
 import json
 import os
 import re
@@ -11,10 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba.core.caching import CompileResultCacheImpl
 
 from rosenblatt.kernels import compiling
-from rosenblatt.kernels.scores import score_rows
 
 KERNELS = Path(compiling.__file__).parent
 SCRIPT = """
@@ -27,111 +24,40 @@ print(out[0], sum(scores.score_rows.stats.cache_misses.values()))
 """
 
 
+def run(command, mode, **options):
+    """Run Python, with kernels as the mode says."""
+    environment = os.environ | {"ROSENBLATT_KERNELS": mode} | options.pop("env", {})
+    return subprocess.run(
+        [sys.executable, *command], env=environment, capture_output=True, text=True, **options
+    )
+
+
 def test_a_change_of_a_helper_recompiles_its_callers_in_other_files(tmp_path):
-    shutil.copytree(KERNELS, tmp_path / "copied/kernels", ignore=shutil.ignore_patterns("__py*"))
+    kernels = tmp_path / "copied/kernels"
+    shutil.copytree(KERNELS, kernels, ignore=shutil.ignore_patterns("__py*", "_library*"))
     (tmp_path / "copied/__init__.py").touch()
 
-    def run():
-        environment = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-        command = [sys.executable, "-B", "-c", SCRIPT]
-        return subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=True
-        ).stdout.split()
+    def call():
+        folders = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        return run(["-B", "-c", SCRIPT], "numba", env=folders, check=True).stdout.split()
 
-    assert run() == ["12.0", "1"]
-    assert run() == ["12.0", "0"]
-    (tmp_path / "copied/kernels/words.py").write_text("# scores.py does not import this file\n")
-    assert run() == ["12.0", "0"]
-    helpers = tmp_path / "copied/kernels/algebra.py"
+    assert call() == ["12.0", "1"]
+    assert call() == ["12.0", "0"]
+    helpers = kernels / "algebra.py"
     helpers.write_text(helpers.read_text("utf-8").replace("values[k] * w[", "-values[k] * w["))
-    assert run() == ["-12.0", "1"]
-    assert run() == ["-12.0", "0"]
-    for ending in ("nbi", "nbc"):
-        for kept in (tmp_path / "cache").rglob(f"*.{ending}"):
-            kept.write_bytes(kept.read_bytes()[:20])
-        assert run() == ["-12.0", "1"]
-        assert run() == ["-12.0", "0"]
-
-
-def test_kernels_import_each_other_in_the_one_form_that_the_stamp_follows():
-    slices = [*KERNELS.parent.glob("*/kernels/*.py"), KERNELS.parent / "network/kernels.py"]
-    for path in [*KERNELS.glob("*.py"), *slices]:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.level:
-                assert re.fullmatch(r"(kernels\.)?\w+", node.module or ""), path.name
-                assert node.col_offset in (0, 4), path.name
-
-
-def test_without_numbas_private_names_its_own_stamp_remains():
-    def function():
-        """Nothing that could be stamped."""
-
-    assert compiling.stamp_cache(function) is function
-
-
-def test_the_text_of_files_counts_and_not_their_times():
-    """A package in an image or another folder of the same path uses the code compiled before."""
-    kept = score_rows._cache._cache_file
-    assert kept._source_stamp == compiling.hash_module(KERNELS / "scores.py")
-
-
-def test_kernels_compile_where_no_folder_is_writable(monkeypatch):
-    monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
-    kernel = compiling.compiled(lambda number: number + 1)
-    assert kernel(1) == 2
-    assert not compiling.is_first_offer(kernel)
-
-
-def test_a_second_process_compiles_nothing_and_tells_nothing(tmp_path):
-    script = """
-import numpy as np
-from rosenblatt.data.rows import view_rows
-from rosenblatt.kernels import algebra, scores
-scores.score_rows(view_rows(np.ones((2, 3))), np.ones(3), np.ones(1), np.empty(2))
-kernels = (vars(algebra) | vars(scores)).values()
-stats = [kernel.stats for kernel in kernels if hasattr(kernel, "stats")]
-print(sum(sum(kernel.cache_misses.values()) for kernel in stats))
-print(sum(sum(kernel.cache_hits.values()) for kernel in stats))
-"""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    first, second = (
-        subprocess.run(
-            [sys.executable, "-c", script],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        for _ in range(2)
-    )
-    compiled_first, found_first = map(int, first.stdout.split())
-    compiled_then, found_then = map(int, second.stdout.split())
-    assert compiled_first > 0 == found_first
-    assert found_then > 0 == compiled_then
-    assert first.stderr == f"{compiling.COMPILING}{compiling.OFFER}\n"
-    assert second.stderr == ""
-    more = script.replace("ones(", "ones(dtype=np.float32, shape=")
-    third = subprocess.run(
-        [sys.executable, "-c", more], env=environment, capture_output=True, text=True, check=True
-    )
-    assert third.stderr == f"{compiling.COMPILING}\n"
+    assert call() == ["-12.0", "1"]
+    assert call() == ["-12.0", "0"]
 
 
 def test_kernels_run_where_no_folder_can_keep_them(tmp_path):
     (tmp_path / "file").write_text("")
-    script = (
-        "import numpy as np\nfrom rosenblatt.kernels.algebra import mix\nprint(mix(np.uint64(1)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "file")},
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stdout) == (0, "6238072747940578789\n"), done.stderr
+    script = "import numpy as np\nfrom rosenblatt.kernels.algebra import shuffle\n"
+    script += "order = np.arange(9, dtype=np.uint32)\nshuffle(order, 1, 1)\nprint(*sorted(order))"
+    done = run(["-c", script], "numba", env={"NUMBA_CACHE_DIR": str(tmp_path / "file")})
+    assert (done.returncode, done.stdout) == (0, "0 1 2 3 4 5 6 7 8\n"), done.stderr
 
 
-NOT_PLAIN = "compiling.", "foreign.", "gpu."
+NOT_PLAIN = "compiling.", "gpu.", "llvm."
 """Modules for the compiler, and for the GPU."""
 
 
@@ -140,23 +66,20 @@ NOT_PLAIN = "compiling.", "foreign.", "gpu."
 )
 def test_kernels_run_as_plain_python_for_a_debugger(tmp_path):
     found = []
-    for off in ("0", "1"):
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-W",
-                "error::RuntimeWarning",
-                Path(__file__).with_name("every_kernel.py"),
-            ],
-            env={**os.environ, "NUMBA_DISABLE_JIT": off},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-        )
+    for mode in ("", "python"):
+        script = Path(__file__).with_name("every_kernel.py")
+        done = run(["-W", "error::RuntimeWarning", script], mode, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         found.append(json.loads(done.stdout))
-    missed = [name for name in found[1]["not called"] if not name.startswith(NOT_PLAIN)]
-    assert missed == ["dispatch.by_kind", "numbers.power_of_ten"]  # which the import calls
+    missed = [
+        name
+        for name in found[1]["not called"]
+        if not name.startswith(NOT_PLAIN)
+        and not re.search(r"\.(forms_of|each|make_state|tell)", name)
+    ]
+    called_by_import = ["dispatch.by_kind", "forms.given", "forms.vector"]
+    called_by_import += ["numbers.name_to_compiler", "numbers.power_of_ten"]
+    assert missed == called_by_import
     compiled, plain = (each["found"] for each in found)
     assert compiled.keys() == plain.keys()
     for name, numbers in compiled.items():
@@ -170,40 +93,12 @@ def test_a_debugger_stops_in_a_kernel_as_the_page_says(tmp_path):
     script.write_text(
         "from rosenblatt import Perceptron\nPerceptron().fit([[1.0], [-1.0]], [1, 0])\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "pdb", script],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        input="\n".join([*commands, "quit"]),
-        capture_output=True,
-        text=True,
-    )
+    done = run(["-m", "pdb", script], "python", input="\n".join([*commands, "quit"]))
     assert "loop.py" in done.stdout
     assert "learn()" in done.stdout
     assert "w=array([0.])" in done.stdout
 
 
-HIDDEN = """
-import sys, threading
-from rosenblatt.kernels import compiling
-
-with compiling.hide_blas():
-    try:
-        import scipy.linalg.cython_blas
-    except ImportError as error:
-        print(error, "scipy.linalg" in sys.modules)
-    other = threading.Thread(target=lambda: __import__("scipy.linalg"))
-    other.start()
-    other.join()
-    print("scipy.linalg" in sys.modules)
-import scipy.linalg.cython_blas
-"""
-
-
-def test_while_a_kernel_is_loaded_other_threads_can_import_scipy():
-    done = subprocess.run(
-        [sys.executable, "-c", HIDDEN], capture_output=True, text=True, check=True
-    )
-    first, second = done.stdout.splitlines()
-    assert first.startswith("No module named 'scipy")
-    assert first.endswith(" False")
-    assert (second, done.stderr) == ("True", "")
+def test_an_unknown_mode_is_refused():
+    done = run(["-c", "import rosenblatt.kernels.compiling"], "jit")
+    assert "ROSENBLATT_KERNELS must be numba or python; got 'jit'." in done.stderr

@@ -52,7 +52,7 @@ def test_runs_on_decimals_are_those_of_plain_python(tmp_path):
     script = PLAIN.format(root=root, cases=str(path))
     done = subprocess.run(
         [sys.executable, "-c", script],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        env={**os.environ, "ROSENBLATT_KERNELS": "python"},
         capture_output=True,
         text=True,
         check=False,
@@ -74,4 +74,4 @@ def test_lines_ask_for_plain_python_where_sums_are_rounded(decimals, tmp_path):
     points = "0.1,0.2,+;1,2,-" if decimals else "0.5,0.25,+;1,2,-"
     state = f"data=points&points={points}"
     (lines,) = run_cases([{"kind": "python", "address": state}], tmp_path)
-    assert ("NUMBA_DISABLE_JIT" in lines) == decimals
+    assert ("ROSENBLATT_KERNELS" in lines) == decimals

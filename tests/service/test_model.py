@@ -87,13 +87,6 @@ def test_a_published_model_does_not_change(tmp_path):
         assert (model.learner.scores(rows.rows, rows.width) != before).any()
 
 
-def test_warming_up_changes_nothing(tmp_path):
-    model = served(trained(tmp_path / "m"))
-    before = content(model, tmp_path)
-    model.warm_up()
-    assert content(model, tmp_path) == before
-
-
 def test_what_needs_all_rows_is_not_learnt(tmp_path):
     with pytest.raises(ValueError, match="solution pocket needs all rows"):
         served(trained(tmp_path / "m", solution="pocket")).check_learning()
@@ -146,7 +139,6 @@ def test_numbers_are_predicted_and_learnt_however_they_come(tmp_path, rule):
     rows = number_rows(60)
     path = trained(tmp_path / "m", rows[:30], label="price", rule=rule)
     wanted, other = served(path), served(path)
-    wanted.warm_up()
     for row in rows[30:]:
         wanted.learn(wanted.maker.make([row], labelled=True))
     for some in np.split(np.arange(30, 60), [3, 17]):

@@ -9,6 +9,7 @@ import click
 import pytest
 
 from rosenblatt import __version__
+from rosenblatt.kernels.compiling import ORIGIN
 from rosenblatt.shell.app import COMMANDS, app
 from rosenblatt.shell.parameters import table_for_training
 
@@ -80,7 +81,7 @@ def test_commands_and_options_are_completed(monkeypatch):
 
 
 def test_version(capsys):
-    assert run(capsys, "--version")[:2] == (0, f"rosenblatt {__version__}\n")
+    assert run(capsys, "--version")[:2] == (0, f"rosenblatt {__version__} ({ORIGIN})\n")
 
 
 @pytest.mark.parametrize("arguments", [["train", "--help"], ["--help"], ["serve", "--help"]])

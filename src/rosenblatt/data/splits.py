@@ -30,7 +30,7 @@ class Split(NamedTuple):
         """A 64-bit hash of each row number and the seed."""
         numbers = np.arange(first_row + 1, first_row + n_rows + 1, dtype=np.uint64)
         numbers = numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(self.seed << 32)
-        return np.asarray(mix.py_func(numbers))  # it takes arrays, too
+        return np.asarray(mix(numbers))  # it takes arrays, too
 
     def held_out(self, first_row: int, n_rows: int) -> Array:
         """Flag the held-out rows of a stream, from row ``first_row`` on."""

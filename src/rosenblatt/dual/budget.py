@@ -67,8 +67,8 @@ class BudgetedTask(DualTask):
     def correct(self, block: Block, t: int) -> None:
         """Learn from row t, which is a mistake."""
         state, here = self.state, slice(t, t + 1)
-        given = ONE, HERE, block.steps[:, here], block.labels[here], self.learning, 0
-        scores = block.scores[:, here].copy()
+        steps, scores = block.steps[:, here].copy(), block.scores[:, here].copy()
+        given = ONE, HERE, steps, block.labels[here], self.learning, 0
         read, count = cpu.replay(*given, scores, state.bias, self.rule, self.log)  # moves the bias
         if read == 0 or not np.isfinite(self.own[t]):
             raise overflow_error(int(block.numbers[t]))

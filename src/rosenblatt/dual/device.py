@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from ..data.rows import Array, stack_rows, to_dense
 from .gram import as_dense, overflow_error
-from .state import UPDATES
+from .kernels.cpu import UPDATES
 from .task import Block, DualTask, Support
 
 GPU_ROWS = 12_288  # to score at once; learning has blocks of half as many

@@ -10,15 +10,7 @@ from ..data.rows import Array
 from ..training.state import Declared, DeclaredRows, Sizes, array, counter, declare, require
 from ..training.training import SweepResult, Task
 from .kernels import cpu
-
-NUMBERS = ("place", "time", "label", "rival")
-FIGURES = ("step", "bias_step", "margin", "own")
-UPDATES = np.dtype(
-    [*((n, np.int64) for n in ("position", *NUMBERS)), *((n, np.float64) for n in FIGURES)]
-)
-"""An update: the position in an order, the place of its row among the support, the rows seen
-before, the output that it adds to, the one that it subtracts from (or again the label), what the
-row and the bias are multiplied by, the margin before, and the row's K(x, x)."""
+from .kernels.cpu import FIGURES, NUMBERS, UPDATES
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from ..training.rules import PERCEPTRON
 from ..training.training import SweepResult
 from .gram import ROWS_AT_ONCE, overflow_error, slice_support
 from .kernels import cpu
-from .state import UPDATES, DualState, join_updates, sum_steps
+from .kernels.cpu import UPDATES
+from .state import DualState, join_updates, sum_steps
 
 SPARE_SUSPECTS = 16  # rows close to a mistake whose kernel values are fetched with the wrong ones
 

@@ -27,8 +27,7 @@ class ExampleFile(ABC):
 
     The slice's module ``shell`` has ``OPTIONS`` of ``train``, by the names of parameters, and the
     functions ``summarize_data(model)``, which is a line about a training, ``list_facts(model)``,
-    the same as JSON values, ``inspect(model, learner, options)``, and
-    ``list_warm_up_commands(folder)``.
+    the same as JSON values, and ``inspect(model, learner, options)``.
 
     Attributes
     ----------

@@ -6,13 +6,10 @@ reads whole lines only, and no search goes past a newline.
 """
 
 import ctypes
-import sys
 
 import numpy as np
-from llvmlite import ir
-from numba import types
 
-from .compiling import compiled, helper, inlined, instruction
+from .compiling import helper, inlined, instruction
 
 NEWLINE, RETURN, TAB, SPACE = ord("\n"), ord("\r"), ord("\t"), ord(" ")
 PLUS, MINUS, POINT, COLON, COMMA = ord("+"), ord("-"), ord("."), ord(":"), ord(",")
@@ -25,47 +22,29 @@ UPPER = np.uint64(0x8080808080808080)
 # i is an address.
 
 
-@instruction(plain=lambda i: ctypes.string_at(int(i), 1)[0])
-def byte(context, i):
+@instruction
+def byte(i):
     """The byte at an address."""
-
-    def generate(context, builder, signature, arguments):
-        pointer = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
-        return builder.load(pointer)
-
-    return types.uint8(types.int64), generate
+    return ctypes.string_at(int(i), 1)[0]
 
 
-@instruction(plain=lambda i: np.uint64(int.from_bytes(ctypes.string_at(int(i), 8), "little")))
-def eight_bytes(context, i):
+@instruction
+def eight_bytes(i):
     """Eight bytes at an address as a number, the first byte in the lowest bits."""
-
-    def generate(context, builder, signature, arguments):
-        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
-        word = builder.load(pointer, align=1)
-        return word if sys.byteorder == "little" else builder.bswap(word)
-
-    return types.uint64(types.int64), generate
+    return np.uint64(int.from_bytes(ctypes.string_at(int(i), 8), "little"))
 
 
-@instruction(plain=lambda word: ((int(word) | 1 << 64) & -(int(word) | 1 << 64)).bit_length() - 1)
-def low_zeros(context, word):
+@instruction
+def low_zeros(word):
     """The number of 0 bits below the lowest bit that is 1."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.cttz(arguments[0], ir.IntType(1)(0))
-
-    return types.int64(types.uint64), generate
+    word = int(word) | 1 << 64
+    return (word & -word).bit_length() - 1
 
 
-@instruction(plain=lambda word: 64 - int(word).bit_length())
-def high_zeros(context, word):
+@instruction
+def high_zeros(word):
     """The number of 0 bits above the highest bit that is 1."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.ctlz(arguments[0], ir.IntType(1)(0))
-
-    return types.int64(types.uint64), generate
+    return 64 - int(word).bit_length()
 
 
 @inlined
@@ -112,7 +91,7 @@ def after_blanks(i):
     return i
 
 
-@compiled
+@inlined
 def line_end(i):
     """The address of the first newline from i on."""
     while byte(i) != NEWLINE:

@@ -1,12 +1,12 @@
 """Rows of numbers: products, sums and norms of a row, fetching rows ahead, and shuffling."""
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
 
 from .compiling import compiled, inlined, inlined_sum, instruction
+from .forms import FLOATS, WHOLE, given, vector
 
 
 class Rows(NamedTuple):
@@ -21,6 +21,12 @@ class Rows(NamedTuple):
     values: np.ndarray
     indices: np.ndarray | None
     starts: np.ndarray
+
+
+def each_rows():
+    """The forms of rows, dense and sparse, of either precision."""
+    for kind, indices in product(FLOATS, (None, given(np.uint32))):
+        yield Rows(given(kind), indices, given(np.uint64))
 
 
 # Numba compiles min and max again at every place where they are called.
@@ -152,7 +158,7 @@ def best_other(s, y):
     return rival
 
 
-@compiled
+@compiled(lambda: ((rows, given(np.uint32)) for rows in each_rows()))
 def largest_squared_norm(rows, order):
     """R²: the largest ‖xᵢ‖² among the rows in an order."""
     largest = 0.0
@@ -161,7 +167,7 @@ def largest_squared_norm(rows, order):
     return largest
 
 
-@compiled
+@inlined
 def mix(z):
     """Scatter the bits of a 64-bit number (finalizer of SplitMix64, Steele et al. 2014)."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -176,21 +182,9 @@ LINE = 64  # bytes of a cache line
 LINES_AT_MOST = np.uint64(8)  # of a row; the processor itself fetches what follows
 
 
-@instruction(plain=lambda array, k: None)
-def fetch(context, array, k):
+@instruction
+def fetch(array, k):
     """Prefetch the cache line of array[k]."""
-
-    def generate(context, builder, signature, arguments):
-        data = context.make_array(array)(context, builder, arguments[0]).data
-        address = builder.gep(data, [arguments[1]])
-        flag = ir.IntType(32)
-        signature = ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag])
-        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [address.type], signature)
-        to_read, to_keep, data = flag(0), flag(3), flag(1)
-        builder.call(prefetch, [address, to_read, to_keep, data])
-        return context.get_dummy_value()
-
-    return types.void(array, k), generate
 
 
 @inlined
@@ -243,7 +237,7 @@ def fetch_weights(w, classes, t, order, indices, starts):
 # Orders.
 
 
-@compiled
+@compiled(lambda: [(vector(np.uint32), WHOLE, WHOLE)])
 def shuffle(order, seed, epoch):
     """Shuffle uniformly: the same permutation for a seed and an epoch on every machine.
 

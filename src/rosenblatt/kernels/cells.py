@@ -24,6 +24,7 @@ from .addresses import (
     low_zeros,
 )
 from .compiling import compiled, helper, inlined
+from .forms import FLOATS, REAL, WHOLE, given, vector
 from .lines import ends_cell, missing_end
 from .numbers import LETTER_E, LOWER_CASE, NOTHING, ZERO, digits, is_digit, number
 
@@ -33,7 +34,14 @@ SKIPPED, LABEL_PLACE, NOT_PLAIN = -1, -2, -1
 LARGEST = float(np.finfo(np.float64).max)
 
 
-@compiled
+def forms_of_cells():
+    """Numbers of either precision."""
+    for kind in FLOATS:
+        found = vector(np.float64), vector(kind, 2), vector(np.int32, 3)
+        yield given(np.uint8), WHOLE, given(np.int64), REAL, *found
+
+
+@compiled(forms_of_cells)
 def plain_cells(data, delimiter, places, limit, labels, numbers, spans):
     """Parse whole rows; return how many, and how many numbers are missing, which become NaN.
 
@@ -178,7 +186,9 @@ def zero_bytes(word):
     return (word - ONES) & ~word & UPPER
 
 
-@compiled
+@compiled(
+    lambda: [(given(np.uint8), given(np.int32, 3), WHOLE, vector(np.uint8), vector(np.int32))]
+)
 def copy_words(data, spans, column, letters, offsets):
     """Copy the words of a column of spans one after the other; return whether all are ASCII."""
     base, k, bits = address(data), 0, np.uint8(0)

@@ -6,6 +6,7 @@ import numpy as np
 
 from .algebra import larger
 from .compiling import compiled
+from .forms import FLOATS, WHOLE, given, vector
 
 COUNT, ZEROS, SHIFT, SUM, SQUARES, LARGEST = range(6)
 """The statistics of a column: sums of x - SHIFT and of its square; SHIFT is the first number."""
@@ -13,7 +14,7 @@ COUNT, ZEROS, SHIFT, SUM, SQUARES, LARGEST = range(6)
 BLOCK = 64  # rows, which stay in a processor's cache while each column is measured
 
 
-@compiled
+@compiled(lambda: ((given(kind), WHOLE, vector(np.float64, 2)) for kind in FLOATS))
 def measure(values, width, seen):
     """Add dense rows to the statistics of their columns, in the order of the rows.
 
@@ -40,7 +41,14 @@ def measure(values, width, seen):
             seen[SUM, j], seen[SQUARES, j], seen[LARGEST, j] = total, squares, size
 
 
-@compiled
+def forms_of_scaling():
+    """Numbers in double precision become those of either."""
+    column = given(np.float64)
+    for kind in FLOATS:
+        yield given(np.float64), WHOLE, column, column, column, given(np.int64), vector(kind)
+
+
+@compiled(forms_of_scaling)
 def standardise(values, width, centre, factor, filling, flags, out):
     """Set out to (x - centre)·factor in each column of dense rows.
 
@@ -63,7 +71,7 @@ def standardise(values, width, centre, factor, filling, flags, out):
                 out[place + j] = kind((np.float64(x) - centre[j]) * factor[j])
 
 
-@compiled
+@compiled(lambda: ((given(kind), given(np.uint32), vector(np.float64)) for kind in FLOATS))
 def largest(values, indices, sizes):
     """Raise the size of each column of sparse rows to its largest absolute value."""
     for k in range(len(values)):
@@ -71,14 +79,14 @@ def largest(values, indices, sizes):
         sizes[j] = larger(sizes[j], abs(np.float64(values[k])))
 
 
-@compiled
+@compiled(lambda: [(given(np.uint32), vector(np.float64))])
 def count(indices, counts):
     """Count how often each column occurs."""
     for k in range(len(indices)):
         counts[indices[k]] += 1
 
 
-@compiled
+@compiled(lambda: ((given(kind), given(np.uint32), given(kind), vector(kind)) for kind in FLOATS))
 def multiply(values, indices, factors, out):
     """Set out to the values times the factors of their columns; 1 for columns without a factor."""
     for k in range(len(values)):

@@ -1,177 +1,86 @@
-"""Decorators that compile functions with Numba; results stay on disk until their sources change."""
+"""Decorators of compiled functions: kernels of the library of the package, or of Numba.
+
+A wheel has a library of all kernels (build/library.py), and Numba is not needed. Where the library
+is absent, as in a checkout, Numba compiles a kernel when it is called for the first time. So it
+does for what the library lacks, such as the loop of a rule from another package.
+
+``ROSENBLATT_KERNELS=numba`` leaves the library alone; ``ROSENBLATT_KERNELS=python`` runs all
+kernels as plain Python, for a debugger.
+"""
 
 import hashlib
-import logging
-import re
+import os
 import sys
-import threading
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
+from pkgutil import resolve_name
 from types import FunctionType
 
-from numba import config, njit
-from numba.core import event
-from numba.core.options import DefaultOptions
-from numba.core.runtime import rtsys
-from numba.extending import intrinsic
-
-from .clock import TIMER
-
-BLAS = {"scipy", "scipy.linalg", "scipy.linalg.cython_blas"}
-IMPORT = re.compile(rb"^ *from (\.+)([\w.]+) import", re.MULTILINE)
-
-
-class BlasHider:
-    """Fails the imports of SciPy's BLAS by the thread that made it; other threads can import it."""
-
-    def __init__(self):
-        self.thread = threading.get_ident()
-
-    def find_spec(self, name, path=None, target=None):
-        """Raise ImportError, or leave a module to the usual finders."""
-        if name in BLAS and threading.get_ident() == self.thread:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-
-@contextmanager
-def hide_blas():
-    """Keep Numba from loading SciPy for its BLAS.
-
-    Loading takes a quarter of a command's start, and no kernel needs BLAS. Where SciPy is loaded
-    already, nothing changes.
-    """
-    if "scipy.linalg" in sys.modules or "numba.np.arraymath" in sys.modules:
-        yield
-        return
-    hider = BlasHider()
-    sys.meta_path.insert(0, hider)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(hider)
-
-
-@cache
-def hash_module(path):
-    """Hash a kernel file together with the kernel files that it imports."""
-    source = path.read_bytes()
-    stamp = hashlib.sha256(source)
-    for dots, name in IMPORT.findall(source):
-        imported = path.parents[len(dots) - 1].joinpath(*name.decode().split("."))
-        stamp.update(hash_module(imported.with_suffix(".py")).encode())
-    return stamp.hexdigest()
-
-
-def load_kernel(kept, signature, target):
-    """Load a kernel from the disk cache, or return None, without loading the compiler.
-
-    Numba would first load every function that it can compile: a third of a command's start.
-    """
-    with hide_blas(), TIMER.load(), kept._guard_against_spurious_io_errors():
-        rtsys.initialize(target)  # kernels allocate memory with it
-        kernel = load_whole(kept, signature, target)
-        if kernel is None:
-            target.refresh()
-        return kernel
-
-
-def load_whole(kept, signature, target):
-    """Load a kernel, or return None; damaged files, as a full disk leaves them, are forgotten."""
-    try:
-        return kept._load_overload(signature, target)
-    except OSError:
-        raise  # Numba knows what to do
-    except Exception:
-        Path(kept._cache_file._index_path).unlink(missing_ok=True)
-        return None
-
-
-def show_plain(function):
-    """Give a function that is not compiled, for debuggers, the attribute of a compiled one."""
-    if config.DISABLE_JIT:
-        function.py_func = function
-    return function
-
-
-def stamp_cache(function):
-    """Make Numba's disk cache depend on the text of a kernel file and of those that it imports.
-
-    Otherwise a cached kernel would still contain an old helper after an update of this package, and
-    a copy of the package, whose files have other times, would be compiled again.
-    These names are private to Numba; where they are missing, Numba's own stamp remains.
-    """
-    if config.DISABLE_JIT:
-        return show_plain(function)
-    try:
-        kept = function._cache
-        stamp = hash_module(Path(function.py_func.__code__.co_filename))
-        kept._cache_file._source_stamp = stamp
-        if callable(kept._load_overload) and callable(kept._guard_against_spurious_io_errors):
-            kept.load_overload = partial(load_kernel, kept)
-    except AttributeError:
-        pass
-    return function
-
-
-KERNEL = {"nogil": True, "no_cfunc_wrapper": True}
-if hasattr(DefaultOptions, "_nrt"):
-    KERNEL["_nrt"] = False  # kernels allocate nothing, and count no references
-HELPER = {**KERNEL, "no_cpython_wrapper": True}
-with suppress(ImportError):  # of names that are private to Numba: then its own compiler remains
-    from .linking import LinkedCompiler
-
-    HELPER["pipeline_class"] = LinkedCompiler
-SUM = {"reassoc", "contract"}  # NaN and infinity keep their meaning
-if config.DISABLE_JIT:  # NumPy warns where hashes wrap around, as they should
+PACKAGE = __package__.partition(".")[0]
+MODE = os.environ.get("ROSENBLATT_KERNELS", "")
+if MODE not in ("", "numba", "python"):
+    raise ImportError(f"ROSENBLATT_KERNELS must be numba or python; got {MODE!r}.")
+if not MODE:
+    with suppress(ModuleNotFoundError):
+        resolve_name(f"{__package__}._library:TARGET")
+library = sys.modules.get(f"{__package__}._library")
+ORIGIN = "Numba compiles kernels when they are called"
+if library is not None:
+    ORIGIN = f"kernels compiled for {library.TARGET}"
+if MODE == "python":  # NumPy warns where hashes wrap around, as they should
     warnings.filterwarnings("ignore", category=RuntimeWarning, module=rf"{__package__}\.")
 
+# Kernels allocate nothing, so they count no references; divisions by 0 are infinite or NaN.
+KERNEL = {"nogil": True, "no_cfunc_wrapper": True, "error_model": "numpy", "_nrt": False}
+HELPER = {**KERNEL, "no_cpython_wrapper": True}
+INLINED = {**HELPER, "forceinline": True}
+SUM = {"reassoc", "contract"}  # NaN and infinity keep their meaning
 
-def compiled(function, **options):
-    """Compile a function that Python calls, when it is first called; it releases the GIL.
-
-    The result is kept on disk, unless no folder is writable.
-    """
-    try:
-        return stamp_cache(njit(cache=True, **KERNEL, **options)(function))
-    except RuntimeError:
-        return njit(**KERNEL, **options)(function)
-
-
-def compile_copy(function, kind):
-    """Compile a function for a class, on whose file its code on disk depends, too.
-
-    The class may be that of another package.
-    """
-    name = f"{function.__name__}_{kind.__module__.replace('.', '_')}_{kind.__name__}"
-    copy = FunctionType(function.__code__, function.__globals__, name)
-    copy.__module__, copy.__qualname__, copy.__doc__ = function.__module__, name, function.__doc__
-    kernel = compiled(copy)
-    kept = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-    if hasattr(kept, "_source_stamp"):
-        own = getattr(sys.modules.get(kind.__module__), "__file__", None)
-        sources = [*sorted(Path(__file__).parent.glob("*.py")), *([Path(own)] if own else [])]
-        together = b"".join(source.read_bytes() for source in sources)
-        kept._source_stamp = hashlib.sha256(together).hexdigest()
-    return kernel
+KERNELS = {}
+"""All kernels by name: the function, and a function that yields its forms."""
+SUMS = set()
+"""The names of functions with sums that may be reordered."""
 
 
-def run_plain(function):
-    """Let calls from Python run the plain function, which has no machine code of its own.
+class Numba:
+    """Numba, once something is to be compiled here; until then, what it is to be told."""
 
-    These names are private to Numba, which calls what ``_compile_for_args`` returns unless
-    ``_insert`` was given compiled code for the types of the arguments.
-    """
-    if not config.DISABLE_JIT:
-        function._insert = lambda *overload: None
-        function._compile_for_args = lambda *args, **keywords: function.py_func
-    return function
+    def __init__(self):
+        self.started, self.waiting = False, []
+
+    def tell(self, action):
+        """Call a function when Numba is started."""
+        action() if self.started else self.waiting.append(action)
+
+    def start(self):
+        """Import Numba, and tell it of all functions that kernels call."""
+        if not self.started:
+            try:
+                import numba  # noqa: F401
+            except ModuleNotFoundError:
+                message = "To compile a kernel here, `pip install rosenblatt[jit]`."
+                raise ModuleNotFoundError(message, name="numba") from None
+            self.started = True
+            for action in self.waiting:
+                action()
+
+
+NUMBA = Numba()
 
 
 def helper(function, **options):
     """Compile a function that only compiled functions call; called by Python, it runs as Python."""
-    return run_plain(show_plain(njit(**HELPER, **options)(function)))
+
+    def tell():
+        from numba import njit, types
+
+        function.compiled = njit(**{**HELPER, **options})(function)  # types refer to it weakly
+        function._numba_type_ = types.Dispatcher(function.compiled)
+
+    NUMBA.tell(tell)
+    return function
 
 
 def inlined(function):
@@ -181,72 +90,104 @@ def inlined(function):
 
 def inlined_sum(function):
     """Compile a function into its callers, with sums that may be reordered for vector units."""
+    SUMS.add(function.__name__)
     return helper(function, forceinline=True, fastmath=SUM)
 
 
-def instruction(plain):
-    """Generate LLVM code for what Numba lacks; ``plain`` does the same without a compiler."""
-    return (lambda generator: plain) if config.DISABLE_JIT else intrinsic
+def instruction(function):
+    """A function of which ``llvm.py``, beside its file, generates the compiled code."""
+
+    def tell():
+        from numba.core.registry import cpu_target
+        from numba.extending import intrinsic
+
+        package = function.__module__.rpartition(".")[0]
+        function.compiled = intrinsic(resolve_name(f"{package}.llvm:{function.__name__}"))
+        context = cpu_target.typing_context
+        context.refresh()
+        function._numba_type_ = context.resolve_value_type(function.compiled)
+
+    NUMBA.tell(tell)
+    return function
 
 
-def stays_on_disk(kernel: object) -> bool:
-    """Whether the compiled code of a kernel is kept: a folder is writable, and Numba compiles."""
-    return getattr(getattr(kernel, "_cache", None), "cache_path", None) is not None
+def compiled(forms):
+    """Compile a function that Python calls; it releases the GIL.
 
-
-COMPILING = "Rosenblatt is compiling code for this computer, which takes some seconds."
-OFFER = (
-    " The result is kept for the next time. To compile everything in advance, run"
-    " `python -m rosenblatt.shell.warm` once."
-)
-
-
-class CompilationNotice(event.Listener):
-    """Logs once per process that kernels are being compiled, which makes the user wait.
-
-    The first notice for a cache folder also mentions ``warm-up``.
+    ``forms`` yields arguments, one tuple for each combination of types that the package passes.
+    The library has a compiled form for each.
     """
 
-    def __init__(self):
-        self.logged, self.report = False, None
+    def decorate(function):
+        name = f"{function.__module__.partition('.')[2]}.{function.__name__}"
+        KERNELS[name] = function, forms
+        if MODE == "python":
+            return function
+        if library is None:
+            return compile_here(function)
+        return library.kernel(name, partial(call_unknown, function))
 
-    def on_start(self, event):
-        """Report that a kernel is being compiled."""
-        dispatcher = event.data["dispatcher"]
-        if not dispatcher.py_func.__module__.startswith(__package__.partition(".")[0]):
-            return
-        if self.report is not None:
-            self.report(dispatcher.py_func.__name__)
-        elif not self.logged:
-            self.logged = True
-            offer = is_first_offer(dispatcher)
-            logging.getLogger(__package__.partition(".")[0]).warning(
-                "%s%s", COMPILING, OFFER if offer else ""
-            )
-
-    def on_end(self, event):
-        """Report nothing when a compilation ends."""
-
-    @contextmanager
-    def report_to(self, function):
-        """Call a function with the name of each kernel that is compiled, and log nothing."""
-        self.report = function
-        try:
-            yield
-        finally:
-            self.report = None
+    return decorate
 
 
-def is_first_offer(dispatcher):
-    """Return whether no process has mentioned ``warm-up`` for this cache folder; mark it there."""
+def call_unknown(function, *arguments):
+    """Call a kernel for types that the library has no form for: Numba compiles one, if it can."""
     try:
-        folder = Path(dispatcher._cache.cache_path)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "rosenblatt-warm-up-offered").touch(exist_ok=False)
-    except (AttributeError, OSError, TypeError):  # it was mentioned, or nothing can be kept
-        return False
-    return True
+        kernel = compile_here(function)
+    except ModuleNotFoundError:
+        given = ", ".join(map(describe, arguments))
+        raise TypeError(
+            f"{function.__name__} is not compiled for ({given}); `pip install rosenblatt[jit]` "
+            "installs Numba, which can compile it."
+        ) from None
+    return kernel(*arguments)
 
 
-NOTICE = CompilationNotice()
-event.register("numba:compile", NOTICE)
+def describe(argument):
+    """The type of an argument of a kernel, for a message."""
+    if isinstance(argument, tuple):
+        return f"{type(argument).__name__}({', '.join(map(describe, argument))})"
+    if hasattr(argument, "dtype"):
+        gaps = "" if argument.flags.c_contiguous else " with gaps"
+        return f"{argument.dtype}[{argument.ndim}]{gaps}"
+    return type(argument).__name__
+
+
+@cache
+def compile_here(function, *kinds):
+    """Compile a kernel with Numba when it is called, for classes of other packages too.
+
+    The result is kept on disk, unless no folder is writable.
+    """
+    NUMBA.start()
+    from numba import njit
+
+    for kind in kinds:  # a copy of another name, so that its code on disk has another name, too
+        name = f"{function.__name__}_{kind.__module__}_{kind.__name__}".replace(".", "_")
+        copy = FunctionType(function.__code__, function.__globals__, name)
+        copy.__module__, copy.__qualname__ = function.__module__, name
+        function = copy
+    try:
+        kernel = njit(cache=True, **KERNEL)(function)
+    except RuntimeError:
+        return njit(**KERNEL)(function)
+    with suppress(AttributeError):  # a name that is private to Numba: then its own stamp remains
+        kernel._cache._cache_file._source_stamp = stamp_sources(kinds)
+    return kernel
+
+
+def list_sources():
+    """All files with kernels."""
+    root = Path(__file__).parents[1]
+    found = [*root.glob("kernels/*.py"), *root.glob("*/kernels/*.py"), *root.glob("*/kernels.py")]
+    return sorted(found)
+
+
+@cache
+def stamp_sources(kinds):
+    """Hash all files with kernels, and those of some classes: code on disk contains helpers."""
+    files = [getattr(sys.modules[kind.__module__], "__file__", None) for kind in kinds]
+    digest = hashlib.sha256()
+    for path in [*list_sources(), *map(Path, filter(None, files))]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

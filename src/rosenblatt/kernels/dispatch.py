@@ -2,10 +2,7 @@
 
 import inspect
 
-from numba import config
-from numba.extending import overload
-
-from .compiling import HELPER
+from .compiling import INLINED, NUMBA
 
 
 def by_kind(default):
@@ -25,7 +22,12 @@ def by_kind(default):
     def of(*classes):
         return lambda function: kinds.update(dict.fromkeys(classes, function)) or function
 
+    def tell():
+        from numba.extending import overload
+
+        overload(call, jit_options=INLINED)(choose)
+
+    call.kinds = kinds
     choose.__signature__, call.of = inspect.signature(default), of
-    if not config.DISABLE_JIT:
-        overload(call, jit_options={**HELPER, "forceinline": True})(choose)
+    NUMBA.tell(tell)
     return call

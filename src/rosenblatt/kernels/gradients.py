@@ -29,6 +29,7 @@ class FTRL(NamedTuple):
     l2: float
 
     keeps = (("S", 0.0), ("z", 0.0))
+    learns = ("TwoClasses",)
     demanding = True
 
     @classmethod
@@ -48,6 +49,7 @@ class AdaGrad(NamedTuple):
     decay: float
 
     keeps = (("S", 0.0),)
+    learns = ("TwoClasses",)
     demanding = True
 
     @classmethod

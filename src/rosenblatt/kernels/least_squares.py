@@ -13,6 +13,8 @@ class Adaline(NamedTuple):
     bias: float
     normalized: bool
 
+    learns = ("Numbers",)
+
     @classmethod
     def of(cls, parameters, bias):
         """Every error but 0 changes the weights."""

@@ -32,6 +32,7 @@ from .addresses import (
 )
 from .algebra import smaller
 from .compiling import compiled, helper, inlined
+from .forms import BITS, FLAG, WHOLE, given, vector
 from .numbers import (
     DIGITS,
     DOUBLE,
@@ -40,7 +41,7 @@ from .numbers import (
     is_digit,
     number,
 )
-from .words import hash_bytes, is_new, keep_name, seen_names
+from .words import NAMES, each_buffer, hash_bytes, is_new, keep_name, seen_names
 
 
 class Cursor(NamedTuple):
@@ -60,6 +61,9 @@ class Cursor(NamedTuple):
     error: int = 0
     where: int = 0
 
+
+REALS, BYTES = vector(np.float64), vector(np.uint8)
+LINES = given(np.uint8), WHOLE, Cursor(), REALS, vector(np.int64)
 
 # Why a kernel stopped.
 FULL, LABEL, LABELS, QUERY, INDEX, INDEX_TOO_SMALL, INDEX_TOO_LARGE = range(1, 8)
@@ -105,7 +109,7 @@ def ends_item(c):
     return ends_field(c) or c == COMMENT
 
 
-@compiled
+@compiled(lambda: ((*LINES, rows, WHOLE, WHOLE, FLAG, FLAG) for rows in each_buffer()))
 def svmlight(buffer, stop, cursor, labels, label_starts, rows, first, limit, lenient, labelled):
     """Parse lines ``label qid:number index:value … # comment``.
 
@@ -235,7 +239,7 @@ def svmlight_features(i, k, values, indices, first, limit, lenient):
 NAME_ENDS = np.array([chr(c) in "\0\t\n\v\f\r :|" for c in range(256)])
 
 
-@compiled
+@compiled(lambda: ((*LINES, REALS, rows, BYTES, BITS, NAMES) for rows in each_buffer()))
 def vowpal_wabbit(buffer, stop, cursor, labels, label_starts, weights, rows, groups, mask, names):
     """Parse lines ``label importance base 'tag |namespace:scale name:value … |namespace …``.
 
@@ -382,7 +386,7 @@ MISSING += ["null", "None"]
 MISSING_WORDS = np.array([int.from_bytes(word.encode(), "little") for word in MISSING], np.uint64)
 
 
-@compiled
+@compiled(lambda: [(given(np.uint8), WHOLE, FLAG, vector(np.int64))])
 def row_ends(data, delimiter, last, ends):
     """Set where each whole row ends; return the number of rows, and of unclosed quotation marks.
 

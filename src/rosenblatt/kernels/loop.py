@@ -9,6 +9,7 @@ stop after any update and continue from there.
 """
 
 import math
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +18,15 @@ from .algebra import (
     Rows,
     add,
     column,
+    each_rows,
     fetch_row,
     is_shuffled,
     span,
     squared_norm,
 )
-from .compiling import compile_copy, compiled, inlined
+from .compiling import KERNELS, MODE, compile_here, compiled, inlined
 from .dispatch import by_kind
+from .forms import REAL, WHOLE, given, vector
 
 
 class Examples(NamedTuple):
@@ -134,6 +137,7 @@ def is_right(rule, state, found, i, examples):
 
 # A rule that keeps more than weights and biases says so in ``keeps``: names of arrays of the state,
 # and what each begins with. It is ``demanding`` if it also learns from rows on the right side.
+# ``learns`` names its targets; by default they are classes, two or several.
 
 
 @by_kind
@@ -163,6 +167,49 @@ def rescale(found, scale):
     return Found(found.score * z, found.margin * z, found.side, found.label, found.rival)
 
 
+def make_state(rule, kind):
+    """The state of a rule, or of none, with weights of a type, as a form."""
+    sums = vector(np.float64)
+    arrays = {"w": vector(kind), "b": vector(kind), "u": sums, "ub": sums}
+    for name, start in getattr(rule, "keeps", ()):
+        arrays[name] = sums
+        if not isinstance(start, tuple):
+            arrays[f"{name}b"] = sums
+    return State(**arrays)
+
+
+def each_examples(target):
+    """Rows with labels for a target, and the target as a kernel takes it."""
+    for rows in each_rows():
+        kind = rows.values.dtype
+        labels = {"TwoClasses": None, "Numbers": given(np.float64)}
+        examples = Examples(rows, given(kind), labels.get(target.__name__, given(np.uint32)))
+        fields = {"scores": vector(kind), "epsilon": REAL}
+        yield target(*(fields[name] for name in target._fields)), examples
+
+
+def forms_of_learning():
+    """The targets of each rule, with rows of either precision, dense and sparse."""
+    clock, log = Clock(REAL, REAL, REAL), vector(UPDATE)
+    for rule, target in product(update.kinds, measure.kinds):
+        if target.__name__ in getattr(rule, "learns", ("TwoClasses", "SeveralClasses")):
+            settings = rule(*(kind() for kind in rule.__annotations__.values()))
+            for found, examples in each_examples(target):
+                state = make_state(rule, examples.steps.dtype)
+                yield found, settings, examples, given(np.uint32), WHOLE, state, clock, log
+
+
+def forms_of_margins():
+    """Each target, with weights that are multiplied by a number or not."""
+    for target in measure.kinds:
+        for found, examples in each_examples(target):
+            state = make_state(None, examples.steps.dtype)
+            for scale in (None, vector(np.float64)):
+                order, out = given(np.uint32), vector(np.float64)
+                yield found, examples, order, state._replace(scale=scale), out
+
+
+@compiled(forms_of_learning)
 def learn(target, rule, examples, order, start, state, clock, log):
     """Learn from an order; return where it stopped, the updates, and the loss J of wrong rows.
 
@@ -185,7 +232,7 @@ def learn(target, rule, examples, order, start, state, clock, log):
     return len(order), updates, loss
 
 
-@compiled
+@compiled(forms_of_margins)
 def margins(target, examples, order, state, out):
     """The margin of each row of an order."""
     for t in range(len(order)):
@@ -193,14 +240,11 @@ def margins(target, examples, order, state, out):
         out[t] = found.margin
 
 
-LOOPS = {}
-
-
 def compile_loop(rule: type) -> Any:
-    """The loop, compiled for the class of a rule; its code on disk depends on the rule's file."""
-    if rule not in LOOPS:
-        LOOPS[rule] = compile_copy(learn, rule)
-    return LOOPS[rule]
+    """The loop for the class of a rule; Numba compiles it for a class of another package."""
+    if MODE == "python" or rule.__module__.startswith(f"{__package__}."):
+        return learn
+    return compile_here(KERNELS["kernels.loop.learn"][0], rule)
 
 
 # What most updates do. An average over all rows seen is computed lazily: an update made after c

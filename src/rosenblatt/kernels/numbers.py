@@ -9,8 +9,6 @@ import math
 from decimal import Decimal
 
 import numpy as np
-from llvmlite import binding, ir
-from numba import config, types
 
 from .addresses import (
     MINUS,
@@ -24,7 +22,7 @@ from .addresses import (
     high_zeros,
     low_zeros,
 )
-from .compiling import helper, inlined, instruction
+from .compiling import NUMBA, helper, inlined, instruction, library
 
 DIGITS = 18  # that always fit in 63 bits; 19 in 64
 EXACT = 1 << 53  # integers up to here are floats
@@ -201,16 +199,10 @@ def significant(i, last, e):
     return m, e, error
 
 
-@instruction(plain=lambda a, b: np.uint64(int(a) * int(b) >> 64))
-def upper_half(context, a, b):
+@instruction
+def upper_half(a, b):
     """The upper 64 bits of the 128 of a·b."""
-
-    def generate(context, builder, signature, arguments):
-        a, b = (builder.zext(argument, ir.IntType(128)) for argument in arguments)
-        upper = builder.lshr(builder.mul(a, b), ir.IntType(128)(64))
-        return builder.trunc(upper, ir.IntType(64))
-
-    return types.uint64(types.uint64, types.uint64), generate
+    return np.uint64(int(a) * int(b) >> 64)
 
 
 def nearest_float(text, single):
@@ -233,10 +225,20 @@ def round_decimal(first, end, single):
         return math.nan
 
 
-# Compiled code finds the function by its name, as kernels from the disk cache must.
-binding.add_symbol("rosenblatt_rounded", ctypes.cast(round_decimal, ctypes.c_void_p).value)
-in_python = types.ExternalFunction(
-    "rosenblatt_rounded", types.float64(types.int64, types.int64, types.int64)
-)
-if config.DISABLE_JIT:
-    in_python = lambda *places: round_decimal(*map(int, places))  # noqa: E731
+@instruction
+def in_python(first, end, single):
+    """The float nearest to the decimal between two addresses, by Python."""
+    return round_decimal(int(first), int(end), int(single))
+
+
+def name_to_compiler():
+    """Let code that Numba compiles, or loads from disk, find ``round_decimal``."""
+    from llvmlite.binding import add_symbol
+
+    add_symbol("rosenblatt_round", ROUND_ADDRESS)
+
+
+ROUND_ADDRESS = ctypes.cast(round_decimal, ctypes.c_void_p).value
+NUMBA.tell(name_to_compiler)
+if library is not None:
+    library.set_round(ROUND_ADDRESS)

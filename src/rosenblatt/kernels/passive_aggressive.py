@@ -29,6 +29,8 @@ class PassiveAggressive(NamedTuple):
     C: float
     loss: int
 
+    learns = ("TwoClasses", "SeveralClasses", "Numbers")
+
     @classmethod
     def of(cls, parameters, bias):
         """A margin of 1, or an error of ε for numbers; C, and one of three losses."""

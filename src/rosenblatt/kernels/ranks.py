@@ -20,6 +20,8 @@ class PRank(NamedTuple):
     above: float
     bias: float
 
+    learns = ("Ranks",)
+
     @classmethod
     def of(cls, parameters, bias):
         """The margin."""

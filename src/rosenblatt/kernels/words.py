@@ -6,6 +6,7 @@ stops before a row without room, and returns both.
 """
 
 import math
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from .addresses import (
 )
 from .algebra import mix, smaller
 from .compiling import compiled, helper, inlined
+from .forms import BITS, FLAG, FLOATS, WHOLE, given, vector
 
 
 class CSRBuffer(NamedTuple):
@@ -57,6 +59,7 @@ class Grams(NamedTuple):
 
 
 RAW, BINARY, SUBLINEAR = range(3)
+BUCKETS = 1 << 16
 
 
 class GramRoom(NamedTuple):
@@ -111,6 +114,20 @@ class Names(NamedTuple):
     count: np.ndarray
 
 
+def each_buffer():
+    """Buffers of either precision."""
+    for kind in FLOATS:
+        yield CSRBuffer(vector(kind), vector(np.uint32), vector(np.uint64))
+
+
+STRINGS = given(np.uint8), given(np.int32), WHOLE, WHOLE  # with offsets, a row and a value
+NAMES = Names(vector(np.uint8), vector(np.uint32), *[vector(np.int64)] * 3)
+CROSSES = given(np.uint16), given(np.uint16, 2)  # groups, and pairs of them
+ENDS, GROUPS = vector(np.uint64), vector(np.uint16)
+GRAMS = Grams(WHOLE, WHOLE, FLAG, WHOLE, FLAG, BITS, BITS, given(np.float32))
+ROOM = make_room(GRAMS, 0)
+
+
 # Hashes of 64 bits, eight bytes at a time. A column is the last bits of a mixed hash.
 
 
@@ -141,7 +158,7 @@ def salt(name: str) -> int:
     for i in range(0, len(data), 8):
         letters = data[i : i + 8]
         h = spell_in_python(h, int.from_bytes(letters, "little") << 8 * (8 - len(letters)))
-    return int(mix.py_func(np.array([h], np.uint64))[0])
+    return int(mix(np.array([h], np.uint64))[0])
 
 
 def spell_in_python(h: int, letters: int) -> int:
@@ -176,7 +193,7 @@ def keep_name(names, index, begin, end):
 # Columns.
 
 
-@compiled
+@compiled(lambda: ((*STRINGS, BITS, BITS, FLAG, rows, NAMES) for rows in each_buffer()))
 def categories(data, offsets, row, k, seed, mask, trim, rows, names):
     """Append each string as a feature of value 1; none if it is empty. ``trim`` ignores blanks."""
     values, indices, starts = rows
@@ -212,7 +229,15 @@ class NumberColumns(NamedTuple):
     flags: np.ndarray
 
 
-@compiled
+def forms_of_numbers():
+    """Numbers of either precision become values of either."""
+    column = given(np.float64)
+    columns = NumberColumns(column, column, column, given(np.uint32), given(np.int64))
+    for kind, rows in product(FLOATS, each_buffer()):
+        yield given(kind, 2), WHOLE, columns, rows
+
+
+@compiled(forms_of_numbers)
 def numbers(matrix, first, columns, rows):
     """Set rows to the features of a matrix, from a column on; none for numbers that become 0."""
     values, indices, starts = rows
@@ -235,7 +260,7 @@ def numbers(matrix, first, columns, rows):
     return k
 
 
-@compiled
+@compiled(lambda: ((rows, WHOLE, ENDS, rows, GROUPS) for rows in each_buffer()))
 def append(rows, group, ends, out, groups):
     """Append the values of rows to the rows of ``out``, which end at ``ends`` so far.
 
@@ -261,7 +286,7 @@ def merge_duplicates(rows: CSRBuffer, longest: int) -> None:
     merge_in_rows(rows, np.full(1 << max(1, 2 * longest).bit_length(), -1, np.int64))
 
 
-@compiled
+@compiled(lambda: ((rows, vector(np.int64)) for rows in each_buffer()))
 def merge_in_rows(rows, slots):
     """``merge_duplicates`` with a hash table of places, of more than twice the longest row."""
     values, indices, starts = rows
@@ -424,9 +449,6 @@ def character_keys(i, end, base, grams, room, names):
     return n
 
 
-BUCKETS = 1 << 16
-
-
 @inlined
 def sort(keys, n, mask, counts, ordered):
     """Sort n keys from 0 to mask. They are hashes: about one falls into each of n buckets."""
@@ -486,7 +508,7 @@ def weigh(first, stop, grams, values, indices):
             values[t] = values[t] / math.sqrt(total)
 
 
-@compiled
+@compiled(lambda: ((given(np.uint64), GRAMS, vector(kind), given(np.uint32)) for kind in FLOATS))
 def weigh_rows(starts, grams, values, indices):
     """Turn the counts of rows into their values, once the weights are known."""
     for row in range(len(starts) - 1):
@@ -508,7 +530,7 @@ def text(
     return kernel(data, offsets, row, k, grams, make_room(grams, longest), rows, names)
 
 
-@compiled
+@compiled(lambda: ((*STRINGS, GRAMS, ROOM, rows, NAMES) for rows in each_buffer()))
 def word_grams(data, offsets, row, k, grams, room, rows, names):
     """Append the distinct word n-grams of each string."""
     base = address(data)
@@ -523,7 +545,7 @@ def word_grams(data, offsets, row, k, grams, room, rows, names):
     return row, k
 
 
-@compiled
+@compiled(lambda: ((*STRINGS, GRAMS, ROOM, rows, NAMES) for rows in each_buffer()))
 def character_grams(data, offsets, row, k, grams, room, rows, names):
     """Append the distinct character n-grams of each string."""
     base = address(data)
@@ -541,7 +563,7 @@ def character_grams(data, offsets, row, k, grams, room, rows, names):
 # Crosses: products of the features of two groups, as additional features.
 
 
-@compiled
+@compiled(lambda: [(given(np.uint64), *CROSSES, ENDS)])
 def count_crosses(starts, groups, pairs, crossed_starts):
     """Set the starts of rows that also have the products of pairs of groups."""
     for row in range(len(starts) - 1):
@@ -559,7 +581,7 @@ def count_crosses(starts, groups, pairs, crossed_starts):
         crossed_starts[row + 1] = crossed_starts[row] + size
 
 
-@compiled
+@compiled(lambda: ((rows, *CROSSES, BITS, rows, NAMES) for rows in each_buffer()))
 def cross(rows, groups, pairs, mask, out, names):
     """Copy rows, and add the products of pairs of groups to each: one for every two features.
 

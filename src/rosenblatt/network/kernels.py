@@ -4,11 +4,19 @@ import math
 
 import numpy as np
 
-from ..kernels.algebra import add, dot
+from ..kernels.algebra import add, dot, each_rows
 from ..kernels.compiling import compiled
+from ..kernels.forms import REAL, given, vector
 
 
-@compiled
+def forms_of_units():
+    """Rows of either precision; weights are in double precision."""
+    weights = vector(np.float64)
+    for rows in each_rows():
+        yield rows, given(np.float64), given(np.uint32), weights, weights, REAL, REAL
+
+
+@compiled(forms_of_units)
 def thermal(rows, targets, order, w, b, temperature, rate):
     """On every mistake, w += αyx·exp(-|a|/T) and b likewise; return the number of mistakes.
 

@@ -184,7 +184,7 @@ def grow_network(
         """Return the weights and bias of the next unit, known or trained."""
         if np.all(targets == targets[0]):
             return np.zeros(rows.shape[1]), float(targets[0])
-        own_seed = int(mix(np.uint64(seed) + np.uint64(next(calls)))) % 2**32
+        own_seed = int(mix(np.array([seed + next(calls)], np.uint64))[0]) % 2**32
         unit = places.get(len(units))
         if unit is not None and len(unit.weights) == rows.shape[1]:
             return unit.weights, unit.bias

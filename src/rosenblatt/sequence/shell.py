@@ -85,10 +85,3 @@ def inspect(model: "Model", learner: Any, options: "InspectOptions") -> None:
         print(f"{name}: " + ", ".join(f"{feature} {weight:+.4g}" for feature, weight in loud))
         after = best_predecessors(learner.coefficients(), learner.settings, tag, min(top, 5))
         print("  after " + ", ".join(f"{names[p]} {weight:+.4g}" for p, weight in after))
-
-
-def list_warm_up_commands(folder: Path) -> list[list[Any]]:
-    """Commands on sentences; few of their kernels are also those of rows."""
-    model, tagged = folder / "tagger", folder / "tags.conll"
-    tagged.write_text("He PRP B-NP\nruns VBZ B-VP\n\nThe DT B-NP\ndog NN I-NP\n")
-    return [["train", "-o", model, tagged], ["score", model, tagged]]

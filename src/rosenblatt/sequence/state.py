@@ -11,8 +11,7 @@ from ..kernels.loop import UPDATE
 from ..parameters import ParameterError
 from ..training.training import UPDATES_AT_ONCE, SweepResult
 from .kernels import paths as kernel
-from .kernels.paths import PathSettings, PathSums, PathWeights, Room, Tokens
-from .kernels.vectors import LANES
+from .kernels.paths import LANES, PathSettings, PathSums, PathWeights, Room, Tokens
 from .schemes import make_exclusions
 
 ROWS_AT_ONCE = 1 << 15

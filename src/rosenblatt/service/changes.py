@@ -81,7 +81,6 @@ def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
     """Replace the model by that of another model file."""
     served = ServedModel(load_model(name, data), name)
     served.check_learning()
-    served.warm_up()
     with learning.changing:
         with read_log(learning.log.path) as log:
             if served.sequence and (served.log == log.identity or log.is_former(served.log)):

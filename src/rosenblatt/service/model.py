@@ -18,7 +18,7 @@ from ..reading.batches import Batch, slice_batch
 from ..storage.model import Model
 from ..training.state import pack_state
 from .requests import BadExampleError, RequestError, parse_json
-from .rows import make_row_maker, with_labels
+from .rows import make_row_maker
 
 WINDOWS = (1_000, 10_000)
 MOST_RECENT = WINDOWS[-1]
@@ -138,19 +138,6 @@ class ServedModel:
             reason = "it gives a row any number of labels"
         if reason:
             raise ValueError(f"{self.name} cannot learn new labels: {reason}.")
-
-    def warm_up(self) -> None:
-        """Compile all kernels before the first request; the model does not change."""
-        if self.maker.of_lines:
-            values: list[Any] = ["1 1:0" if self.maker.recipe.rows == "svmlight" else "1 | a"]
-        else:
-            values = [dict.fromkeys(self.maker.names, 0.0 if self.maker.of_lists else None)]
-        given = self.maker.make(values, labelled=False)
-        self.learner.predictor().scores(given.rows, given.width)
-        label = 0.0 if self.has_numbers else self.learner.classes.tolist()[0]
-        labels = [[label] if self.learner.multilabel else label]
-        rows, wrong = self.encode(with_labels(given, labels))
-        copy.deepcopy(self.learner).learn(rows, wrong)
 
     @property
     def has_numbers(self) -> bool:

@@ -88,13 +88,11 @@ def serve(
             if keeping.most_classes is not None:
                 learning.served.check_growing()
                 learning.served.most_classes = keeping.most_classes
-            learning.served.warm_up()
             learning.start()
             service.attach(lambda: learning.predictor, learning)
         else:
             begin()
             watcher = ModelWatcher(path, say)
-            watcher.current.served.warm_up()
             watcher.start()
             service.attach(lambda: watcher.current, None)
         gc.collect()

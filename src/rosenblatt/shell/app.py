@@ -45,8 +45,18 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
+def print_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    """Print the version, and where compiled code comes from."""
+    if wanted:
+        print(f"rosenblatt {__version__} ({load('kernels.compiling:ORIGIN')})")
+        context.exit()
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="rosenblatt", message="%(prog)s %(version)s")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=print_version,
+    help="Show the version and exit.",
+)  # fmt: skip
 def app() -> None:
     """Fast online linear models: train, evaluate, serve and prove."""
 

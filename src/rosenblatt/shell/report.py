@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ..kernels.clock import TIMER
 from ..training.bars import new_bar
 from ..training.report import Listener, Tally
 from ..training.scoring import format_epoch
@@ -25,7 +24,7 @@ NUMBER_HEADING = "   read         rows      rows/s    MB/s    MAE so far    MAE 
 
 def read_clock() -> float:
     """Seconds by a clock that stands still while kernels are compiled."""
-    return time.perf_counter() - TIMER.seconds()
+    return time.perf_counter()
 
 
 class Pace(NamedTuple):

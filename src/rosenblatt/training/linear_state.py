@@ -259,7 +259,7 @@ class AverageWeights(LastWeights):
         last = scores(rows, len(places), self.weights, self.bias)
         lacking = scores(rows, len(places), self.missing, self.missing_bias)
         clock = self.clock(int(places[-1]))
-        totals = np.array([count_weight.py_func(clock, place) or 1.0 for place in places.tolist()])
+        totals = np.array([count_weight(clock, place) or 1.0 for place in places.tolist()])
         if last.ndim == 2:
             totals = totals[:, None]
         if self.rule.is_scaled and self.seen + places[-1] > 0:
@@ -270,12 +270,12 @@ class AverageWeights(LastWeights):
     def sum_scale(self, clock: Clock, rows: Any) -> Any:
         """The sum of the number that multiplies all weights over rows of a total weight."""
         scale = self.kept["scale"]
-        before = count_weight.py_func(clock, scale[scaled.SEEN] - clock.seen)
+        before = count_weight(clock, scale[scaled.SEEN] - clock.seen)
         return scale[scaled.T] + scale[scaled.Z] * (rows - before)
 
     def total(self) -> float:
         """The total weight of all rows seen."""
-        return float(count_weight.py_func(self.clock(-1), 0.0)) if self.seen else 1.0
+        return float(count_weight(self.clock(-1), 0.0)) if self.seen else 1.0
 
     # Decay: later rows count more, so sums grow. They are rescaled after each period of rows,
     # however these are cut into batches.

@@ -548,7 +548,8 @@ class LinearTask:
         distance from the nearest threshold, negative on its wrong side.
         """
         out = np.empty(len(self.row_order))
-        margins(self.target, self.examples, self.row_order, state.arrays(), out)
+        weights = state.arrays()._replace(S=None, Sb=None, z=None, zb=None)
+        margins(self.target, self.examples, self.row_order, weights, out)
         if not np.isfinite(out).all():
             row = int(self.row_order[np.argmin(np.isfinite(out))])
             raise not_finite(self.examples.rows, row)
@@ -583,7 +584,7 @@ class BatchTask:
         arrays.w[:] += total
         arrays.b[:] += total_of_bias
         if len(arrays.u):  # all rows of the pass count with the weights after it
-            lack = count_weight.py_func(state.clock(), 0.0)
+            lack = count_weight(state.clock(), 0.0)
             arrays.u[:] += lack * total
             arrays.ub[:] += lack * total_of_bias
         return learnt

@@ -5,7 +5,7 @@ import pytest
 
 from rosenblatt.data.rows import view_rows
 from rosenblatt.dual.kernels import cpu
-from rosenblatt.dual.state import UPDATES
+from rosenblatt.dual.kernels.cpu import UPDATES
 from rosenblatt.kernels.loop import UPDATE, Clock, Examples, State, compile_loop
 from rosenblatt.kernels.perceptron import Perceptron
 from rosenblatt.kernels.targets import SeveralClasses, TwoClasses

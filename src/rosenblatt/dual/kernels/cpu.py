@@ -6,7 +6,20 @@ to an output, its label, and subtracts from its rival; without a rival, that is 
 
 import math
 
+import numpy as np
+
 from ...kernels.compiling import compiled, inlined
+from ...kernels.forms import REAL, WHOLE, given, vector
+from ...kernels.perceptron import Perceptron
+
+NUMBERS = ("place", "time", "label", "rival")
+FIGURES = ("step", "bias_step", "margin", "own")
+UPDATES = np.dtype(
+    [*((n, np.int64) for n in ("position", *NUMBERS)), *((n, np.float64) for n in FIGURES)]
+)
+"""An update: the position in an order, the place of its row among the support, the rows seen
+before, the output that it adds to, the one that it subtracts from (or again the label), what the
+row and the bias are multiplied by, the margin before, and the row's K(x, x)."""
 
 
 @inlined
@@ -36,7 +49,14 @@ def move(scores, b, output, step, line, bias_step):
     b[output] += step * bias_step
 
 
-@compiled
+def forms_of_blocks():
+    """A block of kernel values; steps and scores have a line for each problem."""
+    numbers, scores = given(np.int64), vector(np.float64, 2)
+    block = given(np.float64, 2), numbers, given(np.float64, 2), numbers, given(np.bool_), WHOLE
+    yield *block, scores, vector(np.float64), Perceptron(REAL, REAL, REAL), vector(UPDATES)
+
+
+@compiled(forms_of_blocks)
 def replay(values, places, steps, labels, learning, start, scores, b, rule, log):
     """On every mistake of a problem, f += ηyK(x, ·) and b += ηy (Freund & Schapire 1999).
 
@@ -74,7 +94,14 @@ def replay(values, places, steps, labels, learning, start, scores, b, rule, log)
 # scores and votes have a column per new row, so that an update changes a contiguous line.
 
 
-@compiled
+def forms_of_votes():
+    """Products, updates, and scores of new rows."""
+    figures, numbers, table = given(np.float64), given(np.int64), vector(np.float64, 2)
+    updates = numbers, figures, figures, numbers, numbers, figures
+    yield given(np.float64, 2), *updates, REAL, table, vector(np.int64), table
+
+
+@compiled(forms_of_votes)
 def vote(
     products, places, steps, bias_steps, labels, rivals, lasted, sign_of_zero, scores, best, out
 ):

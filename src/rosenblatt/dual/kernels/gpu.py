@@ -22,8 +22,8 @@ with suppress(ImportError), nullcontext() if hasattr(np, "row_stack") else stack
 SIMULATED = bool(config.ENABLE_CUDASIM)
 THREADS = 4 if SIMULATED else 1024
 NONE = 2**31 - 1
-measure = cuda.jit(device=True)(measure_on_cpu.py_func)
-best_after = cuda.jit(device=True)(best_after_on_cpu.py_func)
+measure = cuda.jit(device=True)(measure_on_cpu)
+best_after = cuda.jit(device=True)(best_after_on_cpu)
 
 
 @cuda.jit(device=True)

@@ -257,7 +257,7 @@ export function pythonLines(points, settings, isHalved, epochs = null) {
 	const counts = form === "network" ? "" : ", model.n_iter_, model.n_mistakes_";
 	const more = held.length ? `\n${dataLines(held.map((i) => points[i]), kinds)}${lift}print(model.score(X, y))  # held out\n` : "";
 	const numbers = [...points.flat(), settings.eta0, settings.margin, ...settings.start.split(",").map(Number)];
-	const plain = numbers.every((value) => Number.isInteger(1024 * value)) ? "" : "# Run these lines with NUMBA_DISABLE_JIT=1 in the environment: plain Python rounds sums as the page does.\n";
+	const plain = numbers.every((value) => Number.isInteger(1024 * value)) ? "" : "# Run these lines with ROSENBLATT_KERNELS=python in the environment: plain Python rounds sums as the page does.\n";
 	return `${plain}import numpy as np
 from rosenblatt import ${name}
 

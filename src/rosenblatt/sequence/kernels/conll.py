@@ -7,6 +7,7 @@ import numpy as np
 from ...kernels.addresses import COMMENT, MINUS, NEWLINE, POINT, RETURN, SPACE, TAB
 from ...kernels.algebra import larger, smaller
 from ...kernels.compiling import compiled, inlined
+from ...kernels.forms import FLAG, WHOLE, given, vector
 
 EQUALS = ord("=")
 DOCUMENT = np.frombuffer(b"-DOCSTART-", np.uint8)
@@ -24,6 +25,10 @@ class TokenLines(NamedTuple):
     lines: np.ndarray
     line_ends: np.ndarray
     sentences: np.ndarray
+
+
+NUMBERS, TABLE = vector(np.int64), vector(np.int64, 2)
+FOUND = TokenLines(TABLE, TABLE, NUMBERS, NUMBERS, NUMBERS)
 
 
 @inlined
@@ -94,7 +99,7 @@ def is_comment(data, first, end, count, columns):
     return False
 
 
-@compiled
+@compiled(lambda: [(given(np.uint8), FLAG, FLAG, WHOLE, given(np.int64), FOUND)])
 def read_token_lines(data, tabs, trees, columns, wanted, out):
     """Find the wanted fields (-1 is the last) of all token lines.
 

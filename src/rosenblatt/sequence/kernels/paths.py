@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels.algebra import larger
-from ...kernels.compiling import compiled, helper, inlined
-from ...kernels.loop import log_update
-from .vectors import add_rows, max_plus
+from ...kernels.compiling import compiled, helper, inlined, instruction
+from ...kernels.forms import REAL, WHOLE, given, vector
+from ...kernels.loop import UPDATE, log_update
 
 IMPOSSIBLE = np.float32(-1e30)
+LANES = 8  # numbers of a vector
 
 
 class Tokens(NamedTuple):
@@ -70,6 +71,51 @@ class Room(NamedTuple):
     path: np.ndarray
 
 
+SINGLE, DOUBLE, TAGS = vector(np.float32), vector(np.float64), vector(np.uint16)
+SETTINGS, ROOM = PathSettings(WHOLE, WHOLE, REAL), Room(SINGLE, SINGLE, TAGS)
+WEIGHTS = PathWeights(*[given(np.float32)] * 3)
+GROWING = PathWeights(SINGLE, SINGLE, SINGLE, vector(np.uint32), vector(np.int64))
+SUMS, TABLE = PathSums(DOUBLE, DOUBLE), vector(np.float32, 2)
+SEQUENCES = given(np.int64), WHOLE, WHOLE
+ORDER = given(np.int64), given(np.uint16), given(np.uint32), WHOLE, WHOLE
+
+
+def each_tokens(*rest):
+    """Features with values and without, and what follows them."""
+    for values in (None, given(np.float32)):
+        yield Tokens(given(np.uint32), given(np.int64), values), *rest
+
+
+# Rows of scores, as vectors of eight numbers when compiled (llvm.py).
+
+
+@instruction
+def add_rows(rows, places, features, values, first, last, out, place, width):
+    """Set a row of ``out`` to the sum of the rows of features first to last, times values.
+
+    Feature f has row ``places[f]``, or row f where ``places`` is None.
+    """
+    out[place : place + width] = 0
+    for k in range(first, last):
+        row = int(features[k] if places is None else places[features[k]])
+        factor = np.float32(1 if values is None else values[k])
+        out[place : place + width] += rows[row * width : (row + 1) * width] * factor
+
+
+@instruction
+def max_plus(before, start, stride, moves, begin, step, count, out, place, width):
+    """Add to a row of ``out`` the largest sums of ``before`` and ``moves`` in each column.
+
+    Number p of ``count`` numbers is ``before[start + p * stride]``; its row of ``moves`` begins at
+    ``begin + p * step``.
+    """
+    best = np.full(width, -np.inf, np.float32)
+    for p in range(count):
+        row = moves[begin + p * step : begin + p * step + width]
+        best = np.maximum(best, before[start + p * stride] + row)
+    out[place : place + width] += best
+
+
 # The best path.
 
 
@@ -100,7 +146,7 @@ def score_tokens(tokens, first, count, weights, width, scores):
         add_rows(table, rows, features, values, begin, end, scores, place, width)
 
 
-@compiled
+@compiled(lambda: each_tokens(WHOLE, WHOLE, WEIGHTS, SETTINGS, SINGLE))
 def score_path_tokens(tokens, first, count, weights, settings, scores):
     """Set the score of every tag for ``count`` tokens, by their features alone; for Python."""
     score_tokens(tokens, first, count, weights, settings.width, scores)
@@ -131,7 +177,7 @@ def find_path(room, n, weights, settings, right, first):
         path[i] = find_best(room.paths, i * width, 1, tags, moves, tag, width, avoided)
 
 
-@compiled
+@compiled(lambda: each_tokens(*SEQUENCES, WEIGHTS, SETTINGS, ROOM, given(np.uint16), TAGS))
 def predict(tokens, sequences, begin, end, weights, settings, room, right, tags):
     """Write the tags of the best path of the sequences begin to end; ``right`` is empty."""
     for s in range(begin, end):
@@ -247,7 +293,7 @@ def measure_lead(right, first, n, room, weights, settings):
     return lead
 
 
-@compiled
+@compiled(lambda: each_tokens(*ORDER, GROWING, SUMS, SETTINGS, ROOM, vector(UPDATE)))
 def learn(tokens, sequences, right, order, start, seen, weights, sums, settings, room, log):
     """Where the best path is wrong, add Φ(x, y) - Φ(x, z) to the weights (Collins 2002).
 
@@ -288,7 +334,7 @@ def learn(tokens, sequences, right, order, start, seen, weights, sums, settings,
 # The best path through each tag of each token.
 
 
-@compiled
+@compiled(lambda: each_tokens(WHOLE, WHOLE, WEIGHTS, SETTINGS, ROOM, SINGLE, SINGLE, TABLE))
 def best_through(tokens, first, n, weights, settings, room, later, after, out):
     """Set for each token and tag the score of the best path that has the tag there.
 

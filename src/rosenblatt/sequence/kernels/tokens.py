@@ -11,6 +11,7 @@ import numpy as np
 
 from ...kernels.algebra import fetch, mix
 from ...kernels.compiling import compiled, helper, inlined
+from ...kernels.forms import FLAG, REAL, WHOLE, given, vector
 from ...kernels.words import spell
 
 ABSENT = np.uint32(0xFFFFFFFF)
@@ -94,6 +95,20 @@ class FeatureList(NamedTuple):
     count: np.ndarray
 
 
+NUMBERS, HASHES, KEYS = given(np.int64), given(np.uint64), vector(np.uint64)
+CHARACTERS = Characters(given(np.uint32), given(np.uint8))
+STRINGS = given(np.uint8), NUMBERS, NUMBERS
+LOOKS = Looks(given(np.uint8), NUMBERS, HASHES)
+LETTERS, WORDS = vector(np.uint32, 2), vector(np.uint32)
+PLACED, TABLE = vector(np.int64), HashTable(KEYS, WORDS)
+FEATURES = (
+    Columns(given(np.uint32, 2), NUMBERS, given(np.uint32), NUMBERS, WHOLE),
+    FeatureList(TABLE, vector(np.uint16), LETTERS, PLACED),
+    FLAG,
+)
+PLACES = Templates(*[NUMBERS] * 5), Views(*[NUMBERS] * 4)
+
+
 # Tables.
 
 
@@ -114,7 +129,7 @@ def find_number(table, key):
     return table.numbers[place] if table.keys[place] != 0 else ABSENT
 
 
-@compiled
+@compiled(lambda: [(TABLE, HASHES, given(np.uint32))])
 def fill(table, keys, numbers):
     """Put keys with their numbers into a table that has room."""
     for k in range(len(keys)):
@@ -122,14 +137,14 @@ def fill(table, keys, numbers):
         table.keys[place], table.numbers[place] = keys[k], numbers[k]
 
 
-@compiled
+@compiled(lambda: [(TABLE, HASHES, WORDS)])
 def find(table, keys, numbers):
     """Set the number of each key; ABSENT for unknown keys and for 0."""
     for k in range(len(keys)):
         numbers[k] = find_number(table, keys[k]) if keys[k] != 0 else ABSENT
 
 
-@compiled
+@compiled(lambda: [(TABLE, HASHES, WHOLE, WORDS, PLACED)])
 def number_keys(table, keys, known, numbers, firsts):
     """Number keys, new ones from ``known`` on; return how many are known then.
 
@@ -202,7 +217,7 @@ def hash_characters(letters, first, last, h):
     return to_key(h)
 
 
-@compiled
+@compiled(lambda: [(*STRINGS, HASHES, WORDS, KEYS)])
 def hash_strings(data, begins, ends, salts, letters, hashes):
     """Set the hash of each string, which depends on its salt; ``letters`` has room for one."""
     for k in range(len(begins)):
@@ -293,7 +308,7 @@ def read_word(data, begin, end, characters, letters, lowered):
     return n
 
 
-@compiled
+@compiled(lambda: [(*STRINGS, LOOKS, CHARACTERS, LETTERS, vector(np.uint64, 2))])
 def hash_looks(data, begins, ends, looks, characters, room, hashes):
     """Set the hash of each spelling feature (one row each) of each string; 0 if it has none.
 
@@ -308,7 +323,7 @@ def hash_looks(data, begins, ends, looks, characters, room, hashes):
             hashes[a, t] = hash_characters(out, 0, length, salt) if length >= 0 else np.uint64(0)
 
 
-@compiled
+@compiled(lambda: [(*STRINGS, WHOLE, WHOLE, CHARACTERS, LETTERS, WORDS, PLACED)])
 def write_looks(data, begins, ends, code, size, characters, room, texts, text_ends):
     """Write a spelling feature of each string, which none is too short for, one after the other."""
     letters, lowered, out, total = room[0], room[1], room[2], 0
@@ -347,7 +362,7 @@ def template_key(k):
     return hash_number(np.uint64(0x2545F4914F6CDD1D), k)
 
 
-@compiled
+@compiled(lambda: [(given(np.uint16), given(np.uint32, 2), KEYS)])
 def compute_keys(numbers, values, keys):
     """Set the key of each feature, from the number of its template and its values."""
     for f in range(len(numbers)):
@@ -376,7 +391,7 @@ def find_feature(key, features, learning):
     return found, True
 
 
-@compiled
+@compiled(lambda: [(*PLACES, *FEATURES, WORDS)])
 def fill_views(templates, views, columns, features, learning, rows):
     """Fill the blocks of all views with the features of each type.
 
@@ -408,7 +423,11 @@ def has_room(features, more):
     return 2 * needed <= len(features.table.keys) and needed <= len(features.numbers)
 
 
-@compiled
+@compiled(
+    lambda: [
+        (NUMBERS, WHOLE, WHOLE, *PLACES, *FEATURES, given(np.uint32), PLACED, KEYS, WORDS, PLACED)
+    ]
+)
 def write_features(
     sequences, begin, end, templates, views, columns, features, learning, rows, here, keys, out,
     starts,
@@ -475,7 +494,7 @@ def describe_joined(row, k, templates, columns, features, here):
 # The lexicon: the tags of each word in the training data.
 
 
-@compiled
+@compiled(lambda: [(*[NUMBERS] * 6, REAL, FLAG, PLACED, KEYS)])
 def hash_tag_sets(sequences, words, pairs, starts, tags, counts, share, without_own, own, sets):
     """Set a hash of the frequent tags that each token's word has in other sequences.
 

@@ -1,16 +1,14 @@
-"""Sums of rows, and largest sums per column, with vectors of eight numbers.
+"""Sums of rows, and largest sums per column, as LLVM code with vectors of eight numbers.
 
 Numba compiles short loops over tags without vectors, which is four times slower.
 """
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from ...kernels.compiling import instruction
+from .paths import LANES
 
-LANES = 8
 AT_ONCE = (6, 3, 1)  # vectors of a row that one pass computes
 SIZE, VECTOR = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
 
@@ -57,21 +55,8 @@ def loop_over_vectors(builder, width, start):
         begin = end
 
 
-def add_rows_plainly(rows, places, features, values, first, last, out, place, width):
-    """Do what ``add_rows`` does, with NumPy."""
-    out[place : place + width] = 0
-    for k in range(first, last):
-        row = int(features[k] if places is None else places[features[k]])
-        factor = np.float32(1 if values is None else values[k])
-        out[place : place + width] += rows[row * width : (row + 1) * width] * factor
-
-
-@instruction(plain=add_rows_plainly)
 def add_rows(context, rows, places, features, values, first, last, out, place, width):
-    """Set a row of ``out`` to the sum of the rows of features first to last, times values.
-
-    Feature f has row ``places[f]``, or row f where ``places`` is None.
-    """
+    """Set a row to the sum of some rows, times values."""
 
     def generate(context, builder, signature, arguments):
         weights, places, numbers, factors, first, last, out, place, width = arguments
@@ -104,22 +89,8 @@ def add_rows(context, rows, places, features, values, first, last, out, place, w
     return types.void(rows, places, features, values, size, size, out, size, size), generate
 
 
-def max_plus_plainly(before, start, stride, moves, begin, step, count, out, place, width):
-    """Do what ``max_plus`` does, with NumPy."""
-    best = np.full(width, -np.inf, np.float32)
-    for p in range(count):
-        row = moves[begin + p * step : begin + p * step + width]
-        best = np.maximum(best, before[start + p * stride] + row)
-    out[place : place + width] += best
-
-
-@instruction(plain=max_plus_plainly)
 def max_plus(context, before, start, stride, moves, begin, step, count, out, place, width):
-    """Add to a row of ``out`` the largest sums of ``before`` and ``moves`` in each column.
-
-    Number p of ``count`` numbers is ``before[start + p * stride]``; its row of ``moves`` begins at
-    ``begin + p * step``.
-    """
+    """Add the largest sums to a row."""
 
     def generate(context, builder, signature, arguments):
         before, start, stride, moves, begin, step, count, out, place, width = arguments

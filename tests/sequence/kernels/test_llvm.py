@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
-from numba import njit
 
-from rosenblatt.sequence.kernels.vectors import LANES, add_rows, max_plus
+from rosenblatt.kernels.compiling import compile_here
+from rosenblatt.sequence.kernels.paths import LANES, add_rows, max_plus
 
 
-@njit
+@compile_here
 def add(weights, places, features, values, first, last, out, place, width):
     add_rows(weights, places, features, values, first, last, out, place, width)
 
 
-@njit
+@compile_here
 def best(before, start, stride, moves, begin, step, count, out, place, width):
     max_plus(before, start, stride, moves, begin, step, count, out, place, width)
 

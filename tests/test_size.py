@@ -77,7 +77,8 @@ def measure():
         name = f"src/{path.name}" if path.is_dir() else "src, modules without a folder"
         lines[name] += count_folder(path) if path.is_dir() else count_code(path.read_text("utf-8"))
     lines["src"] = lines.total()
-    lines["tests"], lines["benchmarks"] = map(count_folder, (ROOT / "tests", ROOT / "benchmarks"))
+    for name in ("tests", "benchmarks", "library", "wasm"):
+        lines[name] = count_folder(ROOT / name)
     entered = trace_fit()
     modules, folders = [path for path, _ in entered], [path.parts[0] for path, _ in entered]
     pages = [path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")]

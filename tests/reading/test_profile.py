@@ -1,8 +1,6 @@
 """Header, label and kinds of columns are found out or stated."""
 
 import io
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -129,16 +127,6 @@ def test_a_number_that_the_kernel_takes_is_one(cell):
     for place in 0, LABEL_PLACE:
         rows, _ = plain_cells(data, 0, np.full(1, place), LARGEST, *room)
         assert rows < 1 or is_number(cell)
-
-
-def test_words_are_found_without_compiling_the_parser_of_numbers():
-    script = (
-        "import io; from rosenblatt import read; from rosenblatt.kernels import cells\n"
-        "next(iter(read(io.BytesIO(b'39,red,yes\\n40,blue,no\\n'), format='csv')))\n"
-        "print(len(cells.plain_cells.signatures))"
-    )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
-    assert run.stdout == "0\n"
 
 
 SENTENCES = "".join(

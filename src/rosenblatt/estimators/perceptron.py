@@ -30,7 +30,7 @@ class Perceptron(LinearClassifier):
         them: ``KernelPerceptron("linear", solution="vote")``.
     order : {"each", "once", "fixed", "batch", "active", "first", "worst"}, default="each"
         The order of the rows. "each": a new permutation each epoch; "once": one permutation for all
-        epochs; "fixed": as given; "batch" (``Perceptron`` only): all rows at once, one update per
+        epochs; "fixed": as given; "batch": all rows at once, one update per
         epoch by the sum over its mistakes (the batch perceptron, gradient descent on the loss J);
         "active": all rows, then only rows that were ever mistaken until they cause no update or
         twice as many rows have been read, and so on; "first": the first mistake from the start, one

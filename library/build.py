@@ -98,6 +98,7 @@ def link(folder: Path, objects: list[str], out: Path) -> None:
     )
     command = build_ext(Distribution({"ext_modules": [extension]}))
     command.build_lib, command.build_temp = str(folder / "lib"), str(folder / "temp")
+    command.force = True  # it does not look whether objects have changed
     command.ensure_finalized()
     command.run()
     made = Path(command.get_ext_fullpath("_library"))

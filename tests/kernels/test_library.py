@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -171,3 +172,21 @@ def test_bits_are_those_of_numba_for_the_same_processor(tmp_path):
         assert done.returncode == 0, done.stderr
         found.append(json.loads(re.sub(r"\bNaN\b", '"NaN"', done.stdout))["found"])
     assert found[0] == found[1]
+
+
+TABLE = """enum {{ SLOTS = 1, RESULTS = 1, NUMBER_OF_CLASSES = 1 }};
+static const char *const CLASSES[] = {{0}};
+static const struct form FORMS_0[] = {{{{0}}}};
+static const struct target TARGETS[] = {{{{"{}", FORMS_0}}, {{0}}}};
+"""
+
+
+def test_a_library_is_linked_again_when_its_forms_change(tmp_path):
+    pytest.importorskip("setuptools")
+    tools = runpy.run_path(str(Path(__file__).parents[2] / "library/build.py"))
+    if obstacle := tools["find_obstacle"]():
+        pytest.skip(obstacle)
+    for cpu in ("first-cpu", "second-cpu"):
+        (tmp_path / "table.h").write_text(TABLE.format(cpu))
+        tools["link"](tmp_path, [], tmp_path / "made")
+        assert cpu.encode() in (tmp_path / "made").read_bytes()

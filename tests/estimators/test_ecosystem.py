@@ -32,7 +32,6 @@ from rosenblatt import PassiveAggressiveRegressor, Perceptron
 X, Y = make_classification(200, 8, random_state=0)
 FRAME = pd.DataFrame(X).add_prefix("c")
 OURS = Perceptron(random_state=0)
-THEIRS = sklearn.linear_model.Perceptron()
 
 USES = {
     "pipeline": lambda model: make_pipeline(StandardScaler(), model).fit(X, Y).predict(X),
@@ -56,7 +55,7 @@ USES = {
 def test_a_use_works_with_ours_as_with_theirs(use):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        ours, theirs = (USES[use](clone(model)) for model in (OURS, THEIRS))
+        ours, theirs = map(USES[use], (clone(OURS), sklearn.linear_model.Perceptron()))
     assert np.shape(ours) == np.shape(theirs)
     assert np.isfinite(ours).all()
 
@@ -76,9 +75,8 @@ def test_validation_rows_pass_through_a_pipeline():
         [("scale", StandardScaler()), ("model", Perceptron(early_stopping=3, random_state=0))],
         transform_input=["X_val"],
     )
-    with_rows = {"X_val": True, "y_val": True}
     with sklearn.config_context(enable_metadata_routing=True):
-        model.steps[-1][1].set_fit_request(**with_rows)
+        model.steps[-1][1].set_fit_request(X_val=True, y_val=True)
         model.fit(X[:150], Y[:150], X_val=X[150:], y_val=Y[150:])
     assert model.score(X[150:], Y[150:]) == max(e.validation_score for e in model[-1].history_)
 
@@ -127,6 +125,9 @@ def test_rows_and_labels_train_in_one_call(form):
     assert (model.predict(form(X)) == Y).mean() > 0.8
     with pytest.raises(ValueError, match="200 rows and y 3 labels"):
         rosenblatt.train(form(X), Y[:3])
+    for wrong in ({"y": np.eye(2)[Y]}, {"y": Y, "label": "c0"}):
+        with pytest.raises(ValueError, match=r"^(y has the shape \(200, 2\)|Give y for rows)"):
+            rosenblatt.train(form(X), **wrong)
 
 
 def test_features_keep_the_contract():
@@ -158,15 +159,12 @@ def test_weights_are_set_and_learning_goes_on(name, solution):
     np.testing.assert_array_equal(model.coef_, mean[0])
     np.testing.assert_array_equal(model.intercept_, mean[1])
     assert model.coef_.flags.c_contiguous
-    begun = kind(solution=solution).partial_fit(X[:1], classes[:1], **classes_of(kind, classes))
+    known = {} if "Regressor" in name else {"classes": np.unique(classes)}
+    begun = kind(solution=solution).partial_fit(X[:1], classes[:1], **known)
     begun.coef_, begun.intercept_ = mean
     for each in (model, begun):
         each.partial_fit(X, classes)
     np.testing.assert_array_equal(model.coef_, begun.coef_)
-
-
-def classes_of(kind, labels):
-    return {} if "Regressor" in kind.__name__ else {"classes": np.unique(labels)}
 
 
 def test_weights_of_rules_that_keep_more_cannot_be_set():

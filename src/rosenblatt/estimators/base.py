@@ -498,10 +498,8 @@ def make_seed(random_state: Any) -> int:
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError:
-        raise ValueError(
-            "random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None; got "
-            f"{random_state!r}."
-        ) from None
+        wanted = "a whole number from 0 to 2**32 - 1, a RandomState or None"
+        raise ValueError(f"random_state must be {wanted}; got {random_state!r}.") from None
 
 
 def is_equal(one: Array, other: Array) -> bool:

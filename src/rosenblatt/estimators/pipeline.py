@@ -206,7 +206,7 @@ def train(
         if found is not None:
             return train_on_examples(str(data), listener, options)
     if y is not None:
-        data, options["label"] = add_labels(data, y), "y"
+        data, options["label"] = add_labels(data, y, options.get("label")), "y"
     data, reading, job = make_job(data, options)
     notes = NoteCollector()
     reader = read(data, **reading, names=NAMES)
@@ -219,12 +219,15 @@ def train(
     return to_pipeline(model, str(reader.source.name))
 
 
-def add_labels(data: Any, y: ArrayLike) -> Any:
+def add_labels(data: Any, y: ArrayLike, label: Any) -> Any:
     """Return rows in memory as a table with their labels in a last column, y."""
-    table = to_table(data)
-    if table is None or "y" in table.column_names:
-        raise ValueError("y goes with rows in memory that have no column y; use label=NAME.")
-    labels = make_labels(y)
+    table, labels = to_table(data), make_labels(y)
+    if table is None or "y" in table.column_names or label is not None:
+        raise ValueError(
+            "Give y for rows in memory without a column y, or name a column with label."
+        )
+    if labels.ndim != 1:
+        raise ValueError(f"y has the shape {labels.shape}; each row needs one label.")
     if len(labels) != len(table):
         raise ValueError(f"X has {len(table)} rows and y {len(labels)} labels; each row needs one.")
     return table.append_column("y", [labels])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -247,8 +247,8 @@ class OrderDisplay(Display):
         models = {}
         for order in orders:
             tried = seeds if order in ("each", "once") else [0]
-            usual = {"order": order, "max_iter": 1000, **parameters}
-            models[order] = [Perceptron(**usual, random_state=seed).fit(X, y) for seed in tried]
+            given = [{"max_iter": 1000, "random_state": seed, **parameters} for seed in tried]
+            models[order] = [Perceptron(order=cast(Any, order), **each).fit(X, y) for each in given]
         return cls(models=models)
 
     def draw(self, ax: Any) -> None:

@@ -139,7 +139,7 @@ def open_table(table: Any) -> "Opened":
 class Opened(NamedTuple):
     """Rows of columns that are open: a table, or Arrow's dataset of files; and how many there are.
 
-    A table is no dataset, which would import pandas for nothing.
+    A table is not made a dataset: that would import pandas for nothing.
     """
 
     data: Any

@@ -115,10 +115,11 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         before, start = self._current(), (np.atleast_2d(coef), intercept)
         self._check_start(start)
         shape = before.width, before.dtype
-        states = LinearLearner.begin(
+        begun = LinearLearner.begin(
             self._values(), before.classes, shape, 1.0, start, self._rule, before.multilabel
-        ).states
-        self._learner, self._plain = replace(before, states=states, calibration=None), False
+        )
+        fresh = {"states": begun.states, "calibration": None, "conformal": begun.conformal}
+        self._learner, self._plain, self._recent = replace(before, **fresh), False, None
 
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, start: Start, validation: tuple[Any, Any]

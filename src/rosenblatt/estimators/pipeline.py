@@ -223,9 +223,7 @@ def add_labels(data: Any, y: ArrayLike, label: Any) -> Any:
     """Return rows in memory as a table with their labels in a last column, y."""
     table, labels = to_table(data), make_labels(y)
     if table is None or "y" in table.column_names or label is not None:
-        raise ValueError(
-            "Give y for rows in memory without a column y, or name a column with label."
-        )
+        raise ValueError("Give y for a table without a column y, or name a column with label.")
     if labels.ndim != 1:
         raise ValueError(f"y has the shape {labels.shape}; each row needs one label.")
     if len(labels) != len(table):

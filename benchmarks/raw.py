@@ -1,21 +1,23 @@
 """How do raw data fare, by default and with --tune, next to what others write?
 
-python benchmarks/raw.py --data FOLDER [--sets churn coffee ...] [--splits 3] [--rows 10000]
+python benchmarks/raw.py --data FOLDER [--sets churn coffee ...] [--splits 5] [--jobs 16] [--write]
 
-Error, log loss, ROC AUC and CPU seconds of a method in a process of its own, from the raw rows in
-memory to predictions for 30 % of the training rows, which are held out. Test rows are never read.
-LightGBM is compared with where it is installed.
+Error, log loss, ROC AUC and CPU seconds of a method in a process of its own: of all its threads,
+from the raw rows in memory to predictions for 30 % of the training rows, which are held out. Test
+rows are never read. LightGBM is compared with where it is installed.
 """
 
 import csv
 import importlib.util
 import multiprocessing
+import os
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,7 +66,9 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
 WITH_TEST = "adult", "oil", "shoppers", "churn", "coffee", "names", "a9a"  # rows in other files
 OWN = "breast_cancer", "digits", "wine"
 TEXTS = "sms_spam", "subjectivity", "imdb", "20newsgroups"
-HEADS = "set", "method", "error in %", "spread", "log loss", "ROC AUC", "CPU s"
+FIGURES = "error in %", "spread", "log loss", "spread of loss", "ROC AUC", "spread of AUC"
+HEADS = "set", "method", *FIGURES, "CPU s"
+LINEAR = "logistic", "logistic CV", "splines", "LinearSVC", "SGD"  # peers, without trees
 
 
 class RawSet(NamedTuple):
@@ -221,17 +225,30 @@ def list_methods() -> dict[str, Callable[[RawSet, RawSet], Any]]:
     return found
 
 
-def judge(name: str, learnt: RawSet, held: RawSet) -> list[float] | None:
-    """The figures of a method; NaN for a log loss without probabilities."""
+class Case(NamedTuple):
+    """One method on one split of the rows of a set."""
+
+    folder: Path
+    name: str
+    most: int
+    split: int
+    method: str
+
+
+def judge(case: Case) -> list[float] | None:
+    """The figures of a method, NaN for a log loss without probabilities; None: not for this set."""
     warnings.simplefilter("ignore")
+    one = read_raw(case.folder, case.name, case.most)
+    rounds = StratifiedShuffleSplit(case.split + 1, test_size=0.3, random_state=0)
+    learnt, held = map(one.take, list(rounds.split(np.zeros(len(one.y)), one.y))[-1])
     start = time.process_time()
-    answer = list_methods()[name](learnt, held)
+    answer = list_methods()[case.method](learnt, held)
     if answer is None:
         return None
     seconds = time.process_time() - start
     classes, labels, scores = (np.asarray(each) for each in answer)
     loss, y = float("nan"), held.y
-    if name not in ("LinearSVC",):
+    if case.method != "LinearSVC":
         scores = scores / scores.sum(axis=1, keepdims=True)
         loss = float(log_loss(y, scores, labels=classes))
     if len(classes) == 2:
@@ -242,28 +259,48 @@ def judge(name: str, learnt: RawSet, held: RawSet) -> list[float] | None:
     return [100 * float(np.mean(labels != y)), loss, float(area), seconds]
 
 
-def measure(one: RawSet, methods: list[str], splits: int) -> dict[str, np.ndarray]:
-    """The figures of methods on several splits of the rows, each in a process of its own."""
-    rounds = StratifiedShuffleSplit(splits, test_size=0.3, random_state=0)
-    found: dict[str, list[Any]] = {name: [] for name in methods}
-    for rows in rounds.split(np.zeros(len(one.y)), one.y):
-        learnt, held = map(one.take, rows)
-        for name in methods:
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                found[name].append(pool.apply(judge, (name, learnt, held)))
-    return {name: np.array(all_) for name, all_ in found.items() if None not in all_}
+def format_figures(figures: np.ndarray) -> list[str]:
+    """Means over splits with their standard deviations, and the mean CPU seconds."""
+    cells = []
+    for k, digits in enumerate((2, 4, 4)):
+        cells += [f"{each:.{digits}f}" for each in (figures[:, k].mean(), figures[:, k].std())]
+    return [*cells, *(f"{each:.2f}" for each in figures[:, 3:].mean(axis=0))]
 
 
-def format_figures(means: np.ndarray, spread: float) -> tuple[str, ...]:
-    """Means over splits, with the deviation of the error."""
-    error, loss, area, seconds = means
-    return f"{error:.2f}", f"{spread:.2f}", f"{loss:.4f}", f"{area:.4f}", f"{seconds:.2f}"
+def find_gaps(found: dict[str, np.ndarray], method: str) -> np.ndarray:
+    """How much worse a method is than the linear peer with the best mean, on each split.
+
+    The best peer is chosen for each figure, and on the held-out rows, which favours the peers.
+    """
+    gaps = []
+    for k, sign in enumerate((1, 1, -1)):
+        own = sign * found[method][:, k]
+        peers = [sign * found[name][:, k] for name in LINEAR if name in found]
+        gaps.append(own - min(peers, key=lambda each: np.nan_to_num(each.mean(), nan=np.inf)))
+    return np.column_stack(gaps)
+
+
+def print_summary(sets: dict[str, dict[str, np.ndarray]]) -> None:
+    """Print the gaps to the best linear peers, and how often a method is ahead of LightGBM."""
+    methods = [name for name in ("fixed", "default", "tune") if name in next(iter(sets.values()))]
+    rows = [("behind the best linear peer", *FIGURES)]
+    for method in methods:
+        gaps = np.mean([find_gaps(found, method) for found in sets.values()], axis=0)
+        rows.append((method, *format_figures(gaps)))
+    print(f"\nMeans over all {len(sets)} sets and their spread over splits")
+    table(*rows)
+    for method in methods:
+        both = [(one[method], one["LightGBM"]) for one in sets.values() if "LightGBM" in one]
+        for k, what in enumerate(("error", "log loss")):
+            ahead = sum(own[:, k].mean() <= other[:, k].mean() for own, other in both)
+            print(f"{method}: {what} at most LightGBM's on {ahead} of {len(both)} sets")
 
 
 def main() -> None:
     given = parser(__doc__)
     given.add_argument("--rows", type=int, default=10_000, help="most rows of a set")
-    given.add_argument("--splits", type=int, default=3, help="how often rows are divided")
+    given.add_argument("--splits", type=int, default=5, help="how often rows are divided")
+    given.add_argument("--jobs", type=int, default=1, help="processes at a time")
     given.add_argument("--sets", nargs="+", choices=(*FILES, *OWN, *TEXTS), help="some sets")
     given.add_argument("--methods", nargs="+", choices=list_methods(), help="some methods")
     chosen = given.parse_args()
@@ -272,22 +309,34 @@ def main() -> None:
         return
     names = chosen.sets or (("oil", "wine") if chosen.quick else (*FILES, *OWN, *TEXTS))
     methods, splits = chosen.methods or list(list_methods()), 1 if chosen.quick else chosen.splits
-    rows, complete = [HEADS], []
-    for name in names:
-        one = read_raw(chosen.data, name, 500 if chosen.quick else chosen.rows)
-        found = measure(one, methods, splits)
-        figures = {method: (each.mean(axis=0), each[:, 0].std()) for method, each in found.items()}
-        rows += [(name, method, *format_figures(*each)) for method, each in figures.items()]
-        print(f"\n{name}: {len(one.y):,} rows, {splits} splits")
-        table(HEADS, *rows[-len(figures) :])
-        sys.stdout.flush()
-        if len(figures) == len(methods):
-            complete.append(figures)
-    print(f"\nAll sets, and means over the {len(complete)} with figures of all methods")
-    for method in methods:
-        means, spread = (np.mean([one[method][k] for one in complete], axis=0) for k in (0, 1))
-        rows.append(("mean", method, *format_figures(means, spread)))
-    table(*rows, keep="raw" if chosen.write else "")
+    most = 500 if chosen.quick else chosen.rows
+    every = product(names, methods, range(splits))
+    cases = [Case(chosen.data, name, most, split, method) for name, method, split in every]
+    for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # waiting costs CPU seconds
+        os.environ[threads] = "1"
+    rows, sets = [HEADS], dict[str, dict[str, np.ndarray]]()
+    spawn = multiprocessing.get_context("spawn")
+    with spawn.Pool(chosen.jobs, maxtasksperchild=1) as pool:
+        answers = pool.imap(judge, cases, chunksize=1)
+        for name in names:
+            each = [[next(answers) for _ in range(splits)] for _ in methods]
+            found = dict(zip(methods, each, strict=True))
+            figures = {method: np.array(one) for method, one in found.items() if None not in one}
+            rows += [(name, method, *format_figures(one)) for method, one in figures.items()]
+            print(f"\n{name}: {splits} splits")
+            table(HEADS, *rows[-len(figures) :])
+            sys.stdout.flush()
+            sets[name] = figures
+    complete = [each for each in sets.values() if len(each) == len(methods)]
+    print(f"\nMeans over the {len(complete)} sets with figures of all methods, spread over splits")
+    for method in methods if complete else ():
+        means = np.mean([one[method] for one in complete], axis=0)
+        rows.append(("mean", method, *format_figures(means)))
+    table(HEADS, *rows[-len(methods) :])
+    if set(methods) & set(LINEAR):
+        print_summary(sets)
+    if chosen.write:
+        table(*rows, keep="raw")
 
 
 if __name__ == "__main__":

@@ -215,7 +215,7 @@ def test_weights_that_are_multiplied_over_and_over_stay_within_what_numbers_hold
     parameters = {"solution": solution, "max_iter": 700, "order": "fixed"}
     model = ALMA(**own, **parameters).fit(X, y)
     twin = reference.FamilyMember(lambda: reference.ALMARule(**own), **parameters).fit(X, y)
-    assert model._learner.states[0].kept["scale"][4] == 2101  # far beyond e^88
+    assert model._learner.states[0].scale[4] == 2101  # far beyond e^88
     np.testing.assert_allclose(model.coef_, twin.coef_, rtol=1e-3 if dtype == np.float32 else 1e-7)
 
 
@@ -232,7 +232,7 @@ def test_romma_stays_finite_under_rows_that_contradict_each_other(aggressive, dt
     weights, bias = state.present()
     square = np.sum(np.float64(weights) ** 2) + np.sum(np.float64(bias) ** 2)
     if dtype == np.float64:
-        np.testing.assert_allclose(state.kept["scale"][3], square, rtol=1e-3)
+        np.testing.assert_allclose(state.scale[3], square, rtol=1e-3)
 
 
 @pytest.mark.parametrize("name", ["AROW", "SCW-I", "SCW-II", "second order"])
@@ -243,8 +243,8 @@ def test_variances_stay_positive_however_large_a_row_is(name, size):
     for labels in (y == 0, y):
         model, _ = one_of(name, max_iter=5)
         (state,) = model.fit(X, labels)._learner.states
-        assert (state.kept["S"] > 0).all()
-        assert (state.kept["Sb"] > 0).all()
+        assert (state.S > 0).all()
+        assert (state.Sb > 0).all()
         assert np.isfinite(model.coef_).all()
 
 
@@ -271,9 +271,9 @@ def test_a_warm_pocket_goes_on_with_what_the_rule_keeps(name):
     before = model.fit(X, y)._learner.states[0]
     errors = np.mean(model.predict(X) != y)
     again = before.renew()
-    for key, kept in before.kept.items():
-        np.testing.assert_array_equal(again.kept[key], kept)
-        assert again.kept[key] is not kept
+    for key in before.rule.arrays:
+        np.testing.assert_array_equal(getattr(again, key), getattr(before, key))
+        assert getattr(again, key) is not getattr(before, key)
     assert np.mean(model.fit(X, y).predict(X) != y) <= errors + 0.1
 
 

@@ -48,4 +48,4 @@ def test_a_rule_travels_by_name():
     assert get_rule("perceptron") is PERCEPTRON
     state = pickle.loads(pickle.dumps(LastWeights(np.zeros(3), np.zeros(1), rule=RULES["arow"])))
     assert state.rule is RULES["arow"]
-    np.testing.assert_array_equal(state.kept["S"], 1.0)
+    np.testing.assert_array_equal(state.S, 1.0)

@@ -99,7 +99,7 @@ class Sums(NamedTuple):
 def compute_sums(state: Any, start: Any, epoch: Epoch, mix: str) -> Sums:
     """How far a state is from the one that it started from."""
     share = float(epoch.mistakes if mix == "mistakes" else epoch.rows > 0)
-    start.match(state)
+    start.widen(len(state.weights))
     now, before = state.layers(), start.layers()
     sums = now.pop("sums", None)
     changed = [now[name].rows != before[name].rows for name in now]

@@ -30,7 +30,7 @@ class DeclaredUpdates(Declared):
             updates[part] = values
         return updates
 
-    def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
+    def check(self, name: str, value: Any, sizes: Sizes, dtype: Any) -> None:
         finite = all(np.isfinite(value[part]).all() for part in FIGURES)
         require(finite, "its updates are not finite")
 

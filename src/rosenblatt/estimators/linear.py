@@ -249,7 +249,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             raise AttributeError(
                 f"{type(self).__name__} keeps no variances; AROW, SCW, NHERD and CW do."
             )
-        parts = [state.kept[name] for state in states]
+        parts = [getattr(state, name) for state in states]
         return np.atleast_2d(parts[0].T) if len(parts) == 1 else np.vstack(parts)
 
     def last_weights(self) -> tuple[Array, float, float]:

@@ -129,7 +129,6 @@ def make_row_by_name(model: Any, x: Mapping[Any, Any], grows: bool) -> Rows:
 def widen(state: Any, width: int, columns: NamedColumns, name: str) -> Any:
     """Return a copy of a state with more columns; the original stays valid after an error."""
     wider = copy.copy(state)
-    wider.kept = dict(state.kept)
     wider.widen(width, lambda own, *given: columns.lengthen(name + own, *given))
     return wider
 

@@ -10,13 +10,13 @@ from ..data.rows import Array
 from ..kernels.scaled import SEEN, SQUARE
 from ..parameters import describe_sides
 from ..training.linear_state import AverageWeights, LastWeights, new_state
+from ..training.state import DeclaredArray
 
 if TYPE_CHECKING:
     from .linear import LinearLearner
 
-Change = Callable[[Array, Any, bool, bool], Array]
-"""Takes an array, what a new class starts with, whether the array changes its sign with the class,
-and whether it belongs to the bias."""
+Change = Callable[[Array, DeclaredArray], Array]
+"""Takes an array and its declaration."""
 
 
 def refusal(learner: "LinearLearner") -> str:
@@ -54,51 +54,38 @@ def make_states(learner: "LinearLearner", label: Any) -> tuple[Array, list[LastW
 def change_arrays(state: LastWeights, change: Change) -> LastWeights:
     """Return a copy of a state with each array changed."""
     new = copy.copy(state)
-    names = ["weights", "bias"]
-    if isinstance(state, AverageWeights):
-        names += ["missing", "missing_bias"]
-    for name in names:
-        setattr(new, name, change(getattr(state, name), 0.0, True, "bias" in name))
-    new.kept = {}
-    for name, start in state.rule.keeps:
-        if name == "scale":
-            new.kept[name] = state.kept[name].copy()
-        else:
-            for part in (name, f"{name}b"):
-                kept = state.kept[part]
-                new.kept[part] = change(kept, start, name == "z", part != name)
+    for name, one in state.declared.items():
+        array = getattr(state, name)
+        setattr(new, name, change(array, one) if one.shape else array.copy())
     return new
 
 
 def mirror(state: LastWeights) -> LastWeights:
     """Return the state for the other of two classes."""
-    return change_arrays(
-        state, lambda array, start, signed, of_bias: -array if signed else array.copy()
-    )
+    return change_arrays(state, lambda array, one: -array if one.signed else array.copy())
 
 
 def divide(state: LastWeights) -> LastWeights:
     """Return the state of two classes with a column for each."""
     share = getattr(state.rule.kind, "share", 1.0)
 
-    def double(array: Array, start: Any, signed: bool, of_bias: bool) -> Array:
-        own = (share * array).astype(array.dtype) if signed else array
-        both = [-own if signed else own, own]
-        return np.concatenate(both) if of_bias else np.ascontiguousarray(np.stack(both, axis=-1))
+    def double(array: Array, one: DeclaredArray) -> Array:
+        own = (share * array).astype(array.dtype) if one.signed else array
+        both = [-own if one.signed else own, own]
+        return np.ascontiguousarray(np.stack(both, -1) if one.by_column else np.concatenate(both))
 
     new = change_arrays(state, double)
     if state.rule.is_scaled:
-        new.kept["scale"][SQUARE] *= 2 * share * share
+        new.scale[SQUARE] *= 2 * share * share
     return new
 
 
 def insert_class(state: LastWeights, place: int) -> LastWeights:
     """Return a state with a column for a further class."""
-
-    def insert(array: Array, start: Any, signed: bool, of_bias: bool) -> Array:
-        return np.ascontiguousarray(np.insert(array, place, start, axis=-1))
-
-    return change_arrays(state, insert)
+    return change_arrays(
+        state,
+        lambda array, one: np.ascontiguousarray(np.insert(array, place, one.start, axis=-1)),
+    )
 
 
 def begin_problem(learner: "LinearLearner", like: LastWeights) -> LastWeights:
@@ -107,5 +94,5 @@ def begin_problem(learner: "LinearLearner", like: LastWeights) -> LastWeights:
     state = new_state(learner.parameters, weights, bias, like.rule)
     state.seen = like.seen
     if like.rule.is_scaled:
-        state.kept["scale"][SEEN] = like.seen
+        state.scale[SEEN] = like.seen
     return state

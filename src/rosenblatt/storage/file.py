@@ -231,7 +231,7 @@ def unpack_model(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
         names = [name for name in tensors if name.startswith(f"{prefix}.")]
         arrays = {name[cut:]: tensors.pop(name) for name in names}
         if rule is not None and SHAPE in numbers:
-            restore_unchanged(rule, arrays, numbers.pop(SHAPE))
+            restore_unchanged(kind, rule, arrays, numbers.pop(SHAPE))
         columns = width if rule is None else len(arrays["weights"])
         found = states.unpack_state(kind, rule, arrays, numbers, columns)
         require(not arrays, "it holds more than a model")

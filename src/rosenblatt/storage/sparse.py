@@ -12,7 +12,7 @@ import numpy as np
 
 from ..data.rows import Array
 from ..training.rules import UpdateRule
-from ..training.state import require
+from ..training.state import declared_arrays, require
 
 LEAST_BYTES = 2**20  # of arrays; smaller ones are kept as they are
 MOST_WEIGHTS = 2**28  # that a file may stand for, as many as a training may have
@@ -30,7 +30,7 @@ def remove_unchanged(state: Any, arrays: dict[str, Array]) -> tuple[dict[str, Ar
     arrays
         Its arrays by name.
     """
-    starts = find_starts(state.rule, arrays) if hasattr(state, "rule") else {}
+    starts = find_starts(type(state), state.rule) if hasattr(state, "rule") else {}
     dense = sum(arrays[name].nbytes for name in starts)
     if dense < LEAST_BYTES:
         return arrays, []
@@ -43,7 +43,7 @@ def remove_unchanged(state: Any, arrays: dict[str, Array]) -> tuple[dict[str, Ar
     return {**arrays, **values, PLACES: places}, list(state.weights.shape)
 
 
-def restore_unchanged(rule: UpdateRule, arrays: dict[str, Array], shape: Any) -> None:
+def restore_unchanged(kind: type, rule: UpdateRule, arrays: dict[str, Array], shape: Any) -> None:
     """Put the values of arrays back into their places; the array of places is removed."""
     counts = isinstance(shape, list) and all(type(size) is int and size > 0 for size in shape)
     require(counts and 1 <= len(shape) <= 2, "the shape of its weights is not one")
@@ -53,7 +53,7 @@ def restore_unchanged(rule: UpdateRule, arrays: dict[str, Array], shape: Any) ->
     fitting = fitting and bool(np.all(places[1:] > places[:-1]))
     fitting = fitting and (not len(places) or int(places[-1]) < math.prod(shape))
     require(fitting, "the places of its weights are not in order")
-    for name, start in find_starts(rule, arrays).items():
+    for name, start in find_starts(kind, rule).items():
         values = arrays[name]
         require(values.shape == places.shape, f"{name} does not fit its places")
         full = np.full(shape, start, values.dtype) if start else np.zeros(shape, values.dtype)
@@ -61,8 +61,7 @@ def restore_unchanged(rule: UpdateRule, arrays: dict[str, Array], shape: Any) ->
         arrays[name].reshape(-1)[places] = values
 
 
-def find_starts(rule: UpdateRule, arrays: dict[str, Array]) -> dict[str, Any]:
+def find_starts(kind: type, rule: UpdateRule) -> dict[str, Any]:
     """The arrays with a number for each weight, and what each number is at the start."""
-    starts: dict[str, Any] = {name: 0.0 for name in ("weights", "missing") if name in arrays}
-    own = {f"kept.{name}": start for name, start in rule.keeps if name != "scale"}
-    return starts | own
+    declared = declared_arrays(kind, rule).items()
+    return {f"{one.prefix}{name}": one.start for name, one in declared if one.by_column}

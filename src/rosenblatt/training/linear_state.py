@@ -27,14 +27,22 @@ from ..kernels.scores import score_classes, score_rows
 from ..parameters import ParameterError
 from .rules import PERCEPTRON, UpdateRule, begin_arrays
 from .state import (
+    DeclaredArray,
     Layer,
     array,
     counter,
+    declared_arrays,
     require,
 )
 from .training import LinearTask, SweepResult
 
 NO_NUMBERS = np.empty(0)
+LAYERS = (
+    ("weights", "weights", "bias"),
+    ("variances", "S", "Sb"),
+    ("sums", "missing", "missing_bias"),
+)
+"""What partitions of a cluster mix, and the arrays of columns and of biases that hold it."""
 MOST_WEIGHTS = 2**28  # 3 GB with their average
 
 
@@ -42,8 +50,8 @@ MOST_WEIGHTS = 2**28  # 3 GB with their average
 class LastWeights:
     """The weights after the last update (Rosenblatt 1958).
 
-    ``weights`` has one column per class (none for two classes) and the dtype of X; ``kept`` has
-    the other arrays of the update rule, by their names in the kernels' state.
+    ``weights`` has one column per class (none for two classes) and the dtype of X. The other arrays
+    of the update rule are attributes, too, by their names in the kernels' state.
     """
 
     weights: Array = array("weights")
@@ -51,7 +59,8 @@ class LastWeights:
     seen: int = counter(0)
     mistakes: int = counter(0)
     rule: UpdateRule = PERCEPTRON
-    kept: dict[str, Array] = field(init=False)
+    scale: Array = field(init=False, repr=False)
+    """What rules keep that multiply all weights; others have none."""
     averages = False
     """Whether the mean of the weights predicts."""
     decay = 0.0
@@ -59,16 +68,26 @@ class LastWeights:
     """Where kernels sum for an average."""
 
     def __post_init__(self) -> None:
-        keeps = self.rule.keeps
-        self.kept = begin_arrays(self.rule, self.weights, self.bias) if keeps else {}
+        if self.rule.arrays:
+            vars(self).update(begin_arrays(self.rule, self.weights, self.bias))
+
+    @property
+    def declared(self) -> dict[str, DeclaredArray]:
+        """The declarations of all arrays, by name."""
+        kind: Any = type(self)
+        return declared_arrays(kind, self.rule)
 
     def arrays(self) -> State:
         """All arrays, flat, as kernels take them."""
-        summed = self.missing.reshape(-1), self.missing_bias
-        if not self.kept:
-            return State(self.weights.reshape(-1), self.bias, *summed)
-        kept = {name: array.reshape(-1) for name, array in self.kept.items()}
-        return State(self.weights.reshape(-1), self.bias, *summed, **kept)
+        own = vars(self)
+        kept = {name: own[name].reshape(-1) for name in self.rule.arrays}
+        return State(
+            self.weights.reshape(-1),
+            self.bias,
+            self.missing.reshape(-1),
+            self.missing_bias,
+            **kept,
+        )
 
     def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[SweepResult]:
         """Learn from the rows in an order, at most ``most`` updates at a time."""
@@ -97,15 +116,9 @@ class LastWeights:
         if width <= len(self.weights):
             return
         lengthen = lengthen or add_rows
-        for name, narrow in self.by_column().items():
-            setattr(self, name, lengthen(name, narrow, width))
-        for name, start in self.rule.keeps:
-            if name != "scale":
-                self.kept[name] = lengthen(name, self.kept[name], width, start)
-
-    def by_column(self) -> dict[str, Array]:
-        """The arrays that have a row for each column of X."""
-        return {"weights": self.weights}
+        for name, one in self.declared.items():
+            if one.by_column:
+                setattr(self, name, lengthen(name, getattr(self, name), width, one.start))
 
     def renew(self) -> "LastWeights":
         """A copy to continue with other rows."""
@@ -113,6 +126,11 @@ class LastWeights:
 
     def check(self) -> None:
         """Refuse parts that do not fit together."""
+        if self.rule.is_scaled:  # a rule would divide by 0, or weights would not be finite
+            require(np.all(self.scale[np.array(scaled.START) > 0] > 0), "scale is out of range")
+            with np.errstate(all="ignore"):
+                finite = all(np.isfinite(part).all() for part in self.coefficients())
+            require(finite, "scale is out of range")
 
     def stop_reason(self, clean: bool) -> str:
         """The reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
@@ -120,7 +138,7 @@ class LastWeights:
 
     def present(self) -> tuple[Array, Array]:
         """The current weights and bias."""
-        scale = float(self.kept["scale"][scaled.Z]) if self.rule.is_scaled else 1.0
+        scale = float(self.scale[scaled.Z]) if self.rule.is_scaled else 1.0
         if scale == 1:
             return self.weights, self.bias
         return scale * self.weights, scale * self.bias
@@ -137,14 +155,10 @@ class LastWeights:
 
     def changing_places(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that an update by some rows can change."""
-        kept = [each for each in vars(self).values() if isinstance(each, np.ndarray)]
-        kept += self.kept.values()
-        few = find_columns(rows, len(self.weights)) if self.changes_few(rows) else ...
-        if few is ...:
-            return [(each, ...) for each in kept]
-        wide = {id(each) for each in self.by_column().values()}
-        wide |= {id(self.kept[name]) for name, _ in self.rule.keeps}
-        return [(each, few if id(each) in wide else ...) for each in kept]
+        own, few = vars(self), ...
+        if self.changes_few(rows):
+            few = find_columns(rows, len(self.weights))
+        return [(own[name], few if one.by_column else ...) for name, one in self.declared.items()]
 
     def changes_few(self, rows: Rows) -> bool:
         """Whether some rows change only the weights of columns in which they have values."""
@@ -155,10 +169,7 @@ class LastWeights:
         before = [
             (each, places, each[places].copy()) for each, places in self.changing_places(rows)
         ]
-        attributes = {
-            name: value.copy() if isinstance(value, list | dict) else value
-            for name, value in vars(self).items()
-        }
+        attributes = dict(vars(self))
 
         def restore() -> None:
             for each, places, values in before:
@@ -171,18 +182,16 @@ class LastWeights:
 
     def layers(self) -> dict[str, Layer]:
         """What the partitions of a cluster mix: weights, and their variances if there are any."""
-        layers = {"weights": Layer(self.weights.reshape(-1), [self.bias])}
-        if self.rule.has_variances:
-            layers["variances"] = Layer(self.kept["S"].reshape(-1), [self.kept["Sb"]])
-        return layers
+        own = vars(self)
+        return {
+            layer: Layer(own[rows].reshape(-1), [own[shared]])
+            for layer, rows, shared in LAYERS
+            if rows in self.declared
+        }
 
     def make_room(self, size: int) -> None:
         """Make room for ``size`` weights."""
         self.widen(size // int(np.prod(self.weights.shape[1:])))
-
-    def match(self, later: "LastWeights") -> None:
-        """Make room for the rows of a state that learnt more."""
-        self.widen(len(later.weights))
 
     def refuse_overflow(self, rows: Rows) -> None:
         """Raise if the weights that some rows changed are not finite, or too small to count."""
@@ -233,14 +242,8 @@ class AverageWeights(LastWeights):
         self.missing = np.zeros(self.weights.shape)
         self.missing_bias = np.zeros(self.bias.shape)
 
-    def by_column(self) -> dict[str, Array]:
-        return {"weights": self.weights, "missing": self.missing}
-
-    def layers(self) -> dict[str, Layer]:
-        sums = Layer(self.missing.reshape(-1), [self.missing_bias])
-        return {**super().layers(), "sums": sums}
-
     def check(self) -> None:
+        super().check()
         require(self.decay < 1, "decay is out of range")
 
     @np.errstate(over="ignore", invalid="ignore")  # callers refuse what is not finite
@@ -269,7 +272,7 @@ class AverageWeights(LastWeights):
 
     def sum_scale(self, clock: Clock, rows: Any) -> Any:
         """The sum of the number that multiplies all weights over rows of a total weight."""
-        scale = self.kept["scale"]
+        scale = self.scale
         before = count_weight(clock, scale[scaled.SEEN] - clock.seen)
         return scale[scaled.T] + scale[scaled.Z] * (rows - before)
 
@@ -305,7 +308,7 @@ class AverageWeights(LastWeights):
             self.missing *= shrunk
             self.missing_bias *= shrunk
             if self.rule.is_scaled:
-                self.kept["scale"][scaled.T] *= shrunk
+                self.scale[scaled.T] *= shrunk
         return min(end, position + period - now % period)
 
     def changes_few(self, rows: Rows) -> bool:
@@ -365,16 +368,13 @@ class PocketWeights(LastWeights):
         self.best_weights[...], self.best_bias[...] = self.present()
         self.best_run, self.errors = self.run, errors
 
-    def by_column(self) -> dict[str, Array]:
-        return {"weights": self.weights, "best_weights": self.best_weights}
-
     def renew(self) -> "PocketWeights":
-        if self.rule.keeps:  # which belong to the last weights
-            start = self.weights.copy(), self.bias.copy()
-        else:
-            start = self.best_weights.copy(), self.best_bias.copy()
+        old = copy.deepcopy(self)
+        start = old.best_weights, old.best_bias
+        if self.rule.arrays:  # which belong to the last weights
+            start = old.weights, old.bias
         new = PocketWeights(*start, self.seen, self.mistakes, self.rule)
-        new.kept = copy.deepcopy(self.kept)
+        vars(new).update({name: getattr(old, name) for name in self.rule.arrays})
         return new
 
     def stop_reason(self, clean: bool) -> str:
@@ -416,7 +416,7 @@ def refuse_too_many(width: int, n_classes: int) -> None:
         )
 
 
-def add_rows(name: str, weights: Array, width: int, start: float = 0.0) -> Array:
+def add_rows(name: str, weights: Array, width: int, start: float) -> Array:
     """Weights with rows for more columns of X."""
     wider = np.full((width, *weights.shape[1:]), start, weights.dtype)
     wider[: len(weights)] = weights

@@ -4,7 +4,7 @@ The class of a rule's settings says what it does (kernels/loop.py).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from ..kernels import (
 )
 from ..kernels.targets import Numbers, Ranks, SeveralClasses, TwoClasses
 from ..parameters import RULE_TABLE, ParameterError, import_rule, refuse_rule
+from .state import DeclaredArray
 
 if TYPE_CHECKING:
     from .training import Epoch
@@ -144,9 +145,17 @@ class UpdateRule:
         return LABELS[self.target]
 
     @cached_property
-    def keeps(self) -> tuple[tuple[str, Any], ...]:
-        """The names of the arrays of the state that it keeps, and what they begin with."""
-        return getattr(self.kind, "keeps", ())
+    def arrays(self) -> dict[str, DeclaredArray]:
+        """The arrays of the state that it keeps besides weights and biases, by name."""
+        found = {}
+        for name, start in getattr(self.kind, "keeps", ()):
+            one = DeclaredArray(dtype=np.float64, start=start, signed=name != "S", prefix="kept.")
+            if isinstance(start, tuple):
+                found[name] = one
+            else:
+                found[name] = replace(one, shape=("weights",))
+                found[f"{name}b"] = replace(one, shape=("bias",))
+        return found
 
     @cached_property
     def demanding(self) -> bool:
@@ -156,22 +165,22 @@ class UpdateRule:
     @cached_property
     def is_scaled(self) -> bool:
         """Whether all weights are to be multiplied by a number, which the state keeps."""
-        return any(name == "scale" for name, _ in self.keeps)
+        return "scale" in self.arrays
 
     @property
     def has_variances(self) -> bool:
         """Whether it keeps a variance of each weight."""
-        return ("S", 1.0) in self.keeps
+        return "S" in self.arrays and self.arrays["S"].start == 1
 
     @property
     def can_mix(self) -> bool:
         """Whether its models can be averaged: it keeps no more than weights and variances."""
-        return self.has_variances or not self.keeps
+        return self.has_variances or not self.arrays
 
     @property
     def from_anywhere(self) -> bool:
         """Whether weights are all that it needs to begin with."""
-        return self.labels.any_start and not {"scale", "z"} & dict(self.keeps).keys()
+        return self.labels.any_start and not {"scale", "z"} & self.arrays.keys()
 
     def problems(
         self, n_classes: int, multi_class: str, multilabel: bool = False
@@ -247,11 +256,8 @@ def get_rule(name: str) -> UpdateRule:
 
 def begin_arrays(rule: UpdateRule, weights: Array, bias: Array) -> dict[str, Array]:
     """The arrays that a rule keeps besides weights and biases, before the first row."""
-    arrays = {}
-    for name, start in rule.keeps:
-        if isinstance(start, tuple):
-            arrays[name] = np.array(start)
-        else:
-            arrays[name] = np.full(weights.shape, start)
-            arrays[f"{name}b"] = np.full(bias.shape, start)
-    return arrays
+    shapes: Any = {("weights",): weights.shape, ("bias",): bias.shape, (): None}
+    return {
+        name: np.full(shapes[one.shape] or np.shape(one.start), one.start, np.float64)
+        for name, one in rule.arrays.items()
+    }

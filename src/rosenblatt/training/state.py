@@ -4,14 +4,13 @@ A shape is a tuple of names of sizes. "weights" and "bias" are known for a linea
 size is that of the first array that has it.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.rows import Array, check_structure, first_not_finite
-from .rules import begin_arrays
 
 Sizes = dict[str, tuple[int, ...]]
 CSR = ("data", "indices", "indptr")
@@ -54,6 +53,8 @@ def require(condition: Any, otherwise: str) -> None:
 class Declared:
     """The declaration of a number, which is never negative."""
 
+    type: Any = int
+
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
         """Turn a field into arrays and numbers, by name."""
         return {}, {name: value}
@@ -62,38 +63,63 @@ class Declared:
         """Turn arrays and numbers back into the field; remove its arrays."""
         return numbers[name]
 
-    def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
+    def check(self, name: str, value: Any, sizes: Sizes, dtype: Any) -> None:
         """Refuse a value that no training can produce."""
-        kind = type(default)
-        most = {int: np.iinfo(np.int64).max, float: np.inf, bool: True}[kind]
+        most = {int: np.iinfo(np.int64).max, float: np.inf, bool: True}[self.type]
         fitting = 0 <= value <= most
-        require(type(value) is kind and fitting, f"{name} is out of range")
+        require(type(value) is self.type and fitting, f"{name} is out of range")
 
 
 @dataclass(frozen=True)
 class DeclaredArray(Declared):
-    """The declaration of an array, by default of the type of the weights; maybe None."""
+    """The declaration of an array.
+
+    Attributes
+    ----------
+    shape
+        The names of its sizes; without any, the array is as long as ``start``.
+    dtype
+        Its type, by default that of the weights.
+    optional
+        Whether a state may lack it.
+    start
+        What its numbers begin with.
+    signed
+        Whether numbers may be negative; they then change sign where two classes change places.
+    prefix
+        What its name begins with in a file.
+    """
 
     shape: tuple[str, ...] = ()
     dtype: Any = None
     optional: bool = False
+    start: Any = 0.0
+    signed: bool = True
+    prefix: str = ""
+
+    @property
+    def by_column(self) -> bool:
+        """Whether it has numbers for each column of X."""
+        return self.shape == ("weights",)
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
-        return ({} if value is None else {name: value}), {}
+        return ({} if value is None else {f"{self.prefix}{name}": value}), {}
 
     def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
-        return arrays.pop(name, None) if self.optional else arrays.pop(name)
+        full = f"{self.prefix}{name}"
+        return arrays.pop(full, None) if self.optional else arrays.pop(full)
 
-    def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
+    def check(self, name: str, value: Any, sizes: Sizes, dtype: Any) -> None:
         if value is None and self.optional:
             return
         for axis, size in enumerate(self.shape):
             if size not in sizes and axis < value.ndim:
                 sizes[size] = (value.shape[axis],)
-        shape = sum((sizes.get(size, ()) for size in self.shape), ())
+        shape = sum((sizes.get(size, ()) for size in self.shape), np.shape(self.start))
         wanted = np.dtype(self.dtype or dtype)
         fitting = value.shape == shape and value.dtype == wanted
-        fitting = fitting and (np.all(value >= 0) if wanted.kind == "i" else True)
+        if wanted.kind == "i" or not self.signed:
+            fitting = fitting and np.all(value >= 0)
         require(fitting and np.isfinite(value).all(), f"{name} does not fit or is not finite")
 
 
@@ -107,7 +133,7 @@ class DeclaredRows(Declared):
     def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
         return load_rows(name, arrays, width)
 
-    def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
+    def check(self, name: str, value: Any, sizes: Sizes, dtype: Any) -> None:
         (width,) = sizes["width"]
         if value.ndim == 1:  # columns of a precomputed matrix
             fitting = value.dtype == np.int64
@@ -132,7 +158,7 @@ def optional_array(*shape: str, dtype: Any = None) -> Any:
 
 def counter(default: float) -> Any:
     """Declare a number that is never negative."""
-    return declare(Declared(), default=default)
+    return declare(Declared(type(default)), default=default)
 
 
 def declare(kind: Declared, **options: Any) -> Any:
@@ -140,11 +166,19 @@ def declare(kind: Declared, **options: Any) -> Any:
     return field(**options, metadata={"declared": kind})
 
 
-def declared_fields(kind: type) -> Iterator[tuple[str, Any, Any]]:
-    """The name, declaration and default of each declared field."""
-    for one in fields(kind):
-        if "declared" in one.metadata:
-            yield one.name, one.metadata["declared"], one.default
+@cache
+def declared_fields(kind: Any, rule: Any = None) -> dict[str, Any]:
+    """The declarations of a class of states, and of the arrays that a rule keeps, by name."""
+    own = {one.name: one.metadata.get("declared") for one in fields(kind)}
+    kept = {} if rule is None else rule.arrays
+    return {name: one for name, one in own.items() if one is not None} | kept
+
+
+@cache
+def declared_arrays(kind: Any, rule: Any) -> dict[str, DeclaredArray]:
+    """Those of them that are arrays."""
+    found = declared_fields(kind, rule).items()
+    return {name: one for name, one in found if isinstance(one, DeclaredArray)}
 
 
 def collect_arrays(name: str, rows: Any) -> dict[str, Array]:
@@ -168,16 +202,21 @@ def load_rows(name: str, arrays: dict[str, Array], width: int | None) -> Any:
 # Whole states
 
 
+def find_declared(state: Any) -> dict[str, Any]:
+    """The declarations of all that a state keeps, by name."""
+    kind: Any = type(state)
+    return declared_fields(kind, getattr(state, "rule", None))
+
+
 def pack_state(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
     """The arrays and numbers of a state, by name."""
     arrays: dict[str, Array] = {}
     numbers: dict[str, Any] = {}
-    for name, kind, _ in declared_fields(type(state)):
-        more_arrays, more_numbers = kind.pack(name, getattr(state, name))
+    for name, one in find_declared(state).items():
+        more_arrays, more_numbers = one.pack(name, getattr(state, name))
         arrays |= more_arrays
         numbers |= more_numbers
-    kept = getattr(state, "kept", {}).items()
-    return arrays | {f"kept.{name}": array for name, array in kept}, numbers
+    return arrays, numbers
 
 
 def unpack_state(
@@ -185,36 +224,15 @@ def unpack_state(
 ) -> Any:
     """Make a state from its arrays, which are removed, and numbers."""
     state: Any = object.__new__(kind)  # its __init__ would begin at zero
-    for name, one, _ in declared_fields(kind):
-        setattr(state, name, one.unpack(name, arrays, numbers, width))
     if rule is not None:
         state.rule = rule
-        begun = begin_arrays(rule, state.weights, state.bias)
-        state.kept = {each: arrays.pop(f"kept.{each}") for each in begun}
+    for name, one in declared_fields(kind, rule).items():
+        setattr(state, name, one.unpack(name, arrays, numbers, width))
     return state
 
 
 def check_state(state: Any, sizes: Sizes, dtype: Any) -> None:
     """Refuse a state that is not as declared or does not fit together: kernels do not check."""
-    for name, kind, default in declared_fields(type(state)):
-        kind.check(name, getattr(state, name), default, sizes, dtype)
-    if hasattr(state, "rule"):
-        for name, begun in begin_arrays(state.rule, state.weights, state.bias).items():
-            kept = state.kept[name]
-            fitting = kept.shape == begun.shape and kept.dtype == begun.dtype
-            fitting = fitting and bool(np.isfinite(kept).all())
-            if name in ("S", "Sb"):
-                fitting = fitting and bool(np.all(kept >= 0))
-            require(fitting, f"{name} does not fit or is not finite")
-        if state.rule.is_scaled:
-            check_scale(state)
+    for name, one in find_declared(state).items():
+        one.check(name, getattr(state, name), sizes, dtype)
     state.check()
-
-
-def check_scale(state: Any) -> None:
-    """Refuse a scale by which a rule would divide by 0, or weights would not be finite."""
-    kept, begun = state.kept["scale"], begin_arrays(state.rule, state.weights, state.bias)
-    require(np.all(kept[begun["scale"] > 0] > 0), "scale is out of range")
-    with np.errstate(all="ignore"):
-        finite = all(np.isfinite(part).all() for part in state.coefficients())
-    require(finite, "scale is out of range")

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
         cross_validate as cross_validate,
         evaluate as evaluate,
         importances as importances,
-        save_report as save_report,
     )
     from .estimators.family import *  # noqa: F403
     from .estimators.features import Features as Features
@@ -70,7 +69,7 @@ if TYPE_CHECKING:
 __version__ = "0.3.0"
 
 _MODULES = {
-    "estimators.evaluation": "compare cross_validate evaluate importances save_report",
+    "estimators.evaluation": "compare cross_validate evaluate importances",
     "estimators.family": " ".join(entry.estimator for entry in CLASS_RULES.values()),
     "estimators.features": "Features",
     "estimators.perceptron": "Perceptron",

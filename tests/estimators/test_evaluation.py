@@ -77,9 +77,8 @@ def test_two_models_are_compared(rows):
         1 - np.mean(model.predict(rows[400:]) == [row["kind"] for row in rows[400:]])
         for model in (good, bad)
     ]
-    one = found.differences()["error"]
-    assert (one.first, one.second) == pytest.approx(wrong)
-    assert found.names == ["error", "log loss"]
+    assert [one["error"] for one in found.results] == pytest.approx(wrong)
+    assert found["difference"] == pytest.approx(wrong[1] - wrong[0])
     X, y = load_breast_cancer(return_X_y=True)
     same = Perceptron(random_state=0).fit(X, y)
     assert compare(same, same, X, y).p_value == 1.0
@@ -117,22 +116,6 @@ def test_importances_of_a_classifier_need_rows():
     assert found[0].importance == pytest.approx(np.max(np.abs(model.coef_[0]) * X.std(axis=0)))
     with pytest.raises(ValueError, match="linear"):
         importances(rosenblatt.KernelPerceptron().fit(X[:20], y[:20] > 0))
-
-
-def test_a_report_is_a_page(tmp_path, rows):
-    model = train(rows[:400], label="kind", calibrate=True)
-    found = rosenblatt.save_report(tmp_path / "r.html", model, rows[400:])
-    assert found.as_dict() == evaluate(model, rows[400:]).as_dict()
-    page = (tmp_path / "r.html").read_text()
-    assert "PassiveAggressive on 169 rows" in page
-    assert page.count("<svg") == 4
-
-
-def test_a_report_of_predicted_numbers(tmp_path):
-    rows = [{"a": a % 7, "b": a % 5, "size": 2.5 * (a % 7) - a % 5 + a / 100} for a in range(200)]
-    model = train(rows, label="size", numbers=True)
-    rosenblatt.save_report(tmp_path / "r.html", model, rows)
-    assert "on 200 rows" in (tmp_path / "r.html").read_text()
 
 
 def test_results_are_shown_in_a_line(rows):

@@ -1,17 +1,12 @@
-"""Curves, areas and thresholds are scikit-learn's; bins in bounded memory come close."""
+"""Areas and thresholds are scikit-learn's; an even sample in bounded memory comes close."""
 
 import numpy as np
 import pytest
 from sklearn import metrics
 
-from rosenblatt.jobs import curves
-from rosenblatt.jobs.curves import (
-    CalibrationCounts,
-    ScoreCounts,
-    precision_recall_curve,
-    roc_curve,
-    tabulate_thresholds,
-)
+from rosenblatt.data.metrics import count_ranks
+from rosenblatt.jobs.curves import KeptScores, find_bins, tabulate_thresholds
+from rosenblatt.jobs.evaluation import measure_areas
 
 
 def some_rows(rows=3000, classes=2, seed=0, step=0.05):
@@ -25,64 +20,46 @@ def some_rows(rows=3000, classes=2, seed=0, step=0.05):
     return np.round(scores / step) * step, codes
 
 
-def counted(scores, codes, most=curves.MOST_SCORES, parts=7):
-    found = ScoreCounts(most)
+def areas(scores, codes, most=10**6, parts=50):
+    kept = KeptScores(most)
     for some in np.array_split(np.arange(len(codes)), parts):
-        found.add(scores[some], codes[some])
-    return found
+        kept.add(scores[some], codes[some])
+    assert kept.exact == (most >= len(codes))
+    assert kept.seen == len(codes)
+    assert len(kept.join()[1]) == -(-len(codes) // kept.step) <= most
+    return list(measure_areas(*kept.join()).values())
 
 
 @pytest.mark.parametrize("classes", [2, 4])
 def test_areas_are_those_of_scikit_learn(classes):
     scores, codes = some_rows(classes=classes)
-    found = counted(scores, codes)
     flags = codes if classes == 2 else np.eye(classes)[codes]
-    assert found.exact
-    assert found.roc_auc == pytest.approx(metrics.roc_auc_score(flags, scores))
-    assert found.average_precision == pytest.approx(metrics.average_precision_score(flags, scores))
-
-
-@pytest.mark.parametrize("classes", [2, 4])
-def test_areas_of_many_rows_come_from_bins(classes):
-    scores, codes = some_rows(40_000, classes, step=1e-9)
-    exact, binned = counted(scores, codes), counted(scores, codes, most=20_000, parts=50)
-    assert (exact.exact, binned.exact) == (True, False)
-    assert binned.roc_auc == pytest.approx(exact.roc_auc, abs=2e-4)
-    assert binned.average_precision == pytest.approx(exact.average_precision, abs=2e-3)
-    assert sum(int(one.weights.sum()) for one in binned.columns()) == scores.size
-
-
-def test_bins_of_few_distinct_scores_are_exact():
-    scores, codes = some_rows(5000)
-    assert counted(scores, codes, most=1000).roc_auc == pytest.approx(
-        counted(scores, codes).roc_auc
-    )
+    expected = [
+        one(flags, scores) for one in (metrics.roc_auc_score, metrics.average_precision_score)
+    ]
+    assert areas(scores, codes) == pytest.approx(expected)
+    scores, codes = some_rows(40_000, classes)
+    assert areas(scores, codes, most=20_000) == pytest.approx(areas(scores, codes), abs=5e-3)
 
 
 def test_label_sets_have_areas():
     random = np.random.default_rng(0)
-    flags = random.random((500, 3)) < 0.3
+    flags = random.random((5000, 3)) < 0.3
     scores = random.normal(flags, 1.0)
     expected = metrics.roc_auc_score(flags, scores)
-    assert counted(scores, flags).roc_auc == pytest.approx(expected)
-    assert counted(scores, flags, most=300).roc_auc == pytest.approx(expected, abs=5e-3)
+    assert areas(scores, flags)[0] == pytest.approx(expected)
+    assert areas(scores, flags, most=3000)[0] == pytest.approx(expected, abs=1e-2)
 
 
-def test_curves_are_those_of_scikit_learn():
-    scores, codes = some_rows()
-    (column,) = counted(scores, codes).columns()
-    x, y, _ = metrics.roc_curve(codes, scores, drop_intermediate=False)
-    found = roc_curve(column.ranks())
-    np.testing.assert_allclose((found.x, found.y), (x, y))
-    precision, recall, _ = metrics.precision_recall_curve(codes, scores)
-    found = precision_recall_curve(column.ranks())
-    np.testing.assert_allclose((found.x, found.y), (recall[-2::-1], precision[-2::-1]))
+def test_rows_of_one_class_and_no_rows_have_no_area():
+    assert measure_areas(*KeptScores(9).join())["roc_auc"] is None
+    assert areas(np.array([1.0, 2.0]), np.array([1, 1]), parts=1)[0] is None
 
 
 def test_thresholds_count_what_is_above():
     scores, codes = some_rows()
-    (column,) = counted(scores, codes).columns()
-    for one in tabulate_thresholds(column, None, [-10.0, 0.0, 0.35, 10.0]):
+    ranks = count_ranks(codes == 1, scores)
+    for one in tabulate_thresholds(ranks, None, [-10.0, 0.0, 0.35, 10.0]):
         chosen = scores > one.threshold
         assert one.predicted == pytest.approx(chosen.mean())
         assert one.error == pytest.approx(np.mean(chosen != codes))
@@ -90,7 +67,7 @@ def test_thresholds_count_what_is_above():
         if chosen.any():
             assert one.precision == pytest.approx(metrics.precision_score(codes, chosen))
         assert one.f1 == pytest.approx(metrics.f1_score(codes, chosen))
-    points = [one.threshold for one in tabulate_thresholds(column)]
+    points = [one.threshold for one in tabulate_thresholds(ranks)]
     assert points == sorted(points)
     assert 0.0 in points
 
@@ -101,15 +78,9 @@ def test_thresholds_are_probabilities_where_there_are_some():
     def chances(values):
         return 1 / (1 + np.exp(-2 * values))
 
-    (column,) = counted(scores, codes).columns()
-    for one in tabulate_thresholds(column, chances):
+    ranks = count_ranks(codes == 1, scores)
+    for one in tabulate_thresholds(ranks, chances):
         assert one.error == pytest.approx(np.mean((chances(scores) > one.threshold) != codes))
-
-
-def test_no_rows_have_no_area():
-    assert np.isnan(ScoreCounts().roc_auc)
-    found = counted(np.array([1.0, 2.0]), np.array([1, 1]), parts=1)
-    assert np.isnan(found.roc_auc)
 
 
 def test_calibration_counts_shares():
@@ -118,12 +89,8 @@ def test_calibration_counts_shares():
     random = np.random.default_rng(0)
     chances = random.random(2000)
     happened = random.random(2000) < chances**2
-    found = CalibrationCounts()
-    for some in np.array_split(np.arange(2000), 3):
-        found.add(chances[some], happened[some])
+    found = find_bins(chances, happened)
     observed, predicted = calibration_curve(happened, chances, n_bins=10)
-    np.testing.assert_allclose([one.observed for one in found.curve()], observed)
-    np.testing.assert_allclose([one.predicted for one in found.curve()], predicted)
-    assert sum(one.rows for one in found.curve()) == 2000
-    assert 0.1 < found.error < 0.25
-    assert np.isnan(CalibrationCounts().error)
+    np.testing.assert_allclose([one.observed for one in found], observed)
+    np.testing.assert_allclose([one.predicted for one in found], predicted)
+    assert sum(one.rows for one in found) == 2000

@@ -10,7 +10,6 @@ import rosenblatt
 from rosenblatt.data.results import Table
 from rosenblatt.jobs.evaluate import evaluate
 from rosenblatt.jobs.files import train
-from rosenblatt.jobs.report_page import make_page
 from rosenblatt.learners.kinds import make_learner
 from rosenblatt.reading.reader import read
 from rosenblatt.shell.format import MOST_LINES, list_result, list_rows
@@ -29,22 +28,19 @@ TARGETS = {
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_figure_and_table_is_in_text_json_and_page(target):
+def test_every_figure_and_table_is_in_text_and_json(target):
     reading, stated = TARGETS[target]
     model = train(read(ROWS, **reading), Request(**stated))
     found = evaluate(make_learner(model, "m"), read(ROWS, features=model.features["recipe"]))
     text = "\n".join([found.headline(), *list_result(found)])
     assert max(map(len, text.splitlines())) <= 110
     told = json.loads(json.dumps(found.as_dict(), allow_nan=False))
-    page = make_page(found, ("m", "d"))
     assert (told["rows"], told.keys() >= found.figures().keys()) == (60, True)
     for table in found.tables():
-        assert table.title in text
-        assert table.title in page
+        assert table.title in text or not table.rows
         assert table.name in told
     for value in found.other_figures().values():
         assert f"{value:.4f}" in text
-        assert f"{value:.4f}" in page
 
 
 def test_cells_are_aligned_and_not_markup():

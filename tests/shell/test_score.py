@@ -156,21 +156,6 @@ def test_models_of_other_labels_are_not_compared(capsys, folder, noisy):
     assert (status, "only once" in err) == (2, True)
 
 
-def test_a_report_is_one_page_without_scripts(capsys, folder, noisy):
-    model = trained(capsys, noisy, "--probabilities")
-    status, out, err = run(capsys, "score", model, "test.csv", "--report", "r.html")
-    assert (status, err) == (0, "")
-    assert out.endswith("Wrote the report to r.html.\n")
-    page = (folder / "r.html").read_text()
-    for word in ("ROC AUC", "Calibration", "Confusion", "Importance of columns", "Wrong rows"):
-        assert word in page, word
-    assert "label: yes" in page  # the cells of a wrong row
-    for word in ("<script", "http:", "https:", "src=", "url("):
-        assert word not in page, word
-    status, _, err = run(capsys, "score", model, "test.csv", "--report", "none/r.html")
-    assert (status, "There is no folder none" in err) == (2, True)
-
-
 def test_a_model_of_a_built_in_set_is_scored_and_used_on_it(capsys, folder):
     model = trained(capsys, "iris")
     status, out, err = run(capsys, "score", model, "iris", "--json")

@@ -98,15 +98,12 @@ class Table(NamedTuple):
         The format of the cells of each column by its name: "" for words, "g" for five digits.
     rows
         The cells.
-    shaded
-        Whether a page shades the numbers of a row by their share of it.
     """
 
     name: str
     title: str
     columns: Mapping[str, str]
     rows: Sequence[Sequence[Any]]
-    shaded: bool = False
 
     def texts(self) -> list[list[str]]:
         """Return the cells as text."""
@@ -119,7 +116,7 @@ class Table(NamedTuple):
 
 
 class Result(ABC):
-    """The result of an evaluation, which the shell, JSON and the HTML page write alike.
+    """The result of an evaluation, which the shell and JSON write alike.
 
     Attributes
     ----------
@@ -135,8 +132,6 @@ class Result(ABC):
     positive_class, constant_class
         The one of two classes that some figures are about, and the one that all rows are predicted
         as although they have several.
-    worst, worst_title
-        Some rows to look at, and how they were chosen.
     """
 
     in_headline: ClassVar[frozenset[str]] = frozenset()
@@ -147,8 +142,6 @@ class Result(ABC):
     class_rows: Sequence[int] = ()
     positive_class: str | None = None
     constant_class: str | None = None
-    worst: Sequence[Any] = ()
-    worst_title: ClassVar[str] = "Wrong rows that the model was most sure about"
 
     @abstractmethod
     def headline(self) -> str:
@@ -168,10 +161,6 @@ class Result(ABC):
 
     def notes(self) -> list[str]:
         """Return sentences that tell how to read the figures."""
-        return []
-
-    def charts(self) -> list[Any]:
-        """Return the curves to draw."""
         return []
 
     def __getitem__(self, name: str) -> Any:

@@ -16,7 +16,6 @@ from ..jobs.data import open_like
 from ..jobs.evaluate import evaluate as evaluate_learner
 from ..jobs.folds import CrossValidation, cross_validate as cross_validate_file
 from ..jobs.importances import Importance, measure_deviations, rank_columns
-from ..jobs.report_page import write_report
 from ..learners.kinds import make_learner
 from ..parameters import InputError
 from ..reading.batches import Batch
@@ -64,10 +63,10 @@ def evaluate(
     Evaluation
         With the figures "error", "log_loss", "brier_score", "roc_auc", "average_precision",
         "balanced_accuracy" and "matthews_correlation" as items, ``confusion``, ``worst`` and the
-        methods ``by_class``, ``thresholds``, ``calibration_curve`` and ``as_dict``. Areas are
-        exact up to 16 million scores; above, scores are counted in 4,096 bins. For label sets,
-        numbers and sentences, the figures of these. Every result has ``headline()``, ``figures()``,
-        ``tables()`` and ``as_dict()``.
+        methods ``by_class``, ``thresholds``, ``calibration_curve`` and ``as_dict``. Areas and
+        losses of more than 16 million scores are those of every second, fourth … row. For label
+        sets, numbers and sentences, the figures of these. Every result has ``headline()``,
+        ``figures()``, ``tables()`` and ``as_dict()``.
 
     See Also
     --------
@@ -97,64 +96,6 @@ def warn_of_gaps(rows: Any) -> None:
             warnings.warn(str(notice), stacklevel=3)
 
 
-def save_report(
-    path: str | os.PathLike[str],
-    model: Any,
-    data: Any,
-    y: ArrayLike | None = None,
-    *,
-    threshold: float | None = None,
-    positive_class: Any = None,
-) -> Any:
-    """Evaluate a model and write the result as one HTML page, without scripts or network.
-
-    The page has all figures, curves, the confusion of classes, importances of columns, and the
-    errors that the model was most sure about.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file to write, usually with the suffix ``.html``.
-    model : Pipeline, classifier or path
-        A fitted model of this package, or its file.
-    data : path, data frame, Arrow table, list of dicts or array
-        The rows.
-    y : array-like of shape (n_samples,), default=None
-        The labels; None if the data have the column of labels that ``train`` was given.
-    threshold : float, default=None
-        The threshold of ``evaluate``.
-    positive_class : label, default=None
-        The positive one of two classes, as for ``evaluate``.
-
-    Returns
-    -------
-    Evaluation
-        The result of ``evaluate``.
-
-    See Also
-    --------
-    evaluate : Evaluates a model without writing a page.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from rosenblatt import train
-    >>> rows = [{"height": h, "kind": "tall" if h > 5 else "short"} for h in range(10)]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = save_report(f"{folder}/report.html", train(rows, label="kind"), rows)
-    ...     os.listdir(folder)
-    ['report.html']
-    """
-    learner, rows = open_for(model, data, y)
-    found = evaluate_learner(learner, rows, threshold=threshold, positive_class=positive_class)
-    warn_of_gaps(rows)
-    saved = find_parts(model)[1]
-    called = str(model) if isinstance(model, str | os.PathLike) else saved.estimator
-    name = str(data) if isinstance(data, str | os.PathLike) else f"{found.score.rows:,} rows"
-    write_report(path, (called, name), (saved, learner, rows), found)
-    return found
-
-
 def compare(first: Any, second: Any, data: Any, y: ArrayLike | None = None) -> Comparison:
     """Test which of two models is better on the same rows, and whether that could be chance.
 
@@ -170,8 +111,9 @@ def compare(first: Any, second: Any, data: Any, y: ArrayLike | None = None) -> C
     Returns
     -------
     Comparison
-        With ``p_value`` (exact McNemar test of errors, paired t-test of numbers), ``differences()``
-        (mean losses with 95 % intervals), ``verdict()`` and ``as_dict()``.
+        With ``difference`` of the errors (95 % interval, and the p-value of an exact McNemar test,
+        of numbers that of a paired t-test), ``results`` of both models, ``verdict()`` and
+        ``as_dict()``.
 
     See Also
     --------

@@ -15,7 +15,6 @@ from ..slices import PACKED, Slice, find_by_estimator, find_by_format, load
 from ..storage.model import Model
 
 if TYPE_CHECKING:
-    from .evaluation import RowLosses
     from .job import FileJob
 
 USUAL = {name: one.default for name, one in inspect.signature(read).parameters.items()}
@@ -72,14 +71,16 @@ class ExampleFile(ABC):
         """Train a model on the file."""
 
     @abstractmethod
-    def evaluate(self, learner: Any, tell: Callable[[int], None] | None = None) -> Result:
-        """Compare predictions with the labels of the file; return a ``Result``."""
+    def evaluate(
+        self,
+        learner: Any,
+        tell: Callable[[int], None] | None = None,
+        keep: Callable[[Any, Any], None] | None = None,
+    ) -> Result:
+        """Compare predictions with the labels of the file; return a ``Result``.
 
-    @abstractmethod
-    def read_losses(
-        self, learner: Any, tell: Callable[[int], None] | None = None
-    ) -> "Iterator[RowLosses]":
-        """Yield the losses of a model, part by part."""
+        ``tell`` receives the bytes read so far, ``keep`` the labels and errors, part by part.
+        """
 
     @abstractmethod
     def predict(self, learner: Any, tell: Callable[[int], None] | None = None) -> Iterator[bytes]:

@@ -16,6 +16,7 @@ from ..reading.batches import Batch, known_labels
 from ..reading.reader import Reader
 from ..training.report import Note
 from ..training.scoring import Held, explain_undefined, find_rarer, is_defined
+from .curves import KeptScores
 from .data import ExampleFile
 from .decisions import find_positive, find_probabilities, make_decision
 from .evaluation import (
@@ -161,21 +162,13 @@ class HeldOut(NamedTuple):
         return result
 
     def calibrate(self, learner: LinearLearner) -> None:
-        """Fit probabilities, sets and intervals of a learner to the scores of the rows.
-
-        Of many rows it keeps every second, fourth and so on: a file may be sorted.
-        """
-        kept, step, seen = list[tuple[Array, Array]](), 1, 0
+        """Fit probabilities, sets and intervals of a learner to the scores of the rows."""
+        kept = KeptScores(MOST_CALIBRATING)
         for scores, codes in self.scores(learner):
             if isinstance(self.target, ClassTarget):
                 scores, codes = scores[codes >= 0], codes[codes >= 0]
-            some = slice(-seen % step, None, step)
-            kept.append((scores[some], codes[some]))
-            seen += len(codes)
-            if sum(len(each) for _, each in kept) > MOST_CALIBRATING:
-                scores, codes = map(np.concatenate, zip(*kept, strict=True))
-                kept, step = [(scores[::2], codes[::2])], 2 * step
-        learner.calibrate(*map(np.concatenate, zip(*kept, strict=True)))
+            kept.add(scores, codes)
+        learner.calibrate(*kept.join())
 
 
 def name_rarer(metric: str, codes: Array, classes: Array) -> dict[str, str]:
@@ -191,6 +184,7 @@ def evaluate(
     threshold: float | None = None,
     coverage: float | None = None,
     positive_class: Any = None,
+    keep: Callable[[Array, Array], None] | None = None,
 ) -> Result:
     """Compare the predictions of a model with the labels of a file, in bounded memory.
 
@@ -212,18 +206,22 @@ def evaluate(
     positive_class
         The one of two classes that the threshold, average precision and curves are about; the
         second one by default.
+    keep
+        Receives the labels of each batch in words, and its errors by row.
     """
     if isinstance(data, ExampleFile):
         data.refuse(threshold=threshold, coverage=coverage, positive_class=positive_class)
-        return data.evaluate(learner, tell)
+        return data.evaluate(learner, tell, keep)
     positive = find_positive(learner, positive_class)
     result, decide = new_evaluation(learner, positive), make_decision(learner, threshold, positive)
     row = 0
     if coverage is not None:
         result.coverage = Coverage(coverage, make_sets(learner, coverage))
     for batch, scores in scored(learner, data):
-        result.add_batch(batch, scores, decide(scores), row)
+        labels, errors = result.add_batch(batch, scores, decide(scores), row)
         row += n_rows(batch.rows)
+        if keep is not None:
+            keep(labels, errors)
         if tell is not None:
             tell(batch.bytes_read)
     return result

@@ -7,30 +7,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..data import metrics
 from ..data.labels import LabelSets, as_words
-from ..data.metrics import (
-    LEAST,
-    balanced_accuracy,
-    brier_score,
-    log_loss,
-    matthews_correlation,
-    median_rank_error,
-    quadratic_kappa,
-    rank_error,
-)
 from ..data.results import Result, Table, clip, defined, plain
 from ..data.rows import Array
 from ..data.targets import MOST_ERRORS, NumberScore, RankScore, RowError, Score, as_numbers
 from ..reading.batches import Batch, get_label_sets, get_labels
-from .charts import Chart, chart_calibration, chart_ranks, chart_thresholds
-from .curves import (
-    CalibrationBin,
-    CalibrationCounts,
-    ScoreCounts,
-    ThresholdScore,
-    tabulate_thresholds,
-)
+from .curves import CalibrationBin, KeptScores, ThresholdScore, find_bins, tabulate_thresholds
 
+MOST_SCORES = 2**24  # numbers that are kept for areas, curves and losses: 64 MB of float32
 MOST_CLASSES = 10  # in a matrix of confusion
 WIDEST = 56  # letters of their names
 BY_CLASS = {"label": "", "precision": ".2%", "recall": ".2%", "f1": ".4f", "rows": ",d"}
@@ -99,33 +84,13 @@ class ClassScore(NamedTuple):
     rows: int
 
 
-class RowLosses(NamedTuple):
-    """The labels of some rows in words, the losses of a model on them, and unknown labels as flags.
-
-    The first loss decides which of two models is better on a row; of classes it is 1 for an error.
-    The others are only those of rows whose labels both models know.
-    """
-
-    labels: Array
-    losses: dict[str, Array]
-    unknown: Array
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def cut(self, first: int, stop: int | None = None) -> "RowLosses":
-        """Return some of the rows."""
-        some = slice(first, stop)
-        losses = {name: loss[some] for name, loss in self.losses.items()}
-        return RowLosses(self.labels[some], losses, self.unknown[some])
-
-
 class FileResult(Result):
     """The result of a model on a file of rows, to which batches are added."""
 
     coverage: Coverage | None = None
     """The coverage and mean size of prediction sets or intervals, if they were asked for."""
     worst: Sequence[RowError] = ()
+    worst_title: ClassVar[str] = "Wrong rows that the model was most sure about"
 
     def write(self, label: Any, digits: int) -> str:
         """Return a label or a prediction as text; numbers have at most some digits."""
@@ -152,12 +117,19 @@ class FileResult(Result):
         self.worst = sorted([*self.worst, *more], key=lambda one: -one.confidence)[:MOST_ERRORS]
 
     @abstractmethod
-    def add_batch(self, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
-        """Count the rows of a batch; ``row`` rows came before it."""
+    def add_batch(
+        self, batch: Batch, scores: Array, predicted: Array, row: int
+    ) -> tuple[Array, Array]:
+        """Count the rows of a batch; ``row`` rows came before it.
 
-    @abstractmethod
-    def row_losses(self, batch: Batch, scores: Array, predicted: Array, row: int) -> RowLosses:
-        """Return the losses of the rows of a batch, which are not counted."""
+        Return the labels in words, and for each row whether it is wrong, or the absolute error.
+        """
+
+    def tables(self) -> list[Table]:
+        """Return the worst rows."""
+        form = ",.0f" if any(one.confidence >= 1000 for one in self.worst) else ".4f"
+        columns = {"row": ",d", "id": "", "label": "", "predicted": "", "confidence": form}
+        return [Table("worst", self.worst_title, columns, self.worst)]
 
     def notes(self) -> list[str]:
         """Return sentences that tell how to read the figures."""
@@ -178,7 +150,9 @@ class NumberEvaluation(FileResult, NumberScore):
         """Return a number as text."""
         return plain(label, digits)
 
-    def add_batch(self, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
+    def add_batch(
+        self, batch: Batch, scores: Array, predicted: Array, row: int
+    ) -> tuple[Array, Array]:
         """Add the errors of a batch; ``row`` rows came before it."""
         numbers = as_numbers(get_labels(batch, row), row)
         self.compare(predicted, self.target.encode(numbers))
@@ -189,12 +163,7 @@ class NumberEvaluation(FileResult, NumberScore):
             low, high = self.coverage.make(scores).T
             self.coverage.sizes = "mean width"
             self.coverage.add((low <= numbers) & (numbers <= high), high - low)
-
-    def row_losses(self, batch: Batch, scores: Array, predicted: Array, row: int) -> RowLosses:
-        """Return the absolute errors of the rows of a batch."""
-        numbers = as_numbers(get_labels(batch, row), row)
-        errors = {"MAE": np.abs(numbers - predicted)}
-        return RowLosses(numbers, errors, np.zeros(len(numbers), bool))
+        return numbers, errors
 
 
 @dataclass(repr=False)
@@ -231,40 +200,33 @@ class Evaluation(FileResult):
     chances: Callable[[Array], Array] | None = None
     positive: int = 1
     confusion: Array = field(init=False)
-    scores: ScoreCounts = field(init=False, default_factory=ScoreCounts)
-    calibration: CalibrationCounts = field(init=False, default_factory=CalibrationCounts)
+    kept: KeptScores = field(init=False)
     unknown_label: str | None = field(init=False, default=None)
-    losses: Array = field(init=False)
 
     def __post_init__(self) -> None:
         size = len(self.classes)
         self.confusion = np.zeros((size + 1, size), np.int64)
-        self.losses = np.zeros(3)  # rows, log loss, Brier score
+        self.kept = KeptScores(MOST_SCORES // max(size, 1))
 
-    def add_batch(self, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
+    def add_batch(
+        self, batch: Batch, scores: Array, predicted: Array, row: int
+    ) -> tuple[Array, Array]:
         """Count the rows of a batch; ``row`` rows came before it."""
         words = as_words(get_labels(batch, row), self.classes)
-        self.add(words, predicted, scores, batch.ids)
+        codes = self.add(words, predicted, scores, batch.ids)
         if self.coverage is not None:
-            sets, codes = self.coverage.make(scores), encode_words(words, self.classes)
+            sets = self.coverage.make(scores)
             inside = np.pad(sets, ((0, 0), (0, 1)))[np.arange(len(codes)), codes]
             self.coverage.add(inside, sets.sum(axis=1))
-
-    def row_losses(self, batch: Batch, scores: Array, predicted: Array, row: int) -> RowLosses:
-        """Return the errors of the rows of a batch, and the log losses if there are any."""
-        labels = as_words(get_labels(batch, row), self.classes)
-        codes = encode_words(labels, self.classes)
-        losses: dict[str, Array] = {"error": codes != predicted}
-        unknown = codes == len(self.classes)
-        if self.chances is not None:
-            given = self.chances(scores)[np.arange(len(codes)), np.where(unknown, 0, codes)]
-            losses["log loss"] = -np.log(np.clip(given, LEAST, 1.0))
-        return RowLosses(labels, losses, unknown)
+        return words, codes != predicted
 
     def add(
-        self, labels: Array, predicted: Array, activations: Array, ids: Array | None = None
-    ) -> None:
-        """Count rows: their labels in words, the classes predicted, the scores, and the ids."""
+        self, labels: Array, predicted: Array, scores: Array, ids: Array | None = None
+    ) -> Array:
+        """Count rows: their labels in words, the classes predicted, the scores, and the ids.
+
+        Return the numbers of their classes.
+        """
         size, codes = len(self.classes), encode_words(labels, self.classes)
         first_row = int(self.confusion.sum()) + 1
         cells = np.bincount(codes * size + predicted, minlength=self.confusion.size)
@@ -272,26 +234,23 @@ class Evaluation(FileResult):
         known = codes < size
         if self.unknown_label is None and not known.all():
             self.unknown_label = str(labels[~known][0])
-        self.add_scores(activations[known], codes[known])
-        chances = None if self.chances is None else self.chances(activations)
-        if chances is not None and known.any():
-            given, classes, rows = chances[known], codes[known], np.count_nonzero(known)
-            self.losses += rows * np.array(
-                [1, log_loss(classes, given), brier_score(classes, given)]
-            )
-            event = np.full(rows, self.positive) if size == 2 else predicted[known]
-            self.calibration.add(given[np.arange(rows), event], classes == event)
-        confidence = distance(activations, predicted) if chances is None else chances
-        if confidence.ndim == 2:
-            confidence = confidence[np.arange(len(predicted)), predicted]
+        self.kept.add(scores[known], codes[known])
+        sizes = distance(scores, predicted) if self.chances is None else self.chances(scores)
+        if sizes.ndim == 2:
+            sizes = sizes[np.arange(len(predicted)), predicted]
         wrong, found = np.flatnonzero(codes != predicted), self.classes[predicted]
-        self.keep_worst(first_row, confidence, wrong, ids, labels, found)
+        self.keep_worst(first_row, sizes, wrong, ids, labels, found)
+        return codes
 
-    def add_scores(self, activations: Array, codes: Array) -> None:
-        """Keep the scores of rows for the areas under curves; of two, those of the positive one."""
-        if activations.ndim == 1 and not self.positive:
-            activations, codes = -activations, 1 - codes
-        self.scores.add(activations, codes)
+    def find_flags(self) -> tuple[Array, Array]:
+        """Return the kept scores and codes; of two classes, as if the positive one were second."""
+        scores, codes = self.kept.join()
+        return (scores, codes) if self.positive or scores.ndim == 2 else (-scores, 1 - codes)
+
+    def find_chances(self) -> tuple[Array, Array] | None:
+        """Return the probabilities of the rows with kept scores, and their codes."""
+        scores, codes = self.kept.join()
+        return None if self.chances is None or not len(codes) else (self.chances(scores), codes)
 
     @property
     def score(self) -> Score:
@@ -323,8 +282,16 @@ class Evaluation(FileResult):
         return class_scores(self.classes, right, self.confusion.sum(axis=0), rows)
 
     def calibration_curve(self) -> list[CalibrationBin]:
-        """Return predicted and observed shares by probability; empty without probabilities."""
-        return self.calibration.curve()
+        """Return predicted and observed shares by probability; empty without probabilities.
+
+        The probability is that of the positive one of two classes, else of the most probable one.
+        """
+        found = self.find_chances()
+        if found is None:
+            return []
+        chances, codes = found
+        event = chances.argmax(axis=1) if chances.shape[1] > 2 else self.positive
+        return find_bins(chances[np.arange(len(codes)), event], codes == event)
 
     def thresholds(self, points: Any = None) -> list[ThresholdScore]:
         """Return precision, recall and others at some thresholds, of two classes.
@@ -332,9 +299,12 @@ class Evaluation(FileResult):
         ``points`` are probabilities of the positive class, or its scores if the model gives no
         probabilities.
         """
-        columns, both, sign = self.scores.columns(), self.chances, 1 if self.positive else -1
+        scores, codes = self.find_flags()
+        if len(self.classes) != 2 or not len(codes):
+            return []
+        both, sign = self.chances, 1 if self.positive else -1
         chances = None if both is None else lambda scores: both(sign * scores)[:, self.positive]
-        return tabulate_thresholds(columns[0], chances, points) if len(columns) == 1 else []
+        return tabulate_thresholds(metrics.count_ranks(codes == 1, scores), chances, points)
 
     @property
     def positive_class(self) -> str | None:  # type: ignore[override]
@@ -347,18 +317,23 @@ class Evaluation(FileResult):
 
     def figures(self) -> dict[str, float | None]:
         """Return the figures of all rows by name; None where one is not defined."""
-        known, (rows, log_loss, brier) = self.confusion[:-1], self.losses
+        known, found, bins = self.confusion[:-1], self.find_chances(), self.calibration_curve()
+        rows = sum(one.rows for one in bins)
+        off = sum(one.rows * abs(one.predicted - one.observed) for one in bins)
         return {
             "error": defined(self.score.error),
-            "log_loss": float(log_loss / rows) if rows else None,
-            "brier_score": float(brier / rows) if rows else None,
-            "calibration_error": defined(self.calibration.error),
-            "roc_auc": defined(self.scores.roc_auc),
-            "average_precision": defined(self.scores.average_precision),
+            "log_loss": None if found is None else metrics.log_loss(*found[::-1]),
+            "brier_score": None if found is None else metrics.brier_score(*found[::-1]),
+            "calibration_error": off / rows if rows else None,
+            **self.areas(),
             "macro_f1": float(np.mean([one.f1 for one in self.by_class()])),
-            "balanced_accuracy": defined(balanced_accuracy(known)),
-            "matthews_correlation": matthews_correlation(known),
+            "balanced_accuracy": defined(metrics.balanced_accuracy(known)),
+            "matthews_correlation": metrics.matthews_correlation(known),
         }
+
+    def areas(self) -> dict[str, float | None]:
+        """Return the areas under the ROC and the precision-recall curve."""
+        return measure_areas(*self.find_flags())
 
     def headline(self) -> str:
         """Return the error in words."""
@@ -366,7 +341,7 @@ class Evaluation(FileResult):
 
     def notes(self) -> list[str]:
         """Return sentences that tell how to read the figures."""
-        return [*describe_areas(self.scores, self.positive_class), *super().notes()]
+        return [*describe_areas(self), *super().notes()]
 
     def tables(self) -> list[Table]:
         """Return the figures of classes, of thresholds and of calibration, and the confusion."""
@@ -384,25 +359,15 @@ class Evaluation(FileResult):
             of = self.positive_class or "the predicted class"
             title = f"Calibration: probabilities of {clip(of)}, and shares that are of it"
             found.append(Table("calibration", title, BY_PROBABILITY, bins))
-        return found
-
-    def charts(self) -> list[Chart]:
-        """Return the curves of classes, thresholds and calibration that there are."""
-        columns, name = self.scores.columns(), self.positive_class
-        calibration = chart_calibration(name or "the predicted class", self.calibration)
-        if name is None or len(columns) != 1:
-            return [*chart_ranks(self.classes.astype(str).tolist(), columns), *calibration]
-        thresholds = chart_thresholds(name, columns[0], self.chances, self.thresholds)
-        return [*chart_ranks([name], columns), thresholds, *calibration]
+        return [*found, *super().tables()]
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
         return {
             **super().as_dict(),
             "positive_class": self.positive_class,
-            "exact_areas": self.scores.exact,
+            "exact_areas": self.kept.exact,
             "confusion": self.confusion.tolist(),
-            "worst": [one._asdict() for one in self.worst],
         }
 
 
@@ -417,22 +382,16 @@ class RankEvaluation(Evaluation):
     in_headline = frozenset(("error", "rank_error"))
     unknown_remark = Evaluation.unknown_remark + ", and not in the rank error"
 
-    def add_scores(self, activations: Array, codes: Array) -> None:
-        """Keep the scores of rows of two ranks."""
-        if activations.ndim == 1:
-            super().add_scores(activations, codes)
-
-    def row_losses(self, batch: Batch, scores: Array, predicted: Array, row: int) -> RowLosses:
-        """Return the errors of the rows of a batch, and the differences of ranks."""
-        found = super().row_losses(batch, scores, predicted, row)
-        found.losses["rank error"] = np.abs(encode_words(found.labels, self.classes) - predicted)
-        return found
+    def areas(self) -> dict[str, float | None]:
+        """Return the areas under the curves of two ranks."""
+        two = len(self.classes) == 2
+        return super().areas() if two else {"roc_auc": None, "average_precision": None}
 
     @property
     def score(self) -> RankScore:
         """The number of rows and of errors, and the sum of the differences of ranks."""
         both, known = super().score, self.confusion[:-1]
-        distance = round(rank_error(known) * known.sum()) if known.any() else 0
+        distance = round(metrics.rank_error(known) * known.sum()) if known.any() else 0
         return RankScore(both.rows, both.errors, distance=distance, unknown=self.unknown)
 
     def figures(self) -> dict[str, float | None]:
@@ -442,9 +401,9 @@ class RankEvaluation(Evaluation):
         """
         known = self.confusion[:-1]
         return {
-            "rank_error": defined(rank_error(known)),
-            "median_rank_error": defined(median_rank_error(known)),
-            "quadratic_kappa": defined(quadratic_kappa(known)),
+            "rank_error": defined(metrics.rank_error(known)),
+            "median_rank_error": defined(metrics.median_rank_error(known)),
+            "quadratic_kappa": defined(metrics.quadratic_kappa(known)),
             **super().figures(),
         }
 
@@ -471,38 +430,39 @@ class LabelSetEvaluation(FileResult):
     errors: int = field(init=False, default=0)
     unknown: int = field(init=False, default=0)
     missed: int = field(init=False, default=0)
-    scores: ScoreCounts = field(init=False, default_factory=ScoreCounts)
+    kept: KeptScores = field(init=False)
 
     def __post_init__(self) -> None:
+        self.kept = KeptScores(MOST_SCORES // max(len(self.classes), 1))
         self.right, self.said, self.there = np.zeros((3, len(self.classes)), np.int64)
 
-    def add_batch(self, batch: Batch, scores: Array, predicted: Array, row: int) -> None:
+    def add_batch(
+        self, batch: Batch, scores: Array, predicted: Array, row: int
+    ) -> tuple[Array, Array]:
         """Count the rows of a batch."""
-        sets = get_label_sets(batch)
-        self.add(LabelSets(as_words(sets.values, self.classes), sets.starts), predicted, scores)
+        given = get_label_sets(batch)
+        sets = LabelSets(as_words(given.values, self.classes), given.starts)
+        wrong = self.add(sets, predicted, scores)
+        return np.array([";".join(sorted(each)) for each in sets], object), wrong
 
-    def row_losses(self, batch: Batch, scores: Array, predicted: Array, row: int) -> RowLosses:
-        """Return the errors of the rows of a batch."""
-        sets, size = get_label_sets(batch), len(self.classes)
-        words = LabelSets(as_words(sets.values, self.classes), sets.starts)
-        has = words.indicator(encode_words(words.values, self.classes), size + 1)
-        wrong = (has[:, :size] != predicted).any(axis=1) | has[:, size]
-        joined = np.array([";".join(sorted(each)) for each in words], object)
-        return RowLosses(joined, {"error": wrong}, has[:, size])
+    def add(self, sets: LabelSets, predicted: Array, scores: Array) -> Array:
+        """Count rows: their labels in words, which classes were predicted, and the scores.
 
-    def add(self, sets: LabelSets, predicted: Array, activations: Array) -> None:
-        """Count rows: their labels in words, which classes were predicted, and the scores."""
+        Return which rows are wrong.
+        """
         size, codes = len(self.classes), encode_words(sets.values, self.classes)
         has, others = sets.indicator(codes, size + 1), codes == size
         has, other = has[:, :size], has[:, size]
         self.rows += len(sets)
-        self.scores.add(activations, has)
-        self.errors += int(np.count_nonzero((predicted != has).any(axis=1) | other))
+        self.kept.add(scores, has)
+        wrong = np.asarray((predicted != has).any(axis=1) | other)
+        self.errors += int(np.count_nonzero(wrong))
         self.unknown += int(np.count_nonzero(other))
         self.missed += len({*zip(sets.rows[others], sets.values[others], strict=True)})
         self.right += np.count_nonzero(has & predicted, axis=0)
         self.said += np.count_nonzero(predicted, axis=0)
         self.there += np.count_nonzero(has, axis=0)
+        return wrong
 
     @property
     def score(self) -> Score:
@@ -529,8 +489,7 @@ class LabelSetEvaluation(FileResult):
             "micro_f1": self.score.micro_f1 or 0.0,
             "macro_f1": float(np.mean([one.f1 for one in self.by_class()])),
             "hamming_loss": int(wrong.sum()) / pairs if pairs else None,
-            "roc_auc": defined(self.scores.roc_auc),
-            "average_precision": defined(self.scores.average_precision),
+            **measure_areas(*self.kept.join()),
         }
 
     def headline(self) -> str:
@@ -539,30 +498,32 @@ class LabelSetEvaluation(FileResult):
 
     def notes(self) -> list[str]:
         """Return sentences that tell how to read the figures."""
-        return describe_areas(self.scores, None)
+        return describe_areas(self)
 
     def tables(self) -> list[Table]:
         """Return the figures of labels."""
         return [Table("classes", "Labels", BY_CLASS, self.by_class())]
 
-    def charts(self) -> list[Chart]:
-        """Return the curves of labels."""
-        return chart_ranks(self.classes.astype(str).tolist(), self.scores.columns())
-
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
-        further = {"subset_accuracy": 1 - self.score.error, "exact_areas": self.scores.exact}
+        further = {"subset_accuracy": 1 - self.score.error, "exact_areas": self.kept.exact}
         return super().as_dict() | further
 
 
-def describe_areas(scores: ScoreCounts, positive: str | None) -> list[str]:
-    """Return which classes areas under curves are about, and whether they are exact."""
-    if np.isnan(scores.roc_auc):
+def measure_areas(scores: Array, codes: Array) -> dict[str, float | None]:
+    """Return the areas under the curves, by name; of several classes the mean over them."""
+    areas = {"roc_auc": metrics.roc_auc, "average_precision": metrics.average_precision}
+    return {name: defined(area(codes, scores)) for name, area in areas.items()}
+
+
+def describe_areas(found: Evaluation | LabelSetEvaluation) -> list[str]:
+    """Return which classes areas under curves are about, and whether all rows count in them."""
+    if found.figures()["roc_auc"] is None:
         return []
+    positive = found.positive_class
     of = "the mean of one against the rest" if positive is None else f"of {clip(positive)}"
-    notes = [f"ROC AUC and average precision are {of}."]
-    binned = "Areas and curves come from a histogram of the scores."
-    return notes if scores.exact else [*notes, binned]
+    some = f"Areas, curves and losses are those of one row of {found.kept.step:,}."
+    return [f"ROC AUC and average precision are {of}.", *([] if found.kept.exact else [some])]
 
 
 def tabulate_confusion(names: Sequence[str], counts: Array) -> Table:
@@ -574,7 +535,7 @@ def tabulate_confusion(names: Sequence[str], counts: Array) -> Table:
         columns = {"": "", **dict.fromkeys(names, ",d")}
         cells = [[name, *row] for name, row in zip(lines, rows, strict=True)]
         title = "Confusion: rows of a class by the class that is predicted for them"
-        return Table("confusion", title, columns, cells, shaded=True)
+        return Table("confusion", title, columns, cells)
     wrong = [
         (each, name, names[k])
         for place, (name, row) in enumerate(zip(lines, rows, strict=True))

@@ -7,7 +7,6 @@ import numpy as np
 
 from ..data.rows import Array
 from ..jobs.data import ExampleFile
-from ..jobs.evaluation import RowLosses
 from ..jobs.job import FileJob
 from ..parameters import ParameterError
 from ..reading.formats import format_from_name
@@ -52,7 +51,10 @@ class SentenceFile(ExampleFile):
         return train_on_sentences(self, job)
 
     def evaluate(
-        self, learner: SequenceLearner, tell: Callable[[int], None] | None = None
+        self,
+        learner: SequenceLearner,
+        tell: Callable[[int], None] | None = None,
+        keep: Callable[[Array, Array], None] | None = None,
     ) -> TagEvaluation:
         """Compare the tags that a tagger predicts with those of the file."""
         found, wanted, names = list[str](), list[str](), learner.classes.astype(str).tolist()
@@ -60,21 +62,14 @@ class SentenceFile(ExampleFile):
         for read in read_to_tag(learner, self, with_tags=True, tell=tell):
             assert read.tags is not None
             starts.append(read.sentences.starts[1:] + len(found))
+            tags = read.tags.texts()
             found += [names[code] for code in learner.predict(read.sentences).tolist()]
-            wanted += read.tags.texts()
+            wanted += tags
             known.append(learner.lexicon.knows(read.sentences.columns[learner.columns[0]]))
+            if keep is not None:
+                words = np.array(tags, object)
+                keep(words, np.array(found[-len(tags) :], object) != words)
         return evaluate_tags(found, wanted, np.concatenate(starts), np.concatenate(known))
-
-    def read_losses(
-        self, learner: SequenceLearner, tell: Callable[[int], None] | None = None
-    ) -> Iterator[RowLosses]:
-        """Yield the errors of a tagger, part by part."""
-        names = learner.classes.astype(str)
-        for read in read_to_tag(learner, self, with_tags=True, tell=tell):
-            assert read.tags is not None
-            wanted = np.array(read.tags.texts(), object)
-            found = names[learner.predict(read.sentences)]
-            yield RowLosses(wanted, {"error": found != wanted}, np.zeros(len(wanted), bool))
 
     def predict(
         self, learner: SequenceLearner, tell: Callable[[int], None] | None = None

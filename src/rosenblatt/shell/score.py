@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .commands import CommandError, DescribedArgument, command
-from .data import check_input, check_output, open_source, print_note
-from .format import LISTED, clip, count, fold, list_result, list_rows
+from .data import check_input, open_source, print_note
+from .format import clip, count, fold, list_result, list_rows
 from .predict import FILE, ReadingOptions, load_learner, output_option
 
 if TYPE_CHECKING:
     from ..data.results import Result
 
-CURVES = ("thresholds", "calibration")  # tables that are printed on request
+CURVES = ("thresholds", "calibration", "worst")  # tables that are printed on request
 FEW_ROWS = 20  # and fewer may all be predicted as one class by chance
 
 
@@ -26,18 +26,14 @@ class EvaluationOptions(ReadingOptions):
     """What is printed about an evaluation, and where."""
 
     curves: bool = output_option(
-        "Also print precision and recall at several thresholds, and the calibration curve.",
+        "Also print precision and recall at several thresholds, the calibration curve, and the "
+        "wrong rows that the model was most sure about.",
         default=False,
     )
     coverage: float | None = output_option(
         "Also print how many rows have their label in a set or interval of this coverage, and the "
         "mean size. Needs a model of train --conformal.",
         "SHARE",
-        shown="off",
-    )
-    report: Path | None = output_option(
-        "Write one HTML page with curves, confusion, importances, and the errors that the model "
-        "was most sure about.",
         shown="off",
     )
     json: bool = output_option("Print one JSON object.", default=False)
@@ -58,7 +54,6 @@ class EvaluationOptions(ReadingOptions):
         "rosenblatt score model.safetensors test.csv --curves --threshold 0.3",
         "rosenblatt score model.safetensors test.csv --curves --positive-class fraud",
         "rosenblatt score model.safetensors test.csv --coverage 0.9",
-        "rosenblatt score model.safetensors test.csv --report report.html",
         "rosenblatt score old.safetensors new.safetensors test.csv",
     ],
 )
@@ -67,9 +62,8 @@ def score(models: tuple[Path, ...], data: str, given: EvaluationOptions) -> None
 
     Errors of two models are compared by the exact McNemar test, numbers by a paired t-test.
 
-    Log loss, Brier score and calibration need a model of train --probabilities. ROC and
-    precision-recall areas are exact up to 16 million scores; above, scores are counted in 4,096
-    bins.
+    Log loss, Brier score and calibration need a model of train --probabilities. Of more
+    than 16 million scores, these and areas under curves are those of every second, fourth … row.
     """
     found, lines = (evaluate if len(models) == 1 else compare)(models, data, given)
     if given.json:
@@ -88,13 +82,10 @@ def evaluate(
     from .report import show_reading
 
     (model,) = models
-    check_output(given.report, model, data)
     saved, learner = load_learner(model)
     opened = open_like(saved, open_source(data), labels=True, **given.options())
     if isinstance(opened, ExampleFile):
         opened.refuse(coverage=given.coverage, curves=given.curves)
-    elif given.curves:
-        refuse_curves(learner)
     with show_reading(opened.size, sys.stderr.isatty()) as tell:
         found = evaluate_learner(
             learner,
@@ -113,28 +104,7 @@ def evaluate(
             f"class; --positive-class {shlex.quote(first)} makes them about {clip(first)}."
         )
     lines = [f"{data}: {found.headline()}.", *list_result(found, () if given.curves else CURVES)]
-    if given.report is not None:
-        from ..jobs.report_page import write_report
-        from .inspect import about_model
-
-        linear = learner.kind == "linear"
-        facts = about_model(saved, learner.coefficients()[0], LISTED) if linear else []
-        write_report(given.report, (model.name, data), (saved, learner, opened), found, facts)
-        lines.append(f"Wrote the report to {given.report}.")
     return found, lines
-
-
-def refuse_curves(learner: Any) -> None:
-    """Refuse --curves for a model whose scores have neither thresholds nor probabilities."""
-    from ..jobs.decisions import find_probabilities
-
-    single = learner.target_kind == "classes" and not learner.multilabel
-    two = single and len(learner.classes) == 2
-    if not (two or (single and find_probabilities(learner) is not None)):
-        raise CommandError(
-            "--curves is for two classes, or for models of train --probabilities with one label "
-            "per row; leave it out."
-        )
 
 
 def note_rows(data: str, opened: Any, found: "Result") -> None:
@@ -180,11 +150,12 @@ def compare(
         found = compare_models((one, other), (files[0], files[1]), tell)
     note_rows(data, files[0], found)
     better = "nearer" if one.target_kind == "numbers" else "alone right"
-    left, right = found.better
+    (left, right), (_, low, high, _) = found.better, found.difference
     return found, [
         f"A: {models[0]}",
         f"B: {models[1]}",
         f"{data}: {count(found.rows, found.counted)}; A {better} {left:,}, B {better} {right:,}.",
         *list_rows(found.tables()[0]),
+        f"B − A: {found.of} {low:+.4f} to {high:+.4f} (95 % interval)",
         found.verdict(("A", "B")),
     ]

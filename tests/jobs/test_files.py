@@ -24,7 +24,7 @@ from rosenblatt.kernels.algebra import shuffle
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.reading.reader import read, read_whole
-from rosenblatt.shell.report import Quiet
+from rosenblatt.shell.report import Printer
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.linear_state import SOLUTIONS
 from rosenblatt.training.plan import (
@@ -334,7 +334,7 @@ def test_rows_of_several_labels_are_counted_once(write, monkeypatch):
     model = train(read(path, batch_bytes=900), How("last", epochs=1), heard)
     last = heard.tallies[-1]
     assert (last.rows, last.problems, last.mistakes) == (200, 4, model.history[0].errors)
-    pace = Quiet().pace(last)
+    pace = Printer().pace(last)
     assert (pace.rows, pace.error) == (200, last.mistakes / 800)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from rosenblatt import Epoch
 from rosenblatt.shell import report
-from rosenblatt.shell.report import AsJson, Bar, Printed, Quiet
+from rosenblatt.shell.report import Printer
 from rosenblatt.training.plan import IN_MEMORY_ROWS, Request, make_plan
 from rosenblatt.training.report import Listener, Note, Tally
 
@@ -23,7 +23,7 @@ def clock(monkeypatch):
         now = 100.0
 
     clock = Clock()
-    monkeypatch.setattr(report, "read_clock", lambda: clock.now)  # threads may compile meanwhile
+    monkeypatch.setattr(report, "read_clock", lambda: clock.now)
     return clock
 
 
@@ -44,7 +44,7 @@ def a_long_pass(watch, clock, seconds):
 
 @pytest.mark.parametrize(("texts", "stated"), [(1, {}), (0, {}), (1, {"margin": 2.0})])
 def test_the_margin_of_texts_is_printed_unless_it_is_stated(capsys, texts, stated):
-    listener = Printed()
+    listener = Printer()
     request = Request("perceptron", stated)
     listener.plan = make_plan(request, replace(IN_MEMORY_ROWS, texts=texts))
     listener.begin(None, 10)
@@ -53,7 +53,7 @@ def test_the_margin_of_texts_is_printed_unless_it_is_stated(capsys, texts, state
 
 
 def test_lines_come_at_growing_distances(clock, capsys):
-    watch = begun(Printed(), 10**9, 3)
+    watch = begun(Printer(), 10**9, 3)
     a_long_pass(watch, clock, 200)
     heading, *lines = capsys.readouterr().out.splitlines()
     assert heading.split()[:3] == ["read", "rows", "rows/s"]
@@ -63,7 +63,7 @@ def test_lines_come_at_growing_distances(clock, capsys):
 
 
 def test_every_pass_is_timed_anew(clock, capsys):
-    watch = begun(Printed(), 10**9, 3)
+    watch = begun(Printer(), 10**9, 3)
     a_long_pass(watch, clock, 4)
     watch.epoch(Epoch(1, 400, 60, 60, 0.0))
     a_long_pass(watch, clock, 4)
@@ -91,7 +91,7 @@ def told_of(out):
     ],
 )
 def test_epochs_are_told_at_powers_of_two_and_the_last(clock, capsys, seconds, every, told):
-    watch = begun(Printed(every), 10**9, 30)
+    watch = begun(Printer("lines", every), 10**9, 30)
     for number in range(1, 22):
         clock.now += seconds
         watch.epoch(Epoch(number, 10, 1, 1, 0.0))
@@ -100,7 +100,7 @@ def test_epochs_are_told_at_powers_of_two_and_the_last(clock, capsys, seconds, e
 
 
 def test_a_pass_with_lines_of_its_own_has_one_at_its_end(clock, capsys):
-    watch = begun(Printed(), 10**9, 3)
+    watch = begun(Printer(), 10**9, 3)
     for number in (5, 6):
         a_long_pass(watch, clock, 2)
         watch.epoch(Epoch(number, 200, 30, 30, 0.0))
@@ -109,24 +109,24 @@ def test_a_pass_with_lines_of_its_own_has_one_at_its_end(clock, capsys):
 
 
 def test_held_out_rows_are_told_with_the_epoch(capsys):
-    Printed().epoch(Epoch(2, 10, 1, 1, 0.5, 0.75))
+    Printer().epoch(Epoch(2, 10, 1, 1, 0.5, 0.75))
     assert capsys.readouterr().out.endswith("10.00%  held-out error 25.00%\n")
 
 
 def test_an_epoch_without_rows(capsys):
-    Printed().epoch(Epoch(1, 0, 0, 0, 0.0))
+    Printer().epoch(Epoch(1, 0, 0, 0, 0.0))
     assert "0.00%" in capsys.readouterr().out
 
 
 def test_reading_has_no_errors_yet(clock, capsys):
-    watch = begun(Printed())
+    watch = begun(Printer())
     clock.now += 2
     watch.batch(Tally(10, 2_000_000, None))
     assert capsys.readouterr().out.splitlines()[1].split() == ["10", "5", "1"]
 
 
 def test_json_tells_the_same(clock, capsys):
-    watch = begun(AsJson(), 10**9, 3)
+    watch = begun(Printer("json"), 10**9, 3)
     watch.note("A sentence.")
     mistakes = a_long_pass(watch, clock, 3)
     watch.epoch(Epoch(1, 300, mistakes, mistakes, 1.5, None))
@@ -142,26 +142,8 @@ def test_json_tells_the_same(clock, capsys):
     assert epoch["mistakes"] == mistakes
 
 
-@pytest.mark.parametrize("size", [None, 10**9])
-def test_the_bar_goes_over_the_reading_and_then_over_epochs(clock, size):
-    for mistakes, first, share in ((None, "reading", 0.5), (3, "epoch 1 of 4", 0.125)):
-        watch = begun(Bar(), size, 4)
-        watch.batch(Tally(10, 500_000_000, mistakes))
-        assert watch.meter.bar is None  # a short run has none
-        clock.now += 1
-        watch.batch(Tally(10, 500_000_000, mistakes))
-        (task,) = watch.meter.bar.tasks
-        known = (share, 1.0) if size else (0, None)
-        assert (task.description, task.completed, task.total) == (first, *known)
-        watch.epoch(Epoch(1, 10, 1, 1, 0.0))
-        if mistakes is None:
-            known = ("epoch 1 of 4", 0.25, 1.0)
-            assert (task.description, task.completed, task.total) == known
-        watch.close()
-
-
 def test_the_quiet_say_nothing_but_notes(clock, capsys):
-    for listener, said in ((Listener(), ""), (Quiet(), "Note: A sentence.\n")):
+    for listener, said in ((Listener(), ""), (Printer("quiet"), "Note: A sentence.\n")):
         a_long_pass(begun(listener), clock, 10)
         listener.epoch(Epoch(1, 10, 1, 1, 0.0))
         listener.note("A sentence.")
@@ -187,7 +169,7 @@ def test_a_bar_of_reading_appears_on_standard_error_when_it_takes_long(wanted, m
 
 
 def test_a_note_in_json_has_the_code_of_its_kind(capsys):
-    AsJson().note(Note("A sentence.", "stream"))
+    Printer("json").note(Note("A sentence.", "stream"))
     assert json.loads(capsys.readouterr().out) == {
         "event": "note",
         "sentence": "A sentence.",

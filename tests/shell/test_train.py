@@ -33,7 +33,7 @@ import signal, sys, time
 from rosenblatt.shell import report
 from rosenblatt.shell.app import main
 
-class Slow(report.Quiet):
+class Slow(report.Printer):
     batches = 0
     def batch(self, tally):
         Slow.batches += 1
@@ -41,7 +41,7 @@ class Slow(report.Quiet):
             print("now", flush=True)
             time.sleep(60)
 
-report.Quiet = Slow
+report.Printer = Slow
 main()
 """
 

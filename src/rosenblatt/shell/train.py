@@ -2,7 +2,6 @@
 
 import csv
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -40,7 +39,6 @@ from .settings import about_stream
 if TYPE_CHECKING:
     from ..jobs.job import FileJob
     from ..storage.model import Model
-    from .report import Quiet
 
 column = partial(option, group="What the columns are (detected)")
 predicted = partial(option, group="What is predicted (detected)")
@@ -330,7 +328,9 @@ def make_job(options: TrainOptions, once: bool = False) -> "FileJob":
     """The training that the options ask for, and what reports it."""
     from ..jobs.job import Checkpointer, FileJob
     from ..training.plan import Request
+    from .report import Printer
 
+    form = "quiet" if options.quiet else "json" if options.json else "lines"
     checkpointer = None
     if options.checkpoint is not None and options.output is not None:
         checkpointer = Checkpointer(options.output, options.checkpoint)
@@ -343,18 +343,7 @@ def make_job(options: TrainOptions, once: bool = False) -> "FileJob":
         ordinal=options.parse_ordinal(),
         **options.of_streams,
     )
-    return FileJob(request, make_listener(options), checkpointer)
-
-
-def make_listener(options: TrainOptions) -> "Quiet":
-    """The reporter: JSON if asked for, a bar at a terminal, else lines."""
-    from . import report
-
-    if options.quiet:
-        return report.Quiet()
-    if options.json:
-        return report.AsJson()
-    return (report.Bar if sys.stdout.isatty() else report.Printed)(options.verbose)
+    return FileJob(request, Printer(form, options.verbose), checkpointer)
 
 
 def train_on_file(data: str, source: Any, options: TrainOptions) -> "Model":

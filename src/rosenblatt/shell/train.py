@@ -112,7 +112,6 @@ class TrainOptions:
     holdout: float | None = quality("Hold out this share of the rows and test on them.", "SHARE")
     folds: int | None = quality(
         "Cross-validate with N folds.",
-        shown="built-in sets: 5",
         type=click.IntRange(min=2),
         excludes="initial resume cluster",
     )
@@ -264,50 +263,33 @@ def parse_ngrams(text: str) -> tuple[int, int]:
 )
 def train(data: str, options: TrainOptions) -> None:
     """Train a model on a file or a built-in data set."""
-    from .report import print_event, print_line, read_clock
+    from .report import print_line, read_clock
 
     if options.form is not None:
         train_by_form(data, options)
         return
     options.check(data)
-    shows_perceptron = data in BUILT_IN and options == TrainOptions()
-    if data in BUILT_IN and options.tune is None:
-        options.tune = False  # these show the rule as it is
-    source, next_steps = open_source(data), list[str]()
-    its_classes = options.label in (None, "class") and options.target != "numbers"
-    describes = data in BUILT_IN and is_there("theory") and its_classes
-    quiet = replace(options, quiet=True) if shows_perceptron else options
-    report = validate(data, source, quiet, describes and data != "xor")
-    if shows_perceptron and describes:
+    source = open_source(data)
+    if data in BUILT_IN and options == TrainOptions() and is_there("theory"):
         from .builtin_report import show_perceptron
 
-        for line in show_perceptron(data, report):
+        usual = replace(options, folds=None if data == "xor" else FOLDS, quiet=True)
+        for line in show_perceptron(data, validate(data, source, usual)[:1]):
             print_line(line)
         return
+    report = validate(data, source, options)
     started = read_clock()
     model = (train_on_file if options.cluster is None else train_on_cluster)(data, source, options)
-    seconds = read_clock() - started
-    if describes:
-        from .builtin_report import describe
-
-        facts, lines, next_steps = describe(data, source, model)
-        report += lines
-        if options.json:
-            print_event("found", **facts)
-    print_result(data, model, seconds, options, report)
+    print_result(data, model, read_clock() - started, options, report)
     if options.plot is not None:
         draw(options.plot, model, data)
         if not options.json:
             print(f"Wrote the figure to {options.plot}.")
-    for line in next_steps if not (options.json or options.quiet) else ():
-        print_line(line)
 
 
-def validate(data: str, source: Any, options: TrainOptions, usual: bool) -> list[str]:
-    """Cross-validate if that was asked for, or is ``usual``; return the result in lines."""
-    chosen = options.tune or options.probabilities or options.settings.get("early_stopping")
-    folds = options.folds or (FOLDS if usual and not (options.holdout or chosen) else None)
-    if folds is None:
+def validate(data: str, source: Any, options: TrainOptions) -> list[str]:
+    """Cross-validate if that was asked for; return the result in lines."""
+    if options.folds is None:
         return []
     if find_by_format(data, options.format) is not None:
         raise CommandError("--folds is for files of rows; leave it out.")
@@ -316,12 +298,12 @@ def validate(data: str, source: Any, options: TrainOptions, usual: bool) -> list
 
     job = replace(make_job(options), checkpointer=None)
     try:
-        found = cross_validate(source, options.reading, job, folds, options.stated)
+        found = cross_validate(source, options.reading, job, options.folds, options.stated)
     finally:
         job.reporter.close()
     if options.json:
         print_event("cross_validation", **found.as_dict())
-    return [f"{found.headline()}.", *(list_result(found) if options.folds is not None else ())]
+    return [f"{found.headline()}.", *list_result(found)]
 
 
 def make_job(options: TrainOptions, once: bool = False) -> "FileJob":

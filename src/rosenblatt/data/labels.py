@@ -26,6 +26,11 @@ def encode(y: Array) -> tuple[Array, Array]:
     >>> encode(np.array([3, 1, 3]))[1].tolist()
     [1, 0, 1]
     """
+    if y.dtype.kind == "f" and len(y) and -LARGEST_LABEL <= y.min() <= y.max() <= LARGEST_LABEL:
+        whole = y.astype(np.int64)
+        if (whole == y).all():
+            classes, codes = encode(whole)
+            return classes.astype(y.dtype), codes
     if y.dtype.kind in "iu" and len(y):
         lowest, highest = y.min(), y.max()
         upper = y == highest

@@ -253,17 +253,22 @@ def overflow(dtype: Any) -> InputError:
     )
 
 
+def largest_size(numbers: Array) -> Any:
+    """The largest absolute value, found without a copy; NaN if there is one, 0 of no numbers."""
+    return np.maximum(numbers.max(initial=0.0), -numbers.min(initial=0.0))
+
+
 def refuse_lost(coef: Array, updates: int, parts: Iterable[Rows]) -> None:
     """Raise if the weights are tiny because squares of the rows' numbers overflow or underflow.
 
     Rules divide by these squares. Rows are examined only if the weights are tiny.
     """
-    largest = np.abs(coef).max(initial=0.0) if updates else np.inf
+    largest = largest_size(coef) if updates else np.inf
     if largest > TINY[coef.dtype.char]:
         return
     with np.errstate(over="ignore", under="ignore"):
         for rows in parts:
-            size = np.abs(rows.values).max(initial=0.0)
+            size = largest_size(rows.values)
             square = size * size
             if size > 0 and largest * size == 0 and square in (0, np.inf):
                 word = "large" if size > 1 else "small"

@@ -277,7 +277,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         return state.weights, float(state.bias[0]), learner.intercept_step
 
     def _score(self, X: Any) -> Array:
-        coef, bias = self._learner.coefficients()
+        X, coef, bias = self._select_columns(X)
         scores = np.asarray(X @ coef.T + bias)
         return scores.ravel() if self._learner.problems == [1] else scores
 

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..data.rows import (
     Array,
+    largest_size,
     overflow,
     refuse_lost,
     refuse_not_finite,
@@ -110,6 +111,16 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     def intercept_(self, intercept: ArrayLike) -> None:
         self._replace_weights(self.coef_, intercept)
 
+    def _select_columns(self, X: Any) -> tuple[Any, Array, Array]:
+        """Return X with the weights and biases to score it: of few columns, if others are zero."""
+        learner = self._current()
+        columns = learner.columns_to_compute(getattr(X, "indices", None))
+        coef, bias = learner.coefficients(columns)
+        if columns is not ...:
+            numbers, shape = np.arange(len(columns), dtype=np.int32), (X.shape[0], len(columns))
+            X = type(X)((X.data, numbers, X.indptr), shape=shape)
+        return X, coef, bias
+
     def _replace_weights(self, coef: ArrayLike, intercept: ArrayLike) -> None:
         """Predict with other weights; learning continues from them as a fit from a start does."""
         before, start = self._current(), (np.atleast_2d(coef), intercept)
@@ -142,7 +153,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             facts = self._describe_fit(given, unaided)
             updates, (coef, bias) = learner.mistakes, learner.coefficients()
             refuse_lost(coef, updates, [given.rows.rows])
-            if not (np.isfinite(coef).all() and np.isfinite(bias).all()):
+            if not (np.isfinite(largest_size(coef)) and np.isfinite(bias).all()):
                 raise overflow(coef.dtype)
             if self.calibrate:
                 self._calibrate(learner, given, begin)

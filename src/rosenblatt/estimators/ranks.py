@@ -117,7 +117,8 @@ default="rank-error"
         return tags
 
     def _score(self, X: Any) -> Array:
-        return score_ranks(X @ self.coef_[0], self.intercept_)
+        X, coef, bias = self._select_columns(X)
+        return score_ranks(X @ coef[0], bias)
 
     def _check_labels(self, labels: Any, n_rows: int) -> Array:
         kind: Any = getattr(labels, "dtype", None)  # pandas' ordered categories, polars' Enum

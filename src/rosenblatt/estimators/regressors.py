@@ -167,8 +167,8 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
 
     def _score(self, X: Any) -> Array:
         """Score rows, in the scale of the codes."""
-        X = self._rows_to_score(X)
-        return np.asarray(X @ self.coef_ + self.intercept_[0])
+        X, coef, bias = self._select_columns(self._rows_to_score(X))
+        return np.asarray(X @ coef[0] + bias[0])
 
     @when_conformal
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[Array, Array]:

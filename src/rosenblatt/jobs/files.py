@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..data.labels import UnknownLabelError
-from ..data.rows import Array, n_rows, overflow, refuse_lost
+from ..data.rows import Array, largest_size, n_rows, overflow, refuse_lost
 from ..data.targets import ClassTarget, LabelCounts, NumberTarget
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import InputError, ParameterError
@@ -483,7 +483,7 @@ class FileRows:
     def facts(self, learner: LinearLearner, run: Training) -> dict[str, Any]:
         """Return what a model keeps of the rows and the file; the learner gets its features."""
         coef, _ = learner.coefficients()
-        if not np.isfinite(coef).all():
+        if not np.isfinite(largest_size(coef)):
             raise overflow(coef.dtype)
         reader = self.reader
         deviations = measure_first_rows(self.first.rows, coef.shape[1], self.plan.split)

@@ -7,9 +7,11 @@ import numpy as np
 
 from ..data.rows import Array, n_rows, rows_between, rows_where
 from ..data.splits import Split
+from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..storage.model import Model
 
+VALUES_AT_ONCE = 2**20  # that are copied
 FIRST_ROWS = 2**15  # by which a training measures the deviations of columns
 
 
@@ -43,16 +45,12 @@ def measure_deviations(parts: Iterable[Rows], width: int) -> Array:
     count, sums, squares = 0, np.zeros(width), np.zeros(width)
     for rows in parts:
         count += n_rows(rows)
-        values = rows.values.astype(np.float64)
         if rows.indices is None:
-            matrix = values.reshape(n_rows(rows), -1)[:, :width]
-            sums[: matrix.shape[1]] += matrix.sum(axis=0)
-            squares[: matrix.shape[1]] += np.einsum("ij,ij->j", matrix, matrix)
+            matrix = rows.values.reshape(n_rows(rows), -1)[:, :width]
+            sums[: matrix.shape[1]] += matrix.sum(axis=0, dtype=np.float64)
+            squares[: matrix.shape[1]] += np.einsum("ij,ij->j", matrix, matrix, dtype=np.float64)
         else:
-            known = rows.indices < width
-            places, values = rows.indices[known].astype(np.intp), values[known]
-            sums += np.bincount(places, values, width)
-            squares += np.bincount(places, values * values, width)
+            columns.add_moments(rows.values, rows.indices, sums, squares)
     mean = sums / max(count, 1)
     return np.sqrt(np.maximum(squares / max(count, 1) - mean * mean, 0.0))
 
@@ -60,8 +58,14 @@ def measure_deviations(parts: Iterable[Rows], width: int) -> Array:
 def measure_first_rows(rows: Rows, width: int, split: Split) -> Array:
     """Return the deviation of each column in the first rows that a split does not hold out."""
     count = min(n_rows(rows), FIRST_ROWS)
-    learnt = rows_where(rows_between(rows, 0, count), ~split.held_out(0, count))
-    return measure_deviations([learnt], width)
+    held = split.held_out(0, count)
+    if not held.any():
+        return measure_deviations([rows_between(rows, 0, count)], width)
+    step = max(VALUES_AT_ONCE * n_rows(rows) // max(len(rows.values), 1), 1)
+    pieces = ((first, min(first + step, count)) for first in range(0, count, step))
+    return measure_deviations(
+        (rows_where(rows_between(rows, *piece), ~held[slice(*piece)]) for piece in pieces), width
+    )
 
 
 def find_deviations(model: Model, width: int) -> Array:

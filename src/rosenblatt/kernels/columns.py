@@ -79,6 +79,22 @@ def largest(values, indices, sizes):
         sizes[j] = larger(sizes[j], abs(np.float64(values[k])))
 
 
+def forms_of_moments():
+    """Values of sparse rows, their columns, and two sums."""
+    for kind in FLOATS:
+        yield given(kind), given(np.uint32), vector(np.float64), vector(np.float64)
+
+
+@compiled(forms_of_moments)
+def add_moments(values, indices, sums, squares):
+    """Add the values and their squares to the sums of their columns; further columns have none."""
+    for k in range(len(values)):
+        j, x = indices[k], np.float64(values[k])
+        if j < len(sums):
+            sums[j] += x
+            squares[j] += x * x
+
+
 @compiled(lambda: [(given(np.uint32), vector(np.float64))])
 def count(indices, counts):
     """Count how often each column occurs."""

@@ -33,7 +33,14 @@ from ..reading.batches import Batch, known_labels
 from ..storage.model import Model
 from ..training.calibration import Calibration, fit_calibration
 from ..training.conformal import Conformal
-from ..training.linear_state import LastWeights, new_state, refuse_too_many, scores, undo_on_error
+from ..training.linear_state import (
+    LastWeights,
+    find_columns,
+    new_state,
+    refuse_too_many,
+    scores,
+    undo_on_error,
+)
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.scoring import Held, score_for_stopping
 from ..training.training import Epoch, LinearTask, Part, ProblemRun, compute_steps
@@ -42,7 +49,7 @@ from .base import Learner, Use
 from .conformal import learn_in_turn
 from .initial_weights import make_initial_weights
 
-MOST_STEPS = 2**28  # bytes: more are made again in each epoch, in a fifth of the time of a pass
+MOST_STEPS = 2**24  # bytes: more are made again in each epoch, in a fifth of the time of a pass
 FIRST_ROW = np.zeros(1, np.uint32)
 HERE = np.zeros(1, np.intp)
 NO_SPLIT = Split()
@@ -344,23 +351,34 @@ class LinearLearner(Learner):
 
     # Predicting
 
-    def coefficients(self) -> tuple[Array, Array]:
+    @property
+    def current(self) -> Coefficients | None:
+        """The coefficients that are kept, unless more rows have been seen since."""
+        kept = self.kept
+        return kept if kept is not None and kept.are_current_for(self.states) else None
+
+    def coefficients(self, columns: Any = ...) -> tuple[Array, Array]:
         """Return the weights and biases to predict with, one row per class or one for two classes.
 
-        They are computed again when more rows have been seen.
+        Those of all columns are kept until more rows have been seen.
         """
-        kept = self.kept
-        if kept is None or not kept.are_current_for(self.states):
-            before, weights, biases = [], [], []
-            for state in self.states:
-                coef, bias = state.coefficients()
-                before.append((state.weights, state.seen))
-                weights.append(coef)
-                biases.append(bias)
+        kept = self.current if columns is ... else None
+        if kept is None:
+            weights, biases = zip(*(one.coefficients(columns) for one in self.states), strict=True)
             coef = np.atleast_2d(weights[0].T) if len(weights) == 1 else np.vstack(weights)
+            before = [(state.weights, state.seen) for state in self.states]
             kept = Coefficients(list(self.states), before, coef, np.concatenate(biases))
-            self.kept = kept
+            if columns is ...:
+                self.kept = kept
         return kept.coef, kept.bias
+
+    def columns_to_compute(self, indices: Array | None) -> Any:
+        """The columns of which scores need coefficients: ``...`` for all, or for those kept.
+
+        ``indices`` are the columns in which rows have values, or None for dense rows.
+        """
+        is_free = len(self.states) == 1 and self.states[0].has_coefficients
+        return ... if is_free or self.current is not None else find_columns(indices, self.width)
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)} | {"kept": None}
@@ -376,7 +394,10 @@ class LinearLearner(Learner):
         """
         count, problems = n_rows(rows), self.problems
         rows = known_columns(rows, width, self.width)
-        coef, bias = self.coefficients()
+        columns = self.columns_to_compute(rows.indices)
+        coef, bias = self.coefficients(columns)
+        if columns is not ...:
+            rows = rows._replace(indices=read_only(np.arange(len(columns), dtype=np.uint32)))
         if problems == [1] or not self.rule.labels.per_class:
             return scores(rows, count, coef[0], bias)
         if problems == [None]:

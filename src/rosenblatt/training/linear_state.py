@@ -77,6 +77,11 @@ class LastWeights:
         kind: Any = type(self)
         return declared_arrays(kind, self.rule)
 
+    @property
+    def has_coefficients(self) -> bool:
+        """Whether the weights to predict with are kept, so that they cost nothing."""
+        return not (self.averages or self.rule.is_scaled)
+
     def arrays(self) -> State:
         """All arrays, flat, as kernels take them."""
         own = vars(self)
@@ -136,15 +141,14 @@ class LastWeights:
         """The reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
         return self.rule.labels.clean_reason(self.weights) if clean else ""
 
-    def present(self) -> tuple[Array, Array]:
-        """The current weights and bias."""
+    def present(self, columns: Any = ...) -> tuple[Array, Array]:
+        """The current weights, all or those of some columns, and the bias."""
         scale = float(self.scale[scaled.Z]) if self.rule.is_scaled else 1.0
-        if scale == 1:
-            return self.weights, self.bias
-        return scale * self.weights, scale * self.bias
+        weights = self.weights[columns]
+        return (weights, self.bias) if scale == 1 else (scale * weights, scale * self.bias)
 
     coefficients = present
-    """The weights and bias to predict with."""
+    """The weights, all or those of some columns, and the bias to predict with."""
 
     def score(self, rows: Rows, places: Array) -> Array:
         """The scores of rows at some places of the order, if no update comes before.
@@ -157,7 +161,7 @@ class LastWeights:
         """The arrays, each with the places that an update by some rows can change."""
         own, few = vars(self), ...
         if self.changes_few(rows):
-            few = find_columns(rows, len(self.weights))
+            few = find_columns(rows.indices, len(self.weights))
         return [(own[name], few if one.by_column else ...) for name, one in self.declared.items()]
 
     def changes_few(self, rows: Rows) -> bool:
@@ -197,7 +201,9 @@ class LastWeights:
         """Raise if the weights that some rows changed are not finite, or too small to count."""
         if not all(np.isfinite(each[places]).all() for each, places in self.changing_places(rows)):
             raise overflow(self.weights.dtype)
-        refuse_lost(self.weights[find_columns(rows, len(self.weights))], self.mistakes, [rows])
+        refuse_lost(
+            self.weights[find_columns(rows.indices, len(self.weights))], self.mistakes, [rows]
+        )
 
 
 @contextmanager
@@ -212,15 +218,15 @@ def undo_on_error(states: list[LastWeights], rows: Rows) -> Iterator[None]:
         raise
 
 
-def find_columns(rows: Rows, width: int) -> Any:
-    """The columns in which rows have values; ``...`` for all, unless these are far more.
+def find_columns(indices: Array | None, width: int) -> Any:
+    """The columns in which sparse rows have values; ``...`` for all, unless these are far more.
 
     Copying all columns takes the time of copying an eighth of them by number.
     """
-    few = rows.indices is not None and 8 * rows.indices.size < width
-    return rows.indices if few else ...
+    return indices if indices is not None and 8 * indices.size < width else ...
 
 
+NUMBERS_AT_ONCE = 2**15  # in double precision, which stay in a processor's cache
 LARGEST_GROWTH = 177.0  # e^177 is 2^255: sums of it are still far from overflow
 
 
@@ -247,16 +253,25 @@ class AverageWeights(LastWeights):
         require(self.decay < 1, "decay is out of range")
 
     @np.errstate(over="ignore", invalid="ignore")  # callers refuse what is not finite
-    def coefficients(self) -> tuple[Array, Array]:
-        total = self.total()
+    def coefficients(self, columns: Any = ...) -> tuple[Array, Array]:
+        total, scale = self.total(), None
         if self.rule.is_scaled and self.seen:
             scale = float(self.sum_scale(self.clock(-1), total))
-            weights = (scale * self.weights - self.missing) / total
-            bias = (scale * self.bias - self.missing_bias) / total
-        else:
-            weights = self.weights - self.missing / total
-            bias = self.bias - self.missing_bias / total
-        return weights.astype(self.weights.dtype), bias.astype(self.bias.dtype)
+
+        def mean(weights: Array, missing: Array) -> Array:
+            return (
+                (scale * weights - missing) / total
+                if scale is not None
+                else weights - missing / total
+            )
+
+        weights, missing = self.weights[columns], self.missing[columns]
+        out = np.empty_like(weights)
+        step = max(NUMBERS_AT_ONCE // max(weights[:1].size, 1), 1)
+        for first in range(0, len(out), step):
+            block = slice(first, first + step)
+            out[block] = mean(weights[block], missing[block])
+        return out, mean(self.bias, self.missing_bias).astype(self.bias.dtype)
 
     def score(self, rows: Rows, places: Array) -> Array:
         last = scores(rows, len(places), self.weights, self.bias)
@@ -382,8 +397,8 @@ class PocketWeights(LastWeights):
             self.put(0.0)
         return self.rule.labels.clean_reason(self.best_weights) if self.errors == 0 else ""
 
-    def coefficients(self) -> tuple[Array, Array]:
-        return self.best_weights, self.best_bias
+    def coefficients(self, columns: Any = ...) -> tuple[Array, Array]:
+        return self.best_weights[columns], self.best_bias
 
 
 NOTHING_LEARNT = np.empty(0, UPDATE)

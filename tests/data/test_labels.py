@@ -23,9 +23,13 @@ from rosenblatt.parameters import InputError
 
 from ..reading.samples import refused
 
+SHAPES = array_shapes(min_dims=1, max_dims=1, max_side=20)
 labels = arrays(
-    integer_dtypes(endianness="=") | st.sampled_from([np.dtype("U3"), np.dtype(bool)]),
-    array_shapes(min_dims=1, max_dims=1, max_side=20),
+    integer_dtypes(endianness="=") | st.sampled_from([np.dtype("U3"), np.dtype(bool)]), SHAPES
+) | arrays(
+    st.sampled_from([np.dtype(np.float32), np.dtype(np.float64)]),
+    SHAPES,
+    elements=st.sampled_from([-0.0, 0.0, 1.0, 7.0, -3.0, 2.5, 2.0**60, np.inf]),
 )
 
 

@@ -14,7 +14,9 @@ from rosenblatt.training.plan import Request
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_deviations_are_those_of_numpy(sparse):
+@pytest.mark.parametrize("at_once", [1, 100, 2**20])
+def test_deviations_are_those_of_numpy(sparse, at_once, monkeypatch):
+    monkeypatch.setattr("rosenblatt.jobs.importances.VALUES_AT_ONCE", at_once)
     X = np.random.default_rng(0).normal(size=(300, 5)) * (np.arange(5) > 0)
     rows, *parts = (
         view_rows(csr_array(part) if sparse else np.ascontiguousarray(part))

@@ -55,6 +55,10 @@ def test_sparse_columns_are_measured_counted_and_multiplied():
     columns.largest(values, indices, sizes)
     columns.count(indices, counts)
     columns.multiply(values, indices, np.array([1.0, 10.0]), out)
+    sums, squares = np.zeros(4), np.zeros(4)
+    columns.add_moments(values, indices, sums, squares)  # of the first four columns
+    assert sums.tolist() == [0, -3, 0, 0]
+    assert squares.tolist() == [0, 9, 0, 0]
     assert sizes.tolist() == [0, 3, 0, 0, 2]
     assert counts.tolist() == [0, 1, 0, 0, 2]
     assert out.tolist() == [2, -30, 1]  # column 4 has no factor

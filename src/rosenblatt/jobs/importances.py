@@ -46,7 +46,7 @@ def measure_deviations(parts: Iterable[Rows], width: int) -> Array:
     for rows in parts:
         count += n_rows(rows)
         if rows.indices is None:
-            matrix = rows.values.reshape(n_rows(rows), -1)[:, :width]
+            matrix = rows.values.reshape(-1, int(rows.starts[0]))[:, :width]
             sums[: matrix.shape[1]] += matrix.sum(axis=0, dtype=np.float64)
             squares[: matrix.shape[1]] += np.einsum("ij,ij->j", matrix, matrix, dtype=np.float64)
         else:

@@ -234,8 +234,8 @@ def create_machine(cpu: str) -> Any:
     )
 
 
-def compile_form(name: str, function: Any, kinds: Any, symbol: str, machine: Any) -> dict[str, Any]:
-    """The object code of a form, with its result and its numbers of slots."""
+def make_module(name: str, function: Any, kinds: Any, symbol: str) -> tuple[Any, dict[str, Any]]:
+    """The LLVM module of a form, with its result and its numbers of slots."""
     kernel = njit(**compiling.KERNEL, no_cpython_wrapper=True)(function)
     kernel.compile(kinds)
     (made,) = kernel.overloads.values()
@@ -253,12 +253,8 @@ def compile_form(name: str, function: Any, kinds: Any, symbol: str, machine: Any
     unknown = {one for one in names - KNOWN if not one.startswith("llvm.")}
     if unknown:
         raise TypeError(f"{name} needs {', '.join(sorted(unknown))}, which the library lacks")
-    return {
-        "object": machine.emit_object(module),
-        "result": make_result_key(made.fndesc.restype),
-        "slots": slots,
-        "results": results,
-    }
+    result = make_result_key(made.fndesc.restype)
+    return module, {"result": result, "slots": slots, "results": results}
 
 
 FORMS: list[tuple[str, Any, str, tuple[Any, ...]]] = []
@@ -281,8 +277,8 @@ def compile_number(number: int) -> dict[str, Any]:
     name, function, key, kinds = FORMS[number]
     tag = hashlib.sha256(f"{CPU} {name} {key}".encode()).hexdigest()[:16]
     symbol = f"rosenblatt_{name.rpartition('.')[2]}_{tag}"
-    made = compile_form(name, function, kinds, symbol, MACHINES[0])
-    (FOLDER / f"{symbol}.o").write_bytes(made.pop("object"))
+    module, made = make_module(name, function, kinds, symbol)
+    (FOLDER / f"{symbol}.o").write_bytes(MACHINES[0].emit_object(module))
     return {"kernel": name, "key": key, "symbol": symbol, **made}
 
 

@@ -100,7 +100,7 @@ const actions = {
 };
 
 function openRuns(address) {
-  const state = readAddress(address), { points } = pointsOf(engine, state);
+  const state = readAddress(address), { points } = pointsOf(state);
   return state.settings.filter(Boolean).map((settings) => new ShownRun(engine, points, settings, state.halved));
 }
 

@@ -43,11 +43,11 @@ export class App {
 		let state;
 		try {
 			state = readAddress(address);
-			this.found = pointsOf(this.engine, state);
+			this.found = pointsOf(state);
 			checkPoints(this.found.points);
 		} catch (error) {
 			this.say(error.message, true);
-			if (this.state) this.found = pointsOf(this.engine, this.state);
+			if (this.state) this.found = pointsOf(this.state);
 			else this.open("");
 			return false;
 		}
@@ -68,7 +68,7 @@ export class App {
 		if (isNew) this.remember();
 		const wasEnd = this.isAtEnd;
 		edit(this.state);
-		this.found = pointsOf(this.engine, this.state);
+		this.found = pointsOf(this.state);
 		this.learn();
 		this.show(wasEnd ? Infinity : this.state.moment);
 		this.changed();

@@ -1,5 +1,6 @@
 // The dual form: kernel values, and the pass over them by the package's kernel, as dual/ has it.
 
+import { arrayAt } from "./engine.js";
 import { thresholds } from "./run.js";
 
 /** Computes kernel values, in the order of operations of `Gram`. */
@@ -72,9 +73,10 @@ export class DualState {
 		view(Float64Array, this.scoresAt, this.n).set(Float64Array.from(rows, (i) => this.scores[i]));
 		let start = 0, used = 0, before = 0;
 		while (start < this.n) {
-			this.engine.call("dual_perceptron", this.lines, this.places, this.n, this.steps, start, this.scoresAt, this.b,
-				this.above, this.below, this.interceptStep, this.log, this.n, this.learning, this.engine.out);
-			const position = this.engine.result(0), made = this.engine.result(1);
+			this.engine.call("replay", arrayAt(this.lines, this.n, this.n), arrayAt(this.places, this.n), arrayAt(this.steps, 1, this.n),
+				arrayAt(0, 0), arrayAt(this.learning, 1), BigInt(start), arrayAt(this.scoresAt, 1, this.n), arrayAt(this.b, 1),
+				this.above, this.below, this.interceptStep, arrayAt(this.log, this.n));
+			const position = this.engine.whole(0), made = this.engine.whole(1);
 			let update = null;
 			if (made) {
 				const [at] = view(Int32Array, this.log, 1), [step, , margin] = view(Float64Array, this.log + 40, 3);

@@ -1,9 +1,14 @@
 // The engine: the package's own kernels as WebAssembly, and the memory that they work in.
 //
-// Every export takes addresses and numbers and returns 0. Its first two arguments, where a result
-// and an exception would go, are scratch memory.
+// Every export takes the addresses of its slots and of its results, as library/compile.py lays them
+// out: arguments follow each other, and an array is its address and its shape.
 
+const SLOTS = 64;
+const RESULTS = 4;
 const UPDATE_BYTES = 32; // position and rival (64 bits each), margin, step
+
+/** An array of numbers in memory, as an argument of a kernel. */
+export const arrayAt = (address, ...shape) => [address, ...shape].map(BigInt);
 
 /** Memory that grows as it is asked for; `mark` and `release` give the latest part back. */
 class Memory {
@@ -34,6 +39,12 @@ class Memory {
 		return this.known;
 	}
 
+	/** All memory as whole numbers of 8 bytes. */
+	get wholes() {
+		if (this.knownWholes?.buffer !== this.memory.buffer) this.knownWholes = new BigInt64Array(this.memory.buffer, 0, this.memory.buffer.byteLength >> 3);
+		return this.knownWholes;
+	}
+
 	/** All memory as numbers of 4 bytes. */
 	get integers() {
 		if (this.knownIntegers?.buffer !== this.memory.buffer) this.knownIntegers = new Int32Array(this.memory.buffer);
@@ -58,8 +69,8 @@ export class Engine {
 	constructor(instance) {
 		this.kernels = instance.exports;
 		this.memory = new Memory(instance.exports.memory, instance.exports.__heap_base.value);
-		this.scratch = this.memory.allocate(64);
-		this.out = this.memory.allocate(64);
+		this.slots = this.memory.allocate(8 * SLOTS);
+		this.results = this.memory.allocate(8 * RESULTS);
 	}
 
 	/** Compile the module of some bytes and make an engine of it. */
@@ -69,27 +80,38 @@ export class Engine {
 		return new Engine(instance);
 	}
 
-	/** Call a kernel. */
+	/** Call a kernel with numbers, whole ones as BigInt, and arrays of them. */
 	call(name, ...given) {
-		const failed = this.kernels[name](this.scratch, this.scratch + 32, ...given);
-		if (failed) throw new Error(`The kernel ${name} has failed.`);
+		const { numbers, wholes } = this.memory, first = this.slots >> 3;
+		given.flat(2).forEach((value, n) => {
+			if (typeof value === "bigint") wholes[first + n] = value;
+			else numbers[first + n] = value;
+		});
+		this.kernels[name](this.slots, this.results);
 	}
 
-	/** One of the numbers that a kernel has returned. */
-	result(i) {
-		return this.memory.numbers[(this.out >> 3) + i];
+	/** A whole number that a kernel has returned. */
+	whole(i) {
+		return Number(this.memory.wholes[(this.results >> 3) + i]);
 	}
 
-	/** Scatter the bits of a 64-bit number. */
-	mix(number) {
-		this.call("mix", BigInt.asUintN(64, number), this.out);
-		return this.memory.view(BigUint64Array, this.out, 1)[0];
+	/** A number that a kernel has returned. */
+	number(i) {
+		return this.memory.numbers[(this.results >> 3) + i];
 	}
 
 	/** Permute the row numbers at an address, as `Perceptron` does for a seed and an epoch. */
 	shuffle(address, length, seed, epoch) {
-		this.call("shuffle", address, length, BigInt(seed), BigInt(epoch));
+		this.call("shuffle", arrayAt(address, length), BigInt(seed), BigInt(epoch));
 	}
+}
+
+/** Scatter the bits of a 64-bit number (finalizer of SplitMix64). */
+export function mix(number) {
+	let z = BigInt.asUintN(64, number);
+	z = BigInt.asUintN(64, (z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
+	z = BigInt.asUintN(64, (z ^ (z >> 27n)) * 0x94d049bb133111ebn);
+	return z ^ (z >> 31n);
 }
 
 /** Dense rows with labels in the engine's memory, as the kernels take them. */
@@ -115,9 +137,10 @@ export class Rows {
 		this.log = memory.allocate(UPDATE_BYTES);
 	}
 
-	/** The addresses that all kernels of rows begin with. */
-	get given() {
-		return [this.X, this.size, this.n, this.d];
+	/** The rows, their steps and their labels, if they have any. */
+	get examples() {
+		const { X, size, n, d, steps, labels } = this;
+		return [arrayAt(X, n * d), arrayAt(size, 1), arrayAt(steps, n), labels ? arrayAt(labels, n) : []].flat();
 	}
 
 	row(i) {

@@ -1,5 +1,6 @@
 // Upstart networks, which grow by one perceptron at a time, as network/ of the package grows them.
 
+import { mix } from "./engine.js";
 import { LinearTask, Run } from "./run.js";
 
 const ROUND = 1e-9; // squared norms that differ by less are those of a sphere around the origin
@@ -131,7 +132,7 @@ export function traceNetwork(engine, points, settings) {
 	const learn = (inputs, wanted) => {
 		if (wanted.every((target) => target === wanted[0])) return { weights: inputs[0].map(() => 0), bias: wanted[0] };
 		learnt += 1;
-		return trainPocket(engine, inputs, wanted, maxIter, Number(engine.mix(BigInt(seed) + BigInt(1000 + learnt)) % 2n ** 32n));
+		return trainPocket(engine, inputs, wanted, maxIter, Number(mix(BigInt(seed) + BigInt(1000 + learnt)) % 2n ** 32n));
 	};
 	const units = [];
 	let best = Infinity, kept = 1, tried = 0, stopReason = "";

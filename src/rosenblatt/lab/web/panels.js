@@ -263,7 +263,7 @@ export function sweepGap(engine, state) {
 	if (!["blobs", "origin"].includes(state.data) || !["bias", "origin"].includes(state.settings[0].form)) return null;
 	return [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1].map((gap) => {
 		const found = [0, 1, 2, 3, 4].map((seed) => {
-			const { points } = makeSet(engine, state.data, { ...state.options, gap, seed, noise: 0, size: Math.min(state.options.size, 100) });
+			const { points } = makeSet(state.data, { ...state.options, gap, seed, noise: 0, size: Math.min(state.options.size, 100) });
 			return new ShownRun(engine, points, { ...state.settings[0], margin: 0, start: "", max_iter: 1000 }, false);
 		});
 		return { gap, bound: Math.max(...found.map((run) => run.theorem?.bound ?? 0)), made: found.map((run) => run.last) };

@@ -1,7 +1,7 @@
 // The outer loop, as training/run.py, training/orders.py and training/solutions.py of the package
 // have it: epochs over the rows in an order until a stop rule holds. The kernels do the rest.
 
-import { Rows } from "./engine.js";
+import { Rows, arrayAt } from "./engine.js";
 
 const TINIEST = Number.MIN_VALUE; // the number next to 0
 
@@ -40,7 +40,8 @@ export class LinearTask {
 		Object.assign(this, thresholds(settings));
 		this.everything = new Order(engine.memory, Uint32Array.from(X, (_, i) => i));
 		this.marginsAt = engine.memory.allocate(8 * Math.max(X.length, 1));
-		this.scoresAt = engine.memory.allocate(8 * Math.max(classes, 1));
+		this.kind = classes ? "classes" : "two";
+		this.target = classes ? arrayAt(engine.memory.allocate(8 * classes), classes) : [];
 		this.demanding = this.above > 0 || this.below < 0;
 	}
 
@@ -48,7 +49,7 @@ export class LinearTask {
 	learn(state, order, start, most, end = order.length) {
 		const { engine, rows } = this;
 		this.call(state, order, start, end, rows.log, most, false);
-		const position = engine.result(0), count = engine.result(1), loss = engine.result(2);
+		const position = engine.whole(0), count = engine.whole(1), loss = engine.number(2);
 		if (count < most && position < end) throw new NotFiniteError(order.rows[position]);
 		const update = count ? rows.logged() : null;
 		const errors = update && this.demanding ? Number(update.margin <= 0) : count;
@@ -57,16 +58,22 @@ export class LinearTask {
 
 	/** Call the kernel, which sums for an average if the state has sums; only them, if the weights rest. */
 	call({ w, b, u = 0, ub = 0, seen }, order, start, end, log, most, rest) {
-		const { engine, rows, above, below, interceptStep, scoresAt } = this;
-		engine.call("learn", ...rows.given, this.classes, rows.steps, rows.labels, order.address, end, start,
-			w, b, u, ub, u ? 1 : 0, seen, above, below, interceptStep, rest ? 1 : 0, log, most, scoresAt, engine.out);
+		const { engine, rows, above, below, interceptStep, kind, target } = this;
+		engine.call(`${rest ? "batch" : "learn"}_${kind}`, target, above, below, interceptStep, rows.examples,
+			arrayAt(order.address, end), BigInt(start), this.state(w, b, u, ub), seen, 0, 0, arrayAt(log, most));
+	}
+
+	/** Weights and biases, and their sums, if there are any. */
+	state(w, b, u, ub) {
+		const outputs = this.classes || 1, size = this.rows.d * outputs, sums = u ? 1 : 0;
+		return [arrayAt(w, size), arrayAt(b, outputs), arrayAt(u, size * sums), arrayAt(ub, outputs * sums)].flat();
 	}
 
 	/** Every row's label times activation, or the lead of its class, under weights at an address. */
 	margins({ w, b }) {
 		const { engine, rows, everything, marginsAt } = this;
-		engine.call("margins", ...rows.given, this.classes, rows.steps, rows.labels, everything.address, everything.length,
-			w, b, this.scoresAt, marginsAt);
+		engine.call(`margins_${this.kind}`, this.target, rows.examples, arrayAt(everything.address, everything.length),
+			this.state(w, b, 0, 0), arrayAt(marginsAt, rows.n));
 		return engine.memory.view(Float64Array, marginsAt, rows.n);
 	}
 
@@ -92,7 +99,7 @@ export class BatchTask {
 		total.fill(0);
 		totalOfBias.fill(0);
 		task.call({ w: state.w, b: state.b, u, ub, seen: 0 }, order, 0, order.length, log, rows.n, true);
-		const position = engine.result(0), count = engine.result(1), loss = engine.result(2);
+		const position = engine.whole(0), count = engine.whole(1), loss = engine.number(2);
 		if (position < order.length) throw new NotFiniteError(order.rows[position]);
 		const batch = Array.from({ length: count }, (_, t) => {
 			const update = rows.logged(log + 32 * t);

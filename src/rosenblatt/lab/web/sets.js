@@ -1,15 +1,16 @@
-// Points to choose from: generators, by the engine's own random numbers, and three measured sets.
+// Points to choose from: generators, by the package's random numbers, and three measured sets.
 
-/** Random numbers of a seed: SplitMix64, whose last step is a kernel of the engine. */
+import { mix } from "./engine.js";
+
+/** Random numbers of a seed: SplitMix64. */
 class Random {
-	constructor(engine, seed, stream = 0) {
-		this.engine = engine;
-		this.state = engine.mix(BigInt(seed)) ^ engine.mix(~BigInt(stream));
+	constructor(seed, stream = 0) {
+		this.state = mix(BigInt(seed)) ^ mix(~BigInt(stream));
 	}
 
 	uniform(low = 0, high = 1) {
 		this.state = BigInt.asUintN(64, this.state + 0x9e3779b97f4a7c15n);
-		return low + (high - low) * Number(this.engine.mix(this.state) >> 11n) * 2 ** -53;
+		return low + (high - low) * Number(mix(this.state) >> 11n) * 2 ** -53;
 	}
 
 	normal(mean = 0, deviation = 1) {
@@ -119,16 +120,16 @@ export const OPTIONS = {
 };
 
 /** The points of a set, each [x₁, x₂, number of its class], with the names of columns and classes. */
-export function makeSet(engine, name, options) {
+export function makeSet(name, options) {
 	if (!SETS[name]) throw new Error(`There is no set “${name}”; there are ${Object.keys(SETS).join(", ")}.`);
 	for (const [key, { what, low, high }] of Object.entries(OPTIONS)) {
 		if (!(options[key] >= low && options[key] <= high)) throw new Error(`${what} must be from ${low} to ${high}; got ${options[key]}.`);
 	}
 	if (MEASURED[name]) return MEASURED[name]();
 	if (FIXED[name]) return { points: FIXED[name].map((point) => [...point]), columns: [], classes: [] };
-	const points = GENERATORS[name](new Random(engine, options.seed), options);
+	const points = GENERATORS[name](new Random(options.seed), options);
 	const kinds = name === "three" ? 3 : 2, flips = Math.round(options.noise * points.length);
-	const flipped = new Random(engine, options.seed, 1).permutation(points.length).slice(0, flips);
+	const flipped = new Random(options.seed, 1).permutation(points.length).slice(0, flips);
 	for (const i of flipped) points[i][2] = (points[i][2] + 1) % kinds;
 	return { points: points.map(([x, y, kind]) => [round(x), round(y), kind]), columns: [], classes: [] };
 }

@@ -201,9 +201,9 @@ export function writeAddress(state) {
 }
 
 /** The points that a state means, with the names of columns and classes. */
-export function pointsOf(engine, state) {
+export function pointsOf(state) {
 	if (state.data === "points") return { points: state.placed, columns: state.columns, classes: state.classes };
-	return makeSet(engine, state.data, state.options);
+	return makeSet(state.data, state.options);
 }
 
 /** How many classes points have: 3 if there is a third one. */

@@ -1,6 +1,7 @@
 // A run, written down: every update with the weights that it left, and every row that was met.
 
 import { DualState } from "./dual.js";
+import { arrayAt } from "./engine.js";
 import { LinearTask, Run } from "./run.js";
 
 export const MOST_UPDATES = 5000;
@@ -218,12 +219,14 @@ export function countVotes(engine, trace, settings, moment, places) {
 		const products = rows.flatMap((row) => places.map((z) => trace.kernel.value(trace.X[row], z)));
 		const made = trace.row.slice(1, moment + 1), times = trace.time.slice(1, moment + 1), ends = [...times, trace.seen[moment]];
 		const zero = { positive: 1, negative: -1 }[settings.ties] ?? 0, put = (values) => memory.put(Float64Array, values);
-		const out = put(new Float64Array(count));
-		engine.call("perceptron_votes", put(new Float64Array(count)), put(products), rows.length, count,
-			memory.put(Uint32Array, made.map((row) => place.get(row))), memory.put(Uint32Array, made.map(() => 0)), put(made.map((row) => (trace.y[row] > 0 ? 1 : -1))),
-			put(made.map(() => trace.interceptStep)), made.length, put(ends.map((time, k) => time - (k ? ends[k - 1] : 0))),
-			memory.put(BigInt64Array, places.map(() => 0n)), zero, out);
-		return memory.view(Float64Array, out, count).map((share) => share / (trace.seen[moment] || 1));
+		const putWhole = (values) => memory.put(BigInt64Array, values.map(BigInt)), none = putWhole(made.map(() => 0));
+		const line = (address) => arrayAt(address, made.length), lasted = ends.map((time, k) => time - (k ? ends[k - 1] : 0));
+		const scores = put(new Float64Array(count)), out = put(new Float64Array(count));
+		engine.call("vote", arrayAt(put(products), rows.length, count), line(putWhole(made.map((row) => place.get(row)))),
+			line(put(made.map((row) => (trace.y[row] > 0 ? 1 : -1)))), line(put(made.map(() => trace.interceptStep))), line(none), line(none),
+			line(put(lasted)), zero, arrayAt(scores, 1, count), arrayAt(putWhole(places.map(() => 0)), count), arrayAt(out, 1, count));
+		const activations = memory.view(Float64Array, scores, count), last = lasted.at(-1); // of the weights after the last update
+		return memory.view(Float64Array, out, count).map((votes, r) => (votes + last * (Math.sign(activations[r]) || zero)) / (trace.seen[moment] || 1));
 	} finally {
 		memory.release(mark);
 	}

@@ -6,7 +6,7 @@ import pytest
 from rosenblatt import ALMA, PRank
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.conformal import Conformal
-from rosenblatt.training.training import Checkpoint
+from rosenblatt.training.training import Checkpoint, ProblemRun
 
 from .models import assert_same, files_beside, forge, put, refused, trained
 
@@ -20,9 +20,10 @@ def test_held_out_rows_that_cannot_be_are_not_saved(path, score):
 
 def test_a_checkpoint_is_at_the_end_of_the_history(path):
     model = trained().to_model()
-    place = Checkpoint(len(model.history) + 1, 0, [])
-    with pytest.raises(ValueError, match="its checkpoint is not in its history"):
-        save_model(path, model._replace(checkpoint=place))
+    for epochs, problems in (([], 1), (list(model.history), 2)):
+        place = Checkpoint(0, [ProblemRun(epochs=epochs)] * problems)
+        with pytest.raises(ValueError, match=r"its checkpoint is not (in its hist|of its prob)"):
+            save_model(path, model._replace(checkpoint=place))
 
 
 def test_thresholds_of_ranks_are_in_order_and_labels_in_any(path):

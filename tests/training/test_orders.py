@@ -141,20 +141,21 @@ def sweeps(order, margins, epoch=1, part=0, **options):
     run = Training(lambda: [rows], [problem], order=order, seed=5, **options)
     run.epoch = epoch
     run.number, run.part = part, rows
-    run.shuffled = run.permute()
-    return problem, [sweep.tolist() for sweep in run.orders(problem, task)]
+    run.permute()
+    chosen = run.choose_rows(problem, task) if order in ("first", "worst") else [run.shuffled]
+    return problem, [rows.tolist() for rows in chosen]
 
 
 def test_the_first_mistake_from_the_start():
     problem, found = sweeps("first", [1, 1, -1, -2])
-    assert (found, problem.rows) == ([[2]], 2)
+    assert (found, problem.count.rows) == ([[2]], 2)
     problem, found = sweeps("first", [1, 1])
-    assert (found, problem.rows) == ([[]], 2)
+    assert (found, problem.count.rows) == ([[]], 2)
 
 
 def test_the_most_wrong_row_and_of_equals_the_first():
     problem, found = sweeps("worst", [1, -2, 0, -2])
-    assert (found, problem.rows) == ([[1]], 3)
+    assert (found, problem.count.rows) == ([[1]], 3)
     assert sweeps("worst", [1, 0, 0])[1] == [[1]]
     assert sweeps("worst", [1, 1])[1] == [[]]
 

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from rosenblatt.data.rows import view_rows
+from rosenblatt.data.weights import compute_steps
 from rosenblatt.kernels.loop import Examples
 from rosenblatt.training.linear_state import LastWeights, scores
 from rosenblatt.training.rules import PERCEPTRON
-from rosenblatt.training.training import LinearTask, compute_steps
+from rosenblatt.training.training import LinearTask
 
 from ..conftest import LAYOUTS, blobs
 

@@ -92,7 +92,7 @@ class ClusterRun(Training):
             for number, epochs in counted.items():
                 for epoch in epochs:
                     self.problems[number].add(epoch)
-                refuse_no_rows(self.problems[number].rows)
+                refuse_no_rows(self.problems[number].count.rows)
             self.end_epoch()
             self.add_round(counted, time.perf_counter() - started)
         yield from ()

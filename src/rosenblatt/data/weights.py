@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..parameters import InputError, ParameterError
+from .labels import has_class
 from .rows import Array
 
 
@@ -111,3 +112,29 @@ def refuse_one_class(codes: Array, counting: Array) -> None:
         raise InputError(
             "Only one class has rows of a weight above 0; at least two must.", code="one-class"
         )
+
+
+def compute_steps(
+    codes: Array, positive: int | None, eta0: float, weights: Any, dtype: Any
+) -> Array:
+    """The step of each row: η times its weight, and times the label for two classes.
+
+    Steps that are 0 or infinite in the dtype are refused.
+    """
+    if weights is None and eta0 == 1 and positive is not None:
+        one = np.dtype(dtype).type(1)
+        return np.asarray(np.where(has_class(codes, positive), one, -one))
+    if weights is None and eta0 == 1:
+        return np.ones(len(codes), dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        sizes = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
+    used = sizes if weights is None else sizes[weights > 0]
+    if not used.all() or not np.isfinite(used).all():
+        what = "The weight of a row" if eta0 == 1 else "eta0 times the weight of a row"
+        raise InputError(
+            f"{what} is too small or too large for {sizes.dtype}; scale the weights.",
+            code="step-out-of-range",
+        )
+    if positive is None:
+        return np.broadcast_to(sizes, codes.shape).copy()
+    return np.where(has_class(codes, positive), sizes, -sizes)

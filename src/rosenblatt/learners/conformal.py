@@ -95,4 +95,4 @@ def learn_in_turn(
     if found and learner.conformal is not None:
         codes = given.codes[given.row_order]
         learner.conformal.add(learner.target.nonconformity(np.concatenate(found), codes))
-    return problem.as_epoch()
+    return problem.count

@@ -19,7 +19,7 @@ from ..data.targets import (
     is_positive,
     make_target,
 )
-from ..data.weights import rows_that_count
+from ..data.weights import compute_steps, rows_that_count
 from ..kernels.algebra import Rows
 from ..kernels.loop import Examples
 from ..parameters import (
@@ -43,7 +43,7 @@ from ..training.linear_state import (
 )
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.scoring import Held, score_for_stopping
-from ..training.training import Epoch, LinearTask, Part, ProblemRun, compute_steps
+from ..training.training import Epoch, LinearTask, Part, ProblemRun
 from . import add_class
 from .base import Learner, Use
 from .conformal import learn_in_turn
@@ -323,7 +323,7 @@ class LinearLearner(Learner):
                     if wrong is not None:
                         task.mark_errors(learnt.updates, wrong)
                 state.refuse_overflow(given.rows)
-        return problem.as_epoch()
+        return problem.count
 
     def learn_one(self, rows: Rows, code: float, weight: float = 1.0) -> None:
         """Learn from one row with the code of its label, faster than from a batch.

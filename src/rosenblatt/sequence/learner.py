@@ -217,7 +217,7 @@ class SequenceLearner(Learner):
         for learnt in other.state.sweep(task, task.row_order, None):
             counts.add(learnt)
         vars(self).update(vars(other), kept=None)
-        return counts.as_epoch()
+        return counts.count
 
     def forget_unmoved(self) -> None:
         """Forget features without weights; the others are numbered as their weights are."""

@@ -198,7 +198,7 @@ def pack_checkpoint(checkpoint: Checkpoint, tensors: dict[str, Array]) -> dict[s
             tensors |= {f"best.{number}.{name}": array for name, array in arrays.items()}
             numbers["best"] = [counters]
         problems.append(numbers)
-    return {"epoch": checkpoint.epoch, "parts": checkpoint.parts, "problems": problems}
+    return {"parts": checkpoint.parts, "problems": problems}
 
 
 def plain(value: Any) -> Any:
@@ -269,8 +269,10 @@ def unpack_checkpoint(
         (best,) = [state(f"best.{number}", one) for one in kept.pop("best", ())] or [None]
         epochs = unpack_epochs(tensors.pop(f"epochs.{number}"))
         flags = tensors.pop(f"mistaken.{number}")
-        problems.append(ProblemRun(**kept, epochs=epochs, best=best, mistaken=flags))
-    return Checkpoint(numbers["epoch"], numbers["parts"], problems)
+        count = Epoch(*kept.pop("count"))
+        found = {"count": count, "epochs": epochs, "best": best, "mistaken": flags}
+        problems.append(ProblemRun(**kept, **found))
+    return Checkpoint(numbers["parts"], problems)
 
 
 def load_labels(dtype: str, values: list[Any]) -> Array:

@@ -109,10 +109,10 @@ def check_model(model: Model) -> None:
     require(model.states, "it has no state")
     kept, checkpoint = list(model.states), model.checkpoint
     if checkpoint is not None:
-        check_checkpoint(checkpoint)
-        require(checkpoint.epoch == len(model.history), "its checkpoint is not in its history")
         fitting = len(checkpoint.problems) == len(kept)
         require(fitting, "its checkpoint is not of its problems")
+        require(checkpoint.epoch == len(model.history), "its checkpoint is not in its history")
+        check_checkpoint(checkpoint)
         kept += [one.best for one in checkpoint.problems if one.best is not None]
     sizes, dtype = kind.sizes(model) if hasattr(kind, "sizes") else expected_sizes(model)
     for state in kept:
@@ -142,10 +142,11 @@ def expected_sizes(model: Model) -> tuple[Sizes, Any]:
 
 def check_checkpoint(checkpoint: Checkpoint) -> None:
     """Refuse a checkpoint with values out of range."""
-    counts = [checkpoint.epoch, checkpoint.parts]
+    counts = [checkpoint.parts]
     for one in checkpoint.problems:
-        counts += [one.rows, one.mistakes, one.errors, one.best_epoch]
-        require(fits(one.loss, Finite) and fits(one.best_score, Finite), "its checkpoint is wrong")
+        counts += [*one.count[:4], one.best_epoch]
+        fitting = fits([one.count.loss, one.best_score], list[Finite])
+        require(fitting and fits(one.count, Epoch), "its checkpoint is wrong")
         require(one.stop_reason in REASONS, "the stop reason of its checkpoint is unknown")
         fitting = one.mistaken.dtype == bool and one.mistaken.ndim == 1
         require(fitting, "its mistaken rows are malformed")

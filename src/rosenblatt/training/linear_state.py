@@ -84,21 +84,17 @@ class LastWeights:
 
     def arrays(self) -> State:
         """All arrays, flat, as kernels take them."""
+        linear = self.weights.reshape(-1), self.bias, self.missing.reshape(-1), self.missing_bias
+        if not self.rule.arrays:
+            return State(*linear)
         own = vars(self)
-        kept = {name: own[name].reshape(-1) for name in self.rule.arrays}
-        return State(
-            self.weights.reshape(-1),
-            self.bias,
-            self.missing.reshape(-1),
-            self.missing_bias,
-            **kept,
-        )
+        return State(*linear, **{name: own[name].reshape(-1) for name in self.rule.arrays})
 
     def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[SweepResult]:
         """Learn from the rows in an order, at most ``most`` updates at a time."""
         position = 0
         while position < len(order):
-            end = self.pause(position, len(order))
+            end = self.pause(position, len(order)) if self.decay else len(order)
             learnt = task.learn(self, order[:end], position, most)
             position = learnt.position
             self.mistakes += len(learnt.updates)
@@ -106,8 +102,8 @@ class LastWeights:
         self.seen += len(order)
 
     def pause(self, position: int, end: int) -> int:
-        """The place in the order to stop at, when continuing from a position."""
-        return end
+        """The place in the order to stop at, when continuing from a position; of a decay."""
+        raise NotImplementedError
 
     def clock(self, position: int = 0) -> Clock:
         """How rows count in an average, from a position of the order on."""
@@ -315,8 +311,6 @@ class AverageWeights(LastWeights):
         return Clock(float(self.seen), self.rate, float(periods * self.period))
 
     def pause(self, position: int, end: int) -> int:
-        if not self.decay:
-            return end
         now, period = self.seen + position, self.period
         if now and now % period == 0:
             shrunk = math.exp(-self.rate * period)

@@ -15,13 +15,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..data.labels import has_class
 from ..data.rows import Array, not_finite
 from ..kernels.algebra import shuffle
 from ..kernels.loop import UPDATE, Clock, Examples, compile_loop, count_weight, margins
 from ..kernels.perceptron import Batch
 from ..kernels.targets import Numbers
-from ..parameters import InputError
 from .rules import TWO_CLASSES, UpdateRule
 
 READS_OF_HARD_ROWS = 2  # per read of all rows; measured: 1 is slower, without end slower still
@@ -73,6 +71,10 @@ class Epoch(NamedTuple):
     errors: int
     loss: float
     validation_score: float | None = None
+
+
+FIRST = Epoch(1, 0, 0, 0, 0.0)
+"""An epoch before its first row."""
 
 
 class SweepResult(NamedTuple):
@@ -162,8 +164,8 @@ class ProblemRun:
     ----------
     state
         What is learned: a solution.
-    rows, mistakes, errors, loss
-        Counts of the epoch so far, as in ``Epoch``.
+    count : Epoch
+        The epoch so far.
     epochs : list of Epoch
         Those that are complete.
     stop_reason : str
@@ -175,10 +177,7 @@ class ProblemRun:
     """
 
     state: Any = None
-    rows: int = 0
-    mistakes: int = 0
-    errors: int = 0
-    loss: float = 0.0
+    count: Epoch = FIRST
     epochs: list[Epoch] = field(default_factory=list)
     stop_reason: str = ""
     best_score: float = 0.0
@@ -186,27 +185,22 @@ class ProblemRun:
     best: Any = None
     mistaken: Array = field(default_factory=partial(np.zeros, 0, bool))
 
-    @property
-    def outcome(self) -> Any:
-        """The state to keep: the best on held-out rows if there are any, else the last."""
-        return self.state if self.best is None else self.best
-
-    def add(self, counts: SweepResult | Epoch) -> None:
+    def add(self, more: SweepResult | Epoch) -> None:
         """Add what was counted in some rows."""
-        self.rows += counts.rows
-        self.mistakes += counts.mistakes
-        self.errors += counts.errors
-        self.loss += counts.loss
-
-    def as_epoch(self, score: float | None = None) -> Epoch:
-        """The counts as the record of an epoch."""
-        number = len(self.epochs) + 1
-        return Epoch(number, self.rows, self.mistakes, self.errors, self.loss, score)
+        number, rows, mistakes, errors, loss, _ = self.count
+        self.count = Epoch(
+            number,
+            rows + more.rows,
+            mistakes + more.mistakes,
+            errors + more.errors,
+            loss + more.loss,
+        )
 
     def end_epoch(self, separated: bool, score: float | None = None) -> None:
         """Record the epoch, and keep the state if it is the best on held-out rows."""
-        self.epochs.append(self.as_epoch(score))
-        self.rows, self.mistakes, self.errors, self.loss = 0, 0, 0, 0.0
+        counted = self.count if score is None else self.count._replace(validation_score=score)
+        self.epochs.append(counted)
+        self.count = Epoch(len(self.epochs) + 1, 0, 0, 0, 0.0)
         even = separated and score == self.best_score
         if score is not None and (self.best is None or score > self.best_score or even):
             self.best_score, self.best_epoch = score, len(self.epochs)
@@ -229,17 +223,19 @@ class Checkpoint(NamedTuple):
 
     Attributes
     ----------
-    epoch : int
-        How many epochs are complete.
     parts : int
-        How many parts of the data the epoch after them has gone through.
+        How many parts of the data the epoch in progress has gone through.
     problems : list of ProblemRun
         One per problem.
     """
 
-    epoch: int
     parts: int
     problems: list[ProblemRun]
+
+    @property
+    def epoch(self) -> int:
+        """How many epochs are complete."""
+        return max(len(one.epochs) for one in self.problems)
 
 
 @dataclass
@@ -312,6 +308,8 @@ class Training:
     @property
     def epochs(self) -> list[Epoch]:
         """The epochs, summed over all problems."""
+        if len(self.problems) == 1:
+            return self.problems[0].epochs
         return merge_epochs(list(map(attrgetter("epochs"), self.problems)))
 
     @property
@@ -322,20 +320,20 @@ class Training:
     @property
     def count(self) -> Epoch:
         """The counts of the epoch in progress, summed over all problems."""
-        return sum_epochs([problem.as_epoch() for problem in self.problems])
+        return sum_epochs(list(map(attrgetter("count"), self.problems)))
 
     @property
     def outcomes(self) -> list[Any]:
-        """The final state of each problem."""
-        return list(map(attrgetter("outcome"), self.problems))
+        """The state to keep of each problem: the best on held-out rows, if any, else the last."""
+        return [one.state if one.best is None else one.best for one in self.problems]
 
     def train(self) -> "Training":
         """Train to the end."""
         if self.threads == 1 or len(self.problems) == 1:
             finish(self.updates())
-        else:
-            with ThreadPoolExecutor(self.threads) as pool:
-                finish(self.updates(pool))
+            return self
+        with ThreadPoolExecutor(self.threads) as pool:
+            finish(self.updates(pool))
         return self
 
     def updates(self, pool: Executor | None = None) -> Sweep:
@@ -349,7 +347,7 @@ class Training:
                 if number < self.done:
                     continue  # learnt before the training was left
                 self.number, self.part = number, part
-                self.shuffled = self.permute()
+                self.permute()
                 turns = map(self.take_turn, active)
                 if pool is None:
                     for turn in turns:
@@ -367,51 +365,50 @@ class Training:
         problem.state.widen(task.width)
         if self.order == "active" and not len(problem.mistaken):
             problem.mistaken = np.zeros(1 + int(task.row_order.max(initial=0)), bool)
-        learns = BatchTask(task) if self.order == "batch" else task
-        for order in self.orders(problem, task):
-            for learnt in problem.state.sweep(learns, order, self.updates_at_once):
+        if self.order == "batch":
+            task = BatchTask(task)
+        chooses = self.order in ("first", "worst", "active")
+        for order in self.choose_rows(problem, task) if chooses else (self.shuffled,):
+            for learnt in problem.state.sweep(task, order, self.updates_at_once):
                 problem.add(learnt)
                 if len(problem.mistaken):
                     problem.mistaken[order[learnt.updates["position"]]] = True
                 yield order, learnt
 
-    def orders(self, problem: ProblemRun, task: Any) -> Iterator[Array]:
-        """Yield the orders in which a problem goes through the rows of a part.
+    def choose_rows(self, problem: ProblemRun, task: Any) -> Iterator[Array]:
+        """Yield the orders in which a problem goes through rows that it chooses.
 
         "first" and "worst" take one row: the first mistake, or the one with the smallest margin; of
         equals the first. "active" takes all rows, then those that were ever mistaken, until these
         are right or twice as many rows have been read.
         """
         rows = task.row_order
-        if self.order in ("each", "once"):
-            yield self.shuffled
-        elif self.order == "first":
-            problem.rows = task.learn(problem.state, rows, 0, 0).position
-            yield rows[problem.rows : problem.rows + 1]
+        if self.order == "first":
+            before = task.learn(problem.state, rows, 0, 0).position
+            problem.count = problem.count._replace(rows=before)
+            yield rows[before : before + 1]
         elif self.order == "worst":
             margins = task.margins(problem.state)
             wrong = np.flatnonzero(~(margins > task.required()))
             chosen = wrong[[np.argmin(margins[wrong])]] if len(wrong) else wrong
-            problem.rows = len(rows) - len(chosen)
+            problem.count = problem.count._replace(rows=len(rows) - len(chosen))
             yield rows[chosen]
-        else:  # "batch" is one sweep, too: BatchTask adds up its mistakes
+        else:
             yield rows
-        if self.order == "active":
             hard, visits, before = np.flatnonzero(problem.mistaken).astype(rows.dtype), 0, 0
-            while problem.mistakes > before and visits < READS_OF_HARD_ROWS * len(rows):
-                before, visits = problem.mistakes, visits + len(hard)
+            while problem.count.mistakes > before and visits < READS_OF_HARD_ROWS * len(rows):
+                before, visits = problem.count.mistakes, visits + len(hard)
                 yield hard
 
-    def permute(self) -> Array:
-        """The rows of the part, where random in an order that the epoch and the part decide."""
+    def permute(self) -> None:
+        """Put the rows of the part into an order, a random one by the epoch and the part."""
         if self.order not in ("each", "once"):
-            return self.part.row_order
+            self.shuffled = self.part.row_order
+            return
         number = (self.epoch if self.order == "each" else 0) | self.first_part + self.number << 32
         if self.permuted != number:
-            self.permuted, rows = number, self.part.row_order.copy()
-            shuffle(rows, self.seed, number)
-            return rows
-        return self.shuffled
+            self.permuted, self.shuffled = number, self.part.row_order.copy()
+            shuffle(self.shuffled, self.seed, number)
 
     def end_epoch(self) -> None:
         """Record the epoch and decide which problems stop."""
@@ -419,9 +416,10 @@ class Training:
         scores = {} if self.validate is None else self.validate(active)
         for number in active:
             problem = self.problems[number]
-            separated, score = problem.mistakes == 0, scores.get(number)
+            separated, score = problem.count.mistakes == 0, scores.get(number)
             if self.measure:
-                problem.errors, problem.loss, separated = self.measure_losses(number)
+                errors, loss, separated = self.measure_losses(number)
+                problem.count = problem.count._replace(errors=errors, loss=loss)
             if score is not None and np.isnan(score):  # held-out rows that decide nothing
                 score = None
             problem.end_epoch(separated, score)
@@ -437,7 +435,7 @@ class Training:
     def checkpoint(self) -> Checkpoint:
         """The progress of the training, after a part or an epoch."""
         kept = [replace(one, state=None, epochs=list(one.epochs)) for one in self.problems]
-        return Checkpoint(max(len(one.epochs) for one in kept), self.done, kept)
+        return Checkpoint(self.done, kept)
 
     def resume(self, left: Checkpoint) -> None:
         """Continue where another training was left."""
@@ -467,8 +465,6 @@ def losses(task: Any, state: Any) -> tuple[int, float, bool]:
 
 def merge_epochs(histories: list[list[Epoch]]) -> list[Epoch]:
     """Sum the epochs of several problems by number; a problem that rests adds nothing."""
-    if len(histories) == 1:
-        return histories[0]
     together = zip_longest(*histories)
     return [sum_epochs(list(filter(None, epochs))) for epochs in together]
 
@@ -482,7 +478,7 @@ def sum_epochs(epochs: Sequence[Epoch]) -> Epoch:
     for epoch in epochs:
         total.add(epoch)
     score = sum(scores) / len(scores) if scores else None
-    return total.as_epoch(score)._replace(epoch=epochs[0].epoch)
+    return total.count._replace(epoch=epochs[0].epoch, validation_score=score)
 
 
 # Linear examples
@@ -505,22 +501,21 @@ class LinearTask:
         below = getattr(self.settings, "below", -self.settings.above)
         self.demanding = self.rule.demanding or self.settings.above > 0 or below < 0
         """Whether rows on the right side may be updated, too."""
+        self.loop = compile_loop(type(self.settings))
 
     def learn(
         self, state: Any, order: Array, start: int = 0, most: int | None = None
     ) -> SweepResult:
         """Change a state by the rows of an order from a place on, until there are most updates."""
         log = self.log if most is None else self.log[:most]
-        given = self.target, self.settings, self.examples, order, start
-        arrays, clock = state.arrays(), state.clock(start)
-        done = compile_loop(self.rule.kind)(*given, arrays, clock, log)
-        return self.finish_sweep(done, order, start, log)
+        return self.run(order, start, state.arrays(), state.clock(start), log)
 
-    def finish_sweep(
-        self, done: tuple[int, int, float], order: Array, start: int, log: Array
-    ) -> SweepResult:
-        """Return what a kernel has done; raise at a row whose activation is not finite."""
-        position, n_updates, loss = done
+    def run(self, order: Array, start: int, *given: Any) -> SweepResult:
+        """Run the loop on arrays with a clock and a log; raise at a row without a finite score."""
+        examples, log = self.examples, given[-1]
+        position, n_updates, loss = self.loop(
+            self.target, self.settings, examples, order, start, *given
+        )
         if n_updates < len(log) and position < len(order):
             raise not_finite(self.examples.rows, int(order[position]))
         updates = log[:n_updates]
@@ -574,13 +569,10 @@ class BatchTask:
         self, state: Any, order: Array, start: int = 0, most: int | None = None
     ) -> SweepResult:
         """Move the weights once, by all rows of an order that are mistaken."""
-        task, log = self.task, np.zeros(len(order), UPDATE)
-        arrays = state.arrays()
+        task, arrays = replace(self.task, settings=Batch(*self.task.settings)), state.arrays()
         total, total_of_bias = np.zeros(len(arrays.w)), np.zeros(len(arrays.b))
-        given = task.target, Batch(*task.settings), task.examples, order, 0
         resting = arrays._replace(u=total, ub=total_of_bias)
-        done = compile_loop(Batch)(*given, resting, Clock(0.0, 0.0, 0.0), log)
-        learnt: SweepResult = task.finish_sweep(done, order, 0, log)
+        learnt = task.run(order, 0, resting, Clock(0.0, 0.0, 0.0), np.zeros(len(order), UPDATE))
         arrays.w[:] += total
         arrays.b[:] += total_of_bias
         if len(arrays.u):  # all rows of the pass count with the weights after it
@@ -588,29 +580,3 @@ class BatchTask:
             arrays.u[:] += lack * total
             arrays.ub[:] += lack * total_of_bias
         return learnt
-
-
-def compute_steps(
-    codes: Array, positive: int | None, eta0: float, weights: Any, dtype: Any
-) -> Array:
-    """The step of each row: η times its weight, and times the label for two classes.
-
-    Steps that are 0 or infinite in the dtype are refused.
-    """
-    if weights is None and eta0 == 1 and positive is not None:
-        one = np.dtype(dtype).type(1)
-        return np.asarray(np.where(has_class(codes, positive), one, -one))
-    if weights is None and eta0 == 1:
-        return np.ones(len(codes), dtype)
-    with np.errstate(over="ignore", under="ignore"):
-        sizes = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
-    used = sizes if weights is None else sizes[weights > 0]
-    if not used.all() or not np.isfinite(used).all():
-        what = "The weight of a row" if eta0 == 1 else "eta0 times the weight of a row"
-        raise InputError(
-            f"{what} is too small or too large for {sizes.dtype}; scale the weights.",
-            code="step-out-of-range",
-        )
-    if positive is None:
-        return np.broadcast_to(sizes, codes.shape).copy()
-    return np.where(has_class(codes, positive), sizes, -sizes)

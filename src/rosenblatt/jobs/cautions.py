@@ -30,13 +30,18 @@ def describe_constant(counts: Sequence[int], classes: Array) -> Note | None:
 
 
 def describe_giveaway(
-    X: Any, codes: Array, classes: Array, names: Mapping[int, str]
+    X: Any, rows: Array, codes: Array, classes: Array, names: Mapping[int, str]
 ) -> Note | None:
-    """Note if a single column tells each class from the others, as a copy of the label would."""
+    """Note if a single column tells each class from the others, as a copy of the label would.
+
+    ``rows`` are the numbers of the rows to look at.
+    """
+    codes = codes[rows]
     counts = np.bincount(codes, minlength=len(classes))
     if counts.min() < FEWEST_OF_CLASS or len(classes) > MOST_CLASSES:
         return None
-    apart = [find_separating(X, codes == k) for k in range(int(len(classes) == 2), len(classes))]
+    numbers = range(int(len(classes) == 2), len(classes))
+    apart = [find_separating(X, rows[codes == k], rows[codes != k]) for k in numbers]
     if not all(map(len, apart)):
         return None
     found = [names.get(int(columns[0]), f"#{columns[0]}") for columns in apart]
@@ -48,18 +53,25 @@ def describe_giveaway(
     return Note(sentence, "label-given-away")
 
 
-def find_separating(X: Any, inside: Array) -> Array:
-    """Find the columns in which all values of some rows are above, or below, those of the others.
+def find_separating(X: Any, inside: Array, outside: Array) -> Array:
+    """Find the columns in which all values of some rows are above, or below, those of others.
 
-    >>> find_separating(np.array([[1, 5], [2, 9], [3, 7]]), np.array([True, False, False]))
+    If no column separates a quarter of the rows, none separates all, and the rest is not read.
+
+    >>> find_separating(np.array([[1, 5], [2, 9], [3, 7]]), np.array([0]), np.array([1, 2]))
     array([0, 1])
     """
+    few = len(inside) // 4, len(outside) // 4
+    if min(few) > 0:
+        found = find_separating(X, inside[: few[0]], outside[: few[1]])
+        if not len(found):
+            return found
 
     def ends(part: Any) -> Iterator[Array]:
         for end in (part.min(axis=0), part.max(axis=0)):
             yield np.ravel(end.toarray() if hasattr(end, "toarray") else end)
 
-    (low, high), (other_low, other_high) = ends(X[inside]), ends(X[~inside])
+    (low, high), (other_low, other_high) = ends(X[inside]), ends(X[outside])
     return np.flatnonzero((low > other_high) | (high < other_low))
 
 

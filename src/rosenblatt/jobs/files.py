@@ -226,7 +226,7 @@ def list_cautions(rows: "FileRows", learner: LinearLearner, run: Training) -> It
         learnt = rows.encode(rows.first, 0)
         some = np.sort(learnt.row_order)[:FIRST_ROWS]
         yield describe_giveaway(
-            rows.first.X[some], learnt.codes[some], learner.classes, rows.reader.names
+            rows.first.X, some, learnt.codes, learner.classes, rows.reader.names
         )
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from rosenblatt import disk
 from rosenblatt.disk import (
-    TemporaryFile,
     explain_errors,
     refuse_all_but_files,
     remove_temporaries,
@@ -64,27 +63,6 @@ def test_windows_waits_until_no_one_reads_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr(disk, "READERS_BLOCK", False)
     with pytest.raises(PermissionError):
         disk.move_over(tmp_path / "new", tmp_path / "old")
-
-
-def test_a_temporary_file_is_closed_and_deleted_with_its_object(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    file = TemporaryFile([b"a", b"bc"])
-    (path,) = tmp_path.iterdir()
-    assert (path.read_bytes(), str(path)) == (b"abc", file.name)
-    del file
-    assert names(tmp_path) == []
-
-    def fail():
-        yield b"a"
-        raise OSError("the source is damaged")
-
-    with pytest.raises(OSError, match="the source is damaged"):
-        TemporaryFile(fail())
-    assert names(tmp_path) == []
-    file = TemporaryFile([])
-    file.delete()
-    file.delete()
-    assert names(tmp_path) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="this system has no links")

@@ -5,10 +5,8 @@ import os
 import re
 import stat
 import sys
-import tempfile
 import time
-import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -114,32 +112,3 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-class TemporaryFile:
-    """A file that is deleted with this object, or when Python ends.
-
-    It is closed once it is written, so that Windows, too, lets others open it by its name.
-
-    Attributes
-    ----------
-    name : str
-        The path of the file.
-    delete : callable
-        Deletes the file; a second call does nothing.
-    """
-
-    def __init__(self, parts: Iterable[bytes]) -> None:
-        number, self.name = tempfile.mkstemp(prefix="rosenblatt-")
-        self.delete = weakref.finalize(self, delete_file, self.name)
-        with open(number, "wb") as file:
-            for part in parts:
-                with explain_errors(self.name, "write"):
-                    file.write(part)
-                    file.flush()
-
-
-def delete_file(path: str) -> None:
-    """Delete a file if that is possible."""
-    with suppress(OSError):
-        os.remove(path)

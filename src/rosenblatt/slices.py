@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import PurePath
 from typing import Any
 
-PACKED = ("gz", "bz2", "xz", "zst", "lz4", "zip")
+PACKED = ("gz", "bz2", "xz", "zst", "lz4")
 
 
 @dataclass(frozen=True)

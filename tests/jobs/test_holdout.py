@@ -19,7 +19,6 @@ WAYS = {
 }
 KINDS = {
     "csv": {},
-    "csv robust": {"scale": "robust"},
     "svm": {},
     "svm maxabs": {"scale": "maxabs"},
     "vw": {"scale": "maxabs"},

@@ -180,15 +180,6 @@ def test_a_label_far_down_begins_the_run_again(tmp_path):
     assert "late-label" in heard.codes
 
 
-def test_an_index_of_zero_far_down_begins_the_run_again(tmp_path):
-    path = tmp_path / "late.svm"
-    lines = [f"{i % 2} 1:{i % 2} 2:{i % 3}" for i in range(4000)]
-    path.write_text("\n".join([*lines, "1 0:1"]) + "\n")
-    model, facts, _ = tune_stream(path, {"batch_bytes": 4096})
-    assert facts["rows"] == 4001
-    assert model.features["recipe"]["first"] == 0
-
-
 @pytest.mark.parametrize("calibrate", [True, "conformal"])
 def test_rows_are_held_out_and_probabilities_are_calibrated(tmp_path, calibrate):
     path = runs_of_labels(tmp_path / "runs.csv", 1)

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from rosenblatt.kernels.lines import MISSING
 from rosenblatt.reading import delimited
-from rosenblatt.reading.profile import parse_cells
+from rosenblatt.reading.delimited import parse_cells
 from rosenblatt.reading.reader import read as read_as_usual
 
 from .samples import NUMBERS, category, notices, number, read, refused, whole
@@ -109,7 +109,7 @@ def test_large_integers_stay_different_labels(write):
 
 @pytest.mark.parametrize("columns", ["{},1", "{},1,red"])
 def test_a_large_label_that_comes_late_is_told(monkeypatch, columns):
-    monkeypatch.setattr("rosenblatt.reading.profile.SAMPLE", 100)
+    monkeypatch.setattr("rosenblatt.reading.delimited.SAMPLE", 100)
     row = columns.format
     text = "y,x,c\n"[: 2 * len(columns.split(","))].strip(",\n") + "\n"
     text += "".join(f"{row(i % 2)}\n" for i in range(100)) + "\n" + row(2**53 + 1) + "\n"
@@ -121,7 +121,7 @@ def test_a_large_label_that_comes_late_is_told(monkeypatch, columns):
 
 
 def test_words_below_a_megabyte_of_numbers_are_stated(write, monkeypatch):
-    monkeypatch.setattr("rosenblatt.reading.profile.SAMPLE", 100)
+    monkeypatch.setattr("rosenblatt.reading.delimited.SAMPLE", 100)
     text = "code,x,y\n" + "".join(f"{i},1,{i % 2}\n" for i in range(100)) + "B7,1,0\n"
     sentence = r"line 102, column 'code': 'B7' is not a number; .* name it in category\."
     with pytest.raises(ValueError, match=sentence):
@@ -213,7 +213,7 @@ ODD = ["", "1,2,red,3\n", '1,2,"dark ""blue""",3,2024-01-01,1,a,b,"1,000 EUR",1,
         {},
         {"scale": "none"},
         {"label": "bit"},
-        {"scale": "robust", "dtype": np.float64, "id": "name"},
+        {"scale": "maxabs", "dtype": np.float64, "id": "name"},
         {"text": ["text"], "category": ["kind"], "names": 99},
         {"bins": 4, "ignore": ["text", "name"]},
         {"pairs": True, "bits": 12, "ignore": ["text"]},

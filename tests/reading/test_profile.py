@@ -84,8 +84,8 @@ def test_labels_may_be_words_over_numbers():
         ("mac.csv", b"a,y\r1,0\r2,1\r", "lines end in carriage returns only"),
         ("open.csv", b'text,y\n"a,1\nb,0\n', "a quotation mark below the first row is never"),
         ("carets.csv", b"a^b^y\n1^2^0\n2^3^1\n", r"has only one column, 'a\^b\^y'; separate"),
-        ("empty.parquet", b"", "it is damaged or of another format"),
-        ("text.parquet", NUMBERS.encode(), "cannot be read as parquet: it is damaged or of"),
+        ("empty.parquet", b"", "it is damaged, compressed as a whole, or of"),
+        ("text.parquet", NUMBERS.encode(), "cannot be read as parquet: it is damaged"),
     ],
 )
 def test_files_that_are_something_else_are_told(tmp_path, name, data, sentence):
@@ -281,6 +281,6 @@ def test_what_a_model_knows_is_not_detected(write, monkeypatch):
     reader = read(path)
     expected, features = whole(reader), reader.features()
     assert [kind for _, kind in reader.columns] == ["date", "number"]
-    for name in "delimited.detect_cells", "delimited.is_header", "profile.collect_notices":
+    for name in "delimited.detect_cells", "delimited.is_header", "arrow.collect_notices":
         monkeypatch.setattr(f"rosenblatt.reading.{name}", None)
     assert whole(read(path, features=features, label="y")) == expected

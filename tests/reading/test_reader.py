@@ -30,10 +30,11 @@ from .samples import (
 )
 
 
-@pytest.mark.parametrize("how", ["", ".gz", ".zst"])
-@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow"])
+@pytest.mark.parametrize(
+    ("kind", "how"), [("csv", ""), ("csv", ".gz"), ("tsv", ".zst"), ("parquet", ""), ("arrow", "")]
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_tables_of_numbers_are_dense(write, tmp_path, kind, how, dtype):
+def test_tables_of_numbers_are_dense(write, kind, how, dtype):
     frame = pd.read_csv(io.StringIO(NUMBERS))
     text = NUMBERS.replace(",", "\t") if kind == "tsv" else NUMBERS
     path = write("data." + kind, text if kind in ("csv", "tsv") else frame)
@@ -144,7 +145,7 @@ def test_standard_input_needs_neither_pyarrow_nor_scikit_learn():
     ],
 )
 def test_a_broken_row_is_told_with_its_place_or_skipped(write, monkeypatch, name, line, where, why):
-    for module in "profile", "lines":
+    for module in "delimited", "lines":
         monkeypatch.setattr(f"rosenblatt.reading.{module}.SAMPLE", 300)
     good = TINY[name]
     lines = good.count(b"\n")

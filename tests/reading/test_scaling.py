@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.preprocessing import MaxAbsScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from rosenblatt import Perceptron, train
 from rosenblatt.data.rows import to_matrix
@@ -26,7 +26,7 @@ TABLE = pd.DataFrame(
     }
 )
 COLOURS = TABLE.assign(colour=["red", "blue", "green"] * 100)
-SCALERS = {"standard": StandardScaler, "maxabs": MaxAbsScaler, "robust": RobustScaler}
+SCALERS = {"standard": StandardScaler, "maxabs": MaxAbsScaler}
 
 
 def matrix(reader):
@@ -221,39 +221,10 @@ def test_columns_that_no_model_can_have_are_refused_before_they_are_measured(wri
         read_whole(read(path))
 
 
-@pytest.mark.parametrize("options", [{"bins": 4}, {"scale": "robust"}])
+@pytest.mark.parametrize("options", [{"bins": 4}, {"scale": "maxabs"}])
 def test_without_a_row_to_learn_from_nothing_is_measured(write, options):
     with pytest.raises(ValueError, match=r"none of its 2 rows has a label\.$"):
         train(write("t.csv", "a,tags\n2,\n3,\n"), label="tags", **options)
-
-
-@pytest.mark.filterwarnings("ignore:Missing numbers")
-def test_quartiles_of_columns_without_a_number_are_none(write):
-    model = train(write("t.csv", "empty,y\n,0\n,1\n"), label="y", category="y", scale="robust")
-    assert model.predict([{"empty": None}]).shape == (1,)
-
-
-def test_codes_are_told_from_sizes(write):
-    frame = pd.DataFrame(
-        {
-            "id": RANDOM.permutation(400) + 7,
-            "zip": RANDOM.choice(RANDOM.integers(10_000, 99_999, 40), 400),
-            "age": RANDOM.integers(18, 90, 400),
-            "gain": np.where(np.arange(400) % 3, 0, RANDOM.integers(0, 9, 400) * 1000),
-            "size": RANDOM.normal(0, 5, 400),
-            "y": np.arange(400) % 2,
-        }
-    )
-    for extra in {}, {"colour": "red"}:
-        path = write("t.csv", frame.assign(**extra).to_csv(index=False))
-        reader = read(path)
-        reader.features()
-        (notice,) = reader.notices
-        assert notice.code == "codes-numbers"
-        assert "look like codes, not quantities: 'id', 'zip'. If" in str(notice)
-        reader = read(path, category="zip", ignore="id")
-        reader.features()
-        assert not reader.notices
 
 
 def test_weights_in_the_units_of_a_file(write):
@@ -274,24 +245,6 @@ def test_weights_in_the_units_of_a_file(write):
     np.testing.assert_allclose(raw @ changed.T, X @ coef.T, rtol=1e-4, atol=1e-6)
     old = {"rows": "svmlight", "first": 1}
     assert in_file_units(old, coef, shifted)[0] is coef
-
-
-def test_gaps_count_as_the_median_where_that_is_the_centre(write):
-    reader = read(write("t.csv", with_gaps(TABLE, 20).to_csv(index=False)), scale="robust")
-    whole(reader)
-    assert "missing-median" in notices(reader)
-
-
-def test_it_is_told_that_numbers_are_too_large_to_tell_apart(write):
-    times = 1_700_000_000_000_000_000 + np.arange(300)
-    reader = read(write("t.csv", TABLE.assign(time=times).to_csv(index=False)))
-    whole(reader)
-    (notice,) = [each for each in reader.notices if each.kind == "scale"]
-    assert notice.code == "scale-lost"
-    assert "of 'time' do not differ, or too little for float64" in str(notice)
-    reader = read(write("u.csv", TABLE.to_csv(index=False)))
-    whole(reader)
-    assert "scale" not in [notice.kind for notice in reader.notices]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -57,9 +57,9 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     bins : int, default=0
         Number of quantile bins of each column of numbers, 2 to 255; each bin is one more feature.
         0 for no bins.
-    scale : {"auto", "none", "standard", "maxabs", "robust"}, default="auto"
+    scale : {"auto", "none", "standard", "maxabs"}, default="auto"
         How numbers are scaled: "standard" subtracts the mean and divides by the standard deviation,
-        "maxabs" divides by the largest magnitude, "robust" uses median and quartiles. "auto" is
+        "maxabs" divides by the largest magnitude. "auto" is
         "standard", except that columns that are mostly 0 stay sparse beside hashed features.
     ignore : str or sequence of str, default=()
         Columns to leave out.

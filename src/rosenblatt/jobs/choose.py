@@ -21,10 +21,10 @@ from ..learners.linear import TrainingRows
 from ..parameters import ANY_RULE, FOR_TABLES, RULE_TABLE, TEXTBOOK, InputError, ParameterError
 from ..reading.batches import known_labels, select_rows
 from ..reading.columnar import COLUMNAR
+from ..reading.delimited import row_ends
 from ..reading.formats import DELIMITERS
 from ..reading.parser import SAMPLE
-from ..reading.profile import row_ends
-from ..reading.reader import Reader, read_whole, read_with_restart
+from ..reading.reader import Reader, read_whole
 from ..reading.recipe import FeatureRecipe
 from ..reading.sources import NEWLINE, PACKINGS, Source
 from ..reading.tables import TableSource
@@ -282,8 +282,7 @@ class Choice:
         """Return the rows as they are read with some options."""
         key = repr(reading)
         if key not in self.samples:
-            reader = self.open(reading)
-            self.samples[key] = read_with_restart(reader, lambda: self.encode(reader))
+            self.samples[key] = self.encode(self.open(reading))
         return self.samples[key]
 
     def open_rows(self) -> Reader:
@@ -555,12 +554,12 @@ def take_part(reader: Reader, split: Split, budget: Budget) -> tuple[Source, int
     if isinstance(source, TableSource):
         table = source.table
         return pick(lambda rows: TableSource(table.take(rows)), table.num_rows)
-    lines = (*DELIMITERS, "svmlight", "vw", "jsonl")
+    lines = (*DELIMITERS, "svmlight", "vw", "jsonl", "fasttext")
     odd = source.file is not None or source.encoding or source.blanks or len(source.files) != 1
     if odd or reader.format not in lines:
         return None
     data = np.memmap(source.files[0], np.uint8, "r")
-    if data[:6].tobytes().startswith((b"PK", *PACKINGS)):
+    if data[:6].tobytes().startswith(tuple(PACKINGS)):
         return None
     if reader.format in DELIMITERS:
         ends = row_ends(data, recipe.delimiter or DELIMITERS[reader.format])[0]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..data.results import Result
 from ..parameters import InputError, Parameter, ParameterError
+from ..reading.formats import format_from_name
 from ..reading.reader import Reader, read
 from ..slices import PACKED, Slice, find_by_estimator, find_by_format, load
 from ..storage.model import Model
@@ -117,6 +118,9 @@ def open_like(model: Model, data: Any, labels: bool, **options: Any) -> Reader |
             "use rosenblatt.load in Python.",
             code="not-from-a-file",
         )
+    if model.features.get("format") == "fasttext" and options.get("format") is None:
+        plain = isinstance(data, str | PathLike) and format_from_name(str(data)) is None
+        options["format"] = "fasttext" if plain else None  # lines without labels tell nothing
     return read(
         data,
         **(match_labels(recipe) if labels else {"features": recipe, "label": False}),

@@ -14,7 +14,7 @@ from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
 from ..reading.notices import Notice, left_out
-from ..reading.reader import Peeked, Reader, no_rows_error, read, read_whole, read_with_restart
+from ..reading.reader import Peeked, Reader, no_rows_error, read, read_whole
 from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit
@@ -39,9 +39,7 @@ MOST_IN_MEMORY = 2**31  # bytes of parsed rows, which may be larger than the fil
 def train(reader: Reader | ExampleFile, job: FileJob | Request) -> Model:
     """Train on a file: rows in memory if they fit and need to be, else as a stream."""
     job = FileJob(job) if isinstance(job, Request) else job
-    if isinstance(reader, ExampleFile):
-        return reader.train(job)
-    return read_with_restart(reader, lambda: train_once(reader, job))
+    return reader.train(job) if isinstance(reader, ExampleFile) else train_rows(reader, job)
 
 
 def look(reader: Reader, request: Request) -> DataProfile:
@@ -57,8 +55,8 @@ def look(reader: Reader, request: Request) -> DataProfile:
     )
 
 
-def train_once(reader: Reader, job: FileJob) -> Model:
-    """Train on a file whose rows are all like the first ones."""
+def train_rows(reader: Reader, job: FileJob) -> Model:
+    """Train on a file of rows."""
     found = look(reader, job.request)
     plan = job.plan(found)
     job.reporter.plan, job.reporter.target = plan, plan.target

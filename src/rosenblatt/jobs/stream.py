@@ -18,7 +18,6 @@ from ..data.targets import NumberTarget
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ONLINE_NUMBER_SETTINGS, ONLINE_SETTINGS, RULE_TABLE, ParameterError
 from ..reading.reader import Reader
-from ..reading.recipe import RestartError
 from ..storage.model import Model
 from ..training.drift import DriftWindow
 from ..training.plan import Plan, forms_for, make_plan
@@ -232,10 +231,6 @@ def train_stream(reader: Reader, job: FileJob) -> Model:
     def train_once(target: Any = None) -> Model:
         try:
             return StreamTraining(readers, job, target).train()
-        except RestartError as restart:
-            for each in readers:
-                each.restart(restart)
-            return train_once(target)
         except UnknownLabelError as late:
             if target is not None or request.classes is not None or not reader.rereadable:
                 raise

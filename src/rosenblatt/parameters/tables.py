@@ -312,7 +312,7 @@ FEATURES: Mapping[str, Parameter] = {
         is_number_of_bins,
         help=f"Add quantile bins of columns of numbers, 2 to {MOST_BINS}",
     ),
-    "scale": choice("auto", "none", "standard", "maxabs", "robust", help="How to scale columns"),
+    "scale": choice("auto", "none", "standard", "maxabs", help="How to scale columns"),
     "first": or_none(
         number(None, "0 or 1", "Number of the first column in svmlight, 0 or 1"), "detected"
     ),

@@ -1,8 +1,9 @@
 """Make dense or hashed rows of Arrow tables with numbers, categories, dates and text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -21,16 +22,22 @@ from .batches import Batch, with_rows
 from .bins import make_bins, name_bins
 from .dates import Times, get_parts, to_days, to_times
 from .kinds import classify_type
+from .label import FIRST_ROWS, with_label
 from .lines import line_error
 from .notices import Notice
-from .parser import Parser, allocate_rows
+from .parser import Parser, Profile, allocate_rows
 from .recipe import (
     COUNTS,
+    ColumnKind,
     ColumnNames,
     FeatureRecipe,
-    RestartError,
+    ReaderOptions,
+    Resolved,
+    collect_notices,
     find_crossed_groups,
+    make_recipe,
     split_crosses,
+    with_columns,
 )
 from .scaling import DenseScaling, recipe_error, unpack_array
 from .sources import count_byte
@@ -73,6 +80,37 @@ class DecodedPiece(NamedTuple):
     columns: list[tuple[str, str]]
     lines: int
     notices: dict[Notice, None]
+
+
+@dataclass(frozen=True)
+class TableProfile(Profile):
+    """What the first rows of a table show: its columns, what they hold, and their first cells."""
+
+    columns: ColumnNames
+    kinds: Sequence[ColumnKind]
+    column: Callable[[int], Any]
+    """Returns the first rows of a column by its place, as Arrow has them."""
+
+    def first_cells(self, place: int) -> list[Any]:
+        """Return the first cells of a column; None where one is missing."""
+        from pyarrow import types
+
+        cells = self.column(place)[:FIRST_ROWS]
+        if types.is_temporal(cells.type):  # Python's own times are of years up to 9999
+            cells = to_words(cells)
+        return list(cells.to_pylist())
+
+    def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
+        """Return a recipe with the label and the columns, and what to note about them."""
+        asked = make_recipe(requested, "table", self.columns.source)
+        recipe, notices = with_label(asked, self.columns, self.first_cells, options.skip_bad)
+        recipe = with_columns(recipe, self.columns, self.kinds)
+        features = ColumnNames([name for name, _ in recipe.columns or ()], self.columns.source)
+        for pair in split_crosses(recipe):
+            features.find_names(pair)
+        if options.new:
+            notices |= collect_notices(recipe, asked, self.columns, self.kinds)
+        return recipe, notices
 
 
 class TableParser(Parser):
@@ -228,7 +266,7 @@ class TableParser(Parser):
                 else:
                     error = self.explain(rows)
                     line = self.count_lines(data[: edges[first]]) + 1
-                    yield Broken(line, error, isinstance(error, RestartError))
+                    yield Broken(line, error, error.code == "label-zeros")
 
         yield from decode(0, len(edges) - 1)
 
@@ -328,7 +366,7 @@ class TableParser(Parser):
             if words and is_in_any(column, LEADING_ZEROS):
                 what = "the label has leading zeros, and labels before it are numbers; name it in "
                 what += "category to keep 01 and 1 apart"
-                raise RestartError(what, code="label-zeros", column=name)
+                raise InputError(what, code="label-zeros", column=name)
             column = trim_cells(column)
         spelling = self.recipe.spelling(name)
         try:

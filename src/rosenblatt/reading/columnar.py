@@ -1,21 +1,18 @@
 """Parquet and Arrow files, one or many, through Arrow's datasets."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.rows import n_rows
-from ..disk import TemporaryFile
-from .arrow import DecodedColumns, TableParser
+from .arrow import DecodedColumns, TableParser, TableProfile
 from .batches import Batch, slice_batch
-from .formats import format_from_magic
 from .kinds import classify_type, detect_column
 from .lists import count_places, expand_lists, find_lengths, find_list
 from .notices import make_notice
-from .profile import TableProfile
 from .recipe import (
     ColumnKind,
     ColumnNames,
@@ -32,7 +29,6 @@ from .threads import Piece
 BATCH_ROWS = 1 << 14
 FIRST_ROWS = 5_000  # that show what strings hold
 FEW_ROWS = 256  # in a piece of a table: a batch of fewer takes longer than copying them
-COPIED_AT_ONCE = 4 << 20  # bytes
 COLUMNAR = ("parquet", "arrow")  # formats, whose rows have numbers and no lines
 DAMAGE = ValueError, OSError, NotImplementedError, MemoryError
 """What Arrow raises for damaged files, whose sizes and types may be anything."""
@@ -144,7 +140,6 @@ class Opened(NamedTuple):
 
     data: Any
     rows: int
-    copy: TemporaryFile | None = None  # a file that Arrow can read, of one that it cannot
     whole: bool = False  # whether all columns are read: Arrow crashes on some of a damaged file
 
     def head(self, columns: list[str]) -> Any:
@@ -166,30 +161,20 @@ class Opened(NamedTuple):
 
 
 def open_files(source: Source, format: str) -> Opened:  # noqa: A002
-    """Open files, or a decompressed copy of one that Arrow cannot read, and count their rows."""
+    """Open files, and count their rows."""
     from pyarrow import dataset
 
-    copied = None
-    with nullcontext() if source.file is not None else source.open() as stream:
-        if stream is None or (len(source.files) == 1 and stream.source is not None):
-            copied = copy_source(source)
-    files = source.files if copied is None else [copied.name]
+    if source.file is not None:
+        what = f"cannot be read as {format}, which needs the name of a file; write it to one"
+        raise file_error("no-file", source.name, what)
     try:
-        found = dataset.dataset(files, format="ipc" if format == "arrow" else format)
+        found = dataset.dataset(source.files, format="ipc" if format == "arrow" else format)
         [(field.name, getattr(field.type, "tz", None)) for field in found.schema]  # are they UTF-8?
-        return Opened(found, found.count_rows(), copied, format == "arrow")
+        return Opened(found, found.count_rows(), format == "arrow")
     except DAMAGE as error:
-        what = f"cannot be read as {format}: it is damaged or of another format"
-        several = [file for file in source.files[1:] and files if file in str(error)]
-        raise file_error("damaged", [*several, source.name][0], what) from error
-
-
-def copy_source(source: Source) -> TemporaryFile:
-    """Make a decompressed copy that lives as long as what is returned."""
-    if format_from_magic(source.head(6)) not in ("parquet", "arrow"):  # it may be endless
-        raise file_error("damaged", source.name, "is neither Parquet nor Arrow")
-    with source.open() as stream:
-        return TemporaryFile(iter(lambda: stream.read(COPIED_AT_ONCE), b""))
+        what = f"cannot be read as {format}: it is damaged, compressed as a whole, or of another"
+        several = [file for file in source.files[1:] if file in str(error)]
+        raise file_error("damaged", [*several, source.name][0], f"{what} format") from error
 
 
 class ColumnarParser(TypedParser):
@@ -253,10 +238,6 @@ class ColumnarProfile(TypedProfile):
         if self.index and options.new:
             notices[make_notice("index", names=", ".join(self.index))] = None
         return recipe, notices
-
-    def is_rereadable(self, source: Source) -> bool:
-        """Whether all rows can be read another time."""
-        return source.rereadable or self.opened.copy is not None
 
 
 def profile_columnar(

@@ -77,14 +77,6 @@ def find_form(cells: Any, odd: float) -> tuple[str | None, Any]:
     return None, None
 
 
-def find_missing_days(cells: Any) -> list[str]:
-    """Find the days that do not exist, such as the 30th of February, in a column of dates."""
-    from pyarrow import compute
-
-    form, times = find_form(cells, len(cells) / 2)
-    return [] if form is None else cells.filter(compute.is_null(times)).unique().to_pylist()
-
-
 def to_times(column: Any, form: str) -> Any:
     """Convert strings or times to local times; what is not a time becomes null."""
     import pyarrow

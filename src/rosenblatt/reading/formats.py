@@ -18,6 +18,7 @@ FORMATS = {
     "libsvm": "svmlight",
     "svm": "svmlight",
     "vw": "vw",
+    "fasttext": "fasttext",
     "csv": "csv",
     "tsv": "tsv",
     "jsonl": "jsonl",
@@ -27,8 +28,8 @@ FORMATS = {
     "feather": "arrow",
 }
 DELIMITERS = {"csv": ",", "tsv": "\t"}
-TEXTS = ("csv", "tsv", "jsonl", "svmlight", "vw")
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow"}
+TEXTS = ("csv", "tsv", "jsonl", "svmlight", "vw", "fasttext")
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow", b"__label__": "fasttext"}
 JSON_OBJECT = re.compile(rb"\s*\{\s*[\"}]")
 
 NUMBERS = rf"{NUMBER}(?:,{NUMBER})*"
@@ -94,8 +95,9 @@ def format_from_name(name: str) -> str | None:
 
 def format_from_magic(head: bytes) -> str | None:
     """Return the format that the first bytes of a file mark, or None."""
+    head = head.removeprefix(BOM)
     found = next((kind for mark, kind in MAGIC.items() if head.startswith(mark)), None)
-    return found or ("jsonl" if JSON_OBJECT.match(head.removeprefix(BOM)) else None)
+    return found or ("jsonl" if JSON_OBJECT.match(head) else None)
 
 
 def format_from_lines(head: bytes) -> str | None:

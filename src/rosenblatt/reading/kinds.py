@@ -10,7 +10,7 @@ from .dates import (
     DateForm,
     describe_form,
     detect_date_form,
-    find_missing_days,
+    find_form,
     find_parts,
     to_times,
 )
@@ -24,8 +24,6 @@ STRAY = 0.01  # of the cells may be slips
 WORDS, DIFFERENT = 3.0, 0.5  # least mean words of texts, and least share of different ones
 MOST_UNITS = 3  # in one column; more words are words
 SEVERAL = 1.8  # least mean words of what may be names or short texts
-DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|[A-Za-z, ]*\d{1,2}[A-Za-z, ]+\d{4}"
-WHOLE_DATE = rf"^\s*({DAY})([ T][\d:.,Z+-]+)?\s*$"
 TRUTH = r"^([Tt]rue|[Ff]alse|TRUE|FALSE)$"
 ONLY_ONCE = 0.9  # of the cells of names or numbers of items are different
 
@@ -156,12 +154,10 @@ def find_invalid_dates(cells: Any) -> list[str]:
     from pyarrow import compute
 
     looks = compute.match_substring_regex(cells, LOOKS)
-    slips: list[str] = drop_matches(cells, LOOKS).unique().to_pylist()
-    few = 0 < len(slips) <= max(1, STRAY * len(cells)) and len(cells) >= ENOUGH
-    if few and detect_date_form(cells.filter(looks)) is not None:
-        return slips
-    all_dates = len(cells) > 0 and is_in_all(cells, WHOLE_DATE)
-    return find_missing_days(cells) if all_dates else []
+    if 2 * compute.sum(looks, min_count=0).as_py() <= len(cells):
+        return []
+    form, times = find_form(cells, len(cells) / 2)
+    return [] if form is None else cells.filter(compute.is_null(times)).unique().to_pylist()
 
 
 def detect_dates(name: str, column: Any, form: str) -> ColumnKind:

@@ -113,21 +113,23 @@ def with_label(
         notices += [make_notice("label-alike", name=label, words=list_words(alike))]
     if good and place != (first := (named or places)[0]):
         notices += [make_notice("label-other", name=label, other=names.names[first])]
-    near = [other for other in good[1:] if other in usual]
-    if not usual and looks_like_label(names, cells, place):
-        near += [0]
-    if near:
-        notices += [make_notice("label-near", name=label, other=names.names[near[0]])]
-    elif not usual and (other := find_runner_up(cells, place, last)) is not None:
-        notices += [make_notice("label-guessed", name=label, other=names.names[other])]
+    others = [other for other in good[1:] if other in usual]
+    others += [] if usual else find_runners_up(cells, place, last)
+    if others:
+        notices += [make_notice("label-guessed", name=label, other=names.names[others[0]])]
     return recipe, dict.fromkeys(notices)
 
 
-def find_runner_up(cells: Callable[[int], Cells], place: int, last: int) -> int | None:
-    """Return the column that would be the label instead: one of the last, or the first one."""
-    others = [*range(last, max(last - MOST_GUESSES, 0), -1), 0]
+def find_runners_up(cells: Callable[[int], Cells], place: int, last: int) -> list[int]:
+    """Find the columns that may be the label instead: the first one, or one of the last.
+
+    The first one comes first if it has far fewer classes than the label.
+    """
+    near = [*range(last, max(last - MOST_GUESSES, 0), -1)]
+    fewer = 2 * len(cells(0).counts) < len(cells(place).counts)
+    others = [0, *near] if fewer else [*near, 0]
     others = [other for other in others if other != place and cells(place).rows >= FEW_ROWS]
-    return next((j for j in others if len(cells(j).counts) > 1 and holds_classes(cells(j))), None)
+    return [j for j in others if len(cells(j).counts) > 1 and holds_classes(cells(j))]
 
 
 def find_separator(cells: Cells) -> str | None:
@@ -256,18 +258,3 @@ def holds_classes(cells: Cells) -> bool:
     if 2 * different > known:
         return False
     return different <= FEW_DECIMALS or not fractions
-
-
-def looks_like_label(names: ColumnNames, cells: Callable[[int], Cells], last: int) -> bool:
-    """Whether the first column may be the label, though the last one is taken.
-
-    It has far fewer classes, or its classes are words in a table of numbers without a header.
-    """
-    first = cells(0)
-    different = len(first.counts)
-    if first.rows < FEW_ROWS or not 2 <= different <= FEW_CLASSES:
-        return False
-    if 2 * different < len(cells(last).counts):
-        return True
-    words = names.names[0] == "0" and not any(map(PLAIN.fullmatch, first.counts))
-    return words and all(holds_numbers(cells(place)) for place in (1, last))

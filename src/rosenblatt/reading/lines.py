@@ -23,7 +23,6 @@ from .recipe import (
     FeatureRecipe,
     ReaderOptions,
     Resolved,
-    RestartError,
     find_crossed_groups,
     make_recipe,
     split_crosses,
@@ -104,8 +103,8 @@ class LineParser(Parser):
         """Parse from the cursor until the arrays are full, and collect broken lines."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > lines.FULL:
-            error = self.explain(data, cursor)
-            broken.append(Broken(cursor.lines + 1, error, isinstance(error, RestartError)))
+            error = self.explain(data, cursor)  # an index of 0 shows that all are read wrongly
+            broken.append(Broken(cursor.lines + 1, error, error.code == "first"))
             cursor = self.parse(data, after_line(data, cursor), out)
         return cursor
 
@@ -186,10 +185,8 @@ class SvmlightParser(LineParser):
         is_0 = cursor.error == lines.INDEX_TOO_SMALL and data[cursor.where] != MINUS
         if not (is_0 and self.recipe.first == 1 and self.options.new):
             return found
-        if self.options.first_is_guessed:
-            sentence = f"{found} (1; use first=0 if it is 0)"
-            return RestartError(sentence, code="first", column=found.column)
-        return found.reword(f"{found} (1, as stated)")
+        what = f"{found} (1; use first=0 if it is 0)"
+        return InputError(what, code="first", column=found.column)
 
 
 class VowpalWabbitParser(LineParser):

@@ -7,13 +7,9 @@ SENTENCES = {
     "queries": "The query numbers (qid) are not used.",
     "bases": "The base predictions after the importance are not used.",
     "bits": "The columns are numbers and not hashed: bits is not used.",
-    "first": "The columns are numbered from 0: a later row has the index 0.",
     "labels": "Rows may have several labels: each label is trained as a separate problem.",
-    "label-zeros": "A later label has leading zeros, so all labels are words: 01 is not 1.",
     "label-other": "The label is {name!r}: the column {other!r} has one value, or too many "
     "different ones to be classes. Use label to choose a column.",
-    "label-near": "The label is {name!r}, and {other!r} looks like a label, too. Use "
-    "label to choose it.",
     "label-guessed": "The label is taken to be {name!r}; the next guess is {other!r}. Use label to "
     "choose it.",
     "label-separated": "Cells of the label {name!r} look like several labels each: {values:,} "
@@ -33,7 +29,6 @@ SENTENCES = {
     "label-missing": "{rows} without a label left out.",
     "missing-zero": "Missing numbers count as 0.",
     "missing-mean": "Missing numbers count as the mean of their column.",
-    "missing-median": "Missing numbers count as the median of their column.",
     "missing-flag": "An extra feature marks the missing numbers of {names}.",
     "pairs": "Each row gets {pairs} products of two of its {columns:,} columns; that may take "
     "long.",
@@ -52,21 +47,15 @@ SENTENCES = {
     "and is taken as a category; write them in one way to have it taken as numbers.",
     "codes-zeros": "The column {name!r} has leading zeros ({cell!r}) and is taken as a category; "
     "write its numbers without them to have it taken as numbers.",
-    "codes-numbers": "These columns look like codes, not quantities: {names}. If they are, use "
-    "category or ignore.",
     "words-few": "The column {name!r} has mostly different cells of a few words and is taken as a "
     "category; use text to learn its words, or ignore.",
     "codes-names": "The column {name!r} is different in nearly every row and says little about "
     "other rows; use ignore to leave it out, or text={name}:c1-5 to learn its characters.",
     "dates": "The column {name!r} is taken as dates{form}: {parts}, and the time as a number.",
     "text": "The column {name!r} is taken as text: most cells differ and have several words.",
-    "encoding": "The bytes look like UTF-8 and are read as {encoding}, as stated: letters with "
-    "accents will be wrong. Leave encoding out.",
     "delimiter": "The cells are divided by {delimiter}.",
     "scale-first-rows": "Numbers are scaled by the first {rows:,} rows, as a pipe is read once.",
     "scale-maxabs": "The sizes of columns differ widely, so each is divided by its largest number.",
-    "scale-lost": "The numbers of {names} do not differ, or too little for {dtype}; subtract one "
-    "of them from all.",
 }
 """What notices say, by code; what is before the hyphen is their kind."""
 

@@ -75,8 +75,7 @@ class Parser:
     @property
     def gaps(self) -> str:
         """The notice of missing numbers."""
-        found = {"none": "missing-zero", "robust": "missing-median"}
-        return found.get(self.recipe.scale, "missing-mean")
+        return "missing-zero" if self.recipe.scale == "none" else "missing-mean"
 
     def scaled(self, rows: Rows) -> Rows:
         """Scale rows, if the recipe says so."""
@@ -236,10 +235,6 @@ class Profile:
     def make_parser(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> Parser:
         """Make a parser of the source, or of some of its rows."""
         return self.parser(source, recipe, options, self)
-
-    def is_rereadable(self, source: Source) -> bool:
-        """Whether all rows can be read another time."""
-        return source.rereadable
 
 
 def allocate_rows(rows: int, values: int, dtype: np.dtype) -> CSRBuffer:

@@ -16,6 +16,7 @@ from ..parameters import InputError, ParameterError
 from .batches import Batch, get_labels, join_batches
 from .columnar import COLUMNAR, profile_columnar
 from .delimited import profile_text
+from .fasttext import profile_fasttext
 from .formats import DELIMITERS, TEXTS, detect_format, format_from_name
 from .jsonlines import profile_json
 from .lines import SvmlightProfile, VowpalWabbitProfile
@@ -25,7 +26,6 @@ from .recipe import (
     ASKED,
     FeatureRecipe,
     ReaderOptions,
-    RestartError,
     check_options,
     load_recipe,
     refuse_options_of_text,
@@ -81,9 +81,9 @@ def read(
     Parameters
     ----------
     path : str, path-like, open binary file, data frame, Arrow table, list of dicts or array
-        A file is svmlight, Vowpal Wabbit, CSV, TSV, JSON lines, Parquet or Arrow, also compressed
-        (gzip, bzip2, xz, zstd, lz4, or zip of one file). A folder, a pattern and a list of
-        path-like objects are several files of one format.
+        A file is svmlight, VW, fastText, CSV, TSV, JSON lines, Parquet or Arrow, also compressed
+        (gzip, bzip2, xz, zstd or lz4). A folder, a pattern and a list of path-like objects are
+        several files of one format.
     format : str or None, default=None
         Its format, where neither the name nor the content tells.
     label : str, int, False or None, default=None
@@ -119,10 +119,10 @@ def read(
     bins : int, default=0
         Number of quantile bins of each column of numbers, 2 to 255; each bin is one more feature,
         so that a column may count in steps. 0 for no bins.
-    scale : {"auto", "none", "standard", "maxabs", "robust"}, default="auto"
+    scale : {"auto", "none", "standard", "maxabs"}, default="auto"
         How numbers are brought to one size: less their mean and by their standard deviation
-        ("standard"), by the largest, or by median and quartiles ("robust"); "auto" is standard for
-        tables, and maxabs for svmlight and Vowpal Wabbit if the sizes of columns differ widely.
+        ("standard"), or by the largest; "auto" is standard for tables, and maxabs for svmlight and
+        Vowpal Wabbit if the sizes of columns differ widely.
     header : bool or None, default=None
         Whether the first row of a CSV or TSV file holds names; None finds out.
     encoding : str or None, default=None
@@ -177,7 +177,7 @@ def read(
     needed = new or label is not None
     threads = cores() if threads is None else threads
     kept = np.dtype(dtype), names, needed, new, as_tuple(category), skip_bad, threads
-    options = ReaderOptions(batch_bytes, *kept, recipe.first is None)
+    options = ReaderOptions(batch_bytes, *kept)
     check_options(recipe, options)
     source = open_source(path, recipe.encoding)
     is_table = isinstance(source, TableSource)
@@ -203,6 +203,8 @@ def look(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOption
         return profile_text(source, DELIMITERS[kind], recipe, options)
     if kind == "jsonl":
         return profile_json(source, recipe, options)
+    if kind == "fasttext":
+        return profile_fasttext(source)
     if kind == "svmlight":
         return SvmlightProfile(source)
     return VowpalWabbitProfile(source, look=options.new and source.rereadable)
@@ -463,27 +465,11 @@ class Reader:
         other.made = None
         return other
 
-    def restart(self, late: RestartError) -> None:
-        """Begin again with the recipe that a row far down demands, if there can be another pass.
-
-        :meta private:
-        """
-        if not self.rereadable:
-            raise late
-        self.detected = replace(self.detected, **late.changes)
-        self.kept = None
-        self.adopt(self.detected)
-        self.add_notice(late.code)
-
     def adopt_features(self, features: dict[str, Any]) -> bool:
         """Take over the statistics of stored features if they match; return whether they do.
 
         :meta private:
         """
-        if features.get("first") == 0 and self.options.first_is_guessed:
-            self.detected = replace(self.detected, first=0)
-        if (self.detected.label_kind, features.get("label_kind")) == ("number", "category"):
-            self.detected = replace(self.detected, label_kind="category")
         names = ("scales", "frequencies", "edges")
         measured: dict[str, Any] = {name: features.get(name) for name in names}
         recipe = replace(self.detected, **measured)
@@ -549,15 +535,6 @@ class Reader:
         return asdict(self.recipe)
 
 
-def read_with_restart(reader: Reader, use: Callable[[], Result]) -> Result:
-    """Use a reader, from its beginning again if a row far down demands another recipe."""
-    try:
-        return use()
-    except RestartError as late:
-        reader.restart(late)
-        return use()
-
-
 def read_whole(reader: Reader, report: Callable[[Batch], None] = lambda batch: None) -> Batch:
     """Read all batches into memory as one; call ``report`` with each.
 
@@ -587,7 +564,7 @@ def read_whole(reader: Reader, report: Callable[[Batch], None] = lambda batch: N
 
 def read_matrix(reader: Reader) -> tuple[Any, Any]:
     """Read a whole file as an array or a CSR matrix, and its labels."""
-    batch = read_with_restart(reader, lambda: read_whole(reader))
+    batch = read_whole(reader)
     return batch.X, tidy(get_labels(batch))
 
 

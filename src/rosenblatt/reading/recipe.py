@@ -158,7 +158,6 @@ class ReaderOptions(NamedTuple):
     category: tuple[str, ...]
     skip_bad: int
     threads: int
-    first_is_guessed: bool = False  # the first index of svmlight
     fold: Fold | None = None  # which rows are kept, if not all
 
 
@@ -170,15 +169,6 @@ def read_dtype(recipe: FeatureRecipe, options: ReaderOptions) -> np.dtype:
     """
     scaled = recipe.rows == "table" and recipe.scale != "none"
     return np.dtype(np.float64) if scaled else options.dtype
-
-
-class RestartError(InputError):
-    """A row far down shows that the file must be read again, with another recipe."""
-
-    @property
-    def changes(self) -> dict[str, Any]:
-        """The entries of the recipe that change."""
-        return {"first": 0} if self.code == "first" else {"label_kind": "category"}
 
 
 def load_recipe(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe:

@@ -10,6 +10,7 @@ from ..kernels.lines import MISSING
 from ..parameters import InputError
 from .columnar import ColumnarParser, TypedParser
 from .delimited import DelimitedParser
+from .fasttext import FastTextParser, divide_lines
 from .formats import divide_rows
 from .reader import Reader
 from .sources import file_error
@@ -20,7 +21,7 @@ Record = dict[str, Any]
 def list_record_columns(reader: Reader) -> list[str]:
     """Return the names of all columns of a table, used by the model or not."""
     parser = reader.parser
-    if isinstance(parser, DelimitedParser):
+    if isinstance(parser, DelimitedParser | FastTextParser):
         return list(parser.profile.columns.names)
     if isinstance(parser, TypedParser):
         return parser.list_columns(range(len(parser.profile.columns)))
@@ -51,6 +52,11 @@ def read_records(reader: Reader, typed: bool = False) -> Iterator[Record]:
         plain = [one.kind == "number" and not one.spelling for one in parser.profile.kinds]
         numbers = set(compress(names, plain))
     for piece in parser.cut(1):
+        if isinstance(parser, FastTextParser):
+            columns = (column.to_pylist() for column in divide_lines(piece.data))
+            for labels, text in zip(*columns, strict=True):
+                yield {"label": " ".join(labels), "text": text}
+            continue
         text = bytes(piece.data).decode(errors="replace")
         if isinstance(parser, DelimitedParser):
             rows = divide_rows(io.StringIO(text, newline=""), parser.profile.delimiter)

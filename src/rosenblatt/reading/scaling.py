@@ -15,8 +15,6 @@ from ..parameters import InputError
 from .bins import find_edges
 
 FREQUENT, ENOUGH = 0.01, 10  # gaps in a column that get a feature of their own: share and number
-MOST_KEPT = 1 << 20  # rows for medians
-FIRST_ROWS, FIRST_VALUES = 5_000, 1 << 20  # by which codes are detected
 LEAST = 1e-300  # a smaller size is none
 MOST_SCALED = 1 << 28  # sparse columns; a model has fewer
 WIDE = 100.0  # times the size of a column is another size
@@ -92,15 +90,11 @@ class DenseSurvey:
         self.seen = np.zeros((6, width))
         self.count, self.step = 0, 1
         self.kept = [np.empty((0, width), np.float32)]
-        self.first = np.empty((0, width))  # rows
 
     def add(self, rows: Rows) -> None:
         """Measure more rows."""
         columns.measure(rows.values, self.width, self.seen)
         table = rows.values.reshape(-1, self.width)
-        room = min(FIRST_ROWS, FIRST_VALUES // self.width) - len(self.first)
-        if room > 0:
-            self.first = np.concatenate([self.first, table[:room]])
         if self.keep:
             self.kept.append(table[-self.count % self.step :: self.step].copy())
             while sum(map(len, self.kept)) > self.keep:
@@ -119,25 +113,12 @@ class DenseSurvey:
         filled = centre
         if how == "maxabs":
             centre, spread = np.zeros(self.width), self.seen[LARGEST]
-        elif how == "robust":
-            centre, spread = self.quartiles()
-            filled = centre
         elif how == "auto" and sparse:
             centre = np.where(2 * self.seen[ZEROS] >= count, 0.0, centre)
         factor = 1 / np.where(spread > LEAST, spread, 1)
         filling = (filled - centre) * factor
         parts = centre.tolist(), factor.tolist(), filling.tolist(), flagged.tolist()
         return [Scale(*each) for each in zip(*parts, strict=True)]
-
-    def codes(self) -> np.ndarray:
-        """Find the columns whose first numbers look like identifiers or codes."""
-        return np.flatnonzero([looks_like_codes(column) for column in self.first.T])
-
-    def indistinct(self, eps: float) -> np.ndarray:
-        """Find the columns whose numbers differ by little more than rounding."""
-        count, centre, spread = self.spreads()
-        size = np.abs(centre)
-        return np.flatnonzero((count > 1) & (size > 2 / eps) & (spread < 4 * eps * size))
 
     def spreads(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the count, mean and standard deviation of each column."""
@@ -153,39 +134,6 @@ class DenseSurvey:
         """Return the edges of the bins of a column."""
         column = np.concatenate([part[:, place] for part in self.kept]).astype(np.float64)
         return find_edges(column[~np.isnan(column)], bins)
-
-    def quartiles(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the median and interquartile range of each column; 0 for an empty one."""
-        kept = np.concatenate(self.kept).astype(np.float64)
-        low, middle, high = np.zeros((3, self.width))
-        there = ~np.isnan(kept).all(axis=0)
-        if there.any():
-            quartiles = np.nanquantile(kept[:, there], (0.25, 0.5, 0.75), axis=0)
-            low[there], middle[there], high[there] = quartiles
-        return middle, high - low
-
-
-def looks_like_codes(column: np.ndarray) -> bool:
-    """Whether numbers look like names: whole, and all different, or few of a wide range.
-
-    >>> looks_like_codes(np.arange(500) + 10_000), looks_like_codes(np.arange(500) % 90)
-    (True, False)
-    >>> looks_like_codes(np.arange(500) % 90 * 1000.0)  # amounts
-    False
-    """
-    numbers = column[~np.isnan(column)]
-    if len(numbers) < 100 or np.any(numbers != np.floor(numbers)) or numbers.min() < 0:
-        return False
-    kinds, counts = np.unique(numbers, return_counts=True)
-    distinct = len(kinds)
-    if distinct >= 0.98 * len(numbers):
-        return True
-    least, most = kinds[0], kinds[-1]
-    step = np.gcd.reduce(np.diff(kinds[kinds < 2**53]).astype(np.int64), initial=0)
-    if most - least < 20 * distinct * max(step, 1) or not 20 <= distinct <= len(numbers) / 5:
-        return False
-    from_least = (np.median(numbers) - least) / (most - least)  # near 0 for counts with a long tail
-    return bool(counts.max() < 0.5 * len(numbers) and 0.05 < from_least < 0.95)
 
 
 class SparseSurvey:

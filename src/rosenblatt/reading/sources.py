@@ -11,7 +11,6 @@ import re
 import select
 import sys
 import weakref
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -51,7 +50,6 @@ class Source:
     stream: "ByteStream | None" = None  # of what cannot be opened again
     spent = False
     known_head: tuple[int, bytes] = 0, b""  # how much was asked for, and what came
-    misread: str | None = None  # an encoding that was stated for what looks like UTF-8
 
     def __init__(self, path: Any, encoding: str | None = None) -> None:
         several = isinstance(path, Sequence) and not isinstance(path, str)
@@ -127,22 +125,20 @@ class Source:
         if self.file is None:
             name = self.names[place]
             with explain_errors(name, "read"), open(self.files[place], "rb", buffering=0) as file:
-                yield self.translate(decompress(name, file, 0))
+                yield self.translate(decompress(name, file))
         elif self.start is not None:
             self.file.seek(self.start)
-            yield self.translate(decompress(self.name, self.file, self.start))
+            yield self.translate(decompress(self.name, self.file))
         elif self.spent:
             what = "can be read only once; write it to a file first"
             raise file_error("read-once", self.name, what)
         else:
             self.spent = True
-            yield self.stream or self.translate(decompress(self.name, self.file, None))
+            yield self.stream or self.translate(decompress(self.name, self.file))
 
     def translate(self, stream: "ByteStream") -> "ByteStream":
         """Translate a stream to UTF-8, and blanks between cells to tabs where asked."""
         if self.encoding is not None:
-            if looks_like_utf8(stream.head(TRANSLATED), self.encoding):
-                self.misread = self.encoding
             stream = translate(stream, make_recoder(stream.name, self.encoding))
         return translate(stream, make_tabs()) if self.blanks else stream
 
@@ -234,7 +230,7 @@ class ByteStream(Stream):
         """Turn errors of decompression into errors of the file."""
         try:
             yield
-        except (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
             if self.source is None:
                 raise
             short = self.source.over  # more was asked for, and there was no more
@@ -249,16 +245,11 @@ class ByteStream(Stream):
         return self.source.taken if self.source else self.count
 
 
-def decompress(name: str, file: Any, start: int | None) -> ByteStream:
-    """Open the bytes of a file, decompressed if it is compressed; it can seek to ``start``."""
+def decompress(name: str, file: Any) -> ByteStream:
+    """Open the bytes of a file, decompressed if it is compressed."""
     raw = ByteStream(name, file)
     if raw.head(4) in (b"PK\x03\x04", b"PK\x05\x06"):  # with files, and without
-        if start is None:
-            what = "is a zip archive, which cannot be read from a pipe; unpack it first"
-            raise file_error("zip-in-pipe", name, what)
-        file.seek(start)
-        counted = ZippedBytes(name, file)
-        return ByteStream(name, open_only_member(name, file), counted)
+        raise file_error("zip", name, "is a zip archive; unpack it first")
     opened = next((open_ for mark, open_ in PACKINGS.items() if raw.head(6).startswith(mark)), None)
     return raw if opened is None else ByteStream(name, opened(raw), raw)
 
@@ -278,32 +269,6 @@ PACKINGS: dict[bytes, Any] = {
     b"\x04\x22\x4d\x18": lambda raw: decompress_with_arrow(raw, "lz4"),
 }
 """How to open compressed bytes, by what they begin with."""
-
-
-class ZippedBytes(ByteStream):
-    """Counts the bytes read from a zip archive."""
-
-    @property
-    def taken(self) -> int:
-        """The number of bytes consumed from the archive."""
-        return int(self.file.tell())
-
-
-def open_only_member(name: str, file: Any) -> Any:
-    """Open the only file of a zip archive."""
-    try:
-        archive = zipfile.ZipFile(file)
-        members = [
-            member.filename
-            for member in archive.infolist()
-            if not member.is_dir() and not member.filename.startswith("__MACOSX/")
-        ]
-        if len(members) == 1:
-            return archive.open(members[0])
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise file_error("damaged", name, "is a damaged or locked zip archive") from error
-    what = f"holds {len(members)} files" if members else "is a zip archive without a file"
-    raise file_error("zip-members", name, f"{what}; expected one file. Unpack it first")
 
 
 class Translated(Stream):
@@ -349,20 +314,6 @@ def find_encoding(name: str | None) -> str | None:
             f"encoding={name!r} is unknown; try latin-1.", code="encoding"
         ) from None
     return None if found == "utf-8" else found
-
-
-def looks_like_utf8(head: bytes, encoding: str) -> bool:
-    """Whether bytes of a stated encoding are valid UTF-8 and not only ASCII.
-
-    By chance they hardly are: in Latin-1, é would have to follow Ã, and nothing else stand alone.
-    """
-    if head.isascii() or encoding.startswith(("utf", "ascii")):
-        return False
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def make_tabs() -> Translate:

@@ -16,8 +16,8 @@ from .bins import MOST_BINNED
 from .lists import find_list
 from .notices import list_words
 from .parser import Parser
-from .recipe import FeatureRecipe, Frequencies, read_dtype
-from .scaling import MOST_KEPT, DenseSurvey, Scale, SparseSurvey, pack_array
+from .recipe import FeatureRecipe, Frequencies
+from .scaling import DenseSurvey, Scale, SparseSurvey, pack_array
 
 if TYPE_CHECKING:
     from .reader import Reader
@@ -88,14 +88,13 @@ class SizeSurvey:
         if self.recipe.rows != "table":
             self.seen = SparseSurvey() if self.scales_sparse() else None
         elif numeric:
-            keep = MOST_KEPT if self.recipe.scale == "robust" else MOST_BINNED if bins else 0
-            self.seen = DenseSurvey(len(numeric), keep)
+            self.seen = DenseSurvey(len(numeric), MOST_BINNED if bins else 0)
         self.rows = 0
 
     def scales_sparse(self) -> bool:
         """Whether sparse rows are scaled, by their sizes if that is not stated."""
-        if self.recipe.scale in ("standard", "robust"):
-            why = f'scale="{self.recipe.scale}" would fill the sparse rows of {self.recipe.rows}; '
+        if self.recipe.scale == "standard":
+            why = f'scale="standard" would fill the sparse rows of {self.recipe.rows}; '
             raise ParameterError(why + 'use scale="maxabs".', code="scale-one-pass")
         if self.recipe.scale == "auto":
             batches = self.reader.parser_for(self.plain).first_rows()
@@ -124,7 +123,7 @@ class SizeSurvey:
 
     def batches(self) -> Iterator[Batch]:
         """Yield the rows to measure: all of them, or the first ones of a pipe."""
-        if self.reader.profile.is_rereadable(self.reader.source):
+        if self.reader.rereadable:
             yield from self.reader.measure(self.plain)
         else:
             yield from self.reader.parser_for(self.plain).first_rows()
@@ -157,24 +156,12 @@ class SizeSurvey:
             names = self.recipe.numeric()
             found = share_scales(names, self.seen.scales(self.recipe.scale, self.apart))
             scales = dict(zip(names, map(list, found), strict=True))
-            dtype = read_dtype(self.recipe, self.reader.options)
-            close = self.seen.indistinct(float(np.finfo(dtype).eps))
-            for code, places in (
-                ("missing-flag", [j for j, scale in enumerate(found) if scale.flagged]),
-                ("codes-numbers", self.without_dates(self.seen.codes())),
-                ("scale-lost", self.without_dates(close)),
-            ):
-                if places:
-                    listed = list_words([names[j] for j in places])
-                    self.reader.add_notice(code, names=listed, dtype=dtype)
+            flagged = [name for name in names if scales[name][-1]]
+            if flagged:
+                self.reader.add_notice("missing-flag", names=list_words(flagged))
         elif self.seen is not None:
             scales = {"factors": pack_array(self.seen.factors())}
         return replace(recipe, scales=scales)
-
-    def without_dates(self, places: np.ndarray) -> list[int]:
-        """Return the places of columns that are not dates."""
-        names = self.recipe.numeric()
-        return [j for j in places.tolist() if names[j] not in self.recipe.dates]
 
 
 class TextSurvey:
@@ -183,7 +170,7 @@ class TextSurvey:
     def __init__(self, reader: "Reader") -> None:
         self.reader, self.recipe = reader, reader.recipe
         self.rows = self.texts = 0
-        bits, rereadable = self.recipe.bits or 0, reader.profile.is_rereadable(reader.source)
+        bits, rereadable = self.recipe.bits or 0, reader.rereadable
         if self.recipe.tfidf and not rereadable:
             raise ParameterError(
                 f"{reader.source.name} can be read only once, and tfidf=True needs to read it "

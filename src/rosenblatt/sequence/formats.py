@@ -1,6 +1,5 @@
 """Read files of sentences: CoNLL-U, columns of CoNLL-2000 to 2003, word/TAG, plain text."""
 
-import logging
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
@@ -9,7 +8,6 @@ import numpy as np
 
 from ..data.rows import Array
 from ..parameters import InputError, ParameterError
-from ..reading.notices import make_notice
 from ..reading.sources import Source
 from .kernels.conll import TokenLines, read_token_lines
 from .sentences import Sentences, find_starts
@@ -68,10 +66,6 @@ def read_pieces(source: Source, kind: str, size: int) -> Iterator[Piece]:
         own = source if path is None else Source(path, source.encoding)
         rest, lines = b"", 0
         with own.open() as stream:
-            if own.misread is not None:
-                logging.getLogger("rosenblatt").warning(
-                    "%s: %s", own.name, make_notice("encoding", encoding=own.misread)
-                )
             while more := read_fully(stream, size):
                 data = (rest + more).removeprefix(BOM if not lines else b"")
                 end = find_end_of_sentences(data, kind) if len(more) == size else len(data)

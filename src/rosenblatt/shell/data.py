@@ -16,13 +16,13 @@ from .commands import CommandError, DescribedArgument, option
 if TYPE_CHECKING:
     from ..reading.reader import Reader
 
-FORMATS = ["svmlight", "vw", "csv", "tsv", "jsonl", "parquet", "arrow"]
+FORMATS = ["svmlight", "vw", "fasttext", "csv", "tsv", "jsonl", "parquet", "arrow"]
 FORMATS += [name for one in list_slices() for name, endings in one.formats.items() if endings]
 FORMAT_HELP = f"{', '.join(FORMATS)}."
 DATA = DescribedArgument(
     "data",
-    "A file, a folder or a quoted pattern (svmlight, VW, CSV, TSV, JSON lines, Parquet, Arrow "
-    "…; also .gz, .zst, .zip), - for standard input, or built-in: iris, xor, digits, "
+    "A file, a folder or a quoted pattern (svmlight, VW, fastText, CSV, TSV, JSON lines, Parquet, "
+    "Arrow …; also .gz, .zst), - for standard input, or built-in: iris, xor, digits, "
     "breast-cancer, wine.",
 )
 input_option = partial(option, group="Input")

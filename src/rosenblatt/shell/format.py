@@ -23,7 +23,6 @@ SCALES = {
     "auto": "mean 0, deviation 1",
     "standard": "mean 0, deviation 1",
     "maxabs": "largest size 1",
-    "robust": "median 0, quartiles 1 apart",
     "none": "as they are",
 }
 

@@ -254,7 +254,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
             "x.svm",
             "1 1:1\n" * 200_000 + "1 0:1\n",
             ("--set", "first=1"),
-            "an index is below the first column (1, as stated).",
+            "an index is below the first column (1; use first=0 if it is 0).",
         ),
     ],
 )
@@ -484,20 +484,6 @@ def test_averages_forget_from_the_shell_and_go_on_so(capsys, folder):
 
 
 LATE = f"0 1:1.{0:050}\n1 3:1.{0:050}\n" * 10_000 + "1 0:2 3:1\n0 1:2\n"
-
-
-@pytest.mark.parametrize("how", [(), ("--epochs", "1"), ("--skip-bad", "5")])
-def test_a_late_index_0_begins_the_run_again(capsys, folder, how):
-    (folder / "x.svm").write_text(LATE)
-    status, out, err = run(capsys, "train", "x.svm", "-o", "m", *how)
-    assert status == 0
-    assert "20,002 rows, 4 features" in out
-    assert err == "Note: The columns are numbered from 0: a later row has the index 0.\n"
-    status, out, _ = run(capsys, "train", "x.svm", "-o", "stated", "--set", "first=0", *how)
-    assert status == 0
-    weights = [load_model(name).states[0].weights for name in ("m", "stated")]
-    assert np.array_equal(*weights)
-    assert run(capsys, "score", "m", "x.svm")[0] == 0
 
 
 def test_a_late_index_0_in_a_pipe_names_an_option_that_there_is(folder):

@@ -13,13 +13,22 @@ from ..data.results import Result, Table, clip, defined, plain
 from ..data.rows import Array
 from ..data.targets import MOST_ERRORS, NumberScore, RankScore, RowError, Score, as_numbers
 from ..reading.batches import Batch, get_label_sets, get_labels
-from .curves import CalibrationBin, KeptScores, ThresholdScore, find_bins, tabulate_thresholds
+from .curves import (
+    CalibrationBin,
+    KeptScores,
+    ThresholdScore,
+    find_bins,
+    tabulate_thresholds,
+    tabulate_top,
+)
 
 MOST_SCORES = 2**24  # numbers that are kept for areas, curves and losses: 64 MB of float32
 MOST_CLASSES = 10  # in a matrix of confusion
 WIDEST = 56  # letters of their names
 BY_CLASS = {"label": "", "precision": ".2%", "recall": ".2%", "f1": ".4f", "rows": ",d"}
 BY_THRESHOLD = dict.fromkeys(ThresholdScore._fields, ".2%") | {"threshold": ".4g", "f1": ".4f"}
+TOP = "First classes: precision and recall if the k with the highest scores are predicted"
+BY_RANK = {"k": ",d", "precision": ".2%", "recall": ".2%"}
 BY_PROBABILITY = {"low": ".1f", "high": ".1f", "rows": ",d", "predicted": ".2%", "observed": ".2%"}
 
 
@@ -354,6 +363,8 @@ class Evaluation(FileResult):
             what = f"{'score' if self.chances is None else 'probability'} above the threshold"
             title = f"Thresholds: {clip(str(self.positive_class))} is predicted for a {what}"
             found.append(Table("thresholds", title, BY_THRESHOLD, rows))
+        top = [] if isinstance(self, RankEvaluation) else tabulate_top(*self.kept.join())
+        found += [Table("top", TOP, BY_RANK, top)] if top else []
         bins = self.calibration_curve()
         if bins:
             of = self.positive_class or "the predicted class"
@@ -502,7 +513,11 @@ class LabelSetEvaluation(FileResult):
 
     def tables(self) -> list[Table]:
         """Return the figures of labels."""
-        return [Table("classes", "Labels", BY_CLASS, self.by_class())]
+        top = tabulate_top(*self.kept.join())
+        return [
+            Table("classes", "Labels", BY_CLASS, self.by_class()),
+            *([Table("top", TOP, BY_RANK, top)] if top else []),
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""

@@ -17,7 +17,7 @@ from .predict import FILE, ReadingOptions, load_learner, output_option
 if TYPE_CHECKING:
     from ..data.results import Result
 
-CURVES = ("thresholds", "calibration", "worst")  # tables that are printed on request
+CURVES = ("thresholds", "top", "calibration", "worst")  # tables that are printed on request
 FEW_ROWS = 20  # and fewer may all be predicted as one class by chance
 
 
@@ -26,8 +26,9 @@ class EvaluationOptions(ReadingOptions):
     """What is printed about an evaluation, and where."""
 
     curves: bool = output_option(
-        "Also print precision and recall at several thresholds, the calibration curve, and the "
-        "wrong rows that the model was most sure about.",
+        "Also print precision and recall at several thresholds, or of the 1, 3, 5 and 10 classes "
+        "with the highest scores; the calibration curve; and the wrong rows that the model was "
+        "most sure about.",
         default=False,
     )
     coverage: float | None = output_option(

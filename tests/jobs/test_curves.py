@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics
 
 from rosenblatt.data.metrics import count_ranks
-from rosenblatt.jobs.curves import KeptScores, find_bins, tabulate_thresholds
+from rosenblatt.jobs.curves import KeptScores, find_bins, tabulate_thresholds, tabulate_top
 from rosenblatt.jobs.evaluation import measure_areas
 
 

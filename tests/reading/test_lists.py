@@ -36,6 +36,9 @@ def list_sources(write):
     yield pa.table({"x": fixed, "size": frame["size"], "y": frame["y"]})
     yield write("t.parquet", frame)
     yield write("t.jsonl", "".join(json.dumps(row) + "\n" for row in ROWS))
+    path = write("t.npz", "")
+    np.savez(path, x=LISTS, size=frame["size"], y=LABELS)
+    yield path
 
 
 def test_lists_are_columns_of_one_scale_in_every_form(write):
@@ -94,3 +97,33 @@ def test_a_model_of_lists_is_trained_stored_and_served(tmp_path):
     np.testing.assert_allclose(served.rows.values, expected.rows.values, rtol=1e-6)
     with pytest.raises(BadExampleError, match="1 numbers instead of 4"):
         maker.make([{"x": [1.0]}], labelled=False)
+
+
+def test_files_of_arrays_are_columns(tmp_path):
+    np.savez(tmp_path / "t.npz", x=LISTS, y=LABELS)
+    np.save(tmp_path / "t.npy", LISTS)
+    reader = read(tmp_path / "t.npz")
+    rows = read_whole(reader).X
+    assert (
+        read_whole(read(tmp_path / "t.npy", features=reader.features())).X.tolist() == rows.tolist()
+    )
+    few = pa.FixedSizeListArray.from_arrays(pa.array((LISTS * 9).astype(np.int8).ravel()), 4)
+    assert read(pa.table({"x": few, "y": LABELS})).columns == reader.columns
+
+
+@pytest.mark.parametrize(
+    ("code", "arrays"),
+    [
+        ("damaged", {"x": np.array([{}], object)}),
+        ("array-dimensions", {"x": LISTS, "y": LABELS[:9]}),
+        ("array-dimensions", {"x": LISTS[0, 0]}),
+        ("array-dimensions", {}),
+    ],
+)
+def test_arrays_that_are_no_columns_are_refused(tmp_path, code, arrays):
+    np.savez(tmp_path / "t.npz", **arrays)
+    with refused(code):
+        read(tmp_path / "t.npz")
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "t.npz").read_bytes()[:-9])
+    with refused("damaged"):
+        read(tmp_path / "cut.npz")

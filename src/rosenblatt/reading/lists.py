@@ -32,14 +32,21 @@ def count_places(names: Iterable[str]) -> Mapping[str, int]:
 
 
 def find_lengths(table: Any, stated: Iterable[Any]) -> Mapping[str, int]:
-    """Return the lengths of lists of floats by the first rows, except in stated columns."""
+    """Return the lengths of lists of numbers by the first rows, except in stated columns.
+
+    Integers in lists of any length are no numbers, but names of things.
+    """
     from pyarrow import compute, types
 
     lengths = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = column.type
         lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-        if lists and types.is_floating(kind.value_type) and name not in {"", *stated}:
+        numbers = lists and (
+            types.is_floating(kind.value_type)
+            or (types.is_fixed_size_list(kind) and types.is_integer(kind.value_type))
+        )
+        if numbers and name not in {"", *stated}:
             lengths[name] = compute.max(compute.list_value_length(column)).as_py() or 0
     return lengths
 

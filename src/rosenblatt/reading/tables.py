@@ -1,15 +1,18 @@
 """Convert data frames, lists of dicts or strings, and arrays to Arrow tables."""
 
 import os
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..disk import explain_errors
 from ..parameters import InputError
 from .recipe import ColumnNames
-from .sources import Source
+from .sources import Source, file_error
 
+ARRAYS = (".npy", ".npz")
 TEXT = "text"
 """The name of the one column of a list of strings."""
 
@@ -26,8 +29,36 @@ def open_source(data: Any, encoding: str | None = None) -> Source:
     """Make the source of a path, an open file or a table; one that is open already is kept."""
     if isinstance(data, Source):
         return data
+    if isinstance(data, str | os.PathLike) and os.fsdecode(data).lower().endswith(ARRAYS):
+        return TableSource(load_arrays(os.fsdecode(data)))
     table = to_table(data)
     return Source(data, encoding) if table is None else TableSource(table)
+
+
+def load_arrays(path: str) -> Any:
+    """Load the arrays of a NumPy file as the columns of a table; a matrix is a column of lists.
+
+    The array of a .npy file is called x, and those of a .npz file have names.
+    """
+    import pyarrow
+
+    def convert(array: np.ndarray) -> Any:
+        if array.ndim == 1:
+            return pyarrow.array(array)
+        return pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(array.ravel()), array.shape[1])
+
+    try:
+        with explain_errors(path, "read"), open(path, "rb") as file:
+            found = np.load(file, allow_pickle=False)
+            arrays = {"x": found} if isinstance(found, np.ndarray) else dict(found)
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise file_error("damaged", path, "is damaged, or holds Python objects") from error
+    sizes = {array.shape[0] if array.ndim in (1, 2) else -1 for array in arrays.values()}
+    if len(sizes) != 1 or -1 in sizes:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        what = f"holds arrays that are not columns of one table: {shapes or 'none'}"
+        raise file_error("array-dimensions", path, what)
+    return make_table(arrays, convert)
 
 
 def to_table(data: Any) -> Any:

@@ -45,6 +45,7 @@ def test_the_library_has_the_loop_of_every_rule(rule, kind, monkeypatch):
         model = getattr(rosenblatt, entry.estimator)(solution=solution, max_iter=2)
         model.fit(layout(X), y).predict(layout(X))
         model.partial_fit(layout(X), y)
+        model.learn_one(X[0], y[0]).predict_one(X[0])
 
 
 COMMANDS = """

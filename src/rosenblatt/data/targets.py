@@ -189,7 +189,7 @@ class LabelSetTarget(ClassTarget):
 
     def decide(self, scores: Array, ties: str = "mistake") -> Array:
         """Flag the labels with a positive score."""
-        return is_positive(scores, ties)
+        return np.asarray(is_positive(scores, ties))
 
 
 @dataclass(frozen=True)
@@ -470,12 +470,12 @@ def choose_class(scores: Array, ties: str = "mistake") -> Array:
     """The class with the highest score, or of the sign for two classes."""
     if scores.ndim == 2:
         return np.asarray(scores.argmax(axis=1))
-    return is_positive(scores, ties).astype(np.intp)
+    return np.asarray(is_positive(scores, ties)).astype(np.intp)
 
 
-def is_positive(scores: Array, ties: str = "mistake") -> Array:
-    """Whether scores of two classes decide for the second."""
-    return np.asarray(scores >= 0 if ties == "positive" else scores > 0)
+def is_positive(scores: Any, ties: str = "mistake") -> Any:
+    """Whether scores of two classes, or one, decide for the second."""
+    return scores >= 0 if ties == "positive" else scores > 0
 
 
 def make_target(

@@ -1,8 +1,7 @@
 """The base of all estimators: checks of rows, labels and parameters, fitted state, model files."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import update_wrapper
 from numbers import Integral
@@ -540,12 +539,15 @@ def to_predictor(estimator: Any) -> Any:
     return light
 
 
-@contextmanager
-def unchanged_by_errors(estimator: Any) -> Iterator[None]:
+class unchanged_by_errors:  # noqa: N801, a context
     """Restore all attributes of an estimator after an error."""
-    before = estimator.__dict__.copy()
-    try:
-        yield
-    except BaseException:
-        estimator.__dict__ = before
-        raise
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator, self.before = estimator, estimator.__dict__.copy()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, error: Any, *_: Any) -> None:
+        if error is not None:
+            self.estimator.__dict__ = self.before

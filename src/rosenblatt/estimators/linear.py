@@ -1,6 +1,6 @@
 """The base of all linear classifiers: fit, partial_fit, learn_one, scores and probabilities."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -129,8 +129,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             code = self._find_code(y)
             if self.calibrate and self._learner.states[0].seen:
                 self._remember_scores(self._learner.score_one(row), np.array([code]))
-            weights = self._weigh_batch(self.classes_, np.array([code]), None)
-            weight = 1.0 if weights is None else float(weights[0])
+            weight = self._weigh_one(code)
             if weight > 0:
                 self._learner.learn_one(row, code, weight)
         return self
@@ -152,8 +151,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             return None
         row = make_row(self, x)
         self._refuse_label_sets("predict_one", "predict")
-        scores = self._learner.score_one(row)
-        return self.classes_.item(self._learner.choose(scores)[0])
+        return self.classes_.item(self._learner.predict_one(row))
 
     @when_calibrated
     def predict_proba(self, X: Any) -> Array:
@@ -350,16 +348,28 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
 
     def _find_code(self, y: Any) -> int:
         """Return the number of a label; a model that ``learn_one`` began adds a new one."""
-        if not isinstance(y, Hashable):
-            raise ValueError(f"y is {y!r}; expected a label: a number or a text.")
-        if y not in self._learner.codes:
-            if not self._grows:
-                raise ValueError(
-                    f"The label {y!r} is not among {self.classes_.tolist()}; name it in classes of "
-                    "partial_fit. Only models that learn_one began add labels as they come."
-                )
-            self._add_class(y)
+        try:
+            code = self._learner.codes.get(y)
+        except TypeError:
+            raise ValueError(f"y is {y!r}; expected a label: a number or a text.") from None
+        if code is not None:
+            return code
+        if not self._grows:
+            raise ValueError(
+                f"The label {y!r} is not among {self.classes_.tolist()}; name it in classes of "
+                "partial_fit. Only models that learn_one began add labels as they come."
+            )
+        self._add_class(y)
         return self._learner.codes[y]
+
+    def _weigh_one(self, code: int) -> float:
+        """Return the weight of one row, and count its class."""
+        if self.class_weight is not None:
+            weights: Any = self._weigh_batch(self.classes_, np.array([code]), None)
+            return float(weights[0])
+        self.class_count_ = self.class_count_.copy()
+        self.class_count_[code] += 1
+        return 1.0
 
     def _add_class(self, label: Any) -> None:
         if self._learner.multilabel:

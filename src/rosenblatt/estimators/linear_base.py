@@ -178,7 +178,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     ) -> Self:
         """Learn from a batch of rows once, in their order."""
         first = not self.__sklearn_is_fitted__()
-        as_before = self._batches and self._values() == self._learner.parameters
+        as_before = self._batches and not self._has_changed()
         if not as_before:
             self._check_parameters("batch")
         with unchanged_by_errors(self):
@@ -341,9 +341,13 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         """Return the classes of a model that begins with a row of a label; none here."""
         return np.empty(0)
 
+    def _has_changed(self) -> bool:
+        """Whether the parameters differ from those of the learner."""
+        return not self.__dict__.items() >= self._learner.parameters.items()
+
     def _renew_if_changed(self) -> None:
         """Continue with parameters that have changed since the last rows, of one label each."""
-        if self._values() != self._learner.parameters:
+        if self._has_changed():
             self._check_parameters("batch")
             self._renew_learner(multilabel=False)
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ..data.labels import is_missing
-from ..data.rows import Array, read_only, refuse_not_finite
+from ..data.rows import Array, read_only
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner
 from ..parameters import describe_sides
@@ -28,6 +28,8 @@ class NamedColumns:
         self.names = names
         self.numbers = {name: number for number, name in enumerate(names)}
         self.rooms: dict[str, Array] = {}  # the model has the first part of each
+        self.last: tuple[Any, ...] = ()  # the names of a row, whose places are below
+        self.indices, self.starts = number_columns([])
 
     def __reduce__(self) -> Any:
         return NamedColumns, (self.names,)
@@ -54,14 +56,31 @@ class NamedColumns:
         room[len(array) : length] = start
         return room[:length]
 
+    def make_plain_row(self, x: Mapping[Any, Any], dtype: Any) -> Rows | None:
+        """Make a sparse row of a dict of finite numbers, all of known names; None for others."""
+        try:
+            if not math.isfinite(sum(x.values())):  # words cannot be added
+                return None
+            names = tuple(x)
+            if names != self.last:
+                codes = [self.numbers[name] for name in names]
+                (self.indices, self.starts), self.last = number_columns(codes), names
+            values = np.fromiter(x.values(), dtype, len(x))
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return None
+        values.setflags(write=False)  # faster than a view
+        return Rows(values, self.indices, self.starts)
+
     def make_row(self, entries: Mapping[str, float], dtype: Any) -> Rows:
         """Make a sparse row of the entries with known names."""
         known = {self.numbers[name]: x for name, x in entries.items() if name in self.numbers}
-        values, indices = np.array(list(known.values()), dtype), np.array(list(known), np.uint32)
-        starts = np.array([0, len(known)], np.uint64)
-        for array in (values, indices, starts):
-            array.setflags(write=False)  # faster than a view of each
-        return Rows(values, indices, starts)
+        values = np.array(list(known.values()), dtype)
+        return Rows(read_only(values), *number_columns(list(known)))
+
+
+def number_columns(codes: list[int]) -> tuple[Array, Array]:
+    """Return the indices and starts of a sparse row."""
+    return read_only(np.array(codes, np.uint32)), read_only(np.array([0, len(codes)], np.uint64))
 
 
 def name_entries(x: Mapping[Any, Any]) -> dict[str, float]:
@@ -92,29 +111,33 @@ def name_entries(x: Mapping[Any, Any]) -> dict[str, float]:
 def make_row(model: Any, x: Any, grows: bool = False) -> Rows:
     """Convert one row for the kernels, without scikit-learn's checks, which take longer.
 
-    With ``grows``, the model gets a column for each new name of a dict.
+    With ``grows``, the model gets a column for each new name of a dict. Whether numbers are finite
+    is seen from the score.
     """
-    learner = model._learner
-    if isinstance(x, Mapping):
+    kind = type(x)
+    if kind is dict or (kind is not np.ndarray and isinstance(x, Mapping)):
         return make_row_by_name(model, x, grows)
+    learner = model._learner
     values = np.ascontiguousarray(x, learner.dtype)
     if values.shape != (learner.width,):
         raise ValueError(f"x has shape {values.shape}; the model expects ({learner.width},).")
-    if not np.isfinite(values).all():
-        refuse_not_finite(values[None])
     return Rows(read_only(values), None, learner.row_length)
 
 
 def make_row_by_name(model: Any, x: Mapping[Any, Any], grows: bool) -> Rows:
     """Convert a dict to a row by column names; with ``grows``, add new columns to the model."""
     names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        raise ValueError(
-            "x is a dict, but the columns of this model have no names: pass the numbers of a row, "
-            "or start a new model with a dict or a data frame."
-        )
-    kept = model._columns
-    columns = kept if kept is not None and kept.names is names else NamedColumns(names)
+    columns: NamedColumns | None = model._columns
+    if columns is None or columns.names is not names:
+        if names is None:
+            raise ValueError(
+                "x is a dict, but the columns of this model have no names: pass the numbers of a "
+                "row, or start a new model with a dict or a data frame."
+            )
+        model._columns = columns = NamedColumns(names)
+    row = columns.make_plain_row(x, model._learner.dtype)
+    if row is not None:
+        return row
     entries = name_entries(x)
     if grows and columns.add(entries):
         model.feature_names_in_, model.n_features_in_ = columns.names, len(columns.names)
@@ -122,7 +145,6 @@ def make_row_by_name(model: Any, x: Mapping[Any, Any], grows: bool) -> Rows:
         pairs = enumerate(learner.states)
         states = [widen(state, width, columns, f"{number} ") for number, state in pairs]
         model._learner = replace(learner, states=states)
-    model._columns = columns
     return columns.make_row(entries, model._learner.dtype)
 
 

@@ -217,7 +217,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         """
         if not self.__sklearn_is_fitted__():
             return 0.0
-        return float(self._learner.choose(self._learner.score_one(make_row(self, x)))[0])
+        return float(self._learner.predict_one(make_row(self, x)))
 
     def _check_labels(self, labels: Any, n_rows: int) -> Array:
         y = super()._check_labels(labels, n_rows)

@@ -1,5 +1,6 @@
 """Linear models without scikit-learn: they learn from batches, all or nothing, and score them."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.labels import has_class
-from ..data.rows import Array, known_columns, n_rows, read_only
+from ..data.rows import Array, known_columns, n_rows, not_finite, read_only
 from ..data.splits import Split
 from ..data.targets import (
     NumberTarget,
@@ -48,9 +49,9 @@ from . import add_class
 from .base import Learner, Use
 from .conformal import learn_in_turn
 from .initial_weights import make_initial_weights
+from .one_row import OneRow
 
 MOST_STEPS = 2**24  # bytes: more are made again in each epoch, in a fifth of the time of a pass
-FIRST_ROW = np.zeros(1, np.uint32)
 HERE = np.zeros(1, np.intp)
 NO_SPLIT = Split()
 
@@ -144,6 +145,7 @@ class LinearLearner(Learner):
     numbers: NumberTarget = field(default_factory=NumberTarget)
     kind: ClassVar[str] = "linear"
     kept: Coefficients | None = field(default=None, init=False, repr=False)
+    one_row: OneRow | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def begin(
@@ -257,7 +259,7 @@ class LinearLearner(Learner):
         """The length of dense rows, as kernels take it."""
         return read_only(np.array([self.width], np.uint64))
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[Any]:
         """The type of the weights."""
         dtype: np.dtype[Any] = self.states[0].weights.dtype
@@ -331,16 +333,7 @@ class LinearLearner(Learner):
         After an error nothing has changed.
         """
         before = None if self.conformal is None else self.score_one(rows)
-        eta0, kind = self.parameters.get("eta0", 1.0) * weight, self.rule.labels.code_type
-        with undo_on_error(self.states, rows):
-            for state, positive in zip(self.states, self.problems, strict=True):
-                step = eta0 if positive is None or code == positive else -eta0
-                labels = np.array([code], kind) if positive is None else None
-                examples = Examples(rows, np.array([step], rows.values.dtype), labels)
-                task = self.make_task(examples, FIRST_ROW, self.width)
-                for learnt in state.sweep(task, FIRST_ROW, None):
-                    if len(learnt.updates):
-                        state.refuse_overflow(rows)
+        self.one_at_a_time().learn(rows, code, weight)
         if self.conformal is not None and before is not None and len(self.classes) != 1:
             self.conformal.add(self.target.nonconformity(before, np.array([code])))
 
@@ -348,6 +341,25 @@ class LinearLearner(Learner):
         """Score one row without computing the coefficients of all columns."""
         parts = [state.score(rows, HERE) for state in self.states]
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
+
+    def predict_one(self, rows: Rows) -> Any:
+        """Return the class number, or the number, that is predicted for one row."""
+        one = self.one_at_a_time().problems[0]
+        if one.has_one_score:
+            score = one.score(rows)
+            if math.isfinite(score):
+                return int(is_positive(score, self.ties))
+            raise not_finite(rows, 0)
+        scores = self.score_one(rows)
+        if not math.isfinite(scores.max()):
+            raise not_finite(rows, 0)
+        return self.choose(scores)[0]
+
+    def one_at_a_time(self) -> OneRow:
+        """Return what learns from and scores single rows, made again when states have changed."""
+        if self.one_row is None or not self.one_row.is_current(self):
+            self.one_row = OneRow(self)
+        return self.one_row
 
     # Predicting
 
@@ -381,7 +393,10 @@ class LinearLearner(Learner):
         return ... if is_free or self.current is not None else find_columns(indices, self.width)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {one.name: getattr(self, one.name) for one in fields(self)} | {"kept": None}
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {
+            "kept": None,
+            "one_row": None,
+        }
 
     def prepare(self) -> None:
         """Compute the coefficients, before several threads predict."""

@@ -17,6 +17,7 @@ from ..data.rows import (
     Array,
     n_rows,
     overflow,
+    read_only,
     refuse_lost,
 )
 from ..data.targets import score_ranks
@@ -271,10 +272,13 @@ class AverageWeights(LastWeights):
 
     def score(self, rows: Rows, places: Array) -> Array:
         last = scores(rows, len(places), self.weights, self.bias)
+        if rows.values.dtype != np.float64:
+            rows = rows._replace(values=read_only(rows.values.astype(np.float64)))
         lacking = scores(rows, len(places), self.missing, self.missing_bias)
         clock = self.clock(int(places[-1]))
-        totals = np.array([count_weight(clock, place) or 1.0 for place in places.tolist()])
-        if last.ndim == 2:
+        totals: Any = [count_weight(clock, place) or 1.0 for place in places.tolist()]
+        totals = totals[0] if len(totals) == 1 else np.array(totals)
+        if last.ndim == 2 and len(places) > 1:
             totals = totals[:, None]
         if self.rule.is_scaled and self.seen + places[-1] > 0:
             scales = self.sum_scale(clock, totals)

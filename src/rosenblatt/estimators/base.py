@@ -235,8 +235,8 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator[L]):
     def _add_class(self, label: Any) -> None:
         """Add a class to a fitted model, as if it had always been known."""
         label = check_label(label, self.classes_)
-        self._learner = self._current().with_class(label)
-        self.classes_ = self._current().classes
+        self._learner = grown = self._current().with_class(label)
+        self.classes_ = grown.classes
         if hasattr(self, "class_count_"):
             place = int(np.flatnonzero(self.classes_ == label)[0])
             self.class_count_ = np.insert(self.class_count_, place, 0)

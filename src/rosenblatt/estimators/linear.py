@@ -349,7 +349,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
     def _find_code(self, y: Any) -> int:
         """Return the number of a label; a model that ``learn_one`` began adds a new one."""
         try:
-            code = self._learner.codes.get(y)
+            code = self._learner.codes.find(y)
         except TypeError:
             raise ValueError(f"y is {y!r}; expected a label: a number or a text.") from None
         if code is not None:
@@ -360,7 +360,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
                 "partial_fit. Only models that learn_one began add labels as they come."
             )
         self._add_class(y)
-        return self._learner.codes[y]
+        return self._learner.codes.find(y) or 0
 
     def _weigh_one(self, code: int) -> float:
         """Return the weight of one row, and count its class."""
@@ -376,7 +376,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             raise ValueError("A model of label sets cannot add a label; train a new one.")
         refuse_to_grow(self._learner)
         super()._add_class(label)
-        self._learner, self._recent = replace(self._learner, calibration=None), None
+        self._learner.calibration = self._recent = None
 
     # Probabilities
 

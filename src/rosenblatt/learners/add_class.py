@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,36 @@ if TYPE_CHECKING:
 
 Change = Callable[[Array, DeclaredArray], Array]
 """Takes an array and its declaration."""
+
+
+class Codes(NamedTuple):
+    """The numbers of labels in the order in which they came, and the places of these in order.
+
+    A label that comes between others changes places only, which takes a hundredth of the time.
+
+    >>> codes = Codes.of(["a", "c"]).insert("b", 1)
+    >>> [codes.find(label) for label in "abcd"]
+    [0, 1, 2, None]
+    """
+
+    numbers: dict[Any, int]
+    places: Array
+
+    @classmethod
+    def of(cls, labels: list[Any]) -> "Codes":
+        """Number sorted labels."""
+        return cls({label: number for number, label in enumerate(labels)}, np.arange(len(labels)))
+
+    def find(self, label: Any) -> int | None:
+        """Return the place of a label; None if it is not known."""
+        number = self.numbers.get(label)
+        return None if number is None else self.places.item(number)
+
+    def insert(self, label: Any, place: int) -> "Codes":
+        """Return the codes with a further label at a place."""
+        numbers = self.numbers.copy()
+        numbers[label] = len(numbers)
+        return Codes(numbers, np.append(self.places + (self.places >= place), place))
 
 
 def refusal(learner: "LinearLearner") -> str:
@@ -82,10 +112,14 @@ def divide(state: LastWeights) -> LastWeights:
 
 def insert_class(state: LastWeights, place: int) -> LastWeights:
     """Return a state with a column for a further class."""
-    return change_arrays(
-        state,
-        lambda array, one: np.ascontiguousarray(np.insert(array, place, one.start, axis=-1)),
-    )
+
+    def insert(array: Array, one: DeclaredArray) -> Array:
+        wider = np.empty((*array.shape[:-1], array.shape[-1] + 1), array.dtype)
+        wider[..., :place], wider[..., place] = array[..., :place], one.start
+        wider[..., place + 1 :] = array[..., place:]
+        return wider
+
+    return change_arrays(state, insert)
 
 
 def begin_problem(learner: "LinearLearner", like: LastWeights) -> LastWeights:

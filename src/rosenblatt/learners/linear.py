@@ -250,9 +250,9 @@ class LinearLearner(Learner):
         return len(self.states[0].weights)
 
     @cached_property
-    def codes(self) -> dict[Any, int]:
+    def codes(self) -> add_class.Codes:
         """The number of each label."""
-        return dict(zip(self.classes.tolist(), range(len(self.classes)), strict=True))
+        return add_class.Codes.of(self.classes.tolist())
 
     @cached_property
     def row_length(self) -> Array:
@@ -525,4 +525,6 @@ class LinearLearner(Learner):
         conformal = self.conformal
         if conformal is not None and len(self.classes) < 3:
             conformal = Conformal()  # scores of two classes have another scale
-        return replace(self, classes=classes, states=states, conformal=conformal)
+        wider = replace(self, classes=classes, states=states, conformal=conformal)
+        wider.codes = self.codes.insert(label, int(np.searchsorted(classes, label)))
+        return wider

@@ -19,9 +19,20 @@ FIRST_ROW = np.zeros(1, np.uint32)
 EMPTY_ROW = Rows(np.empty(0), np.empty(0, np.uint32), np.zeros(2, np.uint64))
 NO_LOG = np.zeros(0, UPDATE)
 NOT_LOST = 1e-30  # a sum of squares far above those of weights that are lost
+FEW = 1000  # more are multiplied in threads, which takes longer
 
 Change = tuple[Array, Any, Array]
 """An array, some places in it, and what they held."""
+
+
+def are_safe(changes: list[Change]) -> bool:
+    """Whether a few changed numbers are known to be finite and, of the weights, not lost."""
+    parts = [each[places].ravel() for each, places, _ in changes]
+    if parts[0].size > FEW:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = [part.dot(part) for part in parts]
+    return math.isfinite(sum(squares)) and bool(squares[0] > NOT_LOST)
 
 
 class OneProblem:
@@ -52,20 +63,18 @@ class OneProblem:
         if self.labels is not None:
             self.labels[0] = code
         if state.decay:
-            changes += self.copy_places(rows)
+            if not state.changes_few(rows):  # all sums are to be rescaled
+                changes += self.copy_places(rows, code)
             state.pause(0, 1)
         examples = Examples(rows, self.steps, self.labels)
         given = self.target, self.rule, examples, FIRST_ROW, 0, self.arrays, state.clock()
         if not self.loop(*given, NO_LOG)[0]:  # the row causes an update
-            before = self.copy_places(rows)
+            before = self.copy_places(rows, code)
             changes += before
             if not self.loop(*given, self.log)[1]:
                 raise not_finite(rows, 0)
             state.mistakes += 1
-            changed = [each[places].ravel() for each, places, _ in before]
-            with np.errstate(over="ignore", invalid="ignore"):
-                squares = [part.dot(part) for part in changed]
-            if not (math.isfinite(sum(squares)) and squares[0] > NOT_LOST):
+            if not are_safe(before):
                 state.refuse_overflow(rows)
         state.seen += 1
 
@@ -79,10 +88,17 @@ class OneProblem:
             score -= out.item() / (count_weight(self.state.clock(), 0) or 1.0)
         return score
 
-    def copy_places(self, rows: Rows) -> list[Change]:
+    def copy_places(self, rows: Rows, code: float) -> list[Change]:
         """Copy what learning from a row can change; the weights come first."""
-        few = find_columns(rows, len(self.weights)) if self.state.changes_few(rows) else ...
-        found = [(each, few, each[few].copy()) for each in self.by_column]
+        places: Any = ...
+        if self.state.changes_few(rows):
+            places = find_columns(rows, len(self.weights))
+            if self.labels is not None and self.weights.ndim == 2:  # of a class and its rival
+                others = self.target.scores.copy()
+                others[code] = -math.inf
+                pair = [code, others.argmax()]
+                places = (..., pair) if places is ... else (places[:, None], pair)
+        found = [(each, places, each[places].copy()) for each in self.by_column]
         return found + [(each, ..., each.copy()) for each in self.others]
 
 

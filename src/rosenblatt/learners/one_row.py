@@ -92,7 +92,7 @@ class OneProblem:
         """Copy what learning from a row can change; the weights come first."""
         places: Any = ...
         if self.state.changes_few(rows):
-            places = find_columns(rows, len(self.weights))
+            places = find_columns(rows.indices, len(self.weights))
             if self.labels is not None and self.weights.ndim == 2:  # of a class and its rival
                 others = self.target.scores.copy()
                 others[code] = -math.inf

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from .batches import Batch, with_rows
 from .bins import make_bins, name_bins
 from .dates import Times, get_parts, to_days, to_times
 from .kinds import classify_type
-from .label import FIRST_ROWS, with_label
+from .label import FIRST_ROWS, count_cells, with_label
 from .lines import line_error
 from .notices import Notice
 from .parser import Parser, Profile, allocate_rows
@@ -100,10 +100,15 @@ class TableProfile(Profile):
             cells = to_words(cells)
         return list(cells.to_pylist())
 
+    @cached_property
+    def cells(self) -> Callable[[int], Any]:
+        """Count the first cells of a column by its place, once."""
+        return lru_cache(lambda place: count_cells(self.first_cells(place)))
+
     def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
         """Return a recipe with the label and the columns, and what to note about them."""
         asked = make_recipe(requested, "table", self.columns.source)
-        recipe, notices = with_label(asked, self.columns, self.first_cells, options.skip_bad)
+        recipe, notices = with_label(asked, self.columns, self.cells, options.skip_bad)
         recipe = with_columns(recipe, self.columns, self.kinds)
         features = ColumnNames([name for name, _ in recipe.columns or ()], self.columns.source)
         for pair in split_crosses(recipe):

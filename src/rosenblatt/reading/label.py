@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..parameters import InputError
@@ -67,7 +66,7 @@ def count_cells(values: Iterable[Any]) -> Cells:
 def with_label(
     recipe: FeatureRecipe,
     names: ColumnNames,
-    first_cells: Callable[[int], Sequence[Any]],
+    cells: Callable[[int], Cells],
     tolerated: int = 0,
 ) -> Resolved:
     """Return the recipe of a new table with the name of its label, and what to note about it.
@@ -81,7 +80,6 @@ def with_label(
         return recipe, {}
     if not len(names):
         raise file_error("no-columns", names.source, "has no columns to learn from")
-    cells = lru_cache(lambda place: count_cells(first_cells(place)))
     stated, label = recipe.label is not None, recipe.label
     usual = find_usual_labels(names.names) if label is None else [names.number(label)]
     last, named = len(names) - 1, usual

@@ -29,7 +29,6 @@ PLAIN = (
     "src/rosenblatt/theory/*.py",
     "src/rosenblatt/access.py",
     "src/rosenblatt/service/app.py",
-    "src/rosenblatt/service/client.py",
     "src/rosenblatt/service/connection.py",
     "src/rosenblatt/service/inference.py",
     "src/rosenblatt/service/openapi.py",

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from .reading.batches import Batch as Batch
     from .reading.reader import Reader as Reader, read as read
     from .sequence.estimator import SequencePerceptron as SequencePerceptron
-    from .service.client import Client as Client, ServiceError as ServiceError
     from .theory.bounds import (
         MistakeBounds as MistakeBounds,
         Report as Report,

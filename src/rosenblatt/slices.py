@@ -119,8 +119,7 @@ SLICES = {
     ),
     "service": Slice(
         ("service",),
-        {"Client ServiceError": "service.client"},
-        {
+        commands={
             "serve": ("shell.serve", "Answer predictions over HTTP, and learn from examples."),
             "replay": ("shell.serve", "Rebuild a model of a service from its log of examples."),
         },

@@ -114,19 +114,6 @@ def test_errors_after_forgetting_are_those_of_the_rest(tmp_path):
     learning.stop()
 
 
-def test_explanations_add_up_to_the_score(client):
-    rows = examples(3, labelled=False)
-    answer = client.post("/predict?explain=100", json=rows).json()
-    for score, said in zip(answer["scores"], answer["explanations"], strict=True):
-        assert sum(one["contribution"] for one in said) == pytest.approx(score, abs=1e-4)
-    names = {one["feature"] for one in answer["explanations"][0]}
-    assert {"size", f"colour={rows[0]['colour']}", "bias"} <= names
-    (first,) = client.post("/predict?explain=2", json=rows[0]).json()["explanations"]
-    loudest = sorted(abs(one["contribution"]) for one in answer["explanations"][0][:-1])[-2:]
-    assert sorted(abs(one["contribution"]) for one in first[:-1]) == loudest
-    assert client.post("/predict?explain=many", json=rows).status_code == 400
-
-
 def test_the_model_file_has_all_that_was_acknowledged(client, tmp_path):
     client.post("/learn", json=examples(10))
     (tmp_path / "got").write_bytes(client.get("/model.safetensors").content)

@@ -125,13 +125,6 @@ def test_a_model_that_is_sent_leaves_room_for_predictions(learning):
     assert client.ask("PUT", "/model", content=body).status_code == 429
 
 
-def test_explanations_are_limited(learning):
-    client = client_of(learning)
-    assert client.post("/predict?explain=100", json=examples(100)).status_code == 200
-    answer = client.post("/predict?explain=100", json=examples(101))
-    assert (answer.status_code, answer.json()["code"]) == (400, "too-many-explained")
-
-
 def test_a_model_of_any_name_is_sent(tmp_path):
     path = trained(tmp_path / 'мо"дель\n.safetensors')
     learning = Learning(path, say=print)

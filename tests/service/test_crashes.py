@@ -10,11 +10,13 @@ import subprocess
 import threading
 import time
 
+import httpx
 import pytest
 
 from rosenblatt.service.replay import log_path, read_log
 
 from ..conftest import ROUNDS
+from ..test_docs import ROOT, python_blocks
 from .conftest import examples, replayed, sequence_in, trained
 from .test_learning import silent
 
@@ -83,6 +85,35 @@ def test_kill_9_loses_nothing_and_learns_nothing_twice(serve, model):
     learning, _ = silent(model)
     learning.stop()
     assert sequence_in(model) == len(marks)
+    assert model.read_bytes() == replayed(model)
+
+
+@pytest.mark.slow
+def test_the_client_of_the_page_learns_once_while_the_service_is_killed(serve, model):
+    (_, block) = next(python_blocks(ROOT / "docs/service.md"))
+    service, marks = serve(model, "--learn"), []
+
+    def learn(thread):
+        names = {}
+        exec(compile(block, "service.md", "exec"), names)
+        with httpx.Client(base_url=f"http://{service.address}") as names["service"]:
+            for number in range(20):
+                mark = f"{thread}.{number}"
+                names["learn"](ROWS[number] | {"mark": mark})
+                marks.append(mark)
+
+    threads = [threading.Thread(target=learn, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for wanted in (10, 40):
+        service.until(lambda wanted=wanted: len(marks) >= wanted)
+        service.stop(signal.SIGKILL)
+        service = serve(model, "--learn", "--port", str(service.port))
+    for thread in threads:
+        thread.join()
+    assert service.stop()[0] == 0
+    assert sorted(marks_in(model).values()) == sorted(marks)
+    assert len(marks) == len(set(marks)) == 80
     assert model.read_bytes() == replayed(model)
 
 

@@ -82,8 +82,8 @@ def test_others_do_not_read_the_log_and_the_model(serve, model):
     [
         ("GET", "/nowhere", 404),
         ("GET", "/predict", 405),
-        ("POST", "/predict?explain=" + "9" * 5000, 400),
-        ("POST", "/predict?explain=٣", 400),
+        ("POST", "/predict?coverage=" + "9" * 5000, 400),
+        ("POST", "/predict?coverage=٣", 400),
     ],
 )
 def test_every_answer_is_json_and_is_counted(learning, method, path, status):

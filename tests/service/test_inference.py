@@ -1,7 +1,6 @@
 """Requests of the Open Inference Protocol, as KServe's and Triton's clients send them."""
 
 import json
-import struct
 
 import numpy as np
 import pytest
@@ -47,34 +46,6 @@ def test_an_input_for_each_column(client):  # noqa: F811
         assert kinds == [("BYTES", [4]), ("FP64", [4])]
     body = {"inputs": make_inputs(), "outputs": [{"name": "labels"}]}
     assert outputs(client.post(INFER, json=body)) == {"labels": wanted["labels"]}
-
-
-def test_binary_tensors_follow_the_json(client):  # noqa: F811
-    wanted = client.post("/predict", json=ROWS).json()
-    inputs, binary = make_inputs(), b""
-    for one in inputs:
-        values = one.pop("data")
-        if one["datatype"] == "FP64":
-            data = np.array(values, "<f8").tobytes()
-        else:
-            words = [word.encode() for word in values]
-            data = b"".join(struct.pack("<I", len(word)) + word for word in words)
-        one["parameters"] = {"binary_data_size": len(data)}
-        binary += data
-    body = {"inputs": inputs, "parameters": {"binary_data_output": True}}
-    text = json.dumps(body).encode()
-    headers = {
-        "content-type": "application/octet-stream",
-        "inference-header-content-length": str(len(text)),
-    }
-    assert outputs(client.post(INFER, content=text + binary, headers=headers)) == {
-        "labels": wanted["labels"],
-        "scores": wanted["scores"],
-    }
-    for sent in (text, text + binary[:-1], text + b"\xff" * len(binary)):
-        assert client.post(INFER, content=sent, headers=headers).status_code == 400
-    headers["inference-header-content-length"] = "99999999"
-    assert client.post(INFER, content=text, headers=headers).status_code == 400
 
 
 @pytest.fixture
@@ -149,8 +120,7 @@ TENSOR = {"name": "size", "shape": [1], "datatype": "FP64", "data": [1]}
         {"inputs": [TENSOR | {"shape": [-1]}]},
         {"inputs": [TENSOR | {"shape": [10**9, 10**9]}]},
         {"inputs": [TENSOR | {"data": 1}]},
-        {"inputs": [TENSOR | {"parameters": 7}]},
-        {"inputs": [TENSOR | {"parameters": {"binary_data_size": 8}}]},
+        {"inputs": [{name: TENSOR[name] for name in ("name", "shape", "datatype")}]},
         {"inputs": [TENSOR, TENSOR]},
         {"inputs": [TENSOR, TENSOR | {"name": "colour", "shape": [2], "data": ["red", "red"]}]},
         {"inputs": [TENSOR | {"name": "input-0", "shape": [1, 2], "data": [1, 2]}]},

@@ -32,16 +32,6 @@ def test_an_orderly_end_learns_the_rest_and_writes_the_model(serve, model):
     assert model.read_bytes() == replayed(model)
 
 
-def test_the_client_of_the_page(serve, model):
-    (_, block) = next(python_blocks(ROOT / "docs/service.md"))
-    names = {}
-    exec(compile(block, "service.md", "exec"), names)
-    service = serve(model, "--learn")
-    (row,) = examples(1)
-    with rosenblatt.Client(f"http://{service.address}") as names["client"]:
-        assert names["check"](row, row.pop("kind")) in ((True, 1), (False, 1))
-
-
 def test_the_answers_of_the_page(serve, tmp_path, monkeypatch):
     """The page trains on the tutorial's file; its steps give the answers that it shows."""
     monkeypatch.chdir(tmp_path)

@@ -45,7 +45,6 @@ from .responses import BINARY, Call, Health, Learnt, Listing, Operation, encode_
 SMALL = 1 << 16  # bytes of a body that is parsed at once; larger ones are parsed in a thread
 PARSERS = 2  # threads: more would only compete for the interpreter
 LONGEST_KEY = 255  # characters
-MOST_EXPLAINED = 10_000  # features of one answer; more would keep a parser busy for seconds
 PIECE = 1 << 20  # bytes of a file that are sent at once
 PAGE = Path(__file__).parent / "page.html"
 REQUEST_ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
@@ -78,9 +77,8 @@ class Limits:
 
 
 class PredictQuery(msgspec.Struct):
-    """How many features explain each prediction, and the coverage of sets or intervals."""
+    """The coverage of prediction sets or intervals."""
 
-    explain: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
     coverage: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = None
 
 
@@ -322,12 +320,8 @@ class Service:
         """Predict labels and scores of rows by the newest weights."""
 
         def predict() -> bytes:
-            predictor, query = self.current(), call.query
-            values = self.parse(call, predictor.served)
-            if len(values) * query.explain > MOST_EXPLAINED:
-                sentence = f"rows times explain may be {MOST_EXPLAINED:,}; send fewer rows."
-                raise RequestError(400, "too-many-explained", sentence)
-            found = predictor.answer(values, query.explain, query.coverage)
+            predictor = self.current()
+            found = predictor.answer(self.parse(call, predictor.served), call.query.coverage)
             return encode_json(found | {"sequence": predictor.sequence})
 
         return Response(await self.work(call, predict), media_type=JSON)

@@ -4,7 +4,6 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from .. import __version__
@@ -14,20 +13,13 @@ from .responses import Call, Operation, Ready, encode_json
 if TYPE_CHECKING:
     from .app import Service
 
-NUMBERS = {
-    "BOOL": "?", "FP16": "<f2", "FP32": "<f4", "FP64": "<f8", "INT8": "<i1", "INT16": "<i2",
-    "INT32": "<i4", "INT64": "<i8", "UINT8": "<u1", "UINT16": "<u2", "UINT32": "<u4",
-    "UINT64": "<u8",
-}  # fmt: skip
+DATATYPES = (
+    "BOOL", "BYTES", "FP16", "FP32", "FP64", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16",
+    "UINT32", "UINT64",
+)  # fmt: skip
 TYPES = {bool: "BOOL", int: "INT64", float: "FP64", str: "BYTES"}
 VERSION = "1"  # of the protocol's; numbers of examples tell models apart
 Size = Annotated[int, Meta(ge=0)]
-
-
-class TensorParameters(Struct):
-    """How many bytes after the JSON document are the values."""
-
-    binary_data_size: Size | None = None
 
 
 class InputTensor(Struct):
@@ -35,9 +27,8 @@ class InputTensor(Struct):
 
     name: str
     shape: list[Size]
-    datatype: Literal[(*NUMBERS, "BYTES")]  # type: ignore[valid-type]
-    data: list[Any] = []
-    parameters: TensorParameters | None = None
+    datatype: Literal[DATATYPES]  # type: ignore[valid-type]
+    data: list[Any]
 
 
 class OutputName(Struct):
@@ -94,9 +85,8 @@ class InferenceEndpoints:
         return found
 
     async def server(self, call: Call) -> dict[str, Any]:
-        """Tell name, version and extensions of the server."""
-        extensions = ["binary_tensor_data"]
-        return {"name": "rosenblatt", "version": __version__, "extensions": extensions}
+        """Tell the name and version of the server."""
+        return {"name": "rosenblatt", "version": __version__, "extensions": []}
 
     async def live(self, call: Call) -> dict[str, Any]:
         """Tell that the server runs."""
@@ -160,20 +150,10 @@ def describe(name: str, datatype: str, *width: int) -> dict[str, Any]:
 
 
 def read_tensors(call: Call) -> Inference:
-    """The document of a request, whose inputs have flat values; binary ones follow the document."""
-    length, body = call.header("inference-header-content-length"), call.body
-    if length and not (length.isdecimal() and len(length) < 12 and int(length) <= len(body)):
-        raise BadExampleError("Inference-Header-Content-Length is not the size of the JSON.")
-    size = int(length) if length else len(body)
-    asked, binary = parse_json(body[:size], kind=Inference), body[size:]
+    """The document of a request, whose inputs have flat values."""
+    asked = parse_json(call.body, kind=Inference)
     for one in asked.inputs:
-        count = None if one.parameters is None else one.parameters.binary_data_size
-        if count is None:
-            one.data = flatten(one.data)
-        elif count <= len(binary):
-            one.data, binary = decode_binary(binary[:count], one), binary[count:]
-        else:
-            raise BadExampleError("binary_data_size is more than was sent", column=one.name)
+        one.data = flatten(one.data)
         if len(one.data) != math.prod(one.shape):
             sentence = f"there are {len(one.data)} values for the shape {one.shape}"
             raise BadExampleError(sentence, column=one.name)
@@ -186,26 +166,6 @@ def flatten(data: list[Any]) -> list[Any]:
     while any(isinstance(one, list) for one in flat):
         flat = [value for one in flat for value in (one if isinstance(one, list) else [one])]
     return flat
-
-
-def decode_binary(data: bytes | bytearray, tensor: InputTensor) -> list[Any]:
-    """The values of a binary tensor: little-endian numbers, or strings after their lengths."""
-    kind = tensor.datatype
-    try:
-        if kind != "BYTES":
-            found: list[Any] = np.frombuffer(data, NUMBERS[kind]).tolist()
-            return [None if value != value else value for value in found]
-        values, at = [], 0
-        while at < len(data):
-            end = at + 4 + int.from_bytes(data[at : at + 4], "little")
-            if end > len(data):
-                raise ValueError("a string is cut")
-            values.append(data[at + 4 : end].decode())
-            at = end
-        return values
-    except ValueError as error:  # also of bytes that are not UTF-8
-        sentence = f"the binary data are not {kind} ({error})"
-        raise BadExampleError(sentence, column=tensor.name) from None
 
 
 def join_tensors(tensors: list[InputTensor], maker: Any, most: int) -> list[Any]:

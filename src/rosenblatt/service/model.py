@@ -3,13 +3,13 @@
 import base64
 import copy
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.rows import Array, rows_between
+from ..data.rows import Array
 from ..data.weights import class_weights, row_weights
 from ..kernels.algebra import Rows
 from ..learners.conformal import make_sets
@@ -315,19 +315,10 @@ class Predictor(NamedTuple):
     learner: Any
     sequence: int
 
-    def answer(
-        self, values: list[Any], features: int = 0, coverage: float | None = None
-    ) -> dict[str, Any]:
-        """Predict rows, and explain each by at most ``features`` features.
-
-        With a coverage, the answer has prediction sets or intervals, too.
-        """
-        if not features:
-            made = self.served.maker.make(values, labelled=False)
-            return predict(self.learner, made.rows, made.width, coverage)
-        batch, names = self.served.maker.make_named(values)
-        answer = predict(self.learner, batch.rows, batch.width, coverage)
-        return answer | {"explanations": explain(self.learner, batch, names, features)}
+    def answer(self, values: list[Any], coverage: float | None = None) -> dict[str, Any]:
+        """Predict rows; with a coverage, the answer has prediction sets or intervals, too."""
+        made = self.served.maker.make(values, labelled=False)
+        return predict(self.learner, made.rows, made.width, coverage)
 
 
 def predict(
@@ -370,42 +361,3 @@ def round_numbers(numbers: Array) -> list[Any]:
         return flat
     width = numbers.shape[1]
     return [flat[begin : begin + width] for begin in range(0, len(flat), width)]
-
-
-def explain(
-    learner: LinearLearner, batch: Batch, names: Mapping[int, str], most: int
-) -> list[list[dict[str, Any]]]:
-    """The features with the largest contributions to the score of the class of each row.
-
-    For two classes that is the score, which is above 0 for the second; for label sets, that of the
-    label with the largest score; for numbers, the prediction; for ranks, the sum that is compared
-    with the thresholds, which has no bias. Values and weights are those of the scaled columns, so
-    that a number at its mean adds nothing.
-    """
-    coef, bias = learner.coefficients()
-    if learner.target_kind == "numbers":
-        coef, bias = coef * learner.numbers.scale, learner.choose(bias)
-    scores = learner.scores(batch.rows, batch.width)
-    chosen = scores.argmax(axis=1) if scores.ndim == 2 else learner.choose(scores)
-    found = []
-    for row, code in enumerate(chosen.tolist()):
-        output = 0 if len(coef) == 1 else code
-        one = rows_between(batch.rows, row, row + 1)
-        columns = np.arange(len(one.values)) if one.indices is None else one.indices
-        known = columns < coef.shape[1]
-        columns, values = columns[known], one.values[known]
-        shares = values * coef[output, columns]
-        largest = np.argsort(-np.abs(shares), kind="stable")[:most]
-        said = [
-            {
-                "feature": names[int(columns[k])] if int(columns[k]) in names else f"#{columns[k]}",
-                "value": float(f"{values[k]:.9g}"),
-                "contribution": float(f"{shares[k]:.9g}"),
-            }
-            for k in largest.tolist()
-            if shares[k]
-        ]
-        if learner.target_kind != "ranks":
-            said.append({"feature": "bias", "contribution": float(f"{bias[output]:.9g}")})
-        found.append(said)
-    return found

@@ -88,14 +88,6 @@ class Failure(Struct, omit_defaults=True):
     role: str | None = None
 
 
-class Contribution(Struct, omit_defaults=True):
-    """What a feature adds to a score; the bias has no value."""
-
-    feature: str
-    contribution: float
-    value: float | UnsetType = UNSET
-
-
 class Prediction(Struct, omit_defaults=True):
     """Predictions of rows, and the last example that the weights have learnt."""
 
@@ -105,7 +97,6 @@ class Prediction(Struct, omit_defaults=True):
     probabilities: list[list[float]] | UnsetType = UNSET
     sets: list[list[Any]] | UnsetType = UNSET
     intervals: list[list[float | None]] | UnsetType = UNSET
-    explanations: list[list[Contribution]] | UnsetType = UNSET
 
 
 class Learnt(Struct):

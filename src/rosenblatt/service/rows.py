@@ -1,7 +1,7 @@
 """Make rows from examples by the model's recipe; a row never depends on the others of a request."""
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 from typing import Any, cast
@@ -22,12 +22,10 @@ from ..reading.objects import LARGEST, as_cells, decode_objects, decode_words, t
 from ..reading.recipe import FeatureRecipe, ReaderOptions
 from ..reading.sources import Location, Source
 from ..reading.tables import TableSource
-from ..reading.vocabulary import FeatureNames
 from .requests import BadExampleError
 
 TRUTHS = {"true": True, "false": False}
 MOST_ARRAY_COLUMNS = 10_000
-NAMES = 1 << 16  # of hashed features, when they are asked for
 
 
 def make_row_maker(learner: LinearLearner) -> "TableMaker | LineMaker":
@@ -51,9 +49,9 @@ def make_row_maker(learner: LinearLearner) -> "TableMaker | LineMaker":
     return TableMaker(recipe, *given, of_lists="x")
 
 
-def parser_options(dtype: np.dtype[Any], names: int, size: int = 1) -> ReaderOptions:
+def parser_options(dtype: np.dtype[Any], size: int = 1) -> ReaderOptions:
     """Options of a parser for an existing model, with batches of ``size`` bytes."""
-    return ReaderOptions(size, dtype, names, False, False, (), 0, 1)
+    return ReaderOptions(size, dtype, 0, False, False, (), 0, 1)
 
 
 class TableMaker:
@@ -80,23 +78,23 @@ class TableMaker:
         self.lengths = count_places(self.names)
         first, *rest = [name for name, _ in self.columns]
         self.all_in = itemgetter(first, *rest) if rest else lambda one: (one[first],)
-        self.parser = self.new_parser(0)
+        self.parser = self.new_parser()
         self.largest = float(np.finfo(self.dtype).max)
 
-    def new_parser(self, names: int) -> TableParser:
+    def new_parser(self) -> TableParser:
         """A parser of tables with the columns of the model."""
         import pyarrow
 
         kinds = {"number": pyarrow.float64()}
         schema = [(name, kinds.get(kind, pyarrow.string())) for name, kind in self.columns]
         source = TableSource(pyarrow.schema(schema).empty_table())
-        options = parser_options(self.dtype, names)
+        options = parser_options(self.dtype)
         profile = profile_columnar(source, "arrow", self.recipe, options)
         return cast(TableParser, profile.make_parser(source, self.recipe, options))
 
     def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Batch:
         """Make rows from objects, with labels if ``labelled``."""
-        batch = self.batch(objects, self.parser)
+        batch = self.batch(objects)
         return with_labels(batch, self.read_labels(objects)) if labelled else batch
 
     def name_columns(self, one: dict[str, Any], row: int) -> dict[str, Any]:
@@ -109,8 +107,9 @@ class TableMaker:
             raise BadExampleError(f"{sentence} columns", row, self.of_lists)
         return {name: value for (name, _), value in zip(self.columns, values, strict=True)}
 
-    def batch(self, objects: Sequence[dict[str, Any]], parser: TableParser) -> Batch:
-        """Make rows from objects with a parser."""
+    def batch(self, objects: Sequence[dict[str, Any]]) -> Batch:
+        """Make rows from objects."""
+        parser = self.parser
         if self.of_lists is not None:
             objects = [self.name_columns(one, row) for row, one in enumerate(objects, 1)]
         if self.lengths:  # of columns of lists
@@ -194,14 +193,6 @@ class TableMaker:
             decode = as_cells(self.parser.number_labels)
             return float(decode_words([value], [row], self.label, decode)[0])
 
-    def make_named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
-        """Make rows from objects, with the names of their features."""
-        parser = self.new_parser(NAMES)
-        worker = cast(TableParser, parser.worker(0, {}))
-        batch = self.batch(objects, worker)
-        parser.absorb(worker)
-        return batch, FeatureNames(dict(parser.vocabulary.known))
-
 
 @contextmanager
 def refused_in_row(row: int | None = None, column: str | None = None) -> Iterator[None]:
@@ -227,7 +218,7 @@ class LineMaker:
 
     def make(self, lines: Sequence[str], labelled: bool) -> Batch:
         """Make rows from lines, with labels if ``labelled``."""
-        batch = self.batch(lines, labelled, self.new_parser(lines, labelled, 0))
+        batch = self.batch(lines, self.new_parser(lines, labelled))
         found = batch.labels
         if not labelled:
             return batch
@@ -238,7 +229,7 @@ class LineMaker:
             raise BadExampleError("the line has no label", int(missing[0]) + 1)
         return with_labels(batch, [to_whole(one) for one in found.tolist()])
 
-    def new_parser(self, lines: Sequence[str], labelled: bool, names: int) -> LineParser:
+    def new_parser(self, lines: Sequence[str], labelled: bool) -> LineParser:
         """A parser of some lines."""
         for row, line in enumerate(lines, 1):
             if "\n" in line or not line.strip() or line.lstrip().startswith("#"):
@@ -247,11 +238,10 @@ class LineMaker:
         source = Source(io.BytesIO(data))
         source.name = "the request"
         values = {**vars(self.recipe), "label": None if labelled else False}
-        return self.kind(
-            source, FeatureRecipe(**values), parser_options(self.dtype, names, len(data))
-        )
+        options = parser_options(self.dtype, len(data))
+        return self.kind(source, FeatureRecipe(**values), options)
 
-    def batch(self, lines: Sequence[str], labelled: bool, parser: LineParser) -> Batch:
+    def batch(self, lines: Sequence[str], parser: LineParser) -> Batch:
         """Make rows from lines with a parser."""
         try:
             parts = list(parser.batches(Location("the request", 0, "row")))
@@ -260,11 +250,6 @@ class LineMaker:
         if sum(n_rows(part.rows) for part in parts) != len(lines):
             raise BadExampleError("The lines are not one example each.")
         return parts[0] if len(parts) == 1 else join_batches(parts)
-
-    def make_named(self, lines: Sequence[str]) -> tuple[Batch, FeatureNames]:
-        """Make rows from lines, with the names of their features."""
-        parser = self.new_parser(lines, False, NAMES)
-        return self.batch(lines, False, parser), FeatureNames(dict(parser.vocabulary.known))
 
 
 def to_whole(number: float) -> int | float:

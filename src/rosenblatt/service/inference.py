@@ -1,6 +1,5 @@
-"""The Open Inference Protocol (KServe v2, Triton): predictions of named tensors."""
+"""The Open Inference Protocol (KServe v2, Triton): predictions of named tensors in JSON."""
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,21 +12,15 @@ from .responses import Call, Operation, Ready, encode_json
 if TYPE_CHECKING:
     from .app import Service
 
-DATATYPES = (
-    "BOOL", "BYTES", "FP16", "FP32", "FP64", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16",
-    "UINT32", "UINT64",
-)  # fmt: skip
 TYPES = {bool: "BOOL", int: "INT64", float: "FP64", str: "BYTES"}
-VERSION = "1"  # of the protocol's; numbers of examples tell models apart
-Size = Annotated[int, Meta(ge=0)]
 
 
 class InputTensor(Struct):
     """An input."""
 
     name: str
-    shape: list[Size]
-    datatype: Literal[DATATYPES]  # type: ignore[valid-type]
+    shape: list[Annotated[int, Meta(ge=0)]]
+    datatype: str
     data: list[Any]
 
 
@@ -40,8 +33,8 @@ class OutputName(Struct):
 class Inference(Struct):
     """A request of the protocol."""
 
-    inputs: list[InputTensor]
-    outputs: list[OutputName] | None = None
+    inputs: Annotated[list[InputTensor], Meta(min_length=1)]
+    outputs: list[OutputName] = []
     id: str | UnsetType | None = UNSET
 
 
@@ -58,7 +51,6 @@ class Inferred(Struct, omit_defaults=True):
     """A response of the protocol."""
 
     model_name: str
-    model_version: str
     outputs: list[OutputTensor]
     id: str | UnsetType | None = UNSET
 
@@ -70,19 +62,16 @@ class InferenceEndpoints:
         self.service = service
 
     def list_operations(self) -> list[Operation]:
-        """The endpoints; those of the model also with its version in the path."""
-        found = [
+        """The endpoints."""
+        path = "/v2/models/{name}"
+        return [
             Operation("GET", "/v2", "predict", self.server, JSON),
             Operation("GET", "/v2/health/live", "", self.live, JSON),
             Operation("GET", "/v2/health/ready", "", self.service.ready, Ready),
+            Operation("GET", path, "predict", self.model, JSON),
+            Operation("GET", f"{path}/ready", "", self.model_ready, JSON),
+            Operation("POST", f"{path}/infer", "predict", self.infer, Inferred, body=Inference),
         ]
-        for path in ("/v2/models/{name}", "/v2/models/{name}/versions/{version}"):
-            found += [
-                Operation("POST", f"{path}/infer", "predict", self.infer, Inferred, body=Inference),
-                Operation("GET", path, "predict", self.model, JSON),
-                Operation("GET", f"{path}/ready", "", self.model_ready, JSON),
-            ]
-        return found
 
     async def server(self, call: Call) -> dict[str, Any]:
         """Tell the name and version of the server."""
@@ -93,12 +82,10 @@ class InferenceEndpoints:
         return {"live": True}
 
     def check_name(self, call: Call) -> str:
-        """The name of the model; refuse a request for another one or another version."""
-        name, given = Path(self.service.current().served.name).stem, call.request.path_params
-        if given["name"] != name:
+        """The name of the model; refuse a request for another one."""
+        name = Path(self.service.current().served.name).stem
+        if call.request.path_params["name"] != name:
             raise RequestError(404, "unknown-model", f"The model is called {name}.")
-        if given.get("version", VERSION) != VERSION:
-            raise RequestError(404, "unknown-version", f"The model has the version {VERSION}.")
         return name
 
     async def model(self, call: Call) -> dict[str, Any]:
@@ -106,17 +93,12 @@ class InferenceEndpoints:
         name, served = self.check_name(call), self.service.current().served
         columns = served.maker.columns or [("rows", "text")]
         classes = served.learner.classes.tolist()
-        kind = "FP64" if served.has_numbers else find_type(classes)
-        outputs = [describe("labels", kind)]
+        outputs = [describe("labels", "FP64" if served.has_numbers else find_type(classes))]
         if not served.has_numbers:
             outputs.append(describe("scores", "FP64", *[len(classes)][: len(classes) > 2]))
-        return {
-            "name": name,
-            "versions": [VERSION],
-            "platform": "rosenblatt",
-            "inputs": [describe(one, "FP64" if of == "number" else "BYTES") for one, of in columns],
-            "outputs": outputs,
-        }
+        inputs = [describe(one, "FP64" if kind == "number" else "BYTES") for one, kind in columns]
+        about = {"name": name, "versions": [], "platform": "rosenblatt"}
+        return about | {"inputs": inputs, "outputs": outputs}
 
     async def model_ready(self, call: Call) -> dict[str, Any]:
         """Tell whether the model is loaded: it is, if it has this name."""
@@ -127,18 +109,15 @@ class InferenceEndpoints:
         name = self.check_name(call)
 
         def predict() -> Inferred:
-            asked, predictor = read_tensors(call), self.service.current()
+            asked, predictor = parse_json(call.body, kind=Inference), self.service.current()
             values = join_tensors(asked.inputs, predictor.served.maker, self.service.limits.rows)
             call.request.scope["rows"] = len(values)
             answer = predictor.answer(values)
-            names: list[str] = [one.name for one in asked.outputs or ()]
-            names = names or list(answer)
-            absent = sorted({*names} - {*answer})
-            if absent:
+            names = [one.name for one in asked.outputs] or list(answer)
+            for absent in {*names} - {*answer}:
                 known = ", ".join(answer)
-                raise BadExampleError(f"There is no output {absent[0]!r}; there are {known}.")
-            outputs = [make_output(output, answer[output]) for output in names]
-            return Inferred(name, VERSION, outputs, asked.id)
+                raise BadExampleError(f"There is no output {absent!r}; there are {known}.")
+            return Inferred(name, [make_output(one, answer[one]) for one in names], asked.id)
 
         found: Inferred = await self.service.work(call, predict)
         return found
@@ -149,48 +128,31 @@ def describe(name: str, datatype: str, *width: int) -> dict[str, Any]:
     return {"name": name, "datatype": datatype, "shape": [-1, *width]}
 
 
-def read_tensors(call: Call) -> Inference:
-    """The document of a request, whose inputs have flat values."""
-    asked = parse_json(call.body, kind=Inference)
-    for one in asked.inputs:
-        one.data = flatten(one.data)
-        if len(one.data) != math.prod(one.shape):
-            sentence = f"there are {len(one.data)} values for the shape {one.shape}"
-            raise BadExampleError(sentence, column=one.name)
-    return asked  # type: ignore[no-any-return]
-
-
 def flatten(data: list[Any]) -> list[Any]:
     """The values of nested lists, in order."""
-    flat = data
-    while any(isinstance(one, list) for one in flat):
-        flat = [value for one in flat for value in (one if isinstance(one, list) else [one])]
-    return flat
+    while any(isinstance(one, list) for one in data):
+        data = [value for one in data for value in (one if isinstance(one, list) else [one])]
+    return data
 
 
 def join_tensors(tensors: list[InputTensor], maker: Any, most: int) -> list[Any]:
     """Rows: of one tensor with all columns in their order, or of a tensor for each column."""
-    names, columns = [one.name for one in tensors], [name for name, _ in maker.columns]
-    if not tensors or len({*names}) < len(names):
-        raise BadExampleError("Expected inputs with different names.")
-    first = tensors[0]
-    if len(tensors) == 1 and (first.name not in maker.names or len(columns) > 1 < len(first.shape)):
-        width = math.prod(first.shape[1:])
-        rows = [first.data[k : k + width] for k in range(0, len(first.data), max(width, 1))]
-        if maker.of_lines:
-            return check_values((row[0] if width == 1 else row for row in rows), most, str)
-        if rows and width != len(columns):
-            sentence = f"there are {width} values for {len(columns)} columns"
-            raise BadExampleError(f"{sentence} ({', '.join(columns[:10])})", 1)
-        return check_values((dict(zip(columns, row, strict=True)) for row in rows), most, dict)
-    for tensor in tensors:
-        if not tensor.shape or math.prod(tensor.shape[1:]) != 1:
-            raise BadExampleError("expected the shape [rows] or [rows, 1]", column=tensor.name)
-    if len({len(tensor.data) for tensor in tensors}) > 1:
-        raise BadExampleError("The inputs have different numbers of rows.")
+    first, columns = tensors[0], [name for name, _ in maker.columns]
+    is_whole = len(tensors) == 1 and (first.name not in columns or len(first.shape) > 1)
+    names = columns if is_whole else [one.name for one in tensors]
+    width, count = max(len(columns), 1) if is_whole else 1, sum(first.shape[:1])
+    if len({*names}) < len(names) or (maker.of_lines and not is_whole):
+        raise BadExampleError("Expected inputs with different names, or one input.")
+    parts: list[Any] = []
+    for one in tensors:
+        parts.append(flatten(one.data))
+        shape = one.shape if len(one.shape) > 1 else [*one.shape, 1]
+        if shape != [count, width] or len(parts[-1]) != count * width:
+            sentence = f"expected {count * width} values with the shape [{count}, {width}]"
+            raise BadExampleError(sentence, column=one.name)
+    by_row = zip(*([iter(parts[0])] * width if is_whole else parts), strict=True)
     if maker.of_lines:
-        raise BadExampleError("Expected one input, with a line of text for each row.")
-    by_row = zip(*(tensor.data for tensor in tensors), strict=True)
+        return check_values((line for (line,) in by_row), most, str)
     return check_values((dict(zip(names, row, strict=True)) for row in by_row), most, dict)
 
 
@@ -198,9 +160,9 @@ def make_output(name: str, values: list[Any]) -> OutputTensor:
     """A list of values, or of lists of them, as an output tensor; a set of labels is JSON."""
     if name == "labels" and isinstance(values[0], list):
         values = [encode_json(one).decode() for one in values]
-    is_matrix = isinstance(values[0], list)
-    shape = [len(values), len(values[0])] if is_matrix else [len(values)]
-    flat = flatten(values)
+    flat, shape = flatten(values), [len(values)]
+    if isinstance(values[0], list):
+        shape.append(len(values[0]))
     return OutputTensor(name, find_type(flat), shape, flat)
 
 

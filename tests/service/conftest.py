@@ -15,8 +15,9 @@ pytest.importorskip("prometheus_client", reason="the service needs prometheus-cl
 pytest.importorskip("starlette", reason="the service needs starlette")
 
 import rosenblatt
-from rosenblatt.service.learning import Keeping, Learning
+from rosenblatt.service.learning import Job, Keeping, Learning
 from rosenblatt.service.replay import Replay, log_path, read_log
+from rosenblatt.service.requests import make_texts
 from rosenblatt.storage.file import load_model, save_model
 
 COLOURS = ["red", "green", "blue"]
@@ -58,6 +59,11 @@ def learning(model):
     if started.is_alive():
         started.stop()
     started.log.close()  # after an error it is open
+
+
+def job_of(rows, key=None):
+    """A request to learn rows."""
+    return Job(rows, make_texts(rows), key)
 
 
 def replayed(path, until=None):

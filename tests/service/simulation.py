@@ -57,10 +57,11 @@ class History:
         """Learn requests that share a sync: lists of rows, with a key or None."""
         from rosenblatt.service.learning import Job
         from rosenblatt.service.log import hash_bytes
+        from rosenblatt.service.requests import make_texts
 
         jobs = []
         for key, rows in requests:
-            job = Job(rows, None if key is None else hash_bytes(key.encode()))
+            job = Job(rows, make_texts(rows), None if key is None else hash_bytes(key.encode()))
             self.note("sent", [key, job.texts])
 
             def tell(future, key=key, texts=job.texts):

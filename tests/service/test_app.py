@@ -10,10 +10,10 @@ import pytest
 import rosenblatt
 from rosenblatt.access import Tokens
 from rosenblatt.service.app import Limits, Service
-from rosenblatt.service.learning import Job, Learning
+from rosenblatt.service.learning import Learning
 from rosenblatt.service.log import LogError
 
-from .conftest import examples, trained
+from .conftest import examples, job_of, trained
 
 HOST = "http://127.0.0.1"
 JSON = {"content-type": "application/json"}
@@ -247,7 +247,7 @@ def test_an_outcome_that_nobody_waits_for_harms_nothing(learning):
     assert held.wait(30)
 
     async def leave():
-        written = asyncio.wrap_future(learning.take(Job(examples(1))))
+        written = asyncio.wrap_future(learning.take(job_of(examples(1))))
         await asyncio.sleep(0)
         written.cancel()
 

@@ -7,12 +7,12 @@ import pytest
 
 from rosenblatt.service import changes
 from rosenblatt.service.changes import parse_numbers
-from rosenblatt.service.learning import Job, Keeping, Learning
+from rosenblatt.service.learning import Keeping, Learning
 from rosenblatt.service.log import Log, LogError
 from rosenblatt.service.replay import find_difference, read_log
 from rosenblatt.service.requests import RequestError
 
-from .conftest import examples, replayed, sequence_in, trained
+from .conftest import examples, job_of, replayed, sequence_in, trained
 from .test_learning import outcome, silent, taught
 
 MARK = "Zyxwvutsrqp"
@@ -226,7 +226,7 @@ def test_what_cannot_learn_or_is_damaged_does_not_take_over(model, tmp_path):
 
 def learn_with_key(learning, rows, key):
     """The outcome of a request with a key."""
-    job = Job(rows, key)
+    job = job_of(rows, key)
     learning.take(job)
     return outcome(job)
 
@@ -247,7 +247,7 @@ def test_a_retry_is_answered_as_before_and_not_learnt(model):
 
 def test_two_requests_with_a_key_at_once_are_one(model):
     learning, rows = Learning(model, None, lambda sentence: None), examples(1)
-    jobs = [*(Job(rows, b"key") for _ in range(5)), Job(rows)]
+    jobs = [*(job_of(rows, b"key") for _ in range(5)), job_of(rows)]
     for job in jobs:
         learning.take(job)
     learning.start()

@@ -9,13 +9,13 @@ from contextlib import closing
 import pytest
 
 from rosenblatt.service.create import new_model
-from rosenblatt.service.learning import Job, Keeping, Learning
+from rosenblatt.service.learning import Keeping, Learning
 from rosenblatt.service.log import Log, LogError, LogLock
 from rosenblatt.service.replay import find_difference, find_first_difference, log_path, read_log
 from rosenblatt.storage.file import load_model, save_model
 
 from ..test_docs import ROOT
-from .conftest import examples, replayed, trained
+from .conftest import examples, job_of, replayed, trained
 from .test_app import client_of
 from .test_learning import silent, taught
 
@@ -160,7 +160,7 @@ def test_a_refused_request_that_is_in_the_log_is_deleted_with_its_key(learning, 
         raise LogError("the disk failed")
 
     learning.log.acknowledge = fail
-    jobs = [Job(examples(1), b"k" * 16) for _ in range(2)]
+    jobs = [job_of(examples(1), b"k" * 16) for _ in range(2)]
     assert isinstance(learning.take(jobs[0]).exception(30), LogError)
     assert learning.take(jobs[1]).result(30) == 3
     learning.stop()

@@ -4,12 +4,12 @@ import threading
 
 import pytest
 
-from rosenblatt.service.learning import Job, Keeping, Learning
+from rosenblatt.service.learning import Keeping, Learning
 from rosenblatt.service.log import Log, LogError
 from rosenblatt.service.replay import log_path
 from rosenblatt.service.requests import BadExampleError
 
-from .conftest import examples, replayed, sequence_in, trained
+from .conftest import examples, job_of, replayed, sequence_in, trained
 
 
 def outcome(job):
@@ -19,7 +19,7 @@ def outcome(job):
 
 def taught(learning, rows):
     """Teach rows in jobs of one; their sequence numbers or errors."""
-    jobs = [Job([row]) for row in rows]
+    jobs = [job_of([row]) for row in rows]
     for job in jobs:
         learning.take(job)
     return [outcome(job) for job in jobs]
@@ -34,7 +34,7 @@ def silent(path, keeping=None):
 
 def waiting(model, rows):
     """A thread that has not begun, with a job for each row."""
-    learning, jobs = Learning(model, None, lambda sentence: None), [Job([row]) for row in rows]
+    learning, jobs = Learning(model, None, lambda sentence: None), [job_of([row]) for row in rows]
     for job in jobs:
         learning.take(job)
     return learning, jobs
@@ -173,11 +173,11 @@ def test_every_job_has_an_outcome_when_the_thread_fails(learning):
     held, release = threading.Event(), threading.Event()
     learning.call(lambda: (held.set(), release.wait(30)))
     assert held.wait(30)
-    futures = [learning.take(Job([row])) for row in examples(3)]
+    futures = [learning.take(job_of([row])) for row in examples(3)]
     futures.append(learning.call(lambda: "done"))
     release.set()
     learning.join(30)
-    futures.append(learning.take(Job([{}])))  # after its end
+    futures.append(learning.take(job_of([{}])))  # after its end
     assert [type(future.exception(0)) for future in futures] == [LogError] * 5
     with pytest.raises(LogError, match="Disaster"):
         learning.call(lambda: "done").result(30)
@@ -185,7 +185,7 @@ def test_every_job_has_an_outcome_when_the_thread_fails(learning):
 
 def test_a_job_after_the_end_is_refused(learning):
     learning.stop()
-    assert isinstance(learning.take(Job([{}])).exception(0), LogError)
+    assert isinstance(learning.take(job_of([{}])).exception(0), LogError)
     with pytest.raises(LogError, match="stopping"):
         learning.call(lambda: "done").result(30)
 

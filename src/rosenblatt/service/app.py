@@ -39,7 +39,7 @@ from .metrics import Metrics
 from .model import Predictor, ServedModel
 from .openapi import describe
 from .replay import read_log
-from .requests import JSON, RequestError, parse_json, parse_values
+from .requests import JSON, RequestError, cut_texts, parse_json, parse_values
 from .responses import BINARY, Call, Health, Learnt, Listing, Operation, encode_json, to_response
 
 SMALL = 1 << 16  # bytes of a body that is parsed at once; larger ones are parsed in a thread
@@ -337,7 +337,11 @@ class Service:
         """Learn examples; answer when they are on disk."""
         learning, key = self.check_learning(), read_key(call)
 
-        job = await self.work(call, lambda: Job(self.parse(call, learning.served), key))
+        def parse() -> Job:
+            values = self.parse(call, learning.served)
+            return Job(values, cut_texts(call.body, call.header("content-type"), values), key)
+
+        job = await self.work(call, parse)
         try:
             return Learnt(await asyncio.wrap_future(learning.take(job)), len(job.texts))
         except RequestError:

@@ -55,8 +55,8 @@ class Job:
 
     Attributes
     ----------
-    values
-        The examples as they were parsed.
+    values, texts
+        The examples as they were parsed, and for the log.
     key
         The hash of the request's key; a second request with the same key is not learnt.
     future
@@ -64,16 +64,14 @@ class Job:
     """
 
     values: list[Any]
+    texts: list[str]
     key: bytes | None = None
     future: "Future[int]" = field(default_factory=Future)
 
-    def __post_init__(self) -> None:
-        self.texts = make_texts(self.values)
-
     @property
     def digest(self) -> bytes:
-        """A hash of the examples."""
-        return hash_bytes("\n".join(self.texts).encode())
+        """A hash of the examples, however they were written."""
+        return hash_bytes("\n".join(make_texts(self.values)).encode())
 
 
 @dataclass

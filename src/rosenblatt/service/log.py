@@ -17,6 +17,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -45,10 +46,8 @@ CREATE TABLE former (identity INTEGER PRIMARY KEY, erased INTEGER NOT NULL);
 """  # indices, because a log may have gigabytes, and a start is to be quick
 SELECT = "SELECT sequence, example, checksum FROM examples WHERE sequence"
 INSERT = "INSERT INTO examples VALUES (?, ?, ?, ?, ?)"
-APPEND = """
-INSERT INTO examples (sequence, received, example, checksum)
-SELECT ? + key, ?, json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)
-"""  # one statement for any number: the thread would have to wait for others between statements
+APPEND = "INSERT INTO examples (sequence, received, example, checksum) VALUES "
+AT_ONCE = 8_000  # rows of a statement: between two, the thread would have to wait for others
 VACUUMED, ERASED = 1, 2  # steps of removing forgotten examples
 PRIVATE = 0o600  # examples may be anything that people send
 
@@ -221,12 +220,14 @@ class Log:
         After an error neither examples nor keys are in the log.
         """
         first = int(self.last) + 1
-        rows = msgspec.json.encode([(text, crc32(text.encode())) for text in texts]).decode()
+        now, statements = time.time(), []
+        for begin in range(0, len(texts), AT_ONCE):
+            rows = enumerate(texts[begin : begin + AT_ONCE], first + begin)
+            values = [(number, now, text, crc32(text.encode())) for number, text in rows]
+            statement = APPEND + ", ".join(["(?, ?, ?, ?)"] * len(values))
+            statements.append((statement, [tuple(chain.from_iterable(values))]))
         keys = [(key, digest, first + a, first + b) for key, digest, a, b in requests]
-        self.write(
-            (APPEND, [(first, time.time(), rows)]),
-            ("INSERT INTO requests VALUES (?, ?, ?, ?)", keys),
-        )
+        self.write(*statements, ("INSERT INTO requests VALUES (?, ?, ?, ?)", keys))
         return self.extend(first + len(texts) - 1)
 
     def append_change(self, action: str, source: int, model: bytes | None = None) -> int:

@@ -39,6 +39,14 @@ def make_texts(values: list[Any]) -> list[str]:
     return [msgspec.json.encode(value).decode() for value in values]
 
 
+def cut_texts(body: bytes | bytearray, content_type: str, values: list[Any]) -> list[str]:
+    """The texts of parsed examples: as they were sent if they are a list, which takes less time."""
+    if content_type == JSON and body.startswith(b"["):
+        raw = msgspec.json.decode(body, type=list[msgspec.Raw])
+        return [str(one, "utf-8").replace("\n", " ") for one in raw]  # lines for who reads the log
+    return make_texts(values)
+
+
 def parse_values(
     body: bytes | bytearray,
     content_type: str,

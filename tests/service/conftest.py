@@ -63,7 +63,12 @@ def learning(model):
 
 def job_of(rows, key=None):
     """A request to learn rows."""
-    return Job(rows, make_texts(rows), key)
+    return Job(make_texts(rows), key)
+
+
+def answer_of(served, rows):
+    """The predictions of a served model."""
+    return served.make_predictor().answer(served.maker.make(rows, labelled=False))
 
 
 def replayed(path, until=None):

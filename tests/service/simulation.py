@@ -61,7 +61,7 @@ class History:
 
         jobs = []
         for key, rows in requests:
-            job = Job(rows, make_texts(rows), None if key is None else hash_bytes(key.encode()))
+            job = Job(make_texts(rows), None if key is None else hash_bytes(key.encode()))
             self.note("sent", [key, job.texts])
 
             def tell(future, key=key, texts=job.texts):

@@ -36,6 +36,10 @@ def teach(model, some):
     model.learn(model.maker.make(some, labelled=True))
 
 
+def check(model, some):
+    return model.check_learnable(model.maker.make(some, labelled=True))
+
+
 @pytest.mark.parametrize("multi_class", ["argmax", "ovr"])
 @pytest.mark.parametrize("solution", ["last", "average"])
 @pytest.mark.parametrize("rule", RULES)
@@ -59,15 +63,15 @@ def test_a_label_is_new_only_if_that_is_allowed(tmp_path, monkeypatch):
     model = served(tmp_path)
     given = rows("abd", 6)
     with pytest.raises(BadExampleError, match="'a' is not among b, d"):
-        model.make_learnable(given)
+        check(model, given)
     model.most_classes = 40
-    model.make_learnable(given)
+    check(model, given)
     monkeypatch.setattr(serving, "LARGEST", 9)
     with pytest.raises(BadExampleError, match="MB"):
-        model.make_learnable(given)
+        check(model, given)
     model.most_classes = 2
     with pytest.raises(BadExampleError, match="at most 2 classes"):
-        model.make_learnable(given)
+        check(model, given)
 
 
 @pytest.mark.parametrize("label", ["spam\0", "a\nb", "\x7f", "\u202e"])
@@ -76,7 +80,7 @@ def test_a_label_that_cannot_be_printed_does_not_become_a_class(tmp_path, label)
     model.most_classes = 40
     (row,) = rows("b", 1)
     with pytest.raises(BadExampleError, match="cannot be printed"):
-        model.make_learnable([row | {model.maker.label: label}])
+        check(model, [row | {model.maker.label: label}])
 
 
 def test_very_many_new_labels_are_refused_at_once_and_learnt_one_by_one(tmp_path):
@@ -85,6 +89,6 @@ def test_very_many_new_labels_are_refused_at_once_and_learnt_one_by_one(tmp_path
     (row,) = rows("b", 1)
     many = [row | {model.maker.label: f"label {number}"} for number in range(1500)]
     with pytest.raises(BadExampleError, match="1,500 new labels"):
-        model.make_learnable(many)
+        check(model, many)
     model.learn(model.maker.make(many[:400], labelled=True))  # as a log of 0.2 may have them
     assert (len(model.learner.classes), model.sequence) == (402, 400)

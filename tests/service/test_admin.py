@@ -11,7 +11,7 @@ from rosenblatt.service.learning import Learning
 from rosenblatt.service.replay import Replay
 from rosenblatt.storage.file import load_model
 
-from .conftest import examples, replayed, trained
+from .conftest import answer_of, examples, replayed, trained
 from .test_app import client_of
 
 quiet = lambda sentence: None  # noqa: E731
@@ -77,7 +77,7 @@ def test_rolling_back_over_http(client, learning):
     assert (answer.status_code, answer.json()) == (200, {"sequence": 10, "examples": 0})
     found = client.post("/predict", json=rows).json()
     assert found["sequence"] == 10
-    assert found["scores"] == then.make_predictor().answer(rows)["scores"]
+    assert found["scores"] == answer_of(then, rows)["scores"]
     for body, status, code in (
         ({"to": 99}, 409, "impossible-change"),
         ({"to": "4"}, 400, "bad-example"),

@@ -11,7 +11,7 @@ from rosenblatt.parameters import CLASS_RULES, RULE_TABLE
 from rosenblatt.service.model import WINDOWS, Progress, ServedModel
 from rosenblatt.storage.file import load_model, save_model
 
-from .conftest import examples, trained
+from .conftest import answer_of, examples, trained
 
 THREE = ["small", "big", "huge"]
 
@@ -149,6 +149,6 @@ def test_numbers_are_predicted_and_learnt_however_they_come(tmp_path, rule):
     assert wanted.progress.error(30) == pytest.approx(wanted.progress.error(), rel=1e-5)
     again = ServedModel(wanted.model(), "m")
     assert again.progress.as_json() == wanted.progress.as_json()
-    answer = wanted.make_predictor().answer(rows[:2])
+    answer = answer_of(wanted, rows[:2])
     assert answer["labels"] == pytest.approx([row["price"] for row in rows[:2]], abs=25)
     assert answer.keys() == {"labels"}

@@ -7,6 +7,7 @@ import pytest
 from rosenblatt.service.requests import (
     BadExampleError,
     RequestError,
+    cut_texts,
     make_texts,
     parse_json,
     parse_values,
@@ -34,6 +35,14 @@ def test_the_text_that_is_kept_says_the_same():
     (text,) = make_texts(found)
     assert text == '{"a":2,"b":123456789012345678901234567890,"c":-0.0,"d":0.1}'
     assert repr(parse_json(text)) == repr(value)
+
+
+def test_the_text_of_a_body_is_one_line_for_each_row():
+    body = json.dumps(ROWS, indent=2, ensure_ascii=False).encode()
+    found = cut_texts(body)
+    assert [*map(json.loads, found)] == ROWS
+    assert not [text for text in found if "\n" in text]
+    assert [*map(json.loads, cut_texts(json.dumps(ROWS[0], indent=1).encode()))] == ROWS[:1]
 
 
 def test_lines_of_json():

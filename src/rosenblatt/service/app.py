@@ -29,6 +29,8 @@ except ImportError as missing:
     ) from missing
 
 from ..access import Tokens, includes
+from ..data.rows import n_rows
+from ..reading.batches import Batch
 from . import changes, responses
 from .changes import Changed
 from .connection import MOST_CONNECTIONS
@@ -39,7 +41,7 @@ from .metrics import Metrics
 from .model import Predictor, ServedModel
 from .openapi import describe
 from .replay import read_log
-from .requests import JSON, RequestError, cut_texts, parse_json, parse_values
+from .requests import JSON, RequestError, cut_texts, make_texts, parse_json, parse_values
 from .responses import BINARY, Call, Health, Learnt, Listing, Operation, encode_json, to_response
 
 SMALL = 1 << 16  # bytes of a body that is parsed at once; larger ones are parsed in a thread
@@ -321,25 +323,32 @@ class Service:
 
         def predict() -> bytes:
             predictor = self.current()
-            found = predictor.answer(self.parse(call, predictor.served), call.query.coverage)
+            made, _ = self.parse(call, predictor.served, labelled=False)
+            found = predictor.answer(made, call.query.coverage)
             return encode_json(found | {"sequence": predictor.sequence})
 
         return Response(await self.work(call, predict), media_type=JSON)
 
-    def parse(self, call: Call, served: ServedModel) -> list[Any]:
-        """The rows of a request."""
+    def parse(self, call: Call, served: ServedModel, labelled: bool) -> tuple[Batch, list[str]]:
+        """The rows of a request, and their texts for the log if they have labels."""
         maker, kind = served.maker, call.header("content-type")
-        found = parse_values(call.body, kind, self.limits.rows, maker.of_lines, maker.of_lists)
-        call.request.scope["rows"] = len(found)
-        return found
+        made, texts = maker.decode(call.body, labelled) if kind == JSON else None, list[str]()
+        if made is not None and n_rows(made.rows) <= self.limits.rows:
+            texts = cut_texts(call.body) if labelled else texts
+        else:
+            most = self.limits.rows
+            values = parse_values(call.body, kind, most, maker.of_lines, maker.of_lists)
+            made, texts = maker.make(values, labelled), make_texts(values) if labelled else texts
+        call.request.scope["rows"] = n_rows(made.rows)
+        return made, texts
 
     async def learn(self, call: Call) -> Learnt:
         """Learn examples; answer when they are on disk."""
         learning, key = self.check_learning(), read_key(call)
 
         def parse() -> Job:
-            values = self.parse(call, learning.served)
-            return Job(values, cut_texts(call.body, call.header("content-type"), values), key)
+            made, texts = self.parse(call, served := learning.served, labelled=True)
+            return Job(texts, key, made, served.maker)
 
         job = await self.work(call, parse)
         try:

@@ -110,9 +110,10 @@ class InferenceEndpoints:
 
         def predict() -> Inferred:
             asked, predictor = parse_json(call.body, kind=Inference), self.service.current()
-            values = join_tensors(asked.inputs, predictor.served.maker, self.service.limits.rows)
+            maker = predictor.served.maker
+            values = join_tensors(asked.inputs, maker, self.service.limits.rows)
             call.request.scope["rows"] = len(values)
-            answer = predictor.answer(values)
+            answer = predictor.answer(maker.make(values, labelled=False))
             names = [one.name for one in asked.outputs] or list(answer)
             for absent in {*names} - {*answer}:
                 known = ", ".join(answer)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..reading.batches import Batch, join_batches
 from ..storage.file import save_model
@@ -17,7 +17,7 @@ from ..storage.model import Model
 from .log import PRIVATE, KeyedRequest, LogError, hash_bytes
 from .model import ServedModel
 from .replay import Replay, erase, has_seen, recover
-from .requests import RequestError, make_texts
+from .requests import RequestError, make_texts, parse_json
 
 MOST_TOGETHER = 20_000  # rows that share one sync
 PATIENCE = 0.5  # of a sync, to wait for as many requests as shared the last one
@@ -55,23 +55,27 @@ class Job:
 
     Attributes
     ----------
-    values, texts
-        The examples as they were parsed, and for the log.
+    texts
+        The examples for the log.
     key
         The hash of the request's key; a second request with the same key is not learnt.
+    made, maker
+        The examples as rows, and what made them; another model has to make them again.
     future
         Gets the sequence number of the last example once it is on disk.
     """
 
-    values: list[Any]
     texts: list[str]
     key: bytes | None = None
+    made: Batch | None = None
+    maker: Any = None
     future: "Future[int]" = field(default_factory=Future)
 
     @property
     def digest(self) -> bytes:
         """A hash of the examples, however they were written."""
-        return hash_bytes("\n".join(make_texts(self.values)).encode())
+        plain = make_texts([parse_json(text) for text in self.texts])
+        return hash_bytes("\n".join(plain).encode())
 
 
 @dataclass
@@ -249,12 +253,17 @@ class Learning(threading.Thread):
     def make_rows(self, group: list[Job]) -> Iterator[tuple[list[Job], Batch]]:
         """Jobs and their rows; those whose examples cannot be learnt are told why."""
         try:
-            yield group, self.served.make_learnable([one for job in group for one in job.values])
+            yield group, self.served.check_learnable(join_batches([*map(self.make, group)]))
         except Exception as error:  # of one of them, which is told it
             if len(group) > 1:
                 yield from (one for job in group for one in self.make_rows([job]))
             else:
                 settle(group[0], error)
+
+    def make(self, job: Job) -> Batch:
+        """The rows of a job, as the present model makes them."""
+        is_made = job.made is not None and job.maker is self.served.maker
+        return cast(Batch, job.made) if is_made else self.served.make(job.texts)
 
     def write_and_learn(self, made: list[tuple[list[Job], Batch]]) -> None:
         """Put examples on disk, acknowledge them, and learn them."""

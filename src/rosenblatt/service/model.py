@@ -11,7 +11,6 @@ import numpy as np
 
 from ..data.rows import Array
 from ..data.weights import class_weights, row_weights
-from ..kernels.algebra import Rows
 from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner, TrainingRows
 from ..reading.batches import Batch, slice_batch
@@ -231,9 +230,8 @@ class ServedModel:
             classes=learner.classes, states=copy.deepcopy(learner.states), facts=facts
         )
 
-    def make_learnable(self, values: list[Any]) -> Batch:
-        """Make rows from the examples of a request; refuse those that cannot be learnt."""
-        given: Batch = self.maker.make(values, labelled=True)
+    def check_learnable(self, given: Batch) -> Batch:
+        """Return the rows of requests; refuse those that cannot be learnt."""
         new = self.check_labels(given)
         if new and self.most_classes is None:
             self.refuse_label(*next(iter(new.items())))
@@ -315,43 +313,36 @@ class Predictor(NamedTuple):
     learner: Any
     sequence: int
 
-    def answer(self, values: list[Any], coverage: float | None = None) -> dict[str, Any]:
-        """Predict rows; with a coverage, the answer has prediction sets or intervals, too."""
-        made = self.served.maker.make(values, labelled=False)
-        return predict(self.learner, made.rows, made.width, coverage)
+    def answer(self, made: Batch, coverage: float | None = None) -> dict[str, Any]:
+        """The label, the scores and, of a calibrated model, the probabilities of each row.
 
-
-def predict(
-    learner: LinearLearner, rows: Rows, width: int, coverage: float | None = None
-) -> dict[str, Any]:
-    """The label, the scores and, of a calibrated model, the probabilities of each row.
-
-    A score is a number for two classes, else one for each class. With a coverage there are also
-    prediction sets, or intervals of numbers, whose infinite ends JSON has as null.
-    """
-    activations, numbers = learner.scores(rows, width), learner.target_kind == "numbers"
-    chosen, sets = learner.choose(activations), dict[str, Any]()
-    if coverage is not None and learner.conformal is None:
-        what = "intervals" if numbers else "sets"
-        sentence = f"The model gives no prediction {what}; conformal training is needed."
-        raise RequestError(400, "no-conformal", sentence)
-    if coverage is not None:
-        found = make_sets(learner, coverage, warns=False)(activations)
+        A score is a number for two classes, else one for each class. With a coverage there are
+        also prediction sets, or intervals of numbers, whose infinite ends JSON has as null.
+        """
+        learner, numbers = self.learner, self.served.has_numbers
+        activations = learner.scores(made.rows, made.width)
+        chosen, sets = learner.choose(activations), dict[str, Any]()
+        if coverage is not None and learner.conformal is None:
+            what = "intervals" if numbers else "sets"
+            sentence = f"The model gives no prediction {what}; conformal training is needed."
+            raise RequestError(400, "no-conformal", sentence)
+        if coverage is not None:
+            found = make_sets(learner, coverage, warns=False)(activations)
+            if numbers:
+                sets["intervals"] = round_numbers(found)
+            else:
+                sets["sets"] = [learner.classes[flags].tolist() for flags in found]
         if numbers:
-            sets["intervals"] = round_numbers(found)
+            return {"labels": round_numbers(chosen), **sets}
+        if learner.multilabel:
+            labels = [learner.classes[flags].tolist() for flags in chosen]
         else:
-            sets["sets"] = [learner.classes[flags].tolist() for flags in found]
-    if numbers:
-        return {"labels": round_numbers(chosen), **sets}
-    if learner.multilabel:
-        labels = [learner.classes[flags].tolist() for flags in chosen]
-    else:
-        labels = learner.classes[chosen].tolist()
-    answer = {"labels": labels, "scores": round_numbers(activations)}
-    if learner.calibration is not None:
-        found = learner.calibration.probabilities(activations, chosen)
-        answer["probabilities"] = round_numbers(found)
-    return answer | sets
+            labels = learner.classes[chosen].tolist()
+        answer = {"labels": labels, "scores": round_numbers(activations)}
+        if learner.calibration is not None:
+            found = learner.calibration.probabilities(activations, chosen)
+            answer["probabilities"] = round_numbers(found)
+        return answer | sets
 
 
 def round_numbers(numbers: Array) -> list[Any]:

@@ -39,12 +39,10 @@ def make_texts(values: list[Any]) -> list[str]:
     return [msgspec.json.encode(value).decode() for value in values]
 
 
-def cut_texts(body: bytes | bytearray, content_type: str, values: list[Any]) -> list[str]:
-    """The texts of parsed examples: as they were sent if they are a list, which takes less time."""
-    if content_type == JSON and body.startswith(b"["):
-        raw = msgspec.json.decode(body, type=list[msgspec.Raw])
-        return [str(one, "utf-8").replace("\n", " ") for one in raw]  # lines for who reads the log
-    return make_texts(values)
+def cut_texts(body: bytes | bytearray) -> list[str]:
+    """The texts of examples in a JSON document that was parsed before, as they were sent."""
+    found = msgspec.json.decode(body, type=list[msgspec.Raw]) if body[:1] == b"[" else [body]
+    return [str(one, "utf-8").strip().replace("\n", " ") for one in found]  # each on one line
 
 
 def parse_values(

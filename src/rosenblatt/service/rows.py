@@ -2,11 +2,13 @@
 
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from operator import itemgetter
+from contextlib import contextmanager, suppress
+from itertools import chain
 from typing import Any, cast
 
+import msgspec
 import numpy as np
+from msgspec.structs import astuple
 
 from ..data.labels import LARGEST_LABEL, LabelSets
 from ..data.rows import Array, n_rows
@@ -76,10 +78,16 @@ class TableMaker:
         self.columns = [(name, kind) for name, kind in recipe.columns or ()]
         self.names = {name for name, _ in self.columns}
         self.lengths = count_places(self.names)
-        first, *rest = [name for name, _ in self.columns]
-        self.all_in = itemgetter(first, *rest) if rest else lambda one: (one[first],)
         self.parser = self.new_parser()
         self.largest = float(np.finfo(self.dtype).max)
+        names = {f"n{k}": name for k, (name, _) in enumerate(self.columns)}
+        fields: Any = [(key, float) for key in names]
+        given: Any = {"rename": names | {"label": self.label}, "gc": False}
+        self.plain: Any = msgspec.defstruct("PlainRow", fields, **given)
+        labelled: Any = msgspec.defstruct("LabelledRow", [*fields, ("label", Any)], **given)
+        self.decoders = []
+        for kind in (self.plain, labelled):
+            self.decoders.append(msgspec.json.Decoder(list[kind] | kind))  # type: ignore[valid-type]
 
     def new_parser(self) -> TableParser:
         """A parser of tables with the columns of the model."""
@@ -95,7 +103,32 @@ class TableMaker:
     def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Batch:
         """Make rows from objects, with labels if ``labelled``."""
         batch = self.batch(objects)
-        return with_labels(batch, self.read_labels(objects)) if labelled else batch
+        if not labelled:
+            return batch
+        return with_labels(batch, self.read_labels([one.get(self.label) for one in objects]))
+
+    def decode(self, body: bytes | bytearray, labelled: bool) -> Batch | None:
+        """Make rows from JSON that has all columns as plain numbers; of other JSON return None."""
+        if self.parser.hashed:
+            return None
+        try:
+            found: Any = self.decoders[labelled].decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+        rows = [astuple(one) for one in (found if isinstance(found, list) else [found])]
+        numbers = self.fill([row[:-1] for row in rows] if labelled else rows)
+        if numbers is None:
+            return None
+        made = Batch(self.parser.make_number_rows(numbers), None, None, self.parser.width, 0, 0)
+        return with_labels(made, self.read_labels([row[-1] for row in rows])) if labelled else made
+
+    def fill(self, rows: Sequence[tuple[float, ...]]) -> Array | None:
+        """Plain numbers as a matrix; None if there is none, or one is too large."""
+        flat = np.fromiter(chain.from_iterable(rows), np.float64) + 0.0  # -0 is 0
+        if not rows or np.abs(flat).max() > self.largest:
+            return None
+        numbers: Array = flat.reshape(len(rows), -1).astype(self.parser.read_dtype, copy=False)
+        return numbers
 
     def name_columns(self, one: dict[str, Any], row: int) -> dict[str, Any]:
         """An object with its columns by name; those of a list are in their order."""
@@ -130,14 +163,10 @@ class TableMaker:
 
     def to_matrix(self, objects: Sequence[dict[str, Any]]) -> Array:
         """Objects of numbers as a matrix: at once if all are plain numbers, else by column."""
-        try:
-            found: Array = np.array([self.all_in(one) for one in objects])
-        except (KeyError, ValueError):
-            found = np.empty(0, object)
-        if found.dtype.kind in "iufb" and found.ndim == 2:  # no value is a list
-            numbers: Array = found + 0.0  # as doubles, and -0 is 0
-            if np.abs(numbers).max() <= self.largest:  # NaN is not
-                return numbers.astype(self.parser.read_dtype, copy=False)
+        with suppress(msgspec.ValidationError):
+            plain = msgspec.convert(objects, list[self.plain])  # type: ignore[name-defined]
+            if (numbers := self.fill([astuple(one) for one in plain])) is not None:
+                return numbers
         with refused_in_row():
             columns = decode_objects(self.parser, objects).columns
         matrix = np.ascontiguousarray(np.column_stack(columns))
@@ -146,17 +175,16 @@ class TableMaker:
             raise BadExampleError("the number is missing", row + 1, self.columns[column][0])
         return matrix
 
-    def read_labels(self, objects: Sequence[dict[str, Any]]) -> list[Any]:
-        """The labels of objects; each different word is read once."""
-        given = [one.get(self.label) for one in objects]
+    def read_labels(self, given: list[Any]) -> list[Any]:
+        """The labels of rows; each different word is read once."""
         if self.recipe.labels_separator is not None or {*map(type, given)} != {str}:
-            return [self.read_label(one, row) for row, one in enumerate(objects, 1)]
+            return [self.read_label(value, row) for row, value in enumerate(given, 1)]
         labels = {word: self.to_label(word, given.index(word) + 1) for word in dict.fromkeys(given)}
         return [labels[word] for word in given]
 
-    def read_label(self, one: dict[str, Any], row: int) -> Any:
-        """The label of an object, or a list of labels where there may be any number."""
-        value, separator = one.get(self.label), self.recipe.labels_separator
+    def read_label(self, value: Any, row: int) -> Any:
+        """The label of a row, or a list of labels where there may be any number."""
+        separator = self.recipe.labels_separator
         if separator is None:
             return self.to_label(value, row)
         if isinstance(value, str):
@@ -228,6 +256,10 @@ class LineMaker:
         if len(missing):
             raise BadExampleError("the line has no label", int(missing[0]) + 1)
         return with_labels(batch, [to_whole(one) for one in found.tolist()])
+
+    def decode(self, body: bytes | bytearray, labelled: bool) -> Batch | None:
+        """Return None: JSON has no lines that could be read at once."""
+        return None
 
     def new_parser(self, lines: Sequence[str], labelled: bool) -> LineParser:
         """A parser of some lines."""

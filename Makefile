@@ -56,7 +56,6 @@ pictures: ## Draw the pictures of the pages
 	python examples/pictures.py docs
 	python examples/networks.py docs
 	python examples/history.py docs
-	python examples/lattice.py docs
 
 constraints: ## Write the versions of all that is installed to build/constraints.txt, for pip
 	mkdir -p build

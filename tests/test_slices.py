@@ -61,11 +61,7 @@ train iris"""
 def run_without(name, script, folder, text=None):
     """Run a script of Python in a process in which a slice is hidden; return what it prints."""
     modules = [each for one in (name, *USERS.get(name, ())) for each in SLICES[one].modules]
-    skipped = [
-        "__main__",
-        "dual.kernels.gpu",
-        *["sequence.lattice"] * ("plots" in modules),
-    ]  # a display
+    skipped = ["__main__", "dual.kernels.gpu"]
     begin = f"HIDDEN, SKIPPED = {modules!r}, {skipped!r}\n{HIDE}"
     done = subprocess.run(
         [sys.executable, "-c", begin + script],
@@ -107,7 +103,7 @@ def test_what_the_table_names_is_there():
     for one in SLICES.values():
         assert all(map(slices.is_there, one.modules))
         places = [f"{module}:{name}" for name, module in slices.list_names().items()]
-        places = [place.replace(":plots.", ":") for place in places]
+
         commands = [f"{where}:{name}" for name, (where, _) in one.commands.items()]
         places += [one.file_class, *one.learners.values(), one.shell, *commands]
         assert all(slices.load(place) is not None for place in places if place)

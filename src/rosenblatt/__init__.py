@@ -83,7 +83,7 @@ _MODULES = {
     "training.training": "Epoch",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
-_MODULE_OF |= {name: module for name, module in list_names().items() if "." not in name}
+_MODULE_OF |= list_names()
 
 if not TYPE_CHECKING:  # in the order of ruff: names in capitals first
     __all__ = sorted([*_MODULE_OF, "__version__"], key=lambda name: (not name.isupper(), name))

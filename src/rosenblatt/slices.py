@@ -27,8 +27,7 @@ class Slice:
     modules : tuple of str
         The folders and modules that it consists of; the first one tells whether it is there.
     names : dict of str to str
-        The module of each public name, or of several with blanks between them; those of
-        ``rosenblatt.plots`` begin with "plots.".
+        The module of each public name, or of several with blanks between them.
     commands : dict of str to (str, str)
         The module and the help of each command of the shell.
     learners : dict of str to str
@@ -57,7 +56,7 @@ class Slice:
 SLICES = {
     "sequence": Slice(
         ("sequence",),
-        {"SequencePerceptron": "sequence.estimator", "plots.LatticeDisplay": "sequence.lattice"},
+        {"SequencePerceptron": "sequence.estimator"},
         learners={"SequencePerceptron": "sequence.learner:SequenceLearner"},
         examples="sentences",
         formats={

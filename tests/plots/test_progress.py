@@ -7,10 +7,10 @@ from matplotlib.figure import Figure
 from scipy.sparse import random_array
 
 import rosenblatt
-from rosenblatt import AROW, Perceptron, progressive, report, steps
-from rosenblatt.plots import OrderDisplay, ProgressDisplay, ProgressiveDisplay, progress
+from rosenblatt import Perceptron, report, steps
+from rosenblatt.plots import OrderDisplay, ProgressDisplay, progress
 
-from .conftest import IRIS, XOR, apart, new_ax
+from .conftest import IRIS, XOR, apart
 
 
 @pytest.mark.parametrize("parameters", [{}, {"fit_intercept": False}, {"intercept_step": "radius"}])
@@ -114,14 +114,3 @@ def test_runs_that_did_not_separate_are_open():
     assert all(not each.get_facecolors()[:, 3].any() for each in runs)
     assert "open: not separated" in display.ax_[0].get_title("left")
     assert display.figure_.get_suptitle() == "The same rows in different orders"
-
-
-def test_the_errors_of_a_stream_are_drawn():
-    seen = progressive(AROW(), *apart(n=90), batch_size=5)
-    display = ProgressiveDisplay.from_progressive(seen, window=40).plot(new_ax())
-    assert display.rows.tolist() == [40, 80, 90]
-    assert display.error[-1] == seen.error
-    np.testing.assert_array_equal(display.window_error, seen.over(40))
-    window, so_far = display.ax_.lines
-    np.testing.assert_array_equal(window.get_ydata(), display.window_error)
-    np.testing.assert_array_equal(so_far.get_ydata(), display.error)

@@ -24,7 +24,6 @@ class Progressive:
     See Also
     --------
     progressive : Computes them from a model and rows.
-    rosenblatt.plots.ProgressiveDisplay : Draws them.
 
     Examples
     --------
@@ -103,7 +102,6 @@ def progressive(
     See Also
     --------
     AROW : A rule for one pass.
-    rosenblatt.plots.ProgressiveDisplay : Draws the error over the rows.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Draw the course of runs: with the bounds of the theorem, by order of the rows, on a stream."""
+"""Draw the course of runs: with the bounds of the theorem, and by order of the rows."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -8,13 +8,12 @@ from typing import Any, Self, cast
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
-from matplotlib.ticker import EngFormatter, MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.rows import Array
 from ..estimators.perceptron import Perceptron
-from ..estimators.progressive import Progressive
 from ..theory.bounds import Convergence, compute_convergence
 from .data import MOST_COLUMNS, Linear, check_fitted_data, compute_own_leads
 from .display import Display, TrainedDisplay
@@ -58,7 +57,6 @@ class ProgressDisplay(TrainedDisplay):
     See Also
     --------
     rosenblatt.report : The theorem in numbers.
-    ProgressiveDisplay : The error on rows before they are learnt.
 
     Examples
     --------
@@ -283,70 +281,3 @@ def draw_runs(ax: Axes, place: int, values: Array, separated: list[bool]) -> Non
     error = 2 * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
     ax.errorbar(values.mean(), place, xerr=error, fmt="D", color=ink(), capsize=4, markersize=6,
                 zorder=3)  # fmt: skip
-
-
-@dataclass(kw_only=True)
-class ProgressiveDisplay(Display):
-    """The error of predictions made before each row was learnt: so far, and in windows of rows.
-
-    A rising error in the windows shows that the data have changed. Create a display with
-    ``from_progressive``.
-
-    Attributes
-    ----------
-    rows : ndarray
-        Number of rows at each point of the curves.
-    error : ndarray
-        The error over all rows so far.
-    window_error : ndarray
-        The error over the rows since the last point.
-
-    See Also
-    --------
-    rosenblatt.progressive : Computes the errors.
-
-    Examples
-    --------
-    >>> seen = Progressive(np.array([True, True, False, False, True, False]))
-    >>> ProgressiveDisplay.from_progressive(seen, window=2).window_error.tolist()
-    [1.0, 0.0, 0.5]
-    """
-
-    rows: Array
-    error: Array
-    window_error: Array
-    title = "Errors on rows that were predicted before they were learnt"
-
-    @classmethod
-    def from_progressive(cls, seen: Progressive, *, window: int | None = None) -> Self:
-        """Make the display of a result of ``progressive``.
-
-        Parameters
-        ----------
-        seen : Progressive
-            The result of ``progressive``.
-        window : int, default=None
-            Number of rows in a window; None means a hundredth of all rows.
-
-        Returns
-        -------
-        ProgressiveDisplay
-            The display; ``plot`` draws it and ``save`` writes it to a file.
-        """
-        window = window or max(1, len(seen.wrong) // 100)
-        sizes = seen.over(window)
-        rows = np.minimum(window * np.arange(1, len(sizes) + 1), len(seen.wrong))
-        return cls(rows=rows, error=seen.so_far()[rows - 1], window_error=sizes)
-
-    def draw(self, ax: Axes) -> None:
-        """Draw both errors over the rows.
-
-        :meta private:
-        """
-        look: dict[str, Any] = {"color": COLOURS[1], "linewidth": 1.2}
-        ax.plot(self.rows, self.window_error, **look, label="in each window")
-        ax.plot(self.rows, self.error, color=ink(), linewidth=2, label="so far")
-        ax.set_ylim(0, None if np.any(self.window_error) else 1)
-        ax.xaxis.set_major_formatter(EngFormatter(sep=""))
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
-        label_axes(ax, "rows", "error before learning")

@@ -1,7 +1,5 @@
 """A tagger learns on after it was saved, all or nothing, and one tag more."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,6 @@ from rosenblatt import SequencePerceptron
 from rosenblatt.sequence import lexicon, state
 from rosenblatt.sequence.encoding import Dictionary
 from rosenblatt.sequence.learner import SequenceLearner
-from rosenblatt.sequence.sentences import read_sentences
 from rosenblatt.storage.file import load_model, save_model
 
 from ..storage.models import assert_same
@@ -24,22 +21,6 @@ def batches(name, sizes=(10, 3, 12)):
     ends = np.cumsum(sizes).tolist()
     for first, last in zip([0, *ends], ends, strict=False):
         yield X[first:last], y[first:last]
-
-
-def examples(learner, X, y):
-    return read_sentences(X, learner.columns), [tag for tags in y for tag in tags]
-
-
-def score_tags(learner, sentences):
-    """The score of the best path through each inner tag, a row per token."""
-    tokens, weights = learner.tokens(sentences), learner.coefficients()
-    return np.vstack(
-        [
-            state.best_through(tokens, first, last, weights, learner.settings)
-            for first, last in pairwise(sentences.starts.tolist())
-            if first < last
-        ]
-    )
 
 
 def build_model(estimator):
@@ -172,39 +153,6 @@ def test_tags_of_chunks_that_come_later_are_learnt(tmp_path):
             loaded.partial_fit(more + X, tags + y)
         assert loaded._learner.tags.names == ["B-X", "E-X", "I-X", "S-X", "O"]
         assert loaded.predict(more + X) == tags + y
-
-
-@pytest.mark.parametrize("name", ["average", "last", "chunks"])
-def test_one_tag_more(name):
-    model = taggers.fitted(name)
-    before, X = model._learner, taggers.data_of(name, seed=4)[0]
-    label = "B-Z" if name == "chunks" else "AA"
-    after = before.with_class(label)
-    assert after.classes.tolist() == sorted([*before.classes.tolist(), label])
-    sentences = read_sentences(X, before.columns)
-    old = before.classes[before.predict(sentences)]
-    learner_scores = score_tags(before, sentences)
-    mapped = score_tags(after, sentences)[:, before.tags.to_numbers(after.tags)]
-    assert np.array_equal(learner_scores, mapped) or name in ("chunks", "average")
-    saved = before.to_model({})
-    for _ in range(30):
-        after.learn_sentences(
-            examples(after, [["zebra", *x] for x in X], [[label, *tags] for tags in split(old, X)])
-        )
-    found = after.classes[after.predict(read_sentences([["zebra", "the"]], after.columns))]
-    assert found[0] == label
-    assert_same(before.to_model({}), saved)
-
-
-def split(tags, X):
-    tags = tags.tolist()
-    return [[tags.pop(0) for _ in x] for x in X]
-
-
-def test_tags_that_cannot_be_added():
-    chunks = taggers.fitted("chunks")._learner
-    with pytest.raises(ValueError, match="write chunks in IOB2; 'NOUN' does not"):
-        chunks.with_class("NOUN")
 
 
 FORGED = {

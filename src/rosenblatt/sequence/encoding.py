@@ -128,7 +128,8 @@ class Dictionary:
         """Return the values of all attributes for all types of all columns."""
         names = list(dict.fromkeys(one.column for one in self.attributes))
         columns = [sentences.columns[name] for name in names]
-        around = self.name_margins()
+        signs = [(sign, place) for sign in "-+" for place in range(1, self.reach + 1)]
+        around = Strings.of([f"_B{sign}{place}" for sign, place in signs])  # as CRF++ has them
         values, starts = [np.zeros(0, np.uint32)], np.zeros(len(self.attributes) + 1, np.int64)
         hashes = {name: self.hashes(name, sentences.columns[name], around) for name in names}
         for number, one in enumerate(self.attributes):
@@ -139,11 +140,6 @@ class Dictionary:
         types = np.zeros((0, 0), np.uint32) if given else np.vstack([one.types for one in columns])
         counts = np.array([one.strings.size for one in columns], np.int64)
         return Columns(types, counts, np.concatenate(values), starts, self.reach)
-
-    def name_margins(self) -> Strings:
-        """Return the names of the places before and behind a sentence, as in CRF++."""
-        signs = [(sign, place) for sign in "-+" for place in range(1, self.reach + 1)]
-        return Strings.of([f"_B{sign}{place}" for sign, place in signs])
 
     def hashes(self, column: str, typed: Categorical, around: Strings) -> dict[int, Array]:
         """Return the hash of every type for each attribute of a column."""
@@ -229,16 +225,8 @@ class Dictionary:
         used[values[present]] = True
         places = np.cumsum(used, dtype=np.uint32) - np.uint32(1)
         values[present] = places[values[present]]
-        count = np.array([len(rows)], np.int64)
-        features = FeatureList(self.make_feature_table(numbers, values), numbers, values, count)
         attributes, strings = self.values_known()
-        known = Values(attributes[used], strings.take(used).compact())
-        keys = np.flatnonzero(self.values.keys)
-        keys = keys[used[self.values.numbers[keys]]]
-        table = fill_table(self.values.keys[keys], places[self.values.numbers[keys]])
-        self.features, self.values, self.known_values = features, table, [known]
-        self.sizes = np.bincount(known.attributes, minlength=len(self.attributes))
-        self.n_values = len(known.attributes)
+        self.restore(Values(attributes[used], strings.take(used).compact()), numbers, values)
 
     def values_known(self) -> Values:
         """Return all values."""
@@ -274,12 +262,6 @@ class Dictionary:
         """Release the table that finds features, until ``keep`` makes another."""
         self.features = self.features._replace(table=make_table(0))
 
-    def make_feature_table(self, numbers: Array, values: Array) -> HashTable:
-        """Return the table that finds features by their templates and values."""
-        keys = np.empty(len(numbers), np.uint64)
-        kernel.compute_keys(numbers, values, keys)
-        return fill_table(keys, np.arange(len(numbers), dtype=np.uint32))
-
     def name(self, row: int) -> str:
         """Return the name of a feature: its template with its values."""
         template = self.templates[int(self.features.numbers[row])]
@@ -291,10 +273,12 @@ class Dictionary:
         return "|".join(parts) or "bias"
 
     def restore(self, known: Values, numbers: Array, values: Array) -> None:
-        """Take over the values and features of a model file."""
+        """Replace all values and features."""
         self.known_values, self.n_values = [known], len(known.attributes)
         self.sizes = np.bincount(known.attributes, minlength=len(self.attributes))
         keys = known.strings.hashes(self.salts[known.attributes])
         self.values = fill_table(keys, np.arange(len(keys)))
-        count, table = np.array([len(numbers)], np.int64), self.make_feature_table(numbers, values)
+        keys, count = np.empty(len(numbers), np.uint64), np.array([len(numbers)], np.int64)
+        kernel.compute_keys(numbers, values, keys)
+        table = fill_table(keys, np.arange(len(numbers), dtype=np.uint32))
         self.features = FeatureList(table, numbers, values, count)

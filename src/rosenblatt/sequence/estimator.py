@@ -12,7 +12,7 @@ from ..training.bars import show_epochs
 from ..training.fit import start
 from ..training.plan import Request
 from ..training.training import Training
-from .explaining import TokenExplanation
+from .explaining import TokenExplanation, explain_tags
 from .learner import SequenceLearner
 from .parameters import PARAMETERS
 from .schemes import check_classes, encode_tags, find_tag_set
@@ -146,8 +146,7 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
         X, y : list of list
             Sentences and tags, as for ``fit``.
         classes : list, default=None
-            The tags to come. Needed in the first call; later calls may name further tags, which are
-            added to the model.
+            All tags that may come. Needed in the first call.
 
         Returns
         -------
@@ -227,7 +226,7 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
             that of the best path through the second best tag.
         """
         read = read_sentences([sentence], self.columns_)
-        return self._learner.explain(list(sentence), read, top)
+        return explain_tags(self._learner, list(sentence), read, top)
 
     def best_paths(self, sentence: Any, top: int = 5) -> list[tuple[list[str], float]]:
         """Find the best paths of tags through a sentence, the best first.
@@ -265,7 +264,9 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
     @property
     def n_features_(self) -> int:
         """The number of features with weights."""
-        return int(self._current().n_features)
+        learner = self._current()
+        emissions = learner.coefficients().emissions.reshape(-1, learner.state.width)
+        return int(np.count_nonzero(emissions.any(axis=1)))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ import numpy as np
 from ..data.results import Result, Table, count
 from ..data.rows import Array
 from ..jobs.evaluation import BY_CLASS, ClassScore, class_scores
-from .schemes import LETTERS, Chunks, find_chunks, split_chunk_tags
+from .schemes import Chunks, find_chunks, list_kinds, split_chunk_tags
 
 
 class ChunkScore(NamedTuple):
@@ -127,11 +127,8 @@ def chunk_scores(
     parts = split_chunk_tags(names)
     if parts is None:
         return None
-    letters = np.array([LETTERS.get(letter, letter) for letter, _ in parts[0]])
-    kinds = sorted({kind for _, kind in parts[0] if kind})
-    numbers = np.array([kinds.index(kind) + 1 if kind else 0 for _, kind in parts[0]])
-    both = [find_chunks(letters[codes], numbers[codes], starts) for codes in (found, wanted)]
-    spans = [find_spans(chunks) for chunks in both]
+    kinds = list_kinds(parts[0])
+    spans = [find_spans(find_chunks(codes, starts, parts[0])) for codes in (found, wanted)]
     spans.append(spans[0] & spans[1])
     counts = np.zeros((3, len(kinds) + 1), np.int64)
     for row, some in zip(counts, spans, strict=True):

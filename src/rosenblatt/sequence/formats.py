@@ -1,6 +1,7 @@
 """Read files of sentences: CoNLL-U, columns of CoNLL-2000 to 2003, word/TAG, plain text."""
 
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -154,14 +155,8 @@ def find_fields(
 
 def count_columns(data: bytes) -> int:
     """Return the number of columns of the first line of a token."""
-    first = 0
-    while first < len(data):
-        end = data.find(b"\n", first)
-        line = data[first : end if end >= 0 else len(data)].strip()
-        if line and not line.startswith((b"#", b"-DOCSTART-")):
-            return len(line.split())
-        first = end + 1 if end >= 0 else len(data)
-    return 0
+    lines, marks = map(bytes.split, BytesIO(data)), (b"#", b"-DOCSTART-")
+    return next((len(words) for words in lines if words and not words[0].startswith(marks)), 0)
 
 
 def read_tagged(

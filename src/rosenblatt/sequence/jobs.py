@@ -29,6 +29,7 @@ from .formats import (
 from .learner import SequenceLearner
 from .parameters import PARAMETERS
 from .schemes import Tagged
+from .sentences import name_columns
 from .training import SentenceSource, make_sequence_plan
 
 MOST_BYTES = 1 << 31  # of files to learn from
@@ -48,7 +49,29 @@ class SentenceFile(ExampleFile):
 
     def train(self, job: FileJob) -> Model:
         """Train a tagger on the file."""
-        return train_on_sentences(self, job)
+        if job.begun is not None or job.checkpointer is not None:
+            raise ParameterError(
+                "A tagger learns in one go; leave checkpoint and resume out.", code="rows-only"
+            )
+        kind = find_format(self)
+        initial = None if job.initial is None else SequenceLearner.from_model(job.initial)
+        plan = make_sequence_plan(job.request, initial.parameters if initial else None)
+        opened = Source(self.path, self.encoding)
+        pieces = read_all(read_pieces(opened, kind, MOST_BYTES), opened.name)
+        layout = find_layout(pieces[0], kind, self.label)._replace(encoding=self.encoding)
+        columns = name_columns(len(layout.fields))
+        sentences, tags = read_parts(pieces, layout, columns)
+        source: Any = SentenceSource(sentences, tags, columns, as_json(layout), opened.origin)
+        if initial is not None and initial.columns != columns:
+            raise ParameterError(
+                f"The tokens of the initial model have the columns {', '.join(initial.columns)}, "
+                f"and those of the file {', '.join(columns)}; choose another label.",
+                code="initial-columns",
+            )
+        learner = source.begin({name: plan.parameters[name] for name in PARAMETERS}, initial)
+        run = fit(plan, source, learner, job.reporter)
+        model: Model = make_model(plan, source, learner, run, **job.facts)
+        return model
 
     def evaluate(
         self,
@@ -78,39 +101,6 @@ class SentenceFile(ExampleFile):
         names = learner.classes.astype(str).tolist()
         for read in read_to_tag(learner, self, with_tags=False, tell=tell):
             yield fill_tags(read, names, learner.predict(read.sentences).astype(np.int64))
-
-
-def name_columns(layout: Layout) -> tuple[str, ...]:
-    """Return the names of the columns of a file."""
-    further = [f"column{number}" for number in range(2, len(layout.fields))]
-    return ("word", "pos", *further)[: len(layout.fields)]
-
-
-def train_on_sentences(file: SentenceFile, job: FileJob) -> Model:
-    """Train a tagger on a file."""
-    if job.begun is not None or job.checkpointer is not None:
-        raise ParameterError(
-            "A tagger learns in one go; leave checkpoint and resume out.", code="rows-only"
-        )
-    kind = find_format(file)
-    plan = make_sequence_plan(job.request, None if job.initial is None else job.initial.parameters)
-    opened = Source(file.path, file.encoding)
-    pieces = read_all(read_pieces(opened, kind, MOST_BYTES), opened.name)
-    layout = find_layout(pieces[0], kind, file.label)._replace(encoding=file.encoding)
-    columns = name_columns(layout)
-    sentences, tags = read_parts(pieces, layout, columns)
-    source: Any = SentenceSource(sentences, tags, columns, as_json(layout), opened.origin)
-    initial = None if job.initial is None else SequenceLearner.from_model(job.initial)
-    if initial is not None and initial.columns != columns:
-        raise ParameterError(
-            f"The tokens of the initial model have the columns {', '.join(initial.columns)}, and "
-            f"those of the file {', '.join(columns)}; choose another label.",
-            code="initial-columns",
-        )
-    learner = source.begin({name: plan.parameters[name] for name in PARAMETERS}, initial)
-    run = fit(plan, source, learner, job.reporter)
-    model: Model = make_model(plan, source, learner, run, **job.facts)
-    return model
 
 
 def read_all(pieces: Iterator[Piece], name: str) -> list[Piece]:

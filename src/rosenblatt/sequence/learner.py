@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..data.rows import Array
-from ..learners.base import Learner, check_use
+from ..learners.base import Learner
 from ..parameters import ParameterError, defaults
 from ..storage.model import Model
 from ..training.state import require
 from ..training.training import Checkpoint, Epoch, ProblemRun
 from .arrays import TaggerArrays, pack_arrays, unpack_dictionary, unpack_lexicon, unpack_state
 from .encoding import Dictionary
-from .explaining import TokenExplanation, best_paths, explain_tags
+from .explaining import best_paths
 from .formats import Layout
 from .kernels.paths import PathSettings, PathWeights, Tokens
 from .lexicon import Lexicon
@@ -55,7 +55,7 @@ class SequenceLearner(Learner):
     refusals: ClassVar[Mapping[str, str]] = {
         use: f"A tagger cannot {use}; train it with several settings and compare them."
         for use in ("resume", "step", "tune")
-    }
+    } | {"add_class": "A tagger knows its tags from the start; train a new one."}
     parameters: Mapping[str, Any]
     tags: TagSet
     dictionary: Dictionary
@@ -181,7 +181,8 @@ class SequenceLearner(Learner):
         """Change to a larger set of tags; state and lexicon are replaced, not changed."""
         if tags is self.tags:
             return
-        places, count = self.tags.to_numbers(tags), len(tags.names)
+        count = len(tags.names)
+        places = np.array([tags.names.index(name) for name in self.tags.names], np.int64)
         refuse_too_many_tags(count)
         self.states = [self.state.with_tags(count, places, tags.forbidden)]
         self.lexicon = self.lexicon.renumber_tags(places, count)
@@ -233,15 +234,8 @@ class SequenceLearner(Learner):
         """Take the state that a run ended with, and forget features without weights."""
         self.states, self.kept = states, None
         self.state.widen(self.dictionary.n_features)
-        self.state.trim()
+        self.state.resize(self.state.used)
         self.forget_unmoved()
-
-    def with_class(self, label: Any) -> Self:
-        """Return a learner that knows one tag more."""
-        check_use(self, "add_class")
-        other = self.copy()
-        other.change_tags(self.tags.with_class(label))
-        return other
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"kept": None}
@@ -265,12 +259,6 @@ class SequenceLearner(Learner):
             self.kept = self.state.coefficients()
         return self.kept
 
-    @property
-    def n_features(self) -> int:
-        """The number of features whose weights are not all zero."""
-        emissions = self.coefficients().emissions.reshape(-1, self.state.width)
-        return int(np.count_nonzero(emissions.any(axis=1)))
-
     def tokens(self, sentences: Sentences) -> Tokens:
         """Return the known features of tokens, as rows of weights; 0 for those without weights."""
         self.coefficients()
@@ -278,16 +266,12 @@ class SequenceLearner(Learner):
             known = self.lexicon.look_up(sentences.columns[self.columns[0]])
             sentences = sentences._replace(columns={**sentences.columns, LEXICON: known})
         found = self.dictionary.encode(sentences)
-        return found._replace(features=self.state.view_rows(found.features))
+        return found._replace(features=self.state.rows[found.features])
 
     def predict(self, sentences: Sentences) -> Array:
         """Return the number of the tag of every token."""
         codes = decode(self.tokens(sentences), sentences.starts, self.coefficients(), self.settings)
         return self.tags.outside(codes, sentences.starts)
-
-    def explain(self, sentence: Sequence[Any], read: Sentences, top: int) -> list[TokenExplanation]:
-        """Explain the tag of each token of a sentence, which was read."""
-        return explain_tags(self, sentence, read, top)
 
     def best_paths(self, sentences: Sentences, top: int) -> list[tuple[list[str], float]]:
         """Return the best paths of tags through one sentence with their scores, the best first."""

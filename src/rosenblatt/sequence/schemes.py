@@ -114,13 +114,15 @@ class Chunks(NamedTuple):
     ends: Array
 
 
-def find_chunks(letters: Array, kinds: Array, starts: Array) -> Chunks:
-    """Find chunks as conlleval does, from letters (of IOBES) and kinds.
+def find_chunks(codes: Array, starts: Array, parts: list[tuple[str, str]]) -> Chunks:
+    """Find chunks as conlleval does, from the numbers of tags with these letters and kinds.
 
     A chunk begins at B and S, and at I and E after something else; it ends at E and S, and before
-    a token that does not continue it.
+    a token that does not continue it. Kinds are numbered from 1.
     """
-    n = len(letters)
+    names, n = list_kinds(parts), len(codes)
+    letters = np.array([LETTERS.get(letter, letter) for letter, _ in parts])[codes]
+    kinds = np.array([names.index(kind) + 1 if kind else 0 for _, kind in parts])[codes]
     first, last = np.zeros(n, bool), np.zeros(n, bool)
     filled = starts[:-1] < starts[1:]
     first[starts[:-1][filled]], last[starts[1:][filled] - 1] = True, True
@@ -148,13 +150,9 @@ def list_inner_tags(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def inner_codes(codes: Array, starts: Array, parts: list[tuple[str, str]]) -> Array:
     """Return the number of the tag of IOBES of each token, among all of them."""
-    kinds = list_kinds(parts)
-    letters = np.array([LETTERS.get(letter, letter) for letter, _ in parts])[codes]
-    numbers = np.array([kinds.index(kind) + 1 if kind else 0 for _, kind in parts])[codes]
-    chunks = find_chunks(letters, numbers, starts)
+    count, chunks = len(list_kinds(parts)), find_chunks(codes, starts, parts)
     places = np.where(chunks.begins, np.where(chunks.ends, 3, 0), np.where(chunks.ends, 1, 2))
-    found = places * len(kinds) + chunks.kinds - 1
-    return np.where(chunks.kinds == 0, 4 * len(kinds), found)
+    return np.where(chunks.kinds == 0, 4 * count, places * count + chunks.kinds - 1)
 
 
 def find_scheme(tags: list[str], codes: Array, starts: Array) -> tuple[Scheme, Array] | None:
@@ -198,8 +196,6 @@ def make_exclusions(forbidden: Array, width: int) -> Array:
     weights[:, :count] = np.where(forbidden, IMPOSSIBLE, np.float32(0))
     return weights
 
-
-MOST_TAGS = 10_000
 
 Tagged = tuple[Sentences, Any]
 """Sentences, and the tag of each token."""
@@ -254,23 +250,6 @@ class TagSet(NamedTuple):
             return self
         used[found] = True
         return make_chunk_tags(self.classes, self.scheme, used)
-
-    def with_class(self, label: Any) -> "TagSet":
-        """Return the set with one more tag of sentences."""
-        classes = np.array(sorted([*self.classes.tolist(), label]))
-        if self.scheme is None:
-            return TagSet(classes, [str(name) for name in classes.tolist()])
-        parts = split_chunk_tags(classes.tolist())
-        if parts is None:
-            raise ValueError(f"The tags write chunks in {self.scheme.name}; {label!r} does not.")
-        (_, kind), *_ = split_chunk_tags([label, *self.scheme.tags])[0]  # type: ignore[index]
-        known = set(self.scheme.inner) | {(letter, kind) for letter in "BEIS"}
-        used = np.array([tag in known for tag in list_inner_tags(parts[0])])
-        return make_chunk_tags(classes, self.scheme, used)
-
-    def to_numbers(self, other: "TagSet") -> Array:
-        """Return the numbers of the inner tags among those of a larger set."""
-        return np.array([other.names.index(name) for name in self.names], np.int64)
 
 
 def flag_inner_tags(scheme: Scheme) -> Array:
@@ -329,7 +308,8 @@ def find_distinct_tags(tags: list[Any] | Strings) -> Array:
         refuse_nul(names, "y")
         known = np.array(names)
     if known.dtype.kind not in "USiub":
-        raise ValueError(f"Tags must be strings or whole numbers; got {find_odd_tag(tags)!r:.60}.")
+        odd = next((tag for tag in tags if not isinstance(tag, type(tags[0]))), tags[0])
+        raise ValueError(f"Tags must be strings or whole numbers; got {odd!r:.60}.")
     return known
 
 
@@ -339,16 +319,7 @@ def check_classes(known: Array) -> Array:
         raise ValueError("There is no token to learn from.")
     if len(known) < 2:
         raise ValueError(f"y has only one tag, {known.tolist()[0]!r}; at least two are needed.")
-    if len(known) > MOST_TAGS:
-        raise ValueError(
-            f"y has {len(known):,} different tags, more than {MOST_TAGS:,}; give tags as y."
-        )
     return known
-
-
-def find_odd_tag(tags: Any) -> Any:
-    """Return the first tag of another type than the first."""
-    return next((tag for tag in tags if not isinstance(tag, type(tags[0]))), tags[0])
 
 
 def encode_tags(tags: list[Any] | Strings, classes: Array) -> Array:
@@ -364,10 +335,3 @@ def encode_tags(tags: list[Any] | Strings, classes: Array) -> Array:
         if name not in numbers:
             raise ValueError(f"The tag {name!r} is not among those that the model began with.")
     return np.array([numbers[name] for name in names], np.int64)[types]
-
-
-def scan_tags(parameters: Mapping[str, Any], examples: Tagged) -> TagSet:
-    """Find the tags to learn from some sentences."""
-    sentences, tags = examples
-    classes = check_classes(find_distinct_tags(tags))
-    return find_tag_set(parameters, classes, encode_tags(tags, classes), sentences.starts)

@@ -98,17 +98,23 @@ def is_marker(sentence: Any) -> bool:
     return bool((token[0] if isinstance(token, tuple) and token else token) == DOCUMENT)
 
 
+def name_columns(count: int) -> tuple[str, ...]:
+    """Return the names of columns that are known by their places."""
+    others = [f"column{number}" for number in range(2, count)]
+    return ("word", "pos", *others)[:count]
+
+
 def find_columns(sentences: Sequence[Any], own_templates: bool) -> tuple[str, ...]:
     """Return the names of the columns of tokens; ("feature",) if tokens are features."""
     first = next(chain.from_iterable(sentences), "")
     if isinstance(first, str):
         return ("word",)
     if isinstance(first, tuple):
-        others = [f"column{number}" for number in range(2, len(first))]
-        return ("word", "pos", *others)[: len(first)]
+        return name_columns(len(first))
     if isinstance(first, Mapping):
         if own_templates or are_columns(sentences, first):
-            return order_columns(first)
+            words = [name for name in first if str(name).lower() in WORD_COLUMNS]
+            return tuple(dict.fromkeys([*words[:1], *first]))  # the word first
         return (FEATURES,)
     if isinstance(first, list | set | frozenset):
         return (FEATURES,)
@@ -116,12 +122,6 @@ def find_columns(sentences: Sequence[Any], own_templates: bool) -> tuple[str, ..
         f"A token must be a string, a tuple or dict of columns, or a dict or list of features; "
         f"X begins with {first!r:.60}."
     )
-
-
-def order_columns(token: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the columns of a dict, the word first."""
-    words = [name for name in token if str(name).lower() in WORD_COLUMNS]
-    return tuple(dict.fromkeys([*words[:1], *token]))
 
 
 def are_columns(sentences: Sequence[Any], first: Mapping[str, Any]) -> bool:
@@ -218,20 +218,14 @@ def read_features(starts: Array, tokens: list[Any]) -> Sentences:
 def add_features(token: Any, prefix: str, names: list[str], values: list[float]) -> None:
     """Append the names and values of a token's features, except those of value 0."""
     if isinstance(token, dict | Mapping):
-        name_it, value_it = names.append, values.append
         for name, value in token.items():
-            if value is False:
-                continue
-            if value is True:
-                name_it(f"{prefix}{name}")
-                value_it(1.0)
-            elif isinstance(value, str):
-                name_it(f"{prefix}{name}={value}")
-                value_it(1.0)
-            elif type(value) is float or isinstance(value, Real | np.bool_):
+            if isinstance(value, str):
+                names.append(f"{prefix}{name}={value}")
+                values.append(1.0)
+            elif isinstance(value, bool | float | Real | np.bool_):
                 if value:
-                    name_it(f"{prefix}{name}")
-                    value_it(float(value))
+                    names.append(f"{prefix}{name}")
+                    values.append(float(value))
             else:
                 add_features(value, f"{prefix}{name}:", names, values)
     elif isinstance(token, list | set | frozenset | tuple):

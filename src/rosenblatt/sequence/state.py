@@ -115,15 +115,15 @@ class PathState:
                 "name fewer templates with features.",
                 code="too-many-weights",
             )
-        emissions = resize_table(self.weights.emissions, count * width)
+        self.resize(count)
+
+    def resize(self, count: int) -> None:
+        """Change the number of rows for which there is room."""
+        emissions = resize_table(self.weights.emissions, count * self.width)
         self.weights = self.weights._replace(emissions=emissions)
         if self.averaged:
-            summed = resize_table(self.sums.emissions, count * tags)
+            summed = resize_table(self.sums.emissions, count * self.tags)
             self.sums = self.sums._replace(emissions=summed)
-
-    def view_rows(self, features: Array) -> Array:
-        """Return the rows of features, 0 for those without weights."""
-        return np.asarray(self.rows[features])
 
     def features(self) -> Array:
         """Return the features that have weights, in the order of their rows."""
@@ -136,15 +136,6 @@ class PathState:
         """Number the features with weights by their rows; forget the others."""
         rows = np.arange(1, self.used, dtype=np.uint32)
         self.weights = self.weights._replace(rows=rows)
-
-    def trim(self) -> None:
-        """Release the room that no feature uses."""
-        self.weights = self.weights._replace(
-            emissions=resize_table(self.weights.emissions, self.used * self.width)
-        )
-        if self.averaged:
-            sums = resize_table(self.sums.emissions, self.used * self.tags)
-            self.sums = self.sums._replace(emissions=sums)
 
     def stop_reason(self, clean: bool) -> str:
         """Return the reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""

@@ -62,9 +62,7 @@ class Strings(NamedTuple):
 
     def text(self, number: int) -> str:
         """Decode one string."""
-        return (
-            self.data[self.begins[number] : self.ends[number]].tobytes().decode("utf-8", "replace")
-        )
+        return self.take(np.array([number])).compact().texts()[0]
 
     def compact(self) -> "Strings":
         """Return a copy without other bytes."""

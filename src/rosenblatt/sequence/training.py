@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,8 @@ from ..training.plan import Plan, Request
 from ..training.training import Part, Training
 from .learner import SequenceLearner
 from .parameters import PARAMETERS
-from .schemes import scan_tags
+from .schemes import check_classes, encode_tags, find_distinct_tags, find_tag_set
 from .sentences import Sentences
-from .state import SequenceTask
 
 
 def make_sequence_plan(request: Request, before: Mapping[str, Any] | None = None) -> Plan:
@@ -62,14 +60,16 @@ class SentenceSource:
     layout: list[Any] | None = None
     origin: Any = None
     in_memory = True
-    task: SequenceTask | None = None
+    part: Part | None = None
 
     def begin(
         self, parameters: Mapping[str, Any], initial: SequenceLearner | None = None
     ) -> SequenceLearner:
         """Make a learner whose lexicon knows the sentences, from zero or from another learner."""
         if initial is None:
-            tags = scan_tags(parameters, (self.sentences, self.tags))
+            classes = check_classes(find_distinct_tags(self.tags))
+            codes = encode_tags(self.tags, classes)
+            tags = find_tag_set(parameters, classes, codes, self.sentences.starts)
             learner = SequenceLearner.begin(parameters, tags, self.columns)
         else:
             learner = initial
@@ -79,17 +79,11 @@ class SentenceSource:
 
     def parts(self, learner: SequenceLearner, run: Training) -> Iterator[Part]:
         """Yield all sentences; their features are kept for further epochs."""
-        if self.task is None:
+        if self.part is None:
             codes = learner.inner_codes(self.sentences, self.tags)
-            self.task = learner.task(self.sentences, codes)
+            self.part = Part.of(learner.task(self.sentences, codes))
             learner.dictionary.forget_keys()
         yield self.part
-
-    @cached_property
-    def part(self) -> Part:
-        """All sentences."""
-        assert self.task is not None
-        return Part.of(self.task)
 
     def facts(self, learner: SequenceLearner, run: Training) -> dict[str, Any]:
         """Return what a model keeps of the sentences; the learner gets their layout."""

@@ -1,4 +1,4 @@
-"""What does a cluster of two processes cost and bring, next to one machine and to dask-ml?
+"""What does a cluster of two processes cost and bring, next to one machine?
 
 python benchmarks/cluster.py --data FOLDER
 """
@@ -6,10 +6,8 @@ python benchmarks/cluster.py --data FOLDER
 import argparse
 import csv
 import functools
-import importlib.util
 import itertools
 import sys
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -19,19 +17,15 @@ from typing import Any
 import dask
 import dask.array as da
 import numpy as np
-import pyarrow
 from dask.delayed import delayed
 from distributed import Client
 from measure import table
-from pyarrow import parquet
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import HashingVectorizer
-from sklearn.linear_model import SGDClassifier
 
 from rosenblatt import AROW, SCW, Perceptron, read
 from rosenblatt.cluster import fit
 from rosenblatt.jobs import files
-from rosenblatt.training.plan import Request
 
 csv.field_size_limit(sys.maxsize)
 warnings.filterwarnings("ignore", "Sending large graph")  # the rows of a benchmark come from here
@@ -51,45 +45,6 @@ def seconds(work: Callable[[], Any]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
-
-
-def made_parquet(folder: Path, size: float, width: int = 100, files_made: int = 8) -> list[str]:
-    """Files of noisy rows in single precision, of so many gigabytes together."""
-    rng = np.random.default_rng(0)
-    rows = max(1000, int(size * 1e9 / 4 / width / files_made))
-    plane = rng.standard_normal(width)
-    paths = []
-    for number in range(files_made):
-        X = rng.standard_normal((rows, width), dtype=np.float32)
-        columns = {f"c{j}": X[:, j] for j in range(width)}
-        columns["y"] = (X @ plane + 3 * rng.standard_normal(rows) > 0).astype(np.int64)
-        paths.append(str(folder / f"part-{number}.parquet"))
-        parquet.write_table(pyarrow.table(columns), paths[-1], compression="none")
-    return paths
-
-
-def against_a_stream(size: float) -> tuple[str, ...]:
-    """One worker from file to file, and one machine over the same files."""
-    with tempfile.TemporaryDirectory() as name, workers(1) as client:
-        paths = made_parquet(Path(name), size)
-        request = Request("perceptron", {"order": "fixed", "max_iter": 1})
-        model = Perceptron(solution="average", order="fixed", max_iter=1)
-
-        def on_cluster() -> None:
-            fit(model, paths, mode="sequential", client=client, label="y")
-
-        def here() -> None:
-            files.train(read(f"{name}/*.parquet", label="y"), request)
-
-        here(), on_cluster()  # the files are in memory by now, for both
-        turns = [(seconds(on_cluster), seconds(here)) for _ in range(3)]  # the same load for both
-        ours, local = map(min, zip(*turns, strict=True))
-    return (
-        f"1 worker, sequential, {size:g} GB of Parquet",
-        f"{ours:.2f} s, local stream {local:.2f} s",
-        f"{ours / local:.2f}x its time",
-        "at most 1.25x",
-    )
 
 
 def two_against_one(rows: int, width: int = 200, classes: int = 20) -> tuple[str, ...]:
@@ -194,56 +149,6 @@ def rules(client: Client, data: list[Any]) -> list[tuple[str, ...]]:
     return rows
 
 
-def against_dask_ml(client: Client, name: str, data: list[Any]) -> tuple[str, ...]:
-    """The same passes by dask-ml's Incremental around scikit-learn's SGD."""
-    from dask_ml.wrappers import Incremental
-
-    X, y, X_test, y_test = data
-    dX = blocks(X, 10)
-    dX, dy = client.persist([dX, da.from_array(y, chunks=(dX.chunks[0],))])
-    ours = Perceptron(solution="average", order="fixed", max_iter=10)
-    sgd = SGDClassifier(
-        loss="perceptron",
-        penalty=None,
-        learning_rate="constant",
-        eta0=1.0,
-        average=True,
-        random_state=0,
-    )
-    peer = Incremental(sgd, shuffle_blocks=False)
-    classes = np.unique(y)
-
-    def passes() -> None:
-        for _ in range(10):
-            peer.partial_fit(dX, dy, classes=classes)
-
-    mine = seconds(lambda: fit(ours, dX, dy, mode="sequential", client=client))
-    theirs = seconds(passes)
-    errors = 1 - ours.score(X_test, y_test), 1 - peer.estimator_.score(X_test, y_test)
-    return (
-        f"10 sequential passes, dask-ml Incremental(SGD), {name}",
-        f"{mine:.2f} s {errors[0]:.2%}, dask-ml {theirs:.2f} s {errors[1]:.2%}",
-        f"{theirs / mine:.1f}x faster",
-        "faster, error no higher",
-    )
-
-
-def bytes_moved(client: Client, data: list[Any]) -> tuple[str, ...]:
-    """What travels in an epoch, next to all weights to each worker and from each partition."""
-    X, y, *_ = data
-    model = Perceptron(solution="average", max_iter=10, random_state=0)
-    fit(model, blocks(X, 10), y, client=client)
-    moved = [done.bytes_moved for done in model.mixing_.rounds]
-    full = (2 + 10) * 4 * X.shape[1]
-    least, most = (full / bytes_ for bytes_ in (max(moved), min(moved)))
-    return (
-        f"bytes per epoch, 2^{int(np.log2(X.shape[1]))} hashed weights, IMDB",
-        f"{np.mean(moved) / 1e6:.1f} MB, full weights {full / 1e6:.0f} MB",
-        f"{full / np.mean(moved):.1f}x fewer ({least:.1f}x to {most:.1f}x)",
-        "5x fewer",
-    )
-
-
 def latencies(client: Client) -> list[tuple[str, ...]]:
     """What the model of docs/scale.md is fitted to: a task, a round, a byte."""
     rows = []
@@ -265,17 +170,12 @@ def latencies(client: Client) -> list[tuple[str, ...]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the made files")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="real data sets")
-    parser.add_argument(
-        "--only", default="", help="letters of rows: stream, two, data, rules, costs"
-    )
+    parser.add_argument("--only", default="", help="letters of rows: two, data, rules, costs")
     chosen = parser.parse_args()
     quick = chosen.quick
     few, features = (200, 2**12) if quick else (None, 2**20)
     rows: list[tuple[str, ...]] = [("what", "measured", "ratio", "asked")]
-    if "stream" in (chosen.only or "stream"):
-        rows.append(against_a_stream(0.02 if quick else chosen.gigabytes))
     if "two" in (chosen.only or "two"):
         rows.append(two_against_one(4_000 if quick else 400_000))
     with workers(2) as client:
@@ -284,11 +184,6 @@ def main() -> None:
             if not quick:
                 sets["covtype"] = covtype(chosen.data)
             rows += quality(client, sets, (2,) if quick else (10, 40))
-            if importlib.util.find_spec("dask_ml") is None:
-                print("Without dask-ml: pip install dask-ml to compare with it.")
-            else:
-                rows += [against_dask_ml(client, *pair) for pair in sets.items()]
-            rows.append(bytes_moved(client, imdb(chosen.data, 4 * features, (1, 2), few)))
         if "rules" in (chosen.only or "rules") and chosen.data.is_dir():
             rows += rules(client, imdb(chosen.data, features, (1, 1), few))
         if not chosen.data.is_dir():

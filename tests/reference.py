@@ -985,10 +985,6 @@ def adapted_levels(scores, targets, rate, most):
 class MixedPerceptron(Perceptron):
     """The twin of ``rosenblatt.cluster.fit``: ``fit`` also takes the lengths of the parts."""
 
-    def __init__(self, *, mix="uniform", **parameters):
-        super().__init__(**parameters)
-        self.mix = mix
-
     def fit(self, X, y, lengths):
         X = np.asarray(X, float)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -1015,16 +1011,12 @@ class MixedPerceptron(Perceptron):
                 self.one_epoch(part, number, epoch, weights, bias)
                 for number, part in enumerate(parts)
             ]
-            mistakes = [run.mistakes for run in runs]
-            if not any(mistakes):
-                tried.append([state for run in runs for state in run.tried])
-                break
-            shares = np.ones(len(runs)) if self.mix == "uniform" else np.array(mistakes, float)
-            pairs = list(zip(shares, runs, strict=True))  # of moves, so that ties fall alike
-            moves = sum(share * (run.weights - weights) for share, run in pairs)
-            moves_of_bias = sum(share * (run.bias - bias) for share, run in pairs)
-            weights, bias = weights + moves / shares.sum(), bias + moves_of_bias / shares.sum()
             tried.append([state for run in runs for state in run.tried])
+            if not any(run.mistakes for run in runs):
+                break
+            moves = sum(run.weights - weights for run in runs)  # so that ties fall alike
+            moves_of_bias = sum(run.bias - bias for run in runs)
+            weights, bias = weights + moves / len(runs), bias + moves_of_bias / len(runs)
         return self.mean_of(tried, len(parts)) if self.solution == "average" else (weights, bias)
 
     def mean_of(self, tried, partitions):

@@ -10,9 +10,7 @@ from scipy.sparse import csr_matrix
 
 from rosenblatt import Perceptron
 from rosenblatt.cluster import fit
-from rosenblatt.cluster.fitting import check_supported
-from rosenblatt.parameters import LINEAR, ParameterError
-from rosenblatt.training.rules import RULES
+from rosenblatt.parameters import ParameterError
 
 from ..conftest import FORMS, blobs, form_parameters
 from .conftest import cut, same
@@ -62,32 +60,14 @@ def test_one_partition_is_local_in_float32_and_csr(client):
     assert model.coef_.dtype == np.float32
 
 
-@pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("form", FORMS)
-def test_sequential_is_local(client, solution, form):
-    X, y = blobs(90, 5, 2 if form == "two" else 3)
-    settings = {"solution": solution, "order": "fixed", "max_iter": 3, **form_parameters(form)}
-    local = Perceptron(**settings).fit(X, y)
-    parts = cut(X, y, [20, 1, 40, 29])
-    assert same(fit(Perceptron(**settings), *parts, mode="sequential", client=client), local)
-    if solution == "average":
-        settings["average_decay"] = 0.9
-        forgets = Perceptron(**settings).fit(X, y)
-        model = fit(Perceptron(**settings), *parts, mode="sequential", client=client)
-        assert same(model, forgets)
-
-
 @pytest.mark.parametrize(
     ("parameters", "options", "code"),
     [
         ({"solution": "pocket"}, {}, "cluster-solution"),
         ({"order": "worst"}, {}, "cluster-order"),
-        ({}, {"mode": "sequential"}, "sequential-order"),
         ({"warm_start": True}, {}, "cluster-warm-start"),
         ({"early_stopping": True}, {}, "cluster-early-stopping"),
-        ({"solution": "average", "average_decay": 0.1}, {}, "decay-without-average"),
-        ({}, {"mode": "both"}, "out-of-range"),
-        ({}, {"mix": "both"}, "out-of-range"),
+        ({"solution": "average", "average_decay": 0.1}, {}, "cluster-average-decay"),
         ({"margin": -1}, {}, "out-of-range"),
         ({}, {"classes": [0, 5]}, "unknown-label"),
         ({"order": "batch"}, {}, "cluster-order"),
@@ -143,11 +123,3 @@ def test_only_plain_runs_are_for_the_theory(client):
     assert weighted.mixing_.bound is None
     with pytest.raises(ValueError, match="without margin, weights"):
         weighted.last_weights()
-
-
-def test_a_rule_that_keeps_more_than_weights_goes_from_partition_to_partition():
-    keeps_more = RULES["alma"]
-    values = Perceptron(order="fixed").get_params() | {"mix": "uniform"}
-    check_supported(values | {"mode": "sequential"}, LINEAR, keeps_more)
-    with pytest.raises(ParameterError, match=r'cannot be mixed by alma.*use mode="sequential"'):
-        check_supported(values | {"mode": "mixing"}, LINEAR, keeps_more)

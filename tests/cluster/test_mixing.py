@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rosenblatt import ALMA, AROW, SCW, PassiveAggressive, Perceptron, radius
+from rosenblatt import ALMA, AROW, SCW, Perceptron, radius
 from rosenblatt.cluster import fit
 from rosenblatt.cluster.mixing import add_up, mix_into, pack
 from rosenblatt.cluster.partitions import make_batch
 from rosenblatt.cluster.rows import (
     begin_learner,
-    collect_classes,
     find_target,
+    pool_labels,
     prepare,
     summarize_partition,
 )
 from rosenblatt.cluster.worker_tasks import learn
+from rosenblatt.parameters import ParameterError
 
 from .. import reference
 from ..conftest import FORMS, blobs, csr, examples, form_parameters
@@ -25,15 +26,15 @@ from .conftest import cut
 
 
 @settings(max_examples=40)
-@given(examples(), st.data(), st.sampled_from(["uniform", "mistakes"]))
-def test_sums_of_parts_mix_as_the_twin_does(rows, data, mix):
+@given(examples(), st.data())
+def test_sums_of_parts_mix_as_the_twin_does(rows, data):
     """The algebra of one epoch after another, without a cluster."""
     X, y = rows
     first = data.draw(st.integers(0, len(X)))
     lengths = [length for length in (first, len(X) - first) if length]
     settings = {"solution": "average", "order": "fixed", "max_iter": 3, "random_state": 0}
-    twin = reference.MixedPerceptron(mix=mix, **settings).fit(X, y, lengths)
-    weights, bias = mixed_here(X, y, lengths, mix, settings).coefficients()
+    twin = reference.MixedPerceptron(**settings).fit(X, y, lengths)
+    weights, bias = mixed_here(X, y, lengths, settings).coefficients()
     np.testing.assert_allclose(weights, twin.coef_[0], atol=1e-12)
     np.testing.assert_allclose(bias, twin.intercept_, atol=1e-12)
 
@@ -54,28 +55,28 @@ def test_confident_parts_mix_as_the_twin_does(kind, sparse, dtype, solution, row
     settings = {"solution": solution, "order": "fixed", "max_iter": 3, "random_state": 0}
     twin = reference.MixedFamily(RULES[kind], **settings).fit(X, y, lengths)
     given = csr(X.astype(dtype)) if sparse else X.astype(dtype)
-    state = mixed_here(given, y, lengths, "confidence", settings, kind)
+    state = mixed_here(given, y, lengths, settings, kind)
     weights, bias = state.coefficients()
     close = 1e-9 if dtype == np.float64 else 1e-3
     np.testing.assert_allclose(weights, twin.coef_[0], rtol=close, atol=close)
     np.testing.assert_allclose(bias, twin.intercept_, rtol=close, atol=close)
 
 
-def mixed_here(X, y, lengths, mix, settings, kind=Perceptron):
+def mixed_here(X, y, lengths, settings, kind=Perceptron):
     """The state that the tasks of a cluster find, called one after the other."""
     cuts = np.cumsum(lengths)[:-1]
     ends = [0, *cuts, len(y)]
     blocks = [(X[i:j], y[i:j]) for i, j in itertools.pairwise(ends)]
     batches = [make_batch(*block, None, number) for number, block in enumerate(blocks)]
     found, parameters = list(map(summarize_partition, batches)), kind(**settings).get_params()
-    classes = collect_classes(found, None, from_files=False)
-    learner = begin_learner(found, classes, parameters, kind._rule, may_widen=False)
-    empty, coder = learner.without_weights(), find_target(found, classes, parameters)
-    parts = [prepare(batch, i, coder, empty, X.shape[1]) for i, batch in enumerate(batches)]
+    target = find_target(pool_labels(found), None, parameters, from_files=False)
+    learner = begin_learner(found, target.classes, parameters, kind._rule, may_widen=False)
+    empty = learner.without_weights()
+    parts = [prepare(batch, i, target, empty, X.shape[1]) for i, batch in enumerate(batches)]
     (state,) = learner.states
     for epoch in range(1, settings["max_iter"] + 1):
         weights = {0: pack(state)}
-        settings_of_all = weights, epoch, mix, len(parts)
+        settings_of_all = weights, epoch, len(parts)
         reports = [learn(part, i, *settings_of_all) for i, part in enumerate(parts)]
         sums = add_up(*reports)[0]
         mix_into(state, sums)
@@ -86,14 +87,13 @@ def mixed_here(X, y, lengths, mix, settings, kind=Perceptron):
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("mix", ["uniform", "mistakes"])
 @pytest.mark.parametrize("solution", ["last", "average"])
-def test_mixing_is_its_twin(client, form, mix, solution):
+def test_mixing_is_its_twin(client, form, solution):
     X, y = blobs(90, 4, 2 if form == "two" else 3)
     lengths = [40, 13, 37]
     settings = {"solution": solution, "max_iter": 2, "random_state": 5, **form_parameters(form)}
-    twin = reference.MixedPerceptron(mix=mix, **settings).fit(X, y, lengths)
-    model = fit(Perceptron(**settings), *cut(X, y, lengths), mix=mix, client=client)
+    twin = reference.MixedPerceptron(**settings).fit(X, y, lengths)
+    model = fit(Perceptron(**settings), *cut(X, y, lengths), client=client)
     np.testing.assert_allclose(model.coef_, twin.coef_, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.intercept_, twin.intercept_, rtol=1e-9, atol=1e-12)
 
@@ -104,20 +104,19 @@ def test_the_bound_holds_when_all_is_separated(client):
     X, plane = random.normal(size=(400, 5)), random.normal(size=5)
     X = X[np.abs(X @ plane) > 0.5]
     y = np.where(X @ plane > 0, "up", "down")
-    for mix in ("uniform", "mistakes"):
-        lengths = [50, 70, len(X) - 120]
-        model = fit(Perceptron(random_state=0), *cut(X, y, lengths), mix=mix, client=client)
-        made = model.mixing_
-        assert model.stop_reason_ == "separated"
-        assert model.score(X, y) == 1
-        assert 0 < made.weighted_mistakes <= made.bound
-        assert made.rows == tuple(lengths)
-        assert made.rounds[-1].mistakes == (0, 0, 0)
-        signs = np.where(y == "up", 1, -1)
-        weights, bias = model.coef_[0], model.intercept_
-        widest = min(signs * (X @ weights + bias)) / np.hypot(np.linalg.norm(weights), bias[0])
-        assert made.margin == pytest.approx(widest)
-        assert made.radius == pytest.approx(np.sqrt(radius(X) ** 2 + 1))
+    lengths = [50, 70, len(X) - 120]
+    model = fit(Perceptron(random_state=0), *cut(X, y, lengths), client=client)
+    made = model.mixing_
+    assert model.stop_reason_ == "separated"
+    assert model.score(X, y) == 1
+    assert 0 < made.weighted_mistakes <= made.bound
+    assert made.rows == tuple(lengths)
+    assert made.rounds[-1].mistakes == (0, 0, 0)
+    signs = np.where(y == "up", 1, -1)
+    weights, bias = model.coef_[0], model.intercept_
+    widest = min(signs * (X @ weights + bias)) / np.hypot(np.linalg.norm(weights), bias[0])
+    assert made.margin == pytest.approx(widest)
+    assert made.radius == pytest.approx(np.sqrt(radius(X) ** 2 + 1))
 
 
 @pytest.mark.cluster
@@ -129,21 +128,11 @@ def test_mixing_by_confidence_is_its_twin(client, kind, form):
     settings = {"solution": "average", "max_iter": 3, "random_state": 5, **form_parameters(form)}
     twin = reference.MixedFamily(RULES[kind], **settings).fit(X, y, lengths)
     model = fit(kind(**settings), *cut(X, y, lengths), client=client)
-    assert model.mixing_.mix == "confidence"
     np.testing.assert_allclose(model.coef_, twin.coef_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(model.intercept_, twin.intercept_, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize(
-    ("model", "mix", "sentence"),
-    [
-        (ALMA(), None, "cannot be mixed by alma"),
-        (AROW(), "uniform", 'mix="uniform" does not go with arow; use mix="confidence"'),
-        (PassiveAggressive(), "confidence", 'does not go with pa; use mix="uniform"'),
-    ],
-)
-def test_what_cannot_be_mixed_is_refused(client, model, mix, sentence):
-    X, y = blobs(40, 3)
-    with pytest.raises(ValueError, match=sentence):
-        fit(model, *cut(X, y, [20, 20]), mix=mix, client=client)
+def test_what_cannot_be_mixed_is_refused(client):
+    with pytest.raises(ParameterError, match="cannot be mixed by alma"):
+        fit(ALMA(), *cut(*blobs(40, 3), [20, 20]), client=client)

@@ -11,15 +11,14 @@ from scipy.sparse import csr_matrix
 
 from rosenblatt import Perceptron
 from rosenblatt.cluster import fit, predict, score
-from rosenblatt.jobs.files import FileRows, learn, train
-from rosenblatt.jobs.job import FileJob
+from rosenblatt.jobs.files import train
 from rosenblatt.parameters import ParameterError
 from rosenblatt.reading.reader import read, read_matrix
-from rosenblatt.training.plan import DataProfile, Request
+from rosenblatt.training.plan import Request
 
 from .. import reference
 from ..conftest import blobs
-from .conftest import cut, rows_file, same
+from .conftest import cut, same
 
 pytestmark = pytest.mark.cluster
 
@@ -55,7 +54,7 @@ def block(rows, width, dtype=float):
     [
         (da.concatenate([block(3, 3), block(3, 4)]), [0, 1, 0, 1, 0, 1], "Partition 0 has 3 col"),
         (da.ones((6, 2), chunks=2), [0, 1, 0, 1], "6 rows and y 4"),
-        (da.ones((6, 2), chunks=3), [1] * 6, "only one class, 1"),
+        (da.ones((6, 2), chunks=3), [1] * 6, "only the label 1"),
         (da.ones((6, 2), chunks=3), [0, 1, 0, 1, 0, np.nan], "Partition 1: Input y contains NaN"),
         (da.ones((0, 2), chunks=3), [], "no rows to learn from"),
         (da.ones((6, 2), chunks=3), None, "y is missing"),
@@ -142,25 +141,6 @@ def test_one_file_is_what_the_local_command_learns(client, folder):
     weights, bias = local.states[0].coefficients()
     assert np.array_equal(model.coef_[0], weights)
     assert np.array_equal(model.intercept_, bias)
-
-
-@pytest.mark.parametrize("epochs", [1, 2])
-def test_sequential_files_are_a_local_stream(client, tmp_path, epochs):
-    X, y = blobs(120, 4)
-    whole = rows_file(tmp_path / "whole.svm", X, y)
-    paths = [
-        rows_file(tmp_path / f"part-{number}.svm", X[part], y[part])
-        for number, part in enumerate(np.split(np.arange(120), [30, 31, 80]))
-    ]
-    given = {"solution": "average", "order": "fixed", "max_iter": epochs}
-    given |= {"intercept_step": 1.0, "margin": 0.0}
-    job, found = FileJob(Request("perceptron", given)), DataProfile(fits=False)
-    rows = FileRows(read(whole), None, job.plan(found), job.reporter)
-    local = learn(rows, job)
-    model = Perceptron(solution="average", order="fixed", max_iter=epochs)
-    fit(model, paths, mode="sequential", client=client)
-    assert np.array_equal(model.coef_[0], local.states[0].coefficients()[0])
-    assert model.mixing_.rows == (30, 1, 49, 40)
 
 
 def test_files_may_have_more_columns_and_labels(client, tmp_path):

@@ -6,52 +6,32 @@ import pytest
 from rosenblatt import Perceptron
 from rosenblatt.cluster import fit
 from rosenblatt.cluster.partitions import make_batch
-from rosenblatt.cluster.rows import (
-    collect_classes,
-    find_target,
-    refuse_weightless,
-    summarize_partition,
-)
+from rosenblatt.cluster.rows import find_target, pool_labels, summarize_partition
 from rosenblatt.parameters import ParameterError
 
 
-def found_in(*labels, weights=None):
-    """What is found in partitions of rows without columns."""
-    arrays = [np.array(part) for part in labels]
-    scales = weights or [None] * len(arrays)
-    pairs = enumerate(zip(arrays, scales, strict=True))
-    return [
-        summarize_partition(make_batch(np.ones((len(y), 1)), y, scale, number))
-        for number, (y, scale) in pairs
-    ]
+def labels_of(*parts):
+    """The counts of the labels of partitions of rows without columns."""
+    batches = [make_batch(np.ones((len(y), 1)), np.array(y), None, 0) for y in parts]
+    return pool_labels(list(map(summarize_partition, batches)))
 
 
 def test_classes_are_those_of_all_partitions():
-    assert collect_classes(found_in([2, 2], [1, 2], [5]), None, from_files=False).tolist() == [
-        1,
-        2,
-        5,
-    ]
-    named = collect_classes(found_in([2, 1]), ["3", "2", "1"], from_files=True)
-    assert named.tolist() == [1, 2, 3]
+    plain = {"class_weight": None}
+    met = find_target(labels_of([2, 2], [1, 2], [5]), None, plain, from_files=False)
+    assert met.classes.tolist() == [1, 2, 5]
+    words = find_target(labels_of(["a"], ["long"]), None, plain, from_files=False)
+    assert words.classes.tolist() == ["a", "long"]
+    named = find_target(labels_of([2, 1]), ["3", "2", "1"], plain, from_files=True)
+    assert named.classes.tolist() == [1, 2, 3]
     with pytest.raises(ValueError, match="Some partitions have numbers as labels and some have"):
-        collect_classes(found_in([2, 1], ["a", "b"]), None, from_files=False)
+        labels_of([2, 1], ["a", "b"])
 
 
 def test_classes_are_balanced_over_all_partitions():
-    found = found_in([0, 0, 0], [0, 1])
-    target = find_target(found, np.array([0, 1]), {"class_weight": "balanced", "random_state": 0})
+    labels = labels_of([0, 0, 0], [0, 1])
+    target = find_target(labels, None, {"class_weight": "balanced"}, from_files=False)
     assert target.class_weight.tolist() == [5 / 8, 5 / 2]
-
-
-def test_weights_are_looked_at_together():
-    found = found_in([0, 0], [1, 1], weights=[[1.0, 0.0], [0.0, 2.0]])
-    plain = {"class_weight": None, "random_state": 0}
-    refuse_weightless(found, find_target(found, np.array([0, 1]), plain))
-    with pytest.raises(ValueError, match="Only one class has rows of a weight above 0"):
-        refuse_weightless(
-            found, find_target(found, np.array([0, 1]), plain | {"class_weight": {1: 0}})
-        )
 
 
 @pytest.mark.cluster

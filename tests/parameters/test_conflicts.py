@@ -9,7 +9,6 @@ from rosenblatt import Perceptron
 from rosenblatt.data.labels import UnknownLabelError
 from rosenblatt.dual.parameters import CONFLICTS as DUAL_CONFLICTS
 from rosenblatt.parameters import (
-    CLUSTER,
     CONFLICTS,
     FILES,
     FOR_FILES,
@@ -24,7 +23,7 @@ from rosenblatt.parameters import (
 )
 from rosenblatt.training.linear_state import SOLUTIONS
 
-TABLES = {"linear": LINEAR, "cluster": CLUSTER, "files": FILES}
+TABLES = {"linear": LINEAR, "files": FILES}
 
 
 def defaults(*tables):
@@ -92,7 +91,6 @@ VALUES = {
     "metric": ["error", "auc"],
     "calibrate": [False, True, "conformal"],
     "warm_start": [False, True],
-    "mode": ["mixing", "sequential"],
     "rule": ["perceptron", "pa"],
     "margin": [0.0, 1.0],
     "max_iter": [1, 9],
@@ -107,7 +105,7 @@ ALL_CONFLICTS = dict.fromkeys([*CONFLICTS, *DUAL_CONFLICTS])
 
 def occasions(conflict):
     """Parameters, two of them changed at most, that a conflict is about."""
-    plain = defaults(LINEAR, FILES, CLUSTER) | {"order": "fixed"}
+    plain = defaults(LINEAR, FILES) | {"order": "fixed"}
     plain |= {"rule": "perceptron", "kernel": "rbf", "normalize": False, "budget": None}
     for one in VALUES:
         for other in VALUES:

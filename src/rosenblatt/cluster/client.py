@@ -7,11 +7,12 @@ import time
 from asyncio import run_coroutine_threadsafe
 from collections.abc import Callable
 from concurrent.futures import CancelledError, wait as wait_for
+from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar, cast
 
 from dask import config
-from distributed import Client, Future, KilledWorker, get_client, wait
+from distributed import Client, Future, KilledWorker, get_client
 from distributed.comm.core import CommClosedError
 
 from ..parameters import ParameterError
@@ -53,15 +54,10 @@ def connect(address: str) -> Client:
             if workers == 0:
                 raise ValueError("at least one worker is needed")
             with config.set({"distributed.nanny.pre-spawn-environ": {}}):  # see docs/scale.md
-                return Client(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    dashboard_address=":0",
-                    set_as_default=False,
-                )
+                options = {"threads_per_worker": 1, "dashboard_address": ":0"}
+                return Client(n_workers=workers, set_as_default=False, **options)
         if os.path.exists(address):
-            with open(address, encoding="utf-8") as file:
-                address = json.load(file)["address"]
+            address = json.loads(Path(address).read_text("utf-8"))["address"]
         if ADDRESS.fullmatch(address) is None:  # Dask might look for it for ever
             raise ValueError("there is no such file, and an address has a host and a port")
         # as the default, a client that finds no scheduler would stay behind
@@ -94,57 +90,37 @@ class Cluster:
                 "client.",
                 code="no-client",
             ) from None
-        self.patience, self.token, self.count = patience, token_hex(6), 0
-
-    def submit(
-        self, what: str, function: Callable[..., Any], *arguments: Any, where: Any = None
-    ) -> Any:
-        """Submit a task, if possible to one of the workers given by ``where``.
-
-        Dask's dashboard shows it as ``what``.
-        """
-        self.count += 1
-        key = f"perceptron-{what}-{self.count}-{self.token}"
-        pinned = {"workers": where, "allow_other_workers": True} if where else {}
-        return self.client.submit(function, *arguments, key=key, pure=False, **pinned)
+        self.patience = patience
 
     def submit_each(
-        self, what: str, function: Callable[..., Any], parts: list[Any], *arguments: Any
+        self, function: Callable[..., Any], parts: list[Any], *arguments: Any
     ) -> list[Any]:
-        """Submit a task per partition, where it is: function(part, its number, …)."""
-        holders = self.find_holders(parts)
-        return [
-            self.submit(what, function, part, number, *arguments, where=holders[number])
-            for number, part in enumerate(parts)
-        ]
+        """Submit a task per partition, if possible where it is: function(part, its number, …)."""
+        tasks, holders = [], self.client.who_has(parts)
+        for number, part in enumerate(parts):
+            where = list(holders.get(part.key, ()))
+            pinned: Any = {"workers": where, "allow_other_workers": True} if where else {}
+            given = part, number, *arguments
+            tasks.append(self.client.submit(function, *given, pure=False, **pinned))
+        return tasks
 
     def ask_each(
-        self, what: str, function: Callable[..., Any], parts: list[Any], *arguments: Any
+        self, function: Callable[..., Any], parts: list[Any], *arguments: Any
     ) -> list[Any]:
         """Return what a function of a partition and its number finds in each."""
         return self.retry_when_lost(
-            lambda: self.get_results(self.submit_each(what, function, parts, *arguments))
+            lambda: self.get_results(self.submit_each(function, parts, *arguments))
         )
 
-    def find_holders(self, parts: list[Any]) -> list[Any]:
-        """Return the workers that hold each partition."""
-        if not isinstance(parts[0], Future):
-            return [None] * len(parts)
-        found = self.client.who_has(parts)
-        return [list(found.get(part.key, ())) for part in parts]
-
-    def share(self, value: Any, everywhere: bool = True) -> Any:
-        """Send a value to one worker, or to all; raise TimeoutError if one is lost meanwhile.
+    def share(self, value: Any) -> Any:
+        """Send a value to all workers; raise TimeoutError if one is lost meanwhile.
 
         Dask's scheduler would try for ever to send it to a worker that is gone, and send nothing
         else before. It gives up when the value is released.
         """
-        known, lost, loop = set(self.client.nthreads()), False, cast(Any, self.client.loop)
-        self.count += 1
-        key = f"perceptron-weights-{self.count}-{self.token}"
-        options = {"broadcast": everywhere, "timeout": self.patience, "asynchronous": True}
-        scattered = self.client.scatter({key: value}, **options)
-        sending = run_coroutine_threadsafe(scattered, loop.asyncio_loop)
+        known, lost, key = set(self.client.nthreads()), False, f"weights-{token_hex(12)}"
+        options = {"broadcast": True, "timeout": self.patience, "asynchronous": True}
+        sending = self.begin(self.client.scatter({key: value}, **options))
         while not wait_for([sending], 1.0).done:
             there = set(self.client.nthreads())
             lost, known = lost or bool(known - there), known | there
@@ -154,46 +130,28 @@ class Cluster:
             raise TimeoutError
         return sending.result()[key]
 
-    def count_workers(self) -> int:
-        """Return the number of workers."""
-        return len(self.client.nthreads())
+    def begin(self, work: Any) -> Any:
+        """Begin what the client does in its own thread."""
+        return run_coroutine_threadsafe(work, cast(Any, self.client.loop).asyncio_loop)
 
     def get_results(self, futures: list[Any]) -> list[Any]:
-        """Wait for tasks and fetch their results.
+        """Wait for tasks and fetch their results while there are workers.
 
-        Fetching waits, too: the workers that hold results may be lost after the tasks are done.
+        Raise if there are none for ``patience`` seconds.
         """
-        self.wait(futures)
-        loop: Any = self.client.loop
-        gathered = self.client.gather(futures, asynchronous=True)
-        fetching = run_coroutine_threadsafe(gathered, loop.asyncio_loop)
+        fetching, seen = (
+            self.begin(self.client.gather(futures, asynchronous=True)),
+            time.monotonic(),
+        )
         try:
-            return list(self.wait_while_workers_last(fetching.result))
+            while not wait_for([fetching], 1.0).done:
+                now = time.monotonic()
+                seen = now if self.client.nthreads() else seen
+                if now - seen >= self.patience:
+                    raise self.make_lost_error()
+            return list(fetching.result())
         finally:
             fetching.cancel()
-
-    def wait(self, futures: list[Any]) -> None:
-        """Wait for tasks."""
-        with self.client.as_current():  # or Dask would ask for a default one
-            self.wait_while_workers_last(lambda seconds: wait(futures, timeout=seconds))
-
-    def wait_while_workers_last(self, waiting: Callable[[float], T]) -> T:
-        """Return the result of ``waiting``; raise if there are no workers for ``patience`` seconds.
-
-        ``waiting`` takes a number of seconds and raises TimeoutError after them.
-        """
-        idle_since = None
-        while True:
-            try:
-                return waiting(1.0)
-            except TimeoutError:
-                if self.count_workers():
-                    idle_since = None
-                    continue
-            now = time.monotonic()
-            idle_since = idle_since or now
-            if now - idle_since >= self.patience:
-                raise self.make_lost_error()
 
     def make_lost_error(self) -> WorkersLostError:
         """Make the error to raise when there are no workers."""

@@ -1,7 +1,7 @@
 """Training on a cluster: an estimator and its data become a run, and the run a model."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -13,23 +13,13 @@ from ..estimators.base import OnlineEstimator, unchanged_by_errors
 from ..estimators.linear import LinearClassifier
 from ..estimators.regressors import LinearRegressor
 from ..jobs.job import FileJob
-from ..parameters import (
-    CLUSTER,
-    FILES,
-    RANK_RULES,
-    RULE_NAMES,
-    RULE_TABLE,
-    Parameter,
-    ParameterError,
-    check_parameters,
-)
-from ..reading.reader import read
+from ..parameters import FILES, RANK_RULES, RULE_TABLE, ParameterError, check_parameters
 from ..reading.recipe import FeatureRecipe
 from ..slices import find_by_format
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.plan import IN_MEMORY_ROWS, make_plan
-from ..training.rules import PERCEPTRON, RULES, UpdateRule
+from ..training.rules import RULES, UpdateRule
 from .client import Cluster, WorkersLostError, connect
 from .partitions import make_partitions, partition_files
 from .rounds import Round, print_round
@@ -46,8 +36,6 @@ def fit(
     *,
     sample_weight: Any = None,
     classes: Iterable[Any] | None = None,
-    mode: str = "mixing",
-    mix: str | None = None,
     client: Client | None = None,
     checkpoint: str | PathLike[str] | None = None,
     patience: float = 30.0,
@@ -56,9 +44,11 @@ def fit(
 ) -> E:
     """Fit a classifier or regressor on a Dask cluster by iterative parameter mixing.
 
-    After McDonald, Hall & Mann (2010). The model depends on the data, their partitions and
-    ``random_state`` only, not on the number of workers or on workers that die. One partition gives
-    exactly the result of ``estimator.fit``.
+    After McDonald, Hall & Mann (2010): each epoch trains every partition from the same weights and
+    takes the mean; that of rules with variances (``AROW``, ``SCW``, the diagonal
+    ``SecondOrderPerceptron``) weighs each weight by its precision. The model depends on the data,
+    their partitions and ``random_state`` only, not on the number of workers or on workers that die.
+    One partition gives exactly the result of ``estimator.fit``.
 
     Parameters
     ----------
@@ -72,13 +62,6 @@ def fit(
         Weights of the rows.
     classes : iterable, default=None
         All labels; without them they are collected first.
-    mode : {"mixing", "sequential"}, default="mixing"
-        "sequential" passes the model from partition to partition: exactly what one machine does
-        with ``order="fixed"``, and no faster.
-    mix : {"uniform", "mistakes", "confidence"}, default=None
-        How the weights of partitions are averaged: all alike, by the mistakes of each partition,
-        or each weight by its precision. The default is "confidence" for rules with variances
-        (``AROW``, ``SCW``, the diagonal ``SecondOrderPerceptron``) and "uniform" for others.
     client : distributed.Client, default=None
         The cluster; without one, the client made last.
     checkpoint : path-like, default=None
@@ -121,60 +104,35 @@ def fit(
     if not isinstance(estimator, LinearClassifier | LinearRegressor):
         raise TypeError(f"{type(estimator).__name__} cannot be trained on a cluster.")
     parameters = estimator.get_params(deep=False)
-    rule = find_rule(estimator)
-    mix = default_mix(rule) if mix is None else mix
-    check_supported(parameters | {"mode": mode, "mix": mix}, RULE_TABLE[rule.name].parameters, rule)
+    rule = estimator._rule
+    check_supported(parameters, RULE_TABLE[rule.name].parameters, rule)
     data, cluster = make_partitions(X, y, sample_weight, reading), Cluster(client, patience)
     if report is None and parameters["verbose"]:
-        report = partial(print_round, numbers=rule.target == "numbers")
+        report = partial(print_round, rule.target)
     with unchanged_by_errors(estimator):
         prepared = prepare_rows(cluster, data, rule, classes, parameters)
-        run = ClusterRun(cluster, prepared, mode, mix)
+        run = ClusterRun(cluster, prepared)
         train_rows(run, report, checkpoint)
         learner = run.finish()
         learner.parameters = parameters
-        plain = run.prepared.plain and run.relays  # mixed weights are no sum of mistakes
-        facts = {**run.prepared.facts, "plain": plain}
+        plain = prepared.plain and len(prepared.sizes) == 1  # a mean is no sum of mistakes
+        facts = {**prepared.facts, "plain": plain}
         estimator.take_over(learner, run.epochs, run.stop_reason, facts)
         estimator.mixing_ = run.summarize()
-    for note in data.list_notes(cluster):
+    for note in prepared.notes:
         warnings.warn(note, stacklevel=2)
     return estimator
 
 
-def find_rule(estimator: Any) -> UpdateRule:
-    """The update rule of an estimator; that of the perceptron if it has no choice."""
-    names = (RULE_NAMES.get(kind.__name__) for kind in type(estimator).__mro__)
-    return RULES[next(filter(None, names), PERCEPTRON.name)]
-
-
-def check_supported(
-    values: dict[str, Any], table: Mapping[str, Parameter], rule: UpdateRule
-) -> None:
-    """Refuse parameters that are out of range or that a cluster does not support.
-
-    Partitions of a rule that keeps more than weights cannot be mixed.
-    """
-    check_parameters(values, {**table, **CLUSTER}, "cluster")
-    if values["mode"] != "mixing":
-        return
+def check_supported(values: Any, table: Any, rule: UpdateRule) -> None:
+    """Refuse parameters that are out of range or that a cluster does not support."""
+    check_parameters(values, table, "cluster")
     if not rule.can_mix:
         raise ParameterError(
-            f"Partitions cannot be mixed by {rule.name}, which keeps more than weights; use "
-            'mode="sequential" or one machine.',
+            f"Partitions cannot be mixed by {rule.name}, which keeps more than weights; use one "
+            "machine.",
             code="cluster-rule",
         )
-    mix = values["mix"]
-    if rule.has_variances != (mix == "confidence"):
-        raise ParameterError(
-            f'mix="{mix}" does not go with {rule.name}; use mix="{default_mix(rule)}".',
-            code="mix-of-rule",
-        )
-
-
-def default_mix(rule: UpdateRule) -> str:
-    """How the partitions of a rule are mixed by default."""
-    return "confidence" if rule.has_variances else "uniform"
 
 
 def train_rows(
@@ -183,16 +141,12 @@ def train_rows(
     checkpoint: str | PathLike[str] | None,
 ) -> None:
     """Train until all problems have stopped; after each epoch report it and write the model."""
-
-    def after(done: Round) -> None:
-        if report is not None:
-            report(done)
-        if checkpoint is not None:
-            save_model(checkpoint, run.build_model())
-
-    run.after_round = after
     try:
-        run.train()
+        for done in run.updates():
+            if report is not None:
+                report(done)
+            if checkpoint is not None:
+                save_model(checkpoint, run.build_model())
     except WorkersLostError as lost:
         kept = f" The model after epoch {len(run.rounds)} is in {checkpoint}."
         said = kept if checkpoint is not None and run.rounds else ""
@@ -242,18 +196,17 @@ def train(
     known = replace(IN_MEMORY_ROWS, texts=len(recipe.text), numbers=bool(recipe.numbers))
     plan = make_plan(alone, known)
     if plan.unresolved:
-        (first, *_), alike, *_ = files.parts[0]
-        plan = plan.complete(read(first, **alike).mean_square())
+        assert files.reader is not None
+        plan = plan.complete(files.reader.mean_square())
     rule, parameters = RULES[plan.rule], dict(plan.parameters)
-    mix = default_mix(rule)
-    values = {**parameters, **request.options, "mode": "mixing", "mix": mix}
+    values = {**parameters, **request.options}
     check_supported(values, {**RULE_TABLE[plan.rule].parameters, **FILES}, rule)
     with connect(address) as client:
         cluster = Cluster(client)
-        report = report or partial(print_round, numbers=rule.target == "numbers")
+        report = report or partial(print_round, rule.target)
         prepared = prepare_rows(cluster, files, rule, request.classes, parameters)
-        run = ClusterRun(cluster, prepared, "mixing", mix)
+        run = ClusterRun(cluster, prepared)
         train_rows(run, report, checkpoint)
-        for note in files.list_notes(cluster):
+        for note in prepared.notes:
             asked.reporter.note(note)
         return run.build_model()

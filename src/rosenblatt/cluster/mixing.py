@@ -1,11 +1,12 @@
 """How the partitions of a cluster are mixed: the weights sent out, and the sums that come back.
 
-A state gives its numbers in layers: the weights, the variances of rules that have some, and the
-sums of an average (``training.state.Layer``). For a variance S, 1/S - 1 is the evidence for a
-weight, which is 0 before the first row. With variances, partitions are mixed by confidence: each of
-n partitions begins with its share 1/(nS) of the precision, and their weights are averaged with
-their precisions as weights (Scott et al. 2016, "Bayes and big data: the consensus Monte Carlo
-algorithm").
+The numbers of a state form layers: the weights, the variances of rules that have some, and the sums
+of an average. For a variance S, 1/S - 1 is the evidence for a weight, which is 0 before the first
+row. With variances, partitions are mixed by confidence: each of n partitions begins with its share
+1/(nS) of the precision, and their weights are averaged with their precisions as weights (Scott et
+al. 2016, "Bayes and big data: the consensus Monte Carlo algorithm").
+
+Layers travel as the rows of a sparse matrix, in the precision of the weights.
 """
 
 import copy
@@ -13,108 +14,84 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from ..data.rows import Array
 from ..training.training import Epoch
 
-
-class SparseWeights(NamedTuple):
-    """Layers of numbers as they travel: those of columns only where they are not zero.
-
-    Attributes
-    ----------
-    size
-        How many weights the sender has.
-    keys
-        The numbers of weights, sorted.
-    values
-        One row per layer: first the numbers without a key, then those of the keys.
-    """
-
-    size: int
-    keys: Array
-    values: Array
-
-    @classmethod
-    def of(cls, state: Any, keys: Array, layers: list[Array]) -> "SparseWeights":
-        """Numbers for some keys of a state, in the precision of its weights."""
-        rows = state.layers()["weights"].rows
-        keys = keys.astype(np.min_scalar_type(rows.size), copy=False)
-        return cls(rows.size, keys, np.array(layers, rows.dtype))
-
-    @property
-    def nbytes(self) -> int:
-        """The number of bytes that travel."""
-        return self.keys.nbytes + self.values.nbytes
-
-    def split(self) -> tuple[Array, Array]:
-        """The numbers without a key, and those of the keys."""
-        shared, rows = np.split(self.values, [self.values.shape[1] - len(self.keys)], axis=1)
-        return shared, rows
+LAYERS = {"weights": ("b", "w"), "variances": ("Sb", "S"), "sums": ("ub", "u")}
+"""The arrays of each layer, by their names in the state that kernels take."""
 
 
-def pack(state: Any) -> SparseWeights:
-    """The weights of a state and the evidence for them, where one of them is not zero."""
-    layers = state.layers()
-    weights, variances = layers["weights"], layers.get("variances")
-    used = weights.rows != 0
-    if variances is not None:
-        used |= variances.rows != 1
-    rows = np.flatnonzero(used)
-    evidence = [] if variances is None else [1 / variances.take(rows) - 1]
-    return SparseWeights.of(state, rows, [weights.take(rows), *evidence])
+def get_layer(state: Any, name: str) -> Array:
+    """A layer of a state in double precision: the numbers of the biases, then of the weights."""
+    arrays = state.arrays()
+    return np.concatenate([getattr(arrays, one) for one in LAYERS[name]], dtype=np.float64)
 
 
-def unpack(like: Any, sparse: SparseWeights, partitions: int = 1) -> Any:
+def set_layer(state: Any, name: str, values: Array) -> None:
+    """Set the numbers of a layer."""
+    of_biases, of_weights = (getattr(state.arrays(), one) for one in LAYERS[name])
+    of_biases[:], of_weights[:] = np.split(values, [len(of_biases)])
+
+
+def make_sparse(state: Any, layers: list[Array]) -> csr_matrix:
+    """Layers of a state as they travel."""
+    return csr_matrix(np.array(layers, state.weights.dtype))
+
+
+def widen(state: Any, sparse: csr_matrix) -> None:
+    """Give a state at least the columns of what was sent."""
+    outputs = int(np.prod(state.weights.shape[1:]))
+    state.widen((sparse.shape[1] - len(state.bias)) // outputs)
+
+
+def pack(state: Any) -> csr_matrix:
+    """The weights of a state, and the evidence for them if it has variances."""
+    layers = [get_layer(state, "weights")]
+    if state.rule.has_variances:
+        layers.append(1 / get_layer(state, "variances") - 1)
+    return make_sparse(state, layers)
+
+
+def unpack(like: Any, sparse: csr_matrix, partitions: int = 1) -> Any:
     """A copy of a state without weights, with those that were sent.
 
     With one of several partitions it has its share of the precision.
     """
     state = copy.deepcopy(like)
-    state.make_room(sparse.size)
-    layers, rows, values = state.layers(), sparse.keys, sparse.values
-    layers["weights"].put(rows, values[0])
-    if len(values) > 1:
-        layers["variances"].rows[...] = partitions
-        layers["variances"].put(rows, partitions / (1 + values[1].astype(np.float64)))
+    widen(state, sparse)
+    weights, *evidence = sparse.toarray().astype(np.float64)
+    set_layer(state, "weights", weights)
+    if evidence:
+        set_layer(state, "variances", partitions / (1 + evidence[0]))
     return state
 
 
 class Sums(NamedTuple):
     """What the partitions of one problem add up to.
 
-    ``share`` is Σ a, where a is 1 or a partition's mistakes. ``vectors`` are Σ a·Δ and, for an
-    average, Σ Q, where Δ is how far a partition moved the weights, and Q sums over its rows how far
-    the weights after each are from where the epoch started. By confidence, a is 1/S of each weight,
-    and what that has grown by comes after Σ a·Δ. Vectors travel in the precision of the weights and
-    are summed in double precision. ``sent`` counts the bytes that travelled.
+    ``vectors`` are Σ a·Δ and, for an average, Σ Q, where Δ is how far a partition moved the
+    weights, a is 1, and Q sums over its rows how far the weights after each are from where the
+    epoch started. By confidence, a is 1/S of each weight, and what that has grown by comes after
+    Σ a·Δ.
     """
 
-    share: float
-    vectors: SparseWeights
+    vectors: csr_matrix
     epochs: tuple[Epoch, ...]
-    sent: int
 
 
-def compute_sums(state: Any, start: Any, epoch: Epoch, mix: str) -> Sums:
+def compute_sums(state: Any, start: Any, epoch: Epoch) -> Sums:
     """How far a state is from the one that it started from."""
-    share = float(epoch.mistakes if mix == "mistakes" else epoch.rows > 0)
     start.widen(len(state.weights))
-    now, before = state.layers(), start.layers()
-    sums = now.pop("sums", None)
-    changed = [now[name].rows != before[name].rows for name in now]
-    changed += [] if sums is None else [sums.rows != 0]
-    rows = np.flatnonzero(np.logical_or.reduce(changed))
-    moves = now["weights"].take(rows).astype(np.float64)
-    moves -= before["weights"].take(rows)
-    values = [share * moves]
-    if mix == "confidence":
-        precision, earlier = (1 / one["variances"].take(rows) for one in (now, before))
-        values = [precision * moves, precision - earlier]
-    if sums is not None:
-        values.append(state.seen * moves - sums.take(rows))
-    vectors = SparseWeights.of(state, rows, values)
-    return Sums(share, vectors, (epoch,), vectors.nbytes)
+    moves = get_layer(state, "weights") - get_layer(start, "weights")
+    layers = [moves]
+    if state.rule.has_variances:
+        precision, earlier = (1 / get_layer(one, "variances") for one in (state, start))
+        layers = [precision * moves, precision - earlier]
+    if state.averages:
+        layers.append(state.seen * moves - get_layer(state, "sums"))
+    return Sums(make_sparse(state, layers), (epoch,))
 
 
 def add_up(*reports: dict[int, Sums]) -> dict[int, Sums]:
@@ -124,33 +101,13 @@ def add_up(*reports: dict[int, Sums]) -> dict[int, Sums]:
 
 @np.errstate(over="ignore", invalid="ignore")  # the next epoch refuses what is not finite
 def add_sums(parts: list[Sums]) -> Sums:
-    """The sums of several parts; some may know fewer columns."""
-    shares, vectors, epochs, sent = zip(*parts, strict=True)
-    first, size = vectors[0], max(one.size for one in vectors)
-    keys, places = unite_keys([one.keys for one in vectors], size)
-    shared, _ = first.split()
-    total, rows = np.zeros(shared.shape), np.zeros((len(shared), len(keys)))
-    for one, where in zip(vectors, places, strict=True):
-        own, by_key = one.split()
-        total += own
-        for layer, more in zip(rows, by_key, strict=True):
-            layer[where] += more
-    values = np.hstack([total, rows]).astype(first.values.dtype, copy=False)
-    result = SparseWeights(size, keys.astype(np.min_scalar_type(size), copy=False), values)
-    return Sums(sum(shares), result, sum(epochs, ()), sum(sent) + result.nbytes)
-
-
-def unite_keys(lists: list[Array], size: int) -> tuple[Array, list[Array]]:
-    """All keys of some sorted lists, and where each list has its place among them.
-
-    >>> unite_keys([np.array([1, 5]), np.array([0, 5])], 6)
-    (array([0, 1, 5]), [array([1, 2]), array([0, 2])])
-    """
-    used = np.zeros(size, bool)
-    for one in lists:
-        used[one] = True
-    numbers = np.cumsum(used) - 1
-    return np.flatnonzero(used), [numbers[one] for one in lists]
+    """The sums of several parts in double precision; some may know fewer columns."""
+    vectors, epochs = zip(*parts, strict=True)
+    shape = max(one.shape for one in vectors)
+    total = csr_matrix(shape)
+    for one in vectors:
+        total = total + csr_matrix((one.data, one.indices, one.indptr), shape)
+    return Sums(total.astype(vectors[0].dtype), sum(epochs, ()))
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -164,24 +121,23 @@ def mix_into(state: Any, sums: Sums) -> None:
     get only an n-th as far in an epoch, and those of the first ones would hold the average back:
     rows of the epochs before count an n-th of what they did, k together instead of c.
     """
-    (moves, *others), rows = sums.vectors.values, sums.vectors.keys
-    state.make_room(sums.vectors.size)
-    layers, total = state.layers(), np.asarray(sums.share or 1.0)
-    if "variances" in layers:
-        total = 1 / layers["variances"].take(rows) + others.pop(0)
-        layers["variances"].put(rows, 1 / total)
+    widen(state, sums.vectors)
+    moves, *others = sums.vectors.toarray().astype(np.float64)
+    total: Any = max(sum(epoch.rows > 0 for epoch in sums.epochs), 1)
+    if state.rule.has_variances:
+        total = 1 / get_layer(state, "variances") + others.pop(0)
+        set_layer(state, "variances", 1 / total)
     seen, n_rows = state.seen, sum(epoch.rows for epoch in sums.epochs)
     state.seen += n_rows
     state.mistakes += sum(epoch.mistakes for epoch in sums.epochs)
-    before = layers["weights"].take(rows).astype(np.float64)
-    layers["weights"].put(rows, before + moves / total)
-    if "sums" in layers:
-        moved = layers["weights"].take(rows) - before  # in the weights' precision
+    before = get_layer(state, "weights")
+    set_layer(state, "weights", before + moves / total)
+    if state.averages:
+        moved = get_layer(state, "weights") - before  # in the weights' precision
         k = count_earlier_rows(seen, n_rows, len(sums.epochs))
-        share, sums_of = state.seen / max(k + n_rows, 1), layers["sums"]
-        for each in (sums_of.rows, *sums_of.shared):
-            each *= share * k / max(seen, 1)
-        sums_of.put(rows, sums_of.take(rows) + state.seen * moved - share * others[0])
+        share = state.seen / max(k + n_rows, 1)
+        kept = share * k / max(seen, 1) * get_layer(state, "sums")
+        set_layer(state, "sums", kept + state.seen * moved - share * others[0])
 
 
 def count_earlier_rows(seen: int, n_rows: int, partitions: int) -> float:

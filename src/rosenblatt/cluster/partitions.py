@@ -1,15 +1,14 @@
 """Partitions of arrays, data frames or files as batches of rows."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from secrets import token_hex
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import dask.array as da
 import numpy as np
 from dask.delayed import delayed
-from distributed import get_worker
+from scipy.sparse import csr_matrix
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
@@ -20,12 +19,9 @@ from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import CodedError, ParameterError
 from ..reading.batches import Batch, get_labels, join_batches
-from ..reading.notices import left_out
 from ..reading.reader import Reader, read
 from ..reading.sources import Source
-from ..training.report import Note
 from ..training.training import Part
-from .client import Cluster
 
 
 class LoadedPartition(NamedTuple):
@@ -39,29 +35,25 @@ class LoadedPartition(NamedTuple):
         yield self.learner.part(self.given._replace(rows=view_read_only(self.given.rows)))
 
 
-class FilePartition(NamedTuple):
-    """Files whose rows are one partition, the options of ``read``, and where notices go.
+class Loaded(NamedTuple):
+    """The rows of a partition, sentences and codes of notices about them, and the broken rows."""
 
-    ``topic`` is that of the Dask events by which workers send notices to the driver.
-    """
+    batch: Batch
+    notices: tuple[tuple[str, str], ...] = ()
+    bad: int = 0
 
-    paths: tuple[str, ...]
-    reading: dict[str, Any]
-    topic: str
 
-    def load(self) -> Batch:
-        """All rows."""
-        batches: list[Batch] = []
-        for path in self.paths:
-            reader = read(path, **self.reading)
-            batches += reader
-            send_notices(self.topic, path, reader)
-        if not batches:
-            nothing = np.zeros(0, np.float32)
-            rows = Rows(nothing, np.zeros(0, np.uint32), np.zeros(1, np.uint64))
-            return Batch(rows, nothing, None, 0, 0, 0)
-        whole = join_batches(batches)
-        return whole._replace(labels=tidy(get_labels(whole)))
+def load_files(paths: Iterable[str], reading: dict[str, Any]) -> Loaded:
+    """All rows of some files as one partition; ``reading`` are options of ``read``."""
+    nothing = view_rows(csr_matrix((0, 0), dtype=np.float32))
+    batches, notices, bad = [Batch(nothing, np.zeros(0), None, 0, 0, 0)], list[Any](), 0
+    for path in paths:
+        reader = read(path, **reading)
+        batches += reader
+        notices += list_notices(reader)
+        bad += reader.bad
+    whole = join_batches(batches[1:] or batches)
+    return Loaded(whole._replace(labels=tidy(get_labels(whole))), tuple(notices), bad)
 
 
 def view_read_only(rows: Rows) -> Rows:
@@ -71,32 +63,11 @@ def view_read_only(rows: Rows) -> Rows:
 
 
 class Partitions(NamedTuple):
-    """Rows on a cluster: delayed batches or descriptions of files, and how they become features."""
+    """Rows on a cluster, delayed; how they become features; and a reader of the first file."""
 
     parts: list[Any]
     features: dict[str, Any]
-    notices: tuple[Note, ...] = ()
-
-    @property
-    def from_files(self) -> bool:
-        """Whether the parts are files."""
-        return "recipe" in self.features
-
-    def load(self, cluster: Cluster) -> list[Any]:
-        """Load the batches into the memory of the workers."""
-        if self.from_files:
-            return [cluster.submit("load", FilePartition.load, part) for part in self.parts]
-        return list(cluster.client.compute(self.parts))
-
-    def list_notes(self, cluster: Cluster) -> list[Note]:
-        """The notices of the driver and of all workers, each once."""
-        if not self.from_files:
-            return []
-        sent = [event for _, event in cluster.client.get_events(self.parts[0].topic)]
-        notes = [*self.notices, *(Note(*pair) for event in sent for pair in event["notices"])]
-        bad = sum({event["path"]: event["bad"] for event in sent}.values())  # a task may run twice
-        skipped = [Note(left_out(bad), "skipped-rows")] if bad else []
-        return [*dict.fromkeys(notes), *skipped]
+    reader: Reader | None = None
 
 
 def make_partitions(X: Any, y: Any, weights: Any, reading: dict[str, Any]) -> Partitions:
@@ -125,12 +96,8 @@ def make_partitions(X: Any, y: Any, weights: Any, reading: dict[str, Any]) -> Pa
     scales = [None] * len(blocks)
     if weights is not None:
         scales = cut_like(weights, X, len(blocks), "sample_weight")
-    load, key = delayed(make_batch, pure=False), token_hex(6)
-    parts = [
-        load(*block, number, dask_key_name=f"perceptron-load-{number}-{key}")
-        for number, block in enumerate(zip(blocks, labels, scales, strict=True))
-    ]
-    return Partitions(parts, features)
+    rows, load = enumerate(zip(blocks, labels, scales, strict=True)), delayed(make_batch)
+    return Partitions([load(*block, number) for number, block in rows], features)
 
 
 def is_collection(X: Any) -> bool:
@@ -188,10 +155,8 @@ def partition_files(X: Any, reading: dict[str, Any]) -> Partitions:
     same |= {name: reading[name] for name in kept if name in reading}
     recipe = reader.features()
     alike = {"features": recipe, "label": recipe["label"], "format": reader.format, **same}
-    topic = f"rosenblatt-{token_hex(6)}"
-    parts = [FilePartition(group, alike, topic) for group in groups]
-    features = {"recipe": recipe, "format": reader.format, "largest": []}
-    return Partitions(parts, features, tuple(Note(*pair) for pair in list_notices(reader)))
+    parts = [delayed(load_files, pure=False)(group, alike) for group in groups]
+    return Partitions(parts, {"recipe": recipe, "format": reader.format, "largest": []}, reader)
 
 
 def list_notices(reader: Reader) -> list[tuple[str, str]]:
@@ -199,15 +164,8 @@ def list_notices(reader: Reader) -> list[tuple[str, str]]:
     return [(notice.sentence, notice.code) for notice in reader.notices]
 
 
-def send_notices(topic: str, path: str, reader: Reader) -> None:
-    """Send the notices about a file from a worker to the driver."""
-    with suppress(ValueError):  # the driver itself is no worker
-        event = {"path": path, "notices": list_notices(reader), "bad": reader.bad}
-        get_worker().log_event(topic, event)
-
-
-def make_batch(X: Any, y: Any, weights: Any, number: int) -> Batch:
-    """A block of a collection as a batch."""
+def make_batch(X: Any, y: Any, weights: Any, number: int) -> Loaded:
+    """The rows of a block of a collection."""
     with name_partition(number):
         X = check_array(
             X,
@@ -222,7 +180,7 @@ def make_batch(X: Any, y: Any, weights: Any, number: int) -> Batch:
             raise ParameterError(
                 f"X has {X.shape[0]} rows and y {len(y)}; each row needs one.", code="other-length"
             )
-        return Batch(view_rows(X), y, row_weights(y, weights, None), X.shape[1], 0, 0)
+        return Loaded(Batch(view_rows(X), y, row_weights(y, weights, None), X.shape[1], 0, 0))
 
 
 @contextmanager

@@ -8,14 +8,13 @@ from dask.base import compute
 from dask.delayed import delayed
 
 from ..data.rows import Array
-from ..data.targets import NumberScore, NumberTarget
+from ..data.targets import NumberScore, Score
 from ..estimators.base import get_learner, to_predictor
 from ..estimators.linear_base import LinearEstimator
 from ..estimators.perceptron import Perceptron  # noqa: F401 - for the examples
 from ..parameters import ParameterError
-from ..reading.batches import Batch
 from .partitions import (
-    FilePartition,
+    Loaded,
     is_collection,
     make_partitions,
     partition_files,
@@ -100,14 +99,12 @@ def score(model: LinearEstimator, X: Any, y: Any = None, **reading: Any) -> floa
     else:
         batches = delay_batches(model, X, reading)
     found = compute(*(delayed(score_batch)(batch, light) for batch in batches))
-    if isinstance(found[0], NumberScore):
-        accuracy = NumberScore.pool(list(found)).figures()["r2"]
-    else:
-        right, n_rows = np.sum(found, axis=0).tolist()
-        accuracy = right / n_rows if n_rows else np.nan
-    if np.isnan(accuracy):
+    if not any(one.rows for one in found):
         raise ParameterError("There are no rows to score.", code="no-rows")
-    return float(accuracy)
+    if isinstance(found[0], NumberScore):
+        return NumberScore.pool(found).figures()["r2"]
+    whole = Score.sum(found)
+    return (whole.rows - whole.errors) / whole.rows
 
 
 def delay_predictor(model: LinearEstimator) -> Any:
@@ -126,7 +123,7 @@ def delay_batches(model: LinearEstimator, X: Any, reading: dict[str, Any]) -> li
     recipe = get_learner(model).features.get("recipe")
     if recipe is not None:
         reading = {"features": recipe, **reading}
-    return [delayed(FilePartition.load)(part) for part in partition_files(X, reading).parts]
+    return partition_files(X, reading).parts
 
 
 def predict_block(block: Any, model: Any) -> Array:
@@ -141,18 +138,23 @@ def predict_frame(frame: Any, model: LinearEstimator) -> Any:
     return pandas.Series(predict_block(frame, model), frame.index)
 
 
-def predict_batch(batch: Batch, model: LinearEstimator) -> Array:
-    """The predicted labels of a batch; columns that the model does not know are ignored."""
+def choose(loaded: Loaded, learner: Any) -> Array:
+    """What a learner predicts of a partition; columns that it does not know are ignored."""
+    rows = view_read_only(loaded.batch.rows)
+    return np.asarray(learner.choose(learner.scores(rows, loaded.batch.width)))
+
+
+def predict_batch(loaded: Loaded, model: LinearEstimator) -> Array:
+    """The predicted labels of a partition."""
     learner = get_learner(model)
-    chosen = learner.choose(learner.scores(view_read_only(batch.rows), batch.width))
-    return np.asarray(chosen if learner.target_kind == "numbers" else learner.classes[chosen])
+    chosen = choose(loaded, learner)
+    return chosen if learner.target_kind == "numbers" else learner.classes[chosen]
 
 
-def score_batch(batch: Batch, model: LinearEstimator) -> Any:
-    """How many rows of a batch are right, and how many there are; or the errors of numbers."""
-    predicted, target = predict_batch(batch, model), get_learner(model).target
-    if isinstance(target, NumberTarget):
-        score = target.new_score()
-        score.compare(predicted, target.encode(batch.labels))
-        return score
-    return int(np.count_nonzero(predicted == batch.labels)), len(predicted)
+def score_batch(loaded: Loaded, model: LinearEstimator) -> Any:
+    """The errors of a partition; a label that is no class is one."""
+    learner, labels = get_learner(model), loaded.batch.labels
+    score = learner.target.new_score()
+    codes = learner.target.encode(labels, held=np.ones(len(labels), bool))
+    score.compare(choose(loaded, learner), codes)
+    return score

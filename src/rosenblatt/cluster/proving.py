@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from distributed import Client
 
+from ..data.results import count
 from ..data.rows import Array, stack_rows, to_matrix
 from ..parameters import ParameterError
-from ..reading.batches import Batch
 from ..theory.certificates import Inseparable, Separable, Undecided
 from ..theory.problem import check_problem
 from ..theory.separability import separability as decide
 from .client import Cluster
-from .partitions import is_collection, make_partitions
-from .rows import collect_classes, summarize_partitions
+from .partitions import Loaded, is_collection, make_partitions
+from .rows import pool_labels, summarize_partitions
 
 HARD_ROWS = 200  # of each partition that join the proof in a round
 
@@ -70,19 +70,19 @@ def separability(
     cluster = Cluster(client)
     reading = reading if is_collection(X) else {"dtype": np.float64, **reading}
     data = make_partitions(X, y, None, reading)
-    found, parts = summarize_partitions(cluster, data.load(cluster))
-    classes = collect_classes(found, None, from_files=False)
-    if len(classes) > 2:
+    found, parts, _ = summarize_partitions(cluster, data)
+    classes = sorted(pool_labels(found).counts)
+    if len(classes) != 2:
         raise ParameterError(
-            f"y has {len(classes)} classes, and a proof is about two; pass y == label for one of "
-            "them.",
+            f"y has {count(len(classes), 'class')}, and a proof is about two; for others pass "
+            "y == label.",
             code="many-classes",
         )
     width, firsts = max(one.width for one in found), np.cumsum([0, *(one.n_rows for one in found)])
 
     def ask(plane: Separable | None) -> list[Judged]:
         about = plane, classes[1], width, firsts.tolist(), HARD_ROWS
-        return cluster.ask_each("judge", judge_batch, parts, *about)
+        return cluster.ask_each(judge_batch, parts, *about)
 
     return separability_of_partitions(ask, fit_intercept=fit_intercept)
 
@@ -97,13 +97,13 @@ class Judged(NamedTuple):
 
 
 def judge_batch(
-    batch: Batch, number: int, plane: Separable | None, positive: Any, width: int,
+    loaded: Loaded, number: int, plane: Separable | None, positive: Any, width: int,
     firsts: list[int], most: int,
 ) -> Judged:  # fmt: skip
     """Judge a hyperplane on the rows of a partition."""
-    assert batch.labels is not None
-    X = to_matrix(batch.rows, len(batch.labels), width).astype(np.float64)
-    return judge(X, np.where(batch.labels == positive, 1.0, -1.0), plane, firsts[number], most)
+    labels: Any = loaded.batch.labels
+    X = to_matrix(loaded.batch.rows, len(labels), width).astype(np.float64)
+    return judge(X, np.where(labels == positive, 1.0, -1.0), plane, firsts[number], most)
 
 
 def judge(X: Any, signs: Array, plane: Separable | None, first: int = 0, most: int = 200) -> Judged:

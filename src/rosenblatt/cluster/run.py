@@ -1,7 +1,7 @@
 """A run over the partitions of a cluster, on the driver."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,12 +10,12 @@ import numpy as np
 from ..jobs.files import refuse_no_rows
 from ..storage.model import Model
 from ..theory.bounds import radius_with_bias, weights_with_bias
-from ..training import state as states
+from ..training.report import Note
 from ..training.training import Epoch, ProblemRun, Training
 from .client import Cluster
 from .mixing import add_up, mix_into, pack
-from .rounds import Mixing, Round, weighted_mistakes
-from .worker_tasks import Handover, Losses, Weights, learn, measure, relay
+from .rounds import Mixing, Round
+from .worker_tasks import Losses, learn, learn_alone, measure
 
 MIXED_AT_ONCE = 8  # reports that one task of the tree adds up
 
@@ -40,6 +40,8 @@ class Prepared(NamedTuple):
         The largest squared length of a row.
     facts
         What the model is to keep about the data.
+    notes
+        What the user should know of the data.
     """
 
     learner: Any
@@ -48,6 +50,7 @@ class Prepared(NamedTuple):
     plain: bool = False
     squared_radius: float = 0.0
     facts: Mapping[str, Any] = {}
+    notes: Sequence[Note] = ()
 
 
 class ClusterRun(Training):
@@ -57,19 +60,13 @@ class ClusterRun(Training):
     ----------
     prepared
         The model and the partitions.
-    mode, mix
-        As given to ``fit``.
-    relays
-        Whether the model goes from partition to partition, so that nothing is mixed.
     rounds
         What happened in each epoch.
     rows
         The rows of each partition in an epoch.
-    after_round
-        Called when a round is done.
     """
 
-    def __init__(self, cluster: Cluster, prepared: Prepared, mode: str, mix: str) -> None:
+    def __init__(self, cluster: Cluster, prepared: Prepared) -> None:
         settings = prepared.learner.parameters
         super().__init__(
             tuple,
@@ -77,99 +74,70 @@ class ClusterRun(Training):
             settings["max_iter"],
             measure=bool(settings.get("measure")),
         )
-        self.cluster, self.prepared, self.mode, self.mix = cluster, prepared, mode, mix
-        self.relays = mode == "sequential" or len(prepared.partitions) == 1  # nothing to mix
-        self.rounds, self.rows, self.moved = list[Round](), tuple[int, ...](), 0
-        self.after_round: Callable[[Round], None] = lambda _: None
+        self.cluster, self.prepared = cluster, prepared
+        self.rounds, self.rows = list[Round](), tuple[int, ...]()
 
     def updates(self, pool: Any = None) -> Iterator[Any]:
-        """Train until all problems have stopped; yield nothing."""
+        """Train until all problems have stopped; yield a record of each epoch."""
         while self.active:
-            started, self.moved = time.perf_counter(), 0
+            started = time.perf_counter()
             self.epoch += 1
-            work = self.relay_once if self.relays else self.mix_once
+            work = self.mix_once if len(self.prepared.partitions) > 1 else self.learn_alone
             counted = self.cluster.retry_when_lost(work)
             for number, epochs in counted.items():
                 for epoch in epochs:
                     self.problems[number].add(epoch)
                 refuse_no_rows(self.problems[number].count.rows)
             self.end_epoch()
-            self.add_round(counted, time.perf_counter() - started)
-        yield from ()
-
-    def end_epoch(self) -> None:
-        """Measure the mixed weights if that is asked for, and decide which problems stop."""
-        self.measured = self.find_losses(self.active) if self.measure else {}
-        super().end_epoch()
-
-    def measure_losses(self, number: int) -> tuple[int, float, bool]:
-        """Return errors, loss and whether a problem is separated, as measured by ``end_epoch``."""
-        return self.measured[number][:3]
-
-    def add_round(self, counted: Counted, seconds: float) -> None:
-        """Record an epoch of all problems."""
-        by_part = zip(*counted.values(), strict=True)
-        mistakes = tuple(sum(epoch.mistakes for epoch in part) for part in by_part)
-        self.rows = tuple(epoch.rows for epoch in next(iter(counted.values())))
-        weighted = weighted_mistakes((sum(mistakes),) if self.relays else mistakes, self.mix)
-        self.rounds.append(Round(self.epochs[-1], mistakes, weighted, self.moved, seconds))
-        self.after_round(self.rounds[-1])
+            by_part = zip(*counted.values(), strict=True)
+            mistakes = tuple(sum(epoch.mistakes for epoch in part) for part in by_part)
+            self.rows = tuple(epoch.rows for epoch in next(iter(counted.values())))
+            done = Round(self.epochs[-1], mistakes, time.perf_counter() - started)
+            self.rounds.append(done)
+            yield done
 
     # An epoch; nothing changes before all results are there
 
     def mix_once(self) -> Counted:
         """Learn from all partitions at once; add up in a tree that depends on their number."""
-        weights, moved = self.send({k: self.problems[k].state for k in self.active})
         parts, cluster = self.prepared.partitions, self.cluster
-        settings = weights, self.epoch, self.mix, len(parts)
-        reports = cluster.submit_each("learn", learn, parts, *settings)
+        weights = cluster.share({k: pack(self.problems[k].state) for k in self.active})
+        reports = cluster.submit_each(learn, parts, weights, self.epoch, len(parts))
         while len(reports) > 1:
-            groups = range(0, len(reports), MIXED_AT_ONCE)
-            reports = [
-                cluster.submit("mix", add_up, *reports[i : i + MIXED_AT_ONCE]) for i in groups
-            ]
+            starts = range(0, len(reports), MIXED_AT_ONCE)
+            groups = [reports[i : i + MIXED_AT_ONCE] for i in starts]
+            reports = [cluster.client.submit(add_up, *group, pure=False) for group in groups]
         (report,) = cluster.get_results(reports)
         for problem, sums in report.items():
             mix_into(self.problems[problem].state, sums)
-        self.moved += moved + sum(sums.sent for sums in report.values())
         return {problem: sums.epochs for problem, sums in report.items()}
 
-    def relay_once(self) -> Counted:
-        """Learn from one partition after the other."""
-        start = {k: self.problems[k].state for k in self.active}
-        first = Handover(start, dict.fromkeys(start, ()))
-        parts, left = self.prepared.partitions, self.cluster.share(first, everywhere=False)
-        for i, (part, where) in enumerate(
-            zip(parts, self.cluster.find_holders(parts), strict=True)
-        ):
-            left = self.cluster.submit("relay", relay, part, i, left, self.epoch, where=where)
-        (last,) = self.cluster.get_results([left])
-        for problem, state in last.states.items():
+    def learn_alone(self) -> Counted:
+        """Learn from the only partition, with all that a state keeps: as one machine does."""
+        sent = self.cluster.share({k: self.problems[k].state for k in self.active})
+        task = self.cluster.submit_each(learn_alone, self.prepared.partitions, sent, self.epoch)
+        ((left, epochs),) = self.cluster.get_results(task)
+        for problem, state in left.items():
             self.problems[problem].state = state.renew()  # what arrives is read-only
-            size = sum(array.nbytes for array in states.pack_state(state)[0].values())
-            self.moved += size * (len(parts) + 1)
-        return dict(last.epochs)
+        return {problem: (epoch,) for problem, epoch in epochs.items()}
 
     # Evaluation
 
-    def find_losses(self, problems: list[int]) -> dict[int, Losses]:
+    def measure_losses(self, number: int) -> tuple[int, float, bool]:
+        """Return errors, loss and whether a problem is separated by the mixed weights."""
+        return self.find_losses(number)[:3]
+
+    def find_losses(self, problem: int) -> Losses:
         """The losses of the last weights on all rows."""
+        parts, cluster, state = self.prepared.partitions, self.cluster, self.problems[problem].state
 
-        def ask() -> tuple[list[Any], int]:
-            weights, moved = self.send({k: self.problems[k].state for k in problems})
-            parts = self.prepared.partitions
-            tasks = self.cluster.submit_each("measure", measure, parts, weights)
-            return self.cluster.get_results(tasks), moved
+        def ask() -> list[Any]:
+            weights = cluster.share(pack(state))
+            return cluster.get_results(cluster.submit_each(measure, parts, problem, weights))
 
-        found, moved = self.cluster.retry_when_lost(ask)
-        self.moved += moved
-        return {k: Losses.combine([losses[k] for losses in found]) for k in problems}
-
-    def send(self, kept: dict[int, Any]) -> tuple[Any, int]:
-        """Send the weights of some states to all workers; return them and the bytes sent."""
-        weights: Weights = {problem: pack(state) for problem, state in kept.items()}
-        size = sum(sparse.nbytes for sparse in weights.values())
-        return self.cluster.share(weights), size * self.cluster.count_workers()
+        found = cluster.retry_when_lost(ask)
+        errors, loss, separated, least = zip(*found, strict=True)
+        return sum(errors), sum(loss), all(separated), min(least)
 
     # The result
 
@@ -180,12 +148,11 @@ class ClusterRun(Training):
 
     def build_model(self) -> Model:
         """The model so far, finished or not, as a file holds it."""
-        about = {"mode": self.mode, "mix": self.mix, "partitions": self.prepared.sizes}
         facts = {
             "stop_reason": self.stop_reason or "unfinished",
             "rows": sum(self.rows),
             "plain": False,
-            "cluster": about,
+            "cluster": {"partitions": self.prepared.sizes},
             **self.prepared.facts,
         }
         model: Model = self.finish().to_model(facts, self.epochs)
@@ -193,14 +160,13 @@ class ClusterRun(Training):
 
     def summarize(self) -> Mixing:
         """How the model was made, with the margin that it attains if two classes are separated."""
-        weighted = sum(one.weighted_mistakes for one in self.rounds)
-        made = Mixing(self.mode, self.mix, self.rows, tuple(self.rounds), weighted)
+        made = Mixing(self.rows, tuple(self.rounds))
         learner, state = self.prepared.learner, self.problems[0].state
         if not self.prepared.plain or len(self.problems) > 1 or self.stop_reason != "separated":
             return made
         if learner.ties != "mistake" or state.weights.ndim != 1:
             return made
-        step, losses = learner.intercept_step, self.find_losses([0])
+        step, losses = learner.intercept_step, self.find_losses(0)
         size = np.linalg.norm(weights_with_bias(state.weights, state.bias[0], step))
         radius = radius_with_bias(float(np.sqrt(self.prepared.squared_radius)), step)
-        return made._replace(radius=radius, margin=float(losses[0].least_margin / size))
+        return made._replace(radius=radius, margin=float(losses[-1] / size))

@@ -4,15 +4,18 @@ A partition has a learner without weights; the weights of each problem travel se
 """
 
 import copy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from ..training.training import Epoch, ProblemRun, Training, losses
-from .mixing import SparseWeights, Sums, compute_sums, unpack
+from .mixing import Sums, compute_sums, unpack
 from .partitions import name_partition
 
-Weights = dict[int, SparseWeights]
+Weights = dict[int, csr_matrix]
+Losses = tuple[int, float, bool, float]
+"""Errors and loss on training rows, whether all are right, and the least margin."""
 
 
 def learn_epoch(part: Any, number: int, states: dict[int, Any], epoch: int) -> dict[int, Epoch]:
@@ -34,57 +37,26 @@ def learn_epoch(part: Any, number: int, states: dict[int, Any], epoch: int) -> d
     return {problem: run.problems[problem].epochs[0] for problem in states}
 
 
-def unpack_all(part: Any, weights: Weights, partitions: int = 1) -> dict[int, Any]:
-    """The states of some problems with the weights that were sent."""
-    empty = part.learner.states
-    return {k: unpack(empty[k], sparse, partitions) for k, sparse in weights.items()}
-
-
-def learn(
-    part: Any, number: int, weights: Weights, epoch: int, mix: str, partitions: int
-) -> dict[int, Sums]:
+def learn(part: Any, number: int, weights: Weights, epoch: int, partitions: int) -> dict[int, Sums]:
     """Learn from a partition once, from the mixed weights; return how far they moved."""
-    states = unpack_all(part, weights, partitions)
+    empty = part.learner.states
+    states = {k: unpack(empty[k], sent, partitions) for k, sent in weights.items()}
     starts = copy.deepcopy(states)
     records = learn_epoch(part, number, states, epoch)
-    return {k: compute_sums(states[k], starts[k], records[k], mix) for k in weights}
+    return {k: compute_sums(states[k], starts[k], records[k]) for k in weights}
 
 
-class Handover(NamedTuple):
-    """What one partition passes to the next: states by problem, and the counts of each epoch."""
-
-    states: dict[int, Any]
-    epochs: dict[int, tuple[Epoch, ...]]
-
-
-def relay(part: Any, number: int, before: Handover, epoch: int) -> Handover:
-    """Learn from a partition with the states that the one before it left."""
-    states = {k: left.renew() for k, left in before.states.items()}  # what arrives is read-only
-    records = learn_epoch(part, number, states, epoch)
-    return Handover(states, {k: (*before.epochs[k], records[k]) for k in states})
+def learn_alone(
+    part: Any, number: int, states: dict[int, Any], epoch: int
+) -> tuple[dict[int, Any], dict[int, Epoch]]:
+    """Learn from the only partition once; return the states, which need no mixing."""
+    states = {k: state.renew() for k, state in states.items()}  # what arrives is read-only
+    return states, learn_epoch(part, number, states, epoch)
 
 
-class Losses(NamedTuple):
-    """Errors and loss of weights on training rows, and their least margin."""
-
-    errors: int
-    loss: float
-    separated: bool
-    least_margin: float
-
-    @classmethod
-    def combine(cls, parts: list["Losses"]) -> "Losses":
-        """The losses on several partitions together."""
-        errors, loss, separated, least = zip(*parts, strict=True)
-        return cls(sum(errors), sum(loss), all(separated), min(least))
-
-
-def measure(part: Any, number: int, weights: Weights) -> dict[int, Losses]:
-    """The losses of weights on a partition."""
-    found, (rows,) = {}, part.parts()
-    for problem, state in unpack_all(part, weights).items():
-        task = rows.task(problem)
-        with name_partition(number), np.errstate(over="ignore", invalid="ignore"):
-            least = float(task.margins(state).min(initial=np.inf))
-            found[problem] = Losses(*losses(task, state), least)
-    return found
+def measure(part: Any, number: int, problem: int, weights: csr_matrix) -> Losses:
+    """The losses of the weights of a problem on a partition."""
+    (rows,) = part.parts()
+    task, state = rows.task(problem), unpack(part.learner.states[problem], weights)
+    with name_partition(number), np.errstate(over="ignore", invalid="ignore"):
+        return (*losses(task, state), float(task.margins(state).min(initial=np.inf)))

@@ -11,7 +11,7 @@ from ..data.rows import Array, known_columns, n_rows, to_matrix
 from ..storage.model import Model
 from ..training.training import Checkpoint, Epoch, Part, ProblemRun, Training
 
-Use = Literal["learn", "stream", "resume", "mix", "serve", "step", "tune", "add_class"]
+Use = Literal["learn", "stream", "resume", "serve", "step", "tune", "add_class"]
 """What a learner may be asked for: ``learn`` from a batch; ``stream``, learn from data that are not
 kept in memory; ``resume`` an unfinished run; ``mix`` the states of several partitions; ``serve``
 predictions; ``step`` from update to update; ``tune`` its parameters; ``add_class``, a label more.

@@ -494,8 +494,6 @@ class LinearLearner(Learner):
                 f"The solution {self.parameters['solution']} needs all rows in memory; learn from "
                 "a stream with the solution last or average."
             )
-        if use == "mix" and not self.rule.can_mix:
-            return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
         if use == "step" and not self.rule.labels.per_class:
             return f"steps follows the updates of a classifier, and this model {what}."
         if use == "add_class" and not self.rule.labels.per_class:

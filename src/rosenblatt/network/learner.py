@@ -25,7 +25,6 @@ REFUSALS = {
     "learn": "A network grows from all rows at once, so it cannot learn from batches; use fit.",
     "stream": "A network grows from all rows at once, so it cannot learn from a stream.",
     "resume": "A network has no unfinished run; continue it with warm_start=True and fit.",
-    "mix": "A network cannot learn on a cluster: units cannot be averaged.",
     "step": "A network grows unit by unit, so it has no single updates to step through.",
     "add_class": "A network knows its classes from the start; grow a new one.",
 }

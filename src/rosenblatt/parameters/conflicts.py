@@ -69,11 +69,10 @@ CONFLICTS: tuple[Conflict, ...] = (
         "decay-without-average",
         "fit",
         lambda p: (
-            p.get("average_decay", 0) > 0
-            and (p["solution"] != "average" or p["order"] == "batch" or p.get("mode") == "mixing")
+            p.get("average_decay", 0) > 0 and (p["solution"] != "average" or p["order"] == "batch")
         ),
-        'average_decay is for averages row by row; use solution="average", another order than '
-        '"batch", and mode="sequential" on a cluster, or leave it out.',
+        'average_decay is for averages row by row; use solution="average" and another order than '
+        '"batch", or leave it out.',
     ),
     Conflict(
         "rows-in-order",
@@ -87,12 +86,6 @@ CONFLICTS: tuple[Conflict, ...] = (
         lambda p: p["order"] not in (("each", "once") if p["window"] else ("fixed",)),
         'A stream is read in its order, with order="fixed", or shuffled within some rows, with '
         'window and order="each" or "once"; leave the order out.',
-    ),
-    Conflict(
-        "sequential-order",
-        "cluster",
-        lambda p: p["mode"] == "sequential" and p["order"] != "fixed",
-        'mode="sequential" reads the rows in their order; use order="fixed".',
     ),
     Conflict(
         "labels-progress",
@@ -122,6 +115,7 @@ CONFLICTS: tuple[Conflict, ...] = (
         "cannot be used on a cluster",
         solution=("pocket",),
         order=CHOOSING,
+        average_decay=(),
         calibrate=(),
         early_stopping=(),
         holdout=(),

@@ -269,10 +269,6 @@ SHARED_BY_TARGET = {
 }
 """What the estimators of all rules have, by what their labels are."""
 
-CLUSTER: Mapping[str, Parameter] = {
-    "mode": choice("mixing", "sequential", help="Whether partitions are learnt at once or in turn"),
-    "mix": choice("uniform", "mistakes", "confidence", help="How weights are averaged"),
-}
 FILES: Mapping[str, Parameter] = {
     "intercept_step": replace(
         or_none(non_negative(0.0, "Amount ≥ 0 by which an update moves the bias")),

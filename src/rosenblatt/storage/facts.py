@@ -97,8 +97,6 @@ class Service(TypedDict, total=False):
 class Cluster(TypedDict):
     """How a training on a cluster was done."""
 
-    mode: str
-    mix: str
     partitions: list[int]
 
 

@@ -29,7 +29,6 @@ from ..parameters import ParameterError
 from .rules import PERCEPTRON, UpdateRule, begin_arrays
 from .state import (
     DeclaredArray,
-    Layer,
     array,
     counter,
     declared_arrays,
@@ -38,12 +37,6 @@ from .state import (
 from .training import LinearTask, SweepResult
 
 NO_NUMBERS = np.empty(0)
-LAYERS = (
-    ("weights", "weights", "bias"),
-    ("variances", "S", "Sb"),
-    ("sums", "missing", "missing_bias"),
-)
-"""What partitions of a cluster mix, and the arrays of columns and of biases that hold it."""
 MOST_WEIGHTS = 2**28  # 3 GB with their average
 
 
@@ -178,21 +171,6 @@ class LastWeights:
             vars(self).update(attributes)
 
         return restore
-
-    # On a cluster: a key is the number of a weight
-
-    def layers(self) -> dict[str, Layer]:
-        """What the partitions of a cluster mix: weights, and their variances if there are any."""
-        own = vars(self)
-        return {
-            layer: Layer(own[rows].reshape(-1), [own[shared]])
-            for layer, rows, shared in LAYERS
-            if rows in self.declared
-        }
-
-    def make_room(self, size: int) -> None:
-        """Make room for ``size`` weights."""
-        self.widen(size // int(np.prod(self.weights.shape[1:])))
 
     def refuse_overflow(self, rows: Rows) -> None:
         """Raise if the weights that some rows changed are not finite, or too small to count."""

@@ -6,7 +6,7 @@ size is that of the first array that has it.
 
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,33 +14,6 @@ from ..data.rows import Array, check_structure, first_not_finite
 
 Sizes = dict[str, tuple[int, ...]]
 CSR = ("data", "indices", "indptr")
-
-
-class Layer(NamedTuple):
-    """One number for each weight of a state: the weights, their variances, or sums of them.
-
-    Attributes
-    ----------
-    rows
-        A view of the numbers of all columns, flat.
-    shared
-        Views of the others, such as biases.
-    """
-
-    rows: Array
-    shared: list[Array]
-
-    def take(self, rows: Array) -> Array:
-        """The shared numbers, and those of some rows."""
-        return np.concatenate([*(each.ravel() for each in self.shared), self.rows[rows]])
-
-    def put(self, rows: Array, values: Array) -> None:
-        """Set the shared numbers, and those of some rows."""
-        first = 0
-        for each in self.shared:
-            each[...] = values[first : first + each.size].reshape(each.shape)
-            first += each.size
-        self.rows[rows] = values[first:]
 
 
 def require(condition: Any, otherwise: str) -> None:

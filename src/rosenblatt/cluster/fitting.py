@@ -13,13 +13,20 @@ from ..estimators.base import OnlineEstimator, unchanged_by_errors
 from ..estimators.linear import LinearClassifier
 from ..estimators.regressors import LinearRegressor
 from ..jobs.job import FileJob
-from ..parameters import FILES, RANK_RULES, RULE_TABLE, ParameterError, check_parameters
+from ..parameters import (
+    FILES,
+    RANK_RULES,
+    RULE_NAMES,
+    RULE_TABLE,
+    ParameterError,
+    check_parameters,
+)
 from ..reading.recipe import FeatureRecipe
 from ..slices import find_by_format
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.plan import IN_MEMORY_ROWS, make_plan
-from ..training.rules import RULES, UpdateRule
+from ..training.rules import PERCEPTRON, RULES, UpdateRule
 from .client import Cluster, WorkersLostError, connect
 from .partitions import make_partitions, partition_files
 from .rounds import Round, print_round
@@ -104,7 +111,8 @@ def fit(
     if not isinstance(estimator, LinearClassifier | LinearRegressor):
         raise TypeError(f"{type(estimator).__name__} cannot be trained on a cluster.")
     parameters = estimator.get_params(deep=False)
-    rule = estimator._rule
+    names = (RULE_NAMES.get(kind.__name__) for kind in type(estimator).__mro__)
+    rule = RULES[next(filter(None, names), PERCEPTRON.name)]
     check_supported(parameters, RULE_TABLE[rule.name].parameters, rule)
     data, cluster = make_partitions(X, y, sample_weight, reading), Cluster(client, patience)
     if report is None and parameters["verbose"]:

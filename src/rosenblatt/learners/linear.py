@@ -52,7 +52,6 @@ from .initial_weights import make_initial_weights
 from .one_row import OneRow
 
 MOST_STEPS = 2**24  # bytes: more are made again in each epoch, in a fifth of the time of a pass
-HERE = np.zeros(1, np.intp)
 NO_SPLIT = Split()
 
 
@@ -339,7 +338,7 @@ class LinearLearner(Learner):
 
     def score_one(self, rows: Rows) -> Array:
         """Score one row without computing the coefficients of all columns."""
-        parts = [state.score(rows, HERE) for state in self.states]
+        parts = [state.score(rows) for state in self.states]
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
 
     def predict_one(self, rows: Rows) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.rows import Array, not_finite
 from ..kernels.algebra import Rows
-from ..kernels.loop import UPDATE, Examples, compile_loop, count_weight
+from ..kernels.loop import UPDATE, Examples, compile_loop
 from ..kernels.scores import score_rows
 from ..training.linear_state import AverageWeights, LastWeights, find_columns
 
@@ -85,7 +85,7 @@ class OneProblem:
         score = float(out.item())
         if self.state.averages:
             score_rows(rows, arrays.u, arrays.ub, out)
-            score -= out.item() / (count_weight(self.state.clock(), 0) or 1.0)
+            score -= out.item() / self.state.total()
         return score
 
     def copy_places(self, rows: Rows, code: float) -> list[Change]:

@@ -140,12 +140,13 @@ class LastWeights:
     coefficients = present
     """The weights, all or those of some columns, and the bias to predict with."""
 
-    def score(self, rows: Rows, places: Array) -> Array:
+    def score(self, rows: Rows, places: Array | None = None) -> Array:
         """The scores of rows at some places of the order, if no update comes before.
 
         It does not compute the coefficients of all columns. Place 0 is the start of the order.
+        Without places, the score of one row that comes next, before a sweep begins.
         """
-        return scores(rows, len(places), *self.coefficients())
+        return scores(rows, 1 if places is None else len(places), *self.coefficients())
 
     def changing_places(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that an update by some rows can change."""
@@ -248,17 +249,17 @@ class AverageWeights(LastWeights):
             out[block] = mean(weights[block], missing[block])
         return out, mean(self.bias, self.missing_bias).astype(self.bias.dtype)
 
-    def score(self, rows: Rows, places: Array) -> Array:
-        last = scores(rows, len(places), self.weights, self.bias)
+    def score(self, rows: Rows, places: Array | None = None) -> Array:
+        at = [0] if places is None else places.tolist()
+        n_rows, latest = len(at), at[-1]
+        last = scores(rows, n_rows, self.weights, self.bias)
         if rows.values.dtype != np.float64:
             rows = rows._replace(values=read_only(rows.values.astype(np.float64)))
-        lacking = scores(rows, len(places), self.missing, self.missing_bias)
-        clock = self.clock(int(places[-1]))
-        totals: Any = [count_weight(clock, place) or 1.0 for place in places.tolist()]
-        totals = totals[0] if len(totals) == 1 else np.array(totals)
-        if last.ndim == 2 and len(places) > 1:
-            totals = totals[:, None]
-        if self.rule.is_scaled and self.seen + places[-1] > 0:
+        lacking = scores(rows, n_rows, self.missing, self.missing_bias)
+        clock = self.clock(-1 if places is None else latest)
+        totals = np.array([count_weight(clock, place) or 1.0 for place in at])
+        totals = totals.reshape(-1, *(1,) * (last.ndim - 1))
+        if self.rule.is_scaled and self.seen + latest > 0:
             scales = self.sum_scale(clock, totals)
             return np.asarray((scales * last - lacking) / totals)
         return np.asarray(last - lacking / totals)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from math import ceil, inf, sqrt
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +28,7 @@ from ..reading.formats import DELIMITERS
 from ..reading.parser import SAMPLE
 from ..reading.reader import Reader, read_whole
 from ..reading.recipe import FeatureRecipe
-from ..reading.sources import NEWLINE, PACKINGS, Source
+from ..reading.sources import PACKINGS, Source
 from ..reading.tables import TableSource
 from ..storage.model import Model
 from ..training.linear_state import refuse_too_many
@@ -545,34 +547,41 @@ def take_part(reader: Reader, split: Split, budget: Budget) -> tuple[Source, int
     texts = recipe.rows == "table" and (recipe.text or find_short(reader))
     most = max(budget.text_bytes / source.size, budget.text_share) if texts else 1.0
 
-    def pick(take: Callable[[Array], Source], count: int) -> tuple[Source, int] | None:
+    def pick(take: Callable[[Array], Source], known: int, count: int) -> tuple[Source, int] | None:
         wanted = int(min(budget.rows, most * count))
         if count <= 1.2 * wanted:
             return None
-        return take(np.unique(np.linspace(0, count - 1, wanted).astype(np.intp))), count
+        return take(np.unique(np.linspace(0, known - 1, wanted).astype(np.intp))), count
 
     if isinstance(source, TableSource):
         table = source.table
-        return pick(lambda rows: TableSource(table.take(rows)), table.num_rows)
+        rows = table.num_rows
+        return pick(lambda rows: TableSource(table.take(rows)), rows, rows)
     lines = (*DELIMITERS, "svmlight", "vw", "jsonl", "fasttext")
     odd = source.file is not None or source.encoding or source.blanks or len(source.files) != 1
     if odd or reader.format not in lines:
         return None
-    data = np.memmap(source.files[0], np.uint8, "r")
-    if data[:6].tobytes().startswith(tuple(PACKINGS)):
+    with Path(source.files[0]).open("rb") as file:
+        text = mmap(file.fileno(), 0, access=ACCESS_READ)
+    if text[:6].startswith(tuple(PACKINGS)):
         return None
-    if reader.format in DELIMITERS:
-        ends = row_ends(data, recipe.delimiter or DELIMITERS[reader.format])[0]
+    if reader.format in DELIMITERS and text.find(b'"') >= 0:  # a row may have several lines
+        ends = row_ends(text, recipe.delimiter or DELIMITERS[reader.format])[0]
+        starts = np.append(0, ends)[int(bool(recipe.header)) :]
+        begins, ends, count = starts[:-1], starts[1:], len(starts) - 1
     else:
-        ends = np.flatnonzero(data == NEWLINE) + 1
-    starts = np.append(0, ends)[int(bool(recipe.header)) :]
+        first = text.find(b"\n") + 1 if recipe.header else 0
+        places = np.linspace(first, len(text), 2 * budget.rows, endpoint=False).astype(np.intp)
+        begins = np.unique([first, *(text.find(b"\n", place) + 1 for place in places.tolist())])
+        begins = begins[(begins >= first) & (begins < len(text))]
+        ends = np.array([text.find(b"\n", begin) + 1 or len(text) for begin in begins.tolist()])
+        count = int((len(text) - first) / max((ends - begins).mean(), 1))
 
     def join(rows: Array) -> Source:
-        text, ends = data.data, np.column_stack([starts[rows], starts[rows + 1]])
-        found = [text[first:end] for first, end in ends.tolist()]
-        return Source(io.BytesIO(b"".join([text[: starts[0]], *found])))
+        found = [text[begin:end] for begin, end in zip(begins[rows], ends[rows], strict=True)]
+        return Source(io.BytesIO(b"".join([text[: begins[0]], *found])))
 
-    return pick(join, len(starts) - 1)
+    return pick(join, len(begins), count)
 
 
 def is_open(reader: Reader, job: FileJob) -> bool:
@@ -642,7 +651,9 @@ def choose(reader: Reader, job: FileJob, stated: frozenset[str]) -> tuple[Reader
     if best.settings:
         own = best.resolve(choice.read(best.reading).mean_square)
         job = replace(job, request=job.request.with_rule(own.pop("rule"), **own))
-    return (choice.rows_read if choice.part is None else reader).vary(**best.reading), job
+    if choice.part is None:
+        return choice.rows_read.vary(**best.reading), job
+    return reader.vary(**best.reading) if best.reading else reader, job
 
 
 def choose_and_train(reader: Reader, job: FileJob, stated: frozenset[str]) -> Model:

@@ -84,8 +84,7 @@ def test_others_need_a_token_unless_it_is_said(capsys, model, tmp_path, serve):
     assert service.ask("GET", "/model", Authorization="Bearer a long enough token")[0] == 200
 
 
-def test_a_port_that_is_taken_is_named(monkeypatch):
-    monkeypatch.setattr("rosenblatt.service.server.PATIENCE", 0.0)
+def test_a_port_that_is_taken_is_named():
     taken = bind_socket("127.0.0.1", 0)
     port = taken.getsockname()[1]
     with pytest.raises(ValueError, match=f"127.0.0.1:{port} cannot be listened to"):

@@ -3,16 +3,15 @@
 import asyncio
 import ipaddress
 import itertools
-import os
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 from urllib.parse import quote
 
 try:
@@ -21,7 +20,7 @@ try:
     import prometheus_client  # noqa: F401
     from starlette.exceptions import HTTPException
     from starlette.requests import ClientDisconnect, Request
-    from starlette.responses import Response, StreamingResponse
+    from starlette.responses import Response
     from starlette.routing import Route, Router
 except ImportError as missing:
     raise ImportError(
@@ -47,7 +46,6 @@ from .responses import BINARY, Call, Health, Learnt, Listing, Operation, encode_
 SMALL = 1 << 16  # bytes of a body that is parsed at once; larger ones are parsed in a thread
 PARSERS = 2  # threads: more would only compete for the interpreter
 LONGEST_KEY = 255  # characters
-PIECE = 1 << 20  # bytes of a file that are sent at once
 PAGE = Path(__file__).parent / "page.html"
 REQUEST_ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
 CHALLENGES = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "1"}}
@@ -97,11 +95,13 @@ class Rollback(msgspec.Struct):
     to: Annotated[float, msgspec.Meta(ge=0, le=2**53, multiple_of=1)]
 
 
+@dataclass
 class Budget:
     """Requests that are open, and the bytes of their bodies, up to a limit."""
 
-    def __init__(self, most: int) -> None:
-        self.most, self.bytes, self.requests = most, 0, 0
+    most: int
+    bytes: int = 0
+    requests: int = 0
 
 
 @dataclass(frozen=True)
@@ -383,14 +383,11 @@ class Service:
         try:
             if learning is not None:
                 path = await asyncio.wrap_future(learning.call(learning.snapshot))
-            file = open(path, "rb")  # noqa: SIM115
+            data = await asyncio.to_thread(path.read_bytes)
         except (OSError, ValueError) as error:
             raise RequestError(503, "no-model-file", str(error)) from None
-        headers = {
-            "Content-Length": str(os.fstat(file.fileno()).st_size),
-            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(path.name)}",
-        }
-        return StreamingResponse(read_pieces(file), headers=headers, media_type=BINARY)
+        place = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(path.name)}"}
+        return Response(data, headers=place, media_type=BINARY)
 
     async def list_examples(self, call: Call) -> Listing:
         """List rows of the log."""
@@ -500,13 +497,6 @@ def read_key(call: Call) -> bytes | None:
         sentence = f"An Idempotency-Key has at most {LONGEST_KEY} characters."
         raise RequestError(400, "idempotency-key", sentence)
     return hash_bytes(given.encode()) if given else None
-
-
-def read_pieces(file: BinaryIO) -> Iterator[bytes]:
-    """The bytes of an open file, which is closed at the end."""
-    with file:
-        while piece := file.read(PIECE):
-            yield piece
 
 
 def refuse_early() -> Predictor:

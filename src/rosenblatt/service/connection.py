@@ -211,17 +211,11 @@ class Connection:
             raw = b"/" + raw.partition(b"://")[2].partition(b"/")[2]
         return {
             "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.4"},
-            "http_version": parser.get_http_version(),
             "method": parser.get_method().decode("latin-1"),
-            "scheme": "http",
             "path": unquote(raw.decode("latin-1")),
-            "raw_path": raw,
             "query_string": query,
-            "root_path": "",
             "headers": self.headers,
             "client": self.client,
-            "server": None,
         }
 
     def on_url(self, url: bytes) -> None:

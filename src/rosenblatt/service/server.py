@@ -31,7 +31,6 @@ from .learning import Keeping, Learning
 from .model import Predictor, ServedModel
 from .replay import log_path
 
-PATIENCE = 3.0  # seconds that a port may be taken by a service that just ended
 SWITCH = 0.0005  # seconds; more would let small requests wait for large ones
 WATCH = 1.0  # seconds between two checks of the model file
 GRACE = 10  # seconds for open requests when the service ends
@@ -165,18 +164,13 @@ def print_address(path: Path, listening: socket.socket, service: Service) -> Non
 
 
 def bind_socket(host: str, port: int) -> socket.socket:
-    """Listen; wait a few seconds for a port that another process is releasing."""
+    """Listen to a port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    until = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return socket.create_server((host, port), family=family, backlog=1024)
-        except OSError as error:
-            if time.monotonic() > until:
-                raise ValueError(
-                    f"{host}:{port} cannot be listened to: {error.strerror}. Choose another port."
-                ) from None
-        time.sleep(0.1)
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        sentence = f"{host}:{port} cannot be listened to: {error.strerror}. Choose another port."
+        raise ValueError(sentence) from None
 
 
 # The loop

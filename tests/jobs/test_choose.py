@@ -121,6 +121,20 @@ def test_names_are_learnt_by_their_characters():
     assert model.predict([{"name": "Zxqwa"}, {"name": "Zxqwo"}]).tolist() == ["f", "m"]
 
 
+def test_short_texts_are_learnt_by_their_characters_where_these_are_few(monkeypatch):
+    random = np.random.default_rng(0)
+    words = ["".join(each) for each in random.choice(list("bdgklmnrst"), (1600, 6))]
+    rows = [
+        {"note": " ".join([*words[3 * k : 3 * k + 3], words[k] + "ao"[k % 2]]), "label": k % 2}
+        for k in range(500)
+    ]
+    for trained, compared in ((1e6, True), (1e4, False)):
+        monkeypatch.setattr(choose, "QUICK", choose.QUICK._replace(trained=trained))
+        facts = told_by(rosenblatt.train(rows, text=["note"], listener=Listener()))
+        assert any("text" in each for each in facts["best"]) == compared
+    assert facts["tried"] == 4
+
+
 def test_ranks_are_nearer_than_classes_without_tuning():
     frame = load_diabetes(as_frame=True).frame
     frame["label"] = pd.qcut(frame.pop("target"), 5, labels=list("abcde")).astype(str)

@@ -20,7 +20,15 @@ from ..data.splits import Split
 from ..data.targets import ClassTarget, LabelCounts, NumberTarget
 from ..data.weights import balance, row_weights
 from ..learners.linear import TrainingRows
-from ..parameters import ANY_RULE, FOR_TABLES, RULE_TABLE, TEXTBOOK, InputError, ParameterError
+from ..parameters import (
+    ANY_RULE,
+    FOR_TABLES,
+    FOR_TEXTS,
+    RULE_TABLE,
+    TEXTBOOK,
+    InputError,
+    ParameterError,
+)
 from ..reading.batches import known_labels, select_rows
 from ..reading.columnar import COLUMNAR
 from ..reading.delimited import row_ends
@@ -52,7 +60,11 @@ from .stream import train_stream
 
 BINS: tuple[Mapping[str, Any], ...] = ({"bins": 8}, {"bins": 32}, {"bins": 8, "pairs": True})
 """Options that make a linear model of numbers less linear; the simplest first."""
-SHORT = ":c1-5"  # n-grams of characters, of columns of names
+SHORT = ":c1-5"  # n-grams of characters, of names and short texts
+LETTERS = 12  # times as many n-grams as of words and pairs of words
+SUBLINEAR: Mapping[str, Any] = {"counts": "sublinear"}
+NOISY: Mapping[str, Any] = {"rule": FOR_TEXTS["rule"], "r": 10.0, "solution": "last"}
+"""The rule of texts with small steps, for topics that overlap."""
 TABLE: Mapping[str, Any] = {**FOR_TABLES, "solution": "average"}
 MOST_PRODUCTS = 2_500  # of the features of a row
 FEWEST_ROWS = 4  # to tune on
@@ -81,7 +93,7 @@ class Budget(NamedTuple):
     trained: float
 
 
-QUICK = Budget(3, 10_000, 2 << 20, 1 / 8, 1e7, 5e7)
+QUICK = Budget(3, 10_000, 1 << 20, 1 / 8, 1e7, 5e7)
 THOROUGH = Budget(5, 20_000, 1 << 26, 1.0, 5e7, inf)
 
 
@@ -334,18 +346,38 @@ class Choice:
         is compared, too.
         """
         recipe, classes = self.base.reader.recipe, self.plan.target == "classes"
-        short = [f"{name}{SHORT}" for name in find_short(self.base.reader)]
-        texts = [{"text": short}] if short and "text" not in self.stated else []
-        counts = self.allow([{"counts": "sublinear"}] if recipe.text else [])
-        found = [Candidate(reading=each) for each in ({}, *texts, *counts)]
-        mixed = texts or (recipe.text and len(recipe.columns or ()) > len(recipe.text))
-        if classes and mixed and self.request.rule is None:
+        short = find_short(self.base.reader)
+        texts = self.list_texts(recipe, short)
+        found = [Candidate(reading=each) for each in ({}, *texts)]
+        mixed = short or (recipe.text and len(recipe.columns or ()) > len(recipe.text))
+        open_rule = classes and self.request.rule is None
+        if open_rule and mixed:
             found += [Candidate(TABLE, each.reading, {"C": 1.0}) for each in found]
         best = min(found, key=self.loss)
+        if open_rule and recipe.text and not NOISY.keys() & self.request.parameters.keys():
+            found.append(best._replace(settings=NOISY, relative={}))
         if not recipe.text or best.settings:
             bins = self.list_bins(recipe)
             found += [best._replace(reading={**best.reading, **each}) for each in bins]
         return found
+
+    def list_texts(self, recipe: FeatureRecipe, short: list[str]) -> list[Mapping[str, Any]]:
+        """List other n-grams and counts of texts: single words, or the characters of short texts.
+
+        ``short`` are columns of names.
+        """
+        rows, whole = self.base.rows, self.file_rows or self.base.rows
+        grams = LETTERS * np.count_nonzero(self.base.given.rows.values)
+        is_cheap = grams <= self.budget.values and grams * whole / rows <= self.budget.trained
+        texts = recipe.text if is_cheap else []
+        found: list[Any] = []
+        if short or texts:
+            characters = {"text": [f"{name}{SHORT}" for name in (*texts, *short)]}
+            found = [{**SUBLINEAR, **characters} if texts else characters]
+        if recipe.text:
+            found += [SUBLINEAR, {**SUBLINEAR, "ngrams": (1, 1)}]
+        stated = self.stated if recipe.grams else self.stated - {"text"}
+        return [each for each in found if not stated & each.keys()]
 
     def allow(self, readings: list[Any]) -> list[Any]:
         """Return the readings that change nothing that was stated."""
@@ -400,8 +432,7 @@ class Choice:
 
     def vary(self, found: list[Candidate]) -> Iterator[Candidate]:
         """Yield candidates with other weights of words, and with other steps of the bias."""
-        sublinear: dict[str, Any] = {"counts": "sublinear"}
-        words = [sublinear, {"tfidf": False}, {**sublinear, "tfidf": False}]
+        words: list[Any] = [SUBLINEAR, {"tfidf": False}, {**SUBLINEAR, "tfidf": False}]
         words = self.allow(words if self.base.reader.recipe.text else [])
         is_open = self.request.parameters.get("intercept_step") is None
         steps = BIAS_STEPS if self.plan.parameters["fit_intercept"] and is_open else ()

@@ -293,9 +293,10 @@ class LinearLearner(Learner):
 
     def part(self, given: TrainingRows) -> Part:
         """Return rows as a part of a run, from which all problems learn."""
+        if len(self.states) == 1:
+            return Part.of(self.task(given))
         size = len(self.states) * len(given.codes) * given.rows.values.itemsize
-        keep = len(self.states) == 1 or size <= MOST_STEPS
-        return Part(partial(self.task, given), given.row_order, keep)
+        return Part(partial(self.task, given), given.row_order, size <= MOST_STEPS)
 
     def train(self, given: TrainingRows, max_iter: int, **options: Any) -> None:
         """Train on rows in memory to the end; options are those of ``Run``."""
@@ -375,9 +376,13 @@ class LinearLearner(Learner):
         """
         kept = self.current if columns is ... else None
         if kept is None:
-            weights, biases = zip(*(one.coefficients(columns) for one in self.states), strict=True)
+            before, weights, biases = [], [], []
+            for state in self.states:
+                before.append((state.weights, state.seen))
+                coef, bias = state.coefficients(columns)
+                weights.append(coef)
+                biases.append(bias)
             coef = np.atleast_2d(weights[0].T) if len(weights) == 1 else np.vstack(weights)
-            before = [(state.weights, state.seen) for state in self.states]
             kept = Coefficients(list(self.states), before, coef, np.concatenate(biases))
             if columns is ...:
                 self.kept = kept

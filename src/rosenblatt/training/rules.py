@@ -23,6 +23,7 @@ from ..kernels import (
     scaled,
     second_order,
 )
+from ..kernels.loop import compile_loop
 from ..kernels.targets import Numbers, Ranks, SeveralClasses, TwoClasses
 from ..parameters import RULE_TABLE, ParameterError, import_rule, refuse_rule
 from .state import DeclaredArray
@@ -156,6 +157,11 @@ class UpdateRule:
                 found[name] = replace(one, shape=("weights",))
                 found[f"{name}b"] = replace(one, shape=("bias",))
         return found
+
+    @cached_property
+    def loop(self) -> Any:
+        """The loop for its settings."""
+        return compile_loop(self.kind)
 
     @cached_property
     def demanding(self) -> bool:

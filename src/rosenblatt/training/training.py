@@ -17,7 +17,7 @@ import numpy as np
 
 from ..data.rows import Array, not_finite
 from ..kernels.algebra import shuffle
-from ..kernels.loop import UPDATE, Clock, Examples, compile_loop, count_weight, margins
+from ..kernels.loop import UPDATE, Examples, compile_loop, count_weight, margins
 from ..kernels.perceptron import Batch
 from ..kernels.targets import Numbers
 from .rules import TWO_CLASSES, UpdateRule
@@ -501,21 +501,19 @@ class LinearTask:
         below = getattr(self.settings, "below", -self.settings.above)
         self.demanding = self.rule.demanding or self.settings.above > 0 or below < 0
         """Whether rows on the right side may be updated, too."""
-        self.loop = compile_loop(type(self.settings))
+        self.loop = self.rule.loop
 
     def learn(
         self, state: Any, order: Array, start: int = 0, most: int | None = None
     ) -> SweepResult:
-        """Change a state by the rows of an order from a place on, until there are most updates."""
-        log = self.log if most is None else self.log[:most]
-        return self.run(order, start, state.arrays(), state.clock(start), log)
+        """Change a state by the rows of an order from a place on, until there are most updates.
 
-    def run(self, order: Array, start: int, *given: Any) -> SweepResult:
-        """Run the loop on arrays with a clock and a log; raise at a row without a finite score."""
-        examples, log = self.examples, given[-1]
-        position, n_updates, loss = self.loop(
-            self.target, self.settings, examples, order, start, *given
-        )
+        A row whose score is not finite raises.
+        """
+        log = self.log if most is None else self.log[:most]
+        given = self.target, self.settings, self.examples, order, start
+        arrays, clock = state.arrays(), state.clock(start)
+        position, n_updates, loss = self.loop(*given, arrays, clock, log)
         if n_updates < len(log) and position < len(order):
             raise not_finite(self.examples.rows, int(order[position]))
         updates = log[:n_updates]
@@ -569,14 +567,15 @@ class BatchTask:
         self, state: Any, order: Array, start: int = 0, most: int | None = None
     ) -> SweepResult:
         """Move the weights once, by all rows of an order that are mistaken."""
-        task, arrays = replace(self.task, settings=Batch(*self.task.settings)), state.arrays()
-        total, total_of_bias = np.zeros(len(arrays.w)), np.zeros(len(arrays.b))
-        resting = arrays._replace(u=total, ub=total_of_bias)
-        learnt = task.run(order, 0, resting, Clock(0.0, 0.0, 0.0), np.zeros(len(order), UPDATE))
-        arrays.w[:] += total
-        arrays.b[:] += total_of_bias
-        if len(arrays.u):  # all rows of the pass count with the weights after it
+        task, resting = replace(self.task, settings=Batch(*self.task.settings)), copy.copy(state)
+        task.loop, task.log = compile_loop(Batch), np.zeros(len(order), UPDATE)
+        total = resting.missing = np.zeros(state.weights.shape)
+        total_of_bias = resting.missing_bias = np.zeros(len(state.bias))
+        learnt = task.learn(resting, order)
+        state.weights += total
+        state.bias += total_of_bias
+        if state.averages:  # all rows of the pass count with the weights after it
             lack = count_weight(state.clock(), 0.0)
-            arrays.u[:] += lack * total
-            arrays.ub[:] += lack * total_of_bias
+            state.missing += lack * total
+            state.missing_bias += lack * total_of_bias
         return learnt

@@ -259,12 +259,14 @@ def largest_size(numbers: Array) -> Any:
 
 
 def refuse_lost(coef: Array, updates: int, parts: Iterable[Rows]) -> None:
-    """Raise if the weights are tiny because squares of the rows' numbers overflow or underflow.
+    """Raise if weights are infinite, or tiny as squares of the rows' numbers overflow or underflow.
 
     Rules divide by these squares. Rows are examined only if the weights are tiny.
     """
-    largest = largest_size(coef) if updates else np.inf
-    if largest > TINY[coef.dtype.char]:
+    largest = largest_size(coef)
+    if not np.isfinite(largest):
+        raise overflow(coef.dtype)
+    if not updates or largest > TINY[coef.dtype.char]:
         return
     with np.errstate(over="ignore", under="ignore"):
         for rows in parts:

@@ -1,7 +1,7 @@
 """Targets: the meaning of labels, from their encoding and weights to decisions and scores."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -34,14 +34,24 @@ class RowError(NamedTuple):
 class Score:
     """Counts of rows and of wrong predictions.
 
-    A row with several labels is right if all of them are. ``hits`` counts the labels that were
-    predicted rightly, ``labels`` the predicted plus the true ones.
+    Attributes
+    ----------
+    rows, errors
+        A row with several labels is right if all of them are.
+    hits, labels
+        Of label sets, the labels that were predicted rightly, and the predicted plus the true ones.
+    distance
+        The sum of the differences of ranks; None if labels are not ranks.
+    unknown
+        The rows whose label is not a rank: these are wrong, and have no difference.
     """
 
     rows: int = 0
     errors: int = 0
     hits: int = 0
     labels: int = 0
+    distance: int | None = None
+    unknown: int = 0
 
     @property
     def error(self) -> float:
@@ -53,49 +63,50 @@ class Score:
         """F1 over all labels of all rows, where these may have several."""
         return 2 * self.hits / self.labels if self.labels else None
 
-    def add(self, rows: int, errors: int, hits: int = 0, labels: int = 0) -> None:
-        """Count more rows."""
-        self.rows += rows
-        self.errors += errors
-        self.hits += hits
-        self.labels += labels
+    @property
+    def rank_error(self) -> float:
+        """The mean difference of ranks, of the rows that have a rank."""
+        known = self.rows - self.unknown
+        return (self.distance or 0) / known if known else float("nan")
 
     def compare(self, predicted: Array, codes: Array) -> None:
-        """Count rows by their predictions: class numbers, or flags per label."""
-        if codes.ndim == 1:
-            self.add(len(codes), int(np.count_nonzero(predicted != codes)))
-            return
-        others = codes.shape[1] - predicted.shape[1]  # labels that are no classes
-        predicted = np.pad(predicted, ((0, 0), (0, others)))
-        wrong = np.count_nonzero((predicted != codes).any(axis=1))
-        hits, labels = np.count_nonzero(predicted & codes), np.count_nonzero([predicted, codes])
-        self.add(len(codes), int(wrong), int(hits), int(labels))
+        """Count rows by their predictions: class numbers, ranks, or flags per label."""
+        if codes.ndim == 2:
+            others = codes.shape[1] - predicted.shape[1]  # labels that are no classes
+            predicted = np.pad(predicted, ((0, 0), (0, others)))
+            self.hits += int(np.count_nonzero(predicted & codes))
+            self.labels += int(np.count_nonzero([predicted, codes]))
+        wrong = (predicted != codes).reshape(len(codes), -1).any(axis=1)
+        self.rows += len(codes)
+        self.errors += int(np.count_nonzero(wrong))
+        if self.distance is not None:
+            self.distance += int(np.abs(predicted - codes).sum())
 
     @classmethod
     def sum(cls, parts: "Sequence[Score]") -> Self:
         """The counts of several parts together."""
-        whole = cls()
-        for one in parts:
-            whole.add(**asdict(one))
-        return whole
+        counts: Any = zip(*map(astuple, parts), strict=True)
+        return cls(*(None if None in each else sum(each) for each in counts))
 
     def headline(self, counts: Sequence[int] = ()) -> str:
-        """The error in words; of label sets also F1.
+        """The error in words; of label sets also F1, of ranks their mean difference.
 
         ``counts`` are the rows of each class; the error of always predicting the most frequent one
         stands beside it.
         """
-        text = f"error {self.error:.2%}: {self.errors:,} of {count(self.rows, 'row')}"
+        text = "" if self.distance is None else f"rank error {self.rank_error:.4f}; "
+        text += f"error {self.error:.2%}: {self.errors:,} of {count(self.rows, 'row')}"
         if self.micro_f1 is not None:
             return f"{text} without exactly their labels; micro F1 {self.micro_f1:.4f}"
         if sum(counts):
             text += f" (majority baseline: {1 - max(counts) / sum(counts):.2%})"
         return text
 
-    def as_dict(self) -> dict[str, int]:
+    def as_dict(self) -> dict[str, Any]:
         """The counts as JSON values."""
-        counts = asdict(self)
-        return counts if self.labels else {name: counts[name] for name in ("rows", "errors")}
+        names = ["rows", "errors", *(["hits", "labels"] if self.labels else [])]
+        names += [] if self.distance is None else ["distance"]
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
@@ -210,49 +221,13 @@ class RankTarget(ClassTarget):
         rises = np.diff(scores, axis=1) >= 0
         return np.asarray(np.logical_and.accumulate(rises, axis=1).sum(axis=1))
 
-    def new_score(self) -> "RankScore":
+    def new_score(self) -> Score:
         """Count wrong rows and differences of ranks."""
-        return RankScore()
+        return Score(distance=0)
 
     def as_parameters(self) -> dict[str, Any]:
         """The labels in their order, and the weights of the classes if there are any."""
         return {"ranks": self.classes.tolist(), **super().as_parameters()}
-
-
-@dataclass
-class RankScore(Score):
-    """Counts of rows, of wrong predictions, and the sum of the differences of ranks.
-
-    ``unknown`` counts the rows whose label is not a rank: these are wrong, and have no difference.
-    """
-
-    distance: int = 0
-    unknown: int = 0
-
-    @property
-    def rank_error(self) -> float:
-        """The mean difference of ranks, of the rows that have a rank."""
-        known = self.rows - self.unknown
-        return self.distance / known if known else float("nan")
-
-    def add(self, *counts: int, distance: int = 0, unknown: int = 0, **more: int) -> None:
-        """Count more rows."""
-        super().add(*counts, **more)
-        self.distance += distance
-        self.unknown += unknown
-
-    def compare(self, predicted: Array, codes: Array) -> None:
-        """Count rows by the ranks predicted for them; every row has a rank."""
-        super().compare(predicted, codes)
-        self.distance += int(np.abs(predicted - codes).sum())
-
-    def headline(self, counts: Sequence[int] = ()) -> str:
-        """The mean difference of ranks and the error in words."""
-        return f"rank error {self.rank_error:.4f}; {super().headline(counts)}"
-
-    def as_dict(self) -> dict[str, int]:
-        """The counts as JSON values."""
-        return {**super().as_dict(), "distance": self.distance}
 
 
 def encode_ranks(labels: Any, ranks: Array, first_row: int = 0, option: str = "ordinal") -> Array:
@@ -452,7 +427,7 @@ def summarize_score(score: Mapping[str, Any], counts: Sequence[int] = ()) -> str
     """The headline of a score that ``as_dict`` wrote."""
     if "errors" not in score:
         return summarize_numbers(score)
-    return (RankScore if "distance" in score else Score)(**score).headline(counts)
+    return Score(**score).headline(counts)
 
 
 def compute_r2(errors: Array, numbers: Array) -> float:

@@ -266,13 +266,6 @@ class DualLearner(Learner):
         """Return the class numbers that scores decide for."""
         return choose_class(scores, self.parameters["ties"])
 
-    def predictor(self) -> Self:
-        """Return a copy that predicts the same and that learning does not change.
-
-        Learning replaces the state and never changes it in place.
-        """
-        return replace(self)
-
 
 def runs_on_gpu(parameters: Mapping[str, Any], X: Any) -> bool:
     """Whether to learn from X, or score it, on a GPU."""

@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..data.rows import (
     Array,
-    largest_size,
     overflow,
     refuse_lost,
     refuse_not_finite,
@@ -153,7 +152,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             facts = self._describe_fit(given, unaided)
             updates, (coef, bias) = learner.mistakes, learner.coefficients()
             refuse_lost(coef, updates, [given.rows.rows])
-            if not (np.isfinite(largest_size(coef)) and np.isfinite(bias).all()):
+            if not np.isfinite(bias).all():
                 raise overflow(coef.dtype)
             if self.calibrate:
                 self._calibrate(learner, given, begin)

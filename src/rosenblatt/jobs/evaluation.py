@@ -11,7 +11,7 @@ from ..data import metrics
 from ..data.labels import LabelSets, as_words
 from ..data.results import Result, Table, clip, defined, plain
 from ..data.rows import Array
-from ..data.targets import MOST_ERRORS, NumberScore, RankScore, RowError, Score, as_numbers
+from ..data.targets import MOST_ERRORS, NumberScore, RowError, Score, as_numbers
 from ..reading.batches import Batch, get_label_sets, get_labels
 from .curves import (
     CalibrationBin,
@@ -399,11 +399,11 @@ class RankEvaluation(Evaluation):
         return super().areas() if two else {"roc_auc": None, "average_precision": None}
 
     @property
-    def score(self) -> RankScore:
+    def score(self) -> Score:
         """The number of rows and of errors, and the sum of the differences of ranks."""
         both, known = super().score, self.confusion[:-1]
         distance = round(metrics.rank_error(known) * known.sum()) if known.any() else 0
-        return RankScore(both.rows, both.errors, distance=distance, unknown=self.unknown)
+        return Score(both.rows, both.errors, distance=distance, unknown=self.unknown)
 
     def figures(self) -> dict[str, float | None]:
         """Return the figures of all rows by name; None where one is not defined.

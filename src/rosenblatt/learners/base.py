@@ -5,6 +5,7 @@ refuses in one sentence, which ``refusal`` gives and ``check_use`` raises.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, ClassVar, Literal, Self
 
 from ..data.rows import Array, known_columns, n_rows, to_matrix
@@ -126,8 +127,11 @@ class Learner:
         raise NotImplementedError
 
     def predictor(self) -> Self:
-        """Return a copy that predicts the same and that learning does not change."""
-        raise NotImplementedError
+        """Return a copy that predicts the same and that learning does not change.
+
+        States that learning replaces, and never changes in place, need no copies.
+        """
+        return copy(self)
 
     def with_class(self, label: Any) -> Self:
         """Return a copy with one more class."""

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import Any, ClassVar, Self
@@ -145,10 +145,6 @@ class NetworkLearner(Learner):
     def choose(self, scores: Array) -> Array:
         """Return the class numbers that scores decide for."""
         return choose_class(scores, "negative")
-
-    def predictor(self) -> Self:
-        """Return a copy that predicts the same and that growing does not change."""
-        return replace(self)
 
 
 def grow_network(

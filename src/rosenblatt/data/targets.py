@@ -85,8 +85,9 @@ class Score:
     @classmethod
     def sum(cls, parts: "Sequence[Score]") -> Self:
         """The counts of several parts together."""
-        counts: Any = zip(*map(astuple, parts), strict=True)
-        return cls(*(None if None in each else sum(each) for each in counts))
+        counts = zip(*map(astuple, parts), strict=True)
+        totals: list[Any] = [None if None in each else sum(each) for each in counts]
+        return cls(*totals)
 
     def headline(self, counts: Sequence[int] = ()) -> str:
         """The error in words; of label sets also F1, of ranks their mean difference.

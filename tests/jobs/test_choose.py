@@ -146,6 +146,11 @@ def test_ranks_are_nearer_than_classes_without_tuning():
     wanted = np.array([ord(each) for each in tested["label"]])
     classes, ranks = (np.abs(each - wanted).mean() for each in codes)
     assert ranks < classes
+    how = {"ordinal": list("abcde"), "listener": Listener()}
+    models = [rosenblatt.train(learnt, **how, **more) for more in ({}, {"calibrate": True})]
+    first, second = (each[-1].intercept_ for each in models)
+    assert first == pytest.approx(second)  # probabilities are fit after the thresholds are moved
+    assert (np.diff(first) <= 0).all()
 
 
 def test_mixed_tables_try_the_rule_of_tables():

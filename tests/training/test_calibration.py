@@ -8,8 +8,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from rosenblatt import AROW, Perceptron, load
+from rosenblatt.data.targets import RankTarget, score_ranks
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.training.calibration import Calibration, cross_fit, fit_calibration
+from rosenblatt.training.calibration import (
+    Calibration,
+    cross_fit,
+    find_thresholds,
+    fit_calibration,
+)
 
 from .. import reference
 from ..conftest import LAYOUTS, blobs, form_parameters
@@ -219,3 +225,15 @@ def test_a_calibration_comes_back_as_it_was():
     here = Calibration(np.array([1 / 3, 2.0, 1e-17]), np.array([0.1, -1 / 3, 0.0]))
     there = Calibration.of(here.as_dict())
     np.testing.assert_array_equal([there.slopes, there.offsets], [here.slopes, here.offsets])
+
+
+def test_thresholds_of_ranks_have_the_least_expected_loss():
+    """They are found in scores whose ranks are known, wherever the first thresholds were."""
+    random = np.random.default_rng(0)
+    places = random.normal(0, 3, 20_000)
+    codes = np.searchsorted([-2.0, 1.0], places + random.normal(0, 0.3, len(places)))
+    for biases in (np.array([2.0, -1.0]), np.array([4.0, 3.5])):
+        scores = score_ranks(places, biases)
+        found = find_thresholds(fit_calibration(scores, codes, 3), places, biases)
+        assert found == pytest.approx([2.0, -1.0], abs=0.2)
+        assert RankTarget(np.arange(3)).decide(score_ranks(places, found)).max() == 2

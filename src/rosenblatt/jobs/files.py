@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.labels import UnknownLabelError
 from ..data.rows import Array, largest_size, n_rows, overflow, refuse_lost
-from ..data.targets import ClassTarget, LabelCounts, NumberTarget
+from ..data.targets import ClassTarget, LabelCounts, NumberTarget, RankTarget
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
@@ -17,7 +17,7 @@ from ..reading.notices import Notice, left_out
 from ..reading.reader import Peeked, Reader, no_rows_error, read, read_whole
 from ..reading.vocabulary import named
 from ..storage.model import Model
-from ..training.calibration import Calibration, cross_fit
+from ..training.calibration import Calibration, cross_fit, find_thresholds
 from ..training.conformal import Conformal
 from ..training.fit import fit, make_model
 from ..training.plan import DataProfile, Plan, Request
@@ -194,6 +194,9 @@ def complete(
     if not len(learner.states[0].weights):
         raise InputError("No row has a column to learn from.", code="no-columns")
     refuse_lost(learner.coefficients()[0], learner.mistakes, (one.rows for one in rows.batches))
+    if isinstance(rows.target, RankTarget) and "tuning" in facts and rows.in_memory:
+        move_thresholds(rows, learner, job)
+        facts["thresholds"] = "cross-fitted"
     if plan.split:
         facts["held_out"] = rows.held_out.score(learner).as_dict()
         figure = rows.held_out.figure(learner, plan.parameters.get("metric", "error"))
@@ -203,7 +206,8 @@ def complete(
     if plan.parameters.get("calibrate") and plan.split:
         rows.held_out.calibrate(learner)
     elif plan.parameters.get("calibrate") and not rows.adapts:
-        learner.calibration = calibrate_in_memory(rows, replace(job, begun=None))
+        bias = learner.coefficients()[1] if "thresholds" in facts else None
+        learner.calibration = calibrate_in_memory(rows, replace(job, begun=None), bias)
     for note in list_cautions(rows, learner, run):
         if note is not None:
             job.reporter.note(note)
@@ -228,14 +232,31 @@ def list_cautions(rows: "FileRows", learner: LinearLearner, run: Training) -> It
         )
 
 
-def calibrate_in_memory(rows: "FileRows", job: FileJob) -> Calibration:
-    """Calibrate by cross-fitting: each part of the rows is scored by a model of the others."""
+def move_thresholds(rows: "FileRows", learner: LinearLearner, job: FileJob) -> None:
+    """Move the thresholds between ranks to where cross-fitted probabilities decide best."""
+    if len(learner.classes) == 2:
+        return
+    every, state = rows.encode(rows.first, 0), learner.states[0]
+    bias = state.coefficients()[1].astype(np.float64)
+    activations = learner.scores(every.rows, every.width)[every.row_order, 1] - bias[0]
+    calibration = calibrate_in_memory(rows, replace(job, begun=None))
+    state.bias += (find_thresholds(calibration, activations, bias) - bias).astype(state.bias.dtype)
+
+
+def calibrate_in_memory(rows: "FileRows", job: FileJob, bias: Array | None = None) -> Calibration:
+    """Calibrate by cross-fitting: each part of the rows is scored by a model of the others.
+
+    These have the ``bias``, if it is given.
+    """
     plan, every = rows.plan, rows.encode(rows.first, 0)
     how = {"order": plan.parameters["order"], "seed": plan.split.seed}
 
     def score(learnt: Array, held: Array) -> Array:
         learner = begin(plan, rows, job)
         learner.train(every._replace(row_order=learnt), plan.max_iter, **how)
+        if bias is not None:
+            state = learner.states[0]
+            state.bias += bias - state.coefficients()[1]
         return learner.scores(every.rows, every.width)[held]
 
     n_classes = len(begin(plan, rows, job).classes)

@@ -133,7 +133,8 @@ def about_result(name: str, model: "Model", seconds: float) -> list[str]:
     lines = [run, f"{name}: {count(facts['rows'], 'row')}, {features}, {about_target(model)}"]
     if "training_score" in facts:
         lines.append(f"On the training rows: {summarize_score(facts['training_score'])}.")
-    return [*lines, f"Rule {model.estimator}, solution {model.parameters['solution']}."]
+    moved = f", thresholds {facts['thresholds']}" if "thresholds" in facts else ""
+    return [*lines, f"Rule {model.estimator}, solution {model.parameters['solution']}{moved}."]
 
 
 def describe_model(model: "Model") -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..data.rows import Array
 from ..data.splits import Split
+from ..data.targets import score_ranks
 
 FOLDS = 3
 """Parts of the rows; each is scored by a model of the other parts."""
@@ -184,6 +185,31 @@ def cross_fit(
             parts.append((score(learnt, held), codes[held]))
     scores, labels = map(np.concatenate, zip(*parts, strict=True))
     return fit_calibration(scores, labels, n_classes)
+
+
+def find_thresholds(calibration: Calibration, activations: Array, biases: Array) -> Array:
+    """Return biases of ranks by which each w·x has the rank of the least expected loss.
+
+    The loss of a wrong rank is 1 and its distance from the right one, so that both the error and
+    the rank error are small.
+
+    Parameters
+    ----------
+    calibration
+        The probabilities of the ranks, by their scores.
+    activations
+        The w·x of some rows.
+    biases
+        Those that the scores are made of.
+    """
+    places = np.unique(activations.astype(np.float64))
+    steps = np.arange(len(biases) + 1)
+    losses = np.abs(steps[:, None] - steps) + (steps[:, None] != steps)
+    scores = score_ranks(places, biases)
+    best = (calibration.probabilities(scores) @ losses).argmin(axis=1)
+    span = places[-1] - places[0] + 1.0
+    edges = [places[0] - span, *((places[1:] + places[:-1]) / 2), places[-1] + span]
+    return -np.array(edges)[np.searchsorted(np.maximum.accumulate(best), steps[1:])]
 
 
 def targets(codes: Array, n_classes: int) -> Array:

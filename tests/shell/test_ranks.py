@@ -46,7 +46,7 @@ def test_a_model_of_ranks_is_trained_scored_and_inspected(capsys, folder):
     )
     assert status == 0
     assert "3 ranks: low (" in out
-    assert "Rule PRank, solution average." in out
+    assert "Rule PRank, solution average, thresholds cross-fitted." in out
     frame = reviews(1)
     predicted = rosenblatt.load("model").predict(frame)
     codes = [GRADES.index(grade) for grade in predicted]

@@ -4,11 +4,6 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from ..theory.bounds import rows_with_bias
-from ..theory.certificates import Inseparable, Separable
-from ..theory.margins import solve_max_margin
-from ..theory.problem import Problem
-from ..theory.separability import decide, start_perceptron
 from .data import load_builtin
 from .format import count
 
@@ -20,6 +15,12 @@ def show_perceptron(data: str, validation: list[str]) -> list[str]:
 
     ``validation`` has the error of the default rule.
     """
+    from ..theory.bounds import rows_with_bias
+    from ..theory.certificates import Inseparable, Separable
+    from ..theory.margins import solve_max_margin
+    from ..theory.problem import Problem
+    from ..theory.separability import decide, start_perceptron
+
     rows, lines, separable = load_builtin(data), dict[str, str](), dict[str, bool]()
     y = rows.class_of_each()
     classes = np.unique(y)

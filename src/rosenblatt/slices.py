@@ -24,8 +24,6 @@ class Slice:
 
     Attributes
     ----------
-    modules : tuple of str
-        The folders and modules that it consists of; the first one tells whether it is there.
     names : dict of str to str
         The module of each public name, or of several with blanks between them.
     commands : dict of str to (str, str)
@@ -43,7 +41,6 @@ class Slice:
         print about its models and do with them (``jobs.data.ExampleFile`` names the functions).
     """
 
-    modules: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     learners: Mapping[str, str] = field(default_factory=dict)
@@ -53,9 +50,8 @@ class Slice:
     shell: str = ""
 
 
-SLICES = {
+SLICES = {  # by the name of the folder or module
     "sequence": Slice(
-        ("sequence",),
         {"SequencePerceptron": "sequence.estimator"},
         learners={"SequencePerceptron": "sequence.learner:SequenceLearner"},
         examples="sentences",
@@ -69,17 +65,14 @@ SLICES = {
         shell="sequence.shell",
     ),
     "dual": Slice(
-        ("dual",),
         {"KernelPerceptron": "dual.estimator"},
         learners={"KernelPerceptron": "dual.learner:DualLearner"},
     ),
     "network": Slice(
-        ("network",),
         {"PerceptronNetwork": "network.estimator"},
         learners={"PerceptronNetwork": "network.learner:NetworkLearner"},
     ),
     "theory": Slice(
-        ("theory",),
         {
             "MistakeBounds Report mistake_bounds report": "theory.bounds",
             "Inseparable Separable Undecided load_certificate save_certificate": (
@@ -98,17 +91,14 @@ SLICES = {
         },
     ),
     "export": Slice(
-        ("export",),
         commands={
             "export": ("shell.export", "Export a model of numbers and categories as an ONNX file.")
         },
     ),
     "plots": Slice(
-        ("plots",),
         commands={"plot": ("shell.plot", "Draw a model, its data, or the course of training.")},
     ),
     "lab": Slice(
-        ("lab",),
         commands={
             "lab": (
                 "shell.lab",
@@ -117,13 +107,12 @@ SLICES = {
         },
     ),
     "service": Slice(
-        ("service",),
         commands={
             "serve": ("shell.serve", "Answer predictions over HTTP, and learn from examples."),
             "replay": ("shell.serve", "Rebuild a model of a service from its log of examples."),
         },
     ),
-    "cluster": Slice(("cluster",)),
+    "cluster": Slice(),
 }
 
 
@@ -138,7 +127,7 @@ def is_there(name: str) -> bool:
 
 def list_slices() -> Iterator[Slice]:
     """The slices that are there."""
-    return (one for one in SLICES.values() if is_there(one.modules[0]))
+    return (one for name, one in SLICES.items() if is_there(name))
 
 
 def load(place: str) -> Any:

@@ -398,9 +398,7 @@ def add_score(graph: Graph, outputs: str, activations: str) -> str:
     return graph.add("Mul", outputs, sure)
 
 
-def add_upstart(
-    graph: Graph, rows: str, width: int, units: Sequence[Any], growth: str
-) -> tuple[str, str]:
+def add_upstart(graph: Graph, rows: str, width: int, units: Any, growth: str) -> tuple[str, str]:
     """Add the units from the last to the first: active ones switch their parent."""
     pushed: dict[int, str] = {}
     for number, unit in reversed(list(enumerate(units))):
@@ -416,9 +414,7 @@ def add_upstart(
     return add_signs(graph, decided), own
 
 
-def add_chain(
-    graph: Graph, rows: str, width: int, units: Sequence[Any], growth: str
-) -> tuple[str, str]:
+def add_chain(graph: Graph, rows: str, width: int, units: Any, growth: str) -> tuple[str, str]:
     """Add the units one by one; each sees the row, or outputs of units before it, or both."""
     outputs: list[str] = []
     activations: list[str] = []
@@ -436,26 +432,22 @@ def add_chain(
 def refuse_other_models(model: Model) -> None:
     """Raise ValueError for a model that is not a product of rows of numbers with weights."""
     recipe = get_recipe(model)
-    hashes = recipe.bits is not None
-    words = list_columns(model, "text") + list_columns(model, "date")
-    others = recipe.cross or recipe.pairs or recipe.bins
-    instead = "train on columns of numbers and categories, or predict with rosenblatt."
     if not model.is_linear:
         raise ValueError(f"A {model.estimator} has no weights of columns and cannot be exported.")
     if model.is_multilabel:
+        raise ValueError("A model of label sets cannot be exported; train one for each label.")
+    names = list_columns(model, "text") + list_columns(model, "date")
+    what = {
+        f"the n-grams or dates of {', '.join(map(repr, names[:3]))}": names,
+        "names": recipe.rows != "table",
+        "products": recipe.cross or recipe.pairs,
+        "bins": recipe.bins,
+    }
+    hashed = [one for one, given in what.items() if given and recipe.bits is not None]
+    if hashed:
         raise ValueError(
-            "A model of label sets cannot be exported; predict with rosenblatt, or train one model "
-            "for each label."
-        )
-    if hashes and words:
-        named = ", ".join(map(repr, words[:3])) + (", …" if len(words) > 3 else "")
-        raise ValueError(
-            f"The model hashes the n-grams or dates of {named}, which ONNX cannot do; {instead}"
-        )
-    if hashes and (recipe.rows != "table" or others):
-        raise ValueError(
-            "The model hashes names, products or bins, which ONNX cannot do; train with "
-            "tune=False on columns of numbers and categories, or predict with rosenblatt."
+            f"The model hashes {hashed[0]}, which ONNX cannot do; train with tune=False on columns "
+            "of numbers and categories, or predict with rosenblatt."
         )
 
 

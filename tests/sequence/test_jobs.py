@@ -67,12 +67,6 @@ def tagger(tmp_path):
     return found
 
 
-def test_plain_text_is_tagged_by_a_model_that_was_saved(tagger, tmp_path):
-    again = saved(tagger, tmp_path / "model")
-    (tmp_path / "b.txt").write_text("the cat barks\n")
-    assert tag(again, tmp_path / "b.txt") == b"the/DET cat/NOUN barks/VERB\n"
-
-
 def test_words_not_met_are_unknown(tagger, tmp_path):
     path = tmp_path / "b.tagged"
     path.write_text("The/DET cow/NOUN sleeps/VERB\n")

@@ -166,10 +166,3 @@ def test_options_for_rows_are_refused_by_score_and_predict(shell, files, model):
     for given in (["--scores"], ["--probabilities"], *several):
         status, _, err = shell("predict", model, data, *given)
         assert (status, given[0][2:].replace("-", "_") in err.replace("-", "_")) == (2, True)
-
-
-def test_a_score_has_figures_of_tags(shell, files, model):
-    status, out, _ = shell("score", model, files / "a.tagged")
-    assert status == 0
-    assert "ccuracy 100.00%: 0 of 6 tokens wrong" in out
-    assert "Tags" in out

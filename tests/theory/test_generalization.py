@@ -68,15 +68,6 @@ def test_online_to_batch_holds_as_often_as_it_says(noise):
     assert np.mean(held) >= 0.8
 
 
-def test_a_report_tells_both_with_their_assumption():
-    X, y = separated(60, 4, gap=0.3)
-    model = Perceptron(random_state=0).fit(X, y)
-    text = str(report(model, X, y))
-    assert "drawn independently from one distribution" in text
-    assert "leave one out" in text
-    assert "95% confidence (online to batch)" in text
-
-
 @pytest.mark.parametrize("order", ["batch", "active", "first", "worst"])
 def test_orders_that_do_not_meet_every_row_once_are_not_spoken_of(order):
     X, y = separated(60, 4, gap=0.3)

@@ -332,13 +332,14 @@ class Service:
     def parse(self, call: Call, served: ServedModel, labelled: bool) -> tuple[Batch, list[str]]:
         """The rows of a request, and their texts for the log if they have labels."""
         maker, kind = served.maker, call.header("content-type")
-        made, texts = maker.decode(call.body, labelled) if kind == JSON else None, list[str]()
-        if made is not None and n_rows(made.rows) <= self.limits.rows:
-            texts = cut_texts(call.body) if labelled else texts
-        else:
-            most = self.limits.rows
+        most, made = self.limits.rows, None
+        if kind == JSON and not maker.of_lines:
+            made = maker.decode(call.body, labelled)
+        if made is None or n_rows(made.rows) > most:
             values = parse_values(call.body, kind, most, maker.of_lines, maker.of_lists)
-            made, texts = maker.make(values, labelled), make_texts(values) if labelled else texts
+            made, texts = maker.make(values, labelled), make_texts(values) if labelled else []
+        else:
+            texts = cut_texts(call.body) if labelled else []
         call.request.scope["rows"] = n_rows(made.rows)
         return made, texts
 

@@ -257,10 +257,6 @@ class LineMaker:
             raise BadExampleError("the line has no label", int(missing[0]) + 1)
         return with_labels(batch, [to_whole(one) for one in found.tolist()])
 
-    def decode(self, body: bytes | bytearray, labelled: bool) -> Batch | None:
-        """Return None: JSON has no lines that could be read at once."""
-        return None
-
     def new_parser(self, lines: Sequence[str], labelled: bool) -> LineParser:
         """A parser of some lines."""
         for row, line in enumerate(lines, 1):

@@ -88,10 +88,7 @@ class Running:
         self.path = path
         command = command or ["-m", "rosenblatt", "serve", str(path), "--port", "0", *options]
         self.process = subprocess.Popen(
-            [sys.executable, *command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+            [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         line = self.process.stdout.readline()
         if "is served at" not in line:

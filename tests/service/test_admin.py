@@ -226,9 +226,3 @@ def test_an_array_of_label_sets(tmp_path):
     assert row.keys() == {"x0", "x1", "x", "label"}
     learning.stop()
     assert learning.path.read_bytes() == replayed(learning.path)
-
-
-def test_what_a_learner_cannot_do_it_says(tmp_path):
-    path = trained(tmp_path / "pocket", solution="pocket")
-    with pytest.raises(ValueError, match="needs all rows in memory; learn from a stream"):
-        Learning(path)

@@ -1,7 +1,6 @@
 """Endpoints, tokens and limits; what is refused changes nothing."""
 
 import asyncio
-import json
 import threading
 
 import httpx
@@ -69,20 +68,6 @@ def test_predictions_are_those_of_the_model(client, model):
     assert answer["sequence"] == 0
     one = client.post("/predict", json=rows[0]).json()
     assert (one["labels"], one["scores"]) == (answer["labels"][:1], answer["scores"][:1])
-
-
-def test_every_form_of_body_says_the_same(client):
-    rows = examples(4, labelled=False)
-    wanted = client.post("/predict", json=rows).json()
-    lines = "\n".join(map(json.dumps, rows))
-    form = "application/x-www-form-urlencoded"  # curl -d
-    for body, kind in (
-        (lines, "application/x-ndjson"),
-        (json.dumps(rows), form),
-    ):
-        assert (
-            client.post("/predict", content=body, headers={"content-type": kind}).json() == wanted
-        )
 
 
 def test_learning_is_acknowledged_and_seen(client, learning):

@@ -201,9 +201,6 @@ def test_what_is_not_a_list_of_examples(text):
         parse_numbers(text)
 
 
-# Rolling back
-
-
 # Loading another model
 
 

@@ -14,7 +14,6 @@ from rosenblatt.service.log import Log, LogError, LogLock
 from rosenblatt.service.replay import find_difference, find_first_difference, log_path, read_log
 from rosenblatt.storage.file import load_model, save_model
 
-from ..test_docs import ROOT
 from .conftest import examples, job_of, replayed, trained
 from .test_app import client_of
 from .test_learning import silent, taught
@@ -105,13 +104,6 @@ def test_the_documented_container_is_not_open_to_other_sites(serve, model):
     assert service.ask("GET", "/model")[0] == 200
     named = serve(model.with_name("b"), "--new", "a,b", "--features", "x", "--allow-host", "Name")
     assert named.ask("GET", "/model", Host="name:80")[0] == 200
-
-
-def test_the_image_asks_whether_requests_are_answered():
-    (check,) = [
-        line for line in (ROOT / "Dockerfile").read_text().splitlines() if "urlopen" in line
-    ]
-    assert "/readyz" in check
 
 
 # Bodies

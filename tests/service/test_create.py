@@ -29,19 +29,13 @@ def test_numbers_are_as_they_are_or_as_stated(tmp_path):
     assert plain.learner.classes.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize(
-    "stated",
-    [
-        "",
-        "a:colour",
-        "a:number:1",
-        "a:number:x:1",
-        "a:number:1:0",
-        "a:category:2",
-        "a:text:0-2",
-        "a:text:x",
-    ],
-)
+ODD = [
+    "", "a:colour", "a:number:1", "a:number:x:1", "a:number:1:0", "a:category:2", "a:text:0-2",
+    "a:text:x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("stated", ODD)
 def test_columns_that_are_not_understood(stated):
     with pytest.raises(ParameterError, match="features"):
         parse_column(stated)
@@ -58,17 +52,8 @@ def test_what_is_refused():
 @pytest.mark.slow
 def test_a_service_from_nothing(serve, tmp_path):
     path = tmp_path / "new.safetensors"
-    options = (
-        "--learn",
-        "--new",
-        "big,small",
-        "--label",
-        "kind",
-        "--features",
-        "size,colour:category,note:text",
-        "--set",
-        "bits=12",
-    )
+    options = ["--learn", "--new", "big,small", "--label", "kind", "--set", "bits=12"]
+    options += ["--features", "size,colour:category,note:text"]
     service = serve(path, *options)
     assert service.learn(examples(50))[1]["sequence"] == 50
     status, err = service.stop()
@@ -91,10 +76,7 @@ def test_a_service_from_nothing(serve, tmp_path):
         (["--grow", "9"], "--grow needs --learn"),
         (["--new", "a", "--features", "x"], "at least two"),
         (["--new", "a,b", "--features", "x:colour"], "features: 'x:colour'"),
-        (
-            ["--new", "a,b", "--features", "x", "--rule", "pa", "--set", "margin=3"],
-            "has no margin",
-        ),
+        (["--new", "a,b", "--features", "x", "--rule", "pa", "--set", "margin=3"], "has no margin"),
     ],
 )
 def test_options_that_do_not_go_together(capsys, tmp_path, options, said):

@@ -76,17 +76,6 @@ def counted(append, groups):
     return lambda texts, requests: groups.append(len(texts)) or append(texts, requests)
 
 
-def test_a_service_goes_on_where_it_was_left(model):
-    for begin in range(3):
-        learning, said = silent(model)
-        assert said == []
-        assert taught(learning, examples(10, seed=begin)) == list(
-            range(10 * begin + 1, 10 * begin + 11)
-        )
-        learning.stop()
-    assert model.read_bytes() == replayed(model)
-
-
 def test_a_corrupt_snapshot_is_rebuilt_from_the_log(model):
     learning, _ = silent(model)
     taught(learning, examples(25))
@@ -180,13 +169,6 @@ def test_every_job_has_an_outcome_when_the_thread_fails(learning):
     futures.append(learning.take(job_of([{}])))  # after its end
     assert [type(future.exception(0)) for future in futures] == [LogError] * 5
     with pytest.raises(LogError, match="Disaster"):
-        learning.call(lambda: "done").result(30)
-
-
-def test_a_job_after_the_end_is_refused(learning):
-    learning.stop()
-    assert isinstance(learning.take(job_of([{}])).exception(0), LogError)
-    with pytest.raises(LogError, match="stopping"):
         learning.call(lambda: "done").result(30)
 
 

@@ -32,7 +32,8 @@ def test_examples_come_back_in_order_with_their_numbers(log):
 
 
 @pytest.mark.parametrize("count", [1, 205])
-def test_many_examples_at_once(log, count):
+def test_many_examples_at_once(log, count, monkeypatch):
+    monkeypatch.setattr("rosenblatt.service.log.AT_ONCE", 100)
     log.append(["a"])
     given = [f"{k} ü" for k in range(count)]
     assert log.append(given, [KeyedRequest(b"key", b"digest", 0, count - 1)]) == count + 1

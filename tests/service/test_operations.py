@@ -279,6 +279,8 @@ def test_the_image_is_pinned_and_not_root():
     words = json.loads(values["ENTRYPOINT"]) + json.loads(values["CMD"])
     assert words[:2] == ["rosenblatt", "serve"]
     assert parse_options(words[2:])["token_file"]
+    (check,) = [line for line in lines if "urlopen" in line]
+    assert "/readyz" in check
 
 
 def test_every_code_of_an_error_is_on_the_page():

@@ -49,6 +49,7 @@ def test_lines_of_json():
     body = "\n".join(map(json.dumps, ROWS)) + "\n\n"
     for kind in ("application/x-ndjson", "application/jsonl; charset=utf-8"):
         assert values(body, kind) == ROWS
+    assert values(json.dumps(ROWS), "application/x-www-form-urlencoded") == ROWS  # of curl -d
 
 
 def test_lines_of_text_are_for_models_of_lines():

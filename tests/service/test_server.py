@@ -61,13 +61,6 @@ def test_without_learn_nothing_is_written(serve, model):
     assert [path.name for path in model.parent.iterdir()] == [model.name]
 
 
-def test_two_services_do_not_write_one_log(serve, model, capsys):
-    serve(model, "--learn")
-    status, _, err = run(capsys, "serve", model, "--learn", "--port", 0)
-    assert status == 2
-    assert "Another service writes" in err
-
-
 def test_others_need_a_token_unless_it_is_said(capsys, model, tmp_path, serve):
     status, _, err = run(capsys, "serve", model, "--host", "0.0.0.0")
     assert status == 2

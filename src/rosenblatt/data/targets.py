@@ -76,9 +76,9 @@ class Score:
             predicted = np.pad(predicted, ((0, 0), (0, others)))
             self.hits += int(np.count_nonzero(predicted & codes))
             self.labels += int(np.count_nonzero([predicted, codes]))
-        wrong = (predicted != codes).reshape(len(codes), -1).any(axis=1)
+        wrong = predicted != codes
         self.rows += len(codes)
-        self.errors += int(np.count_nonzero(wrong))
+        self.errors += int(np.count_nonzero(wrong.any(axis=1) if wrong.ndim == 2 else wrong))
         if self.distance is not None:
             self.distance += int(np.abs(predicted - codes).sum())
 
@@ -86,7 +86,7 @@ class Score:
     def sum(cls, parts: "Sequence[Score]") -> Self:
         """The counts of several parts together."""
         counts = zip(*map(astuple, parts), strict=True)
-        totals: list[Any] = [None if None in each else sum(each) for each in counts]
+        totals: Any = (None if None in each else sum(each) for each in counts)
         return cls(*totals)
 
     def headline(self, counts: Sequence[int] = ()) -> str:

@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from sklearn.datasets import load_iris, make_circles
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from rosenblatt import KernelPerceptron, Perceptron, max_margin, steps
+from rosenblatt import KernelPerceptron, Perceptron, max_margin
 
 from ..conftest import FORMS, LAYOUTS, blobs, examples
 from .twins import ORDERS, TWINS, by_row, compute_scores, pair, square
@@ -83,16 +83,6 @@ def test_with_the_linear_kernel_it_is_the_perceptron(order, form, solution, choi
     primal = Perceptron(**{**shared, "solution": "last"}).fit(X, y)
     np.testing.assert_array_equal(dual.dual_coef_ @ dual.support_vectors_, primal.coef_)
     np.testing.assert_array_equal(dual.intercept_, primal.intercept_)
-
-
-@pytest.mark.parametrize("form", ["two", "argmax"])
-def test_with_the_linear_kernel_it_makes_the_same_mistakes_in_the_same_order(form):
-    X, y = blobs(200, 4, classes=2 if form == "two" else 4)
-    X = np.round(4 * X)
-    shared = {"random_state": 1, "max_iter": 8, "multi_class": "argmax"}
-    dual = KernelPerceptron("linear", cache_size=0.02, **shared).fit(X, y)
-    rows = dual.support_[dual._learner.state.updates["place"]]
-    assert [step.row for step in steps(X, y, **shared)] == rows.tolist()
 
 
 def test_blocks_compute_few_kernel_values_more_than_mistakes_times_rows():

@@ -130,9 +130,3 @@ def test_weights_of_0_separate_nothing_where_ties_are_right(estimator, solution)
     X, y = blobs(20, 2, seed=0)
     model = estimator(solution=solution, ties="correct").fit(X, y)
     assert (model.stop_reason_, model.n_mistakes_) == ("zero_weights", 0)
-
-
-def test_ties_that_are_right_separate_from_other_weights():
-    X, y = [[1.0, 0.0], [0.0, 0.0], [-1.0, 0.0]], [1, 1, -1]
-    model = Perceptron(ties="correct", fit_intercept=False).fit(X, y, coef_init=[1.0, 0.0])
-    assert model.stop_reason_ == "separated"

@@ -107,22 +107,6 @@ def test_a_row_of_weight_zero_is_never_seen(solution, order, form, choices):
     np.testing.assert_array_equal(beside.decision_function(X), without.decision_function(X))
 
 
-def test_weights_scale_the_step():
-    X = np.array([[1.0, 0.0], [0.0, 1.0]])
-    model = Perceptron(order="fixed", max_iter=1).fit(X, [1, 0], sample_weight=[3, 5])
-    assert model.coef_.tolist() == [[3, -5]]
-    assert model.intercept_.tolist() == [3 - 5]
-
-
-def test_averaging_in_batches_keeps_the_running_bias():
-    X, y = np.array([[0.0], [1.0], [0.0]]), np.array([1, 0, 1])
-    model = Perceptron(solution="average", order="fixed")
-    biases = [model.partial_fit(X, y, classes=[0, 1]).intercept_.item() for _ in range(3)]
-    tried = reference.Perceptron(order="fixed", max_iter=3).fit(X, y).runs[0].tried
-    # scikit-learn starts each batch's running bias at the average so far.
-    np.testing.assert_allclose(biases, [np.mean([b for _, b in tried[:n]]) for n in (3, 6, 9)])
-
-
 # An average that forgets
 
 
@@ -148,17 +132,6 @@ def test_what_an_average_forgets_is_what_the_twin_forgets(decay, form, layout, d
         cut.partial_fit(rows[batch], y[batch], classes=model.classes_)
     np.testing.assert_array_equal(cut.coef_, model.coef_)
     np.testing.assert_array_equal(cut.intercept_, model.intercept_)
-
-
-def test_an_average_that_forgets_goes_from_the_mean_to_the_last_weights():
-    X, y = blobs(300, 5)
-    mean, last = (Perceptron(solution=s, random_state=0).fit(X, y) for s in ("average", "last"))
-    slow, fast = (
-        Perceptron(solution="average", average_decay=decay, random_state=0).fit(X, y)
-        for decay in (1e-12, 1 - 1e-12)
-    )
-    np.testing.assert_allclose(slow.coef_, mean.coef_, rtol=1e-7)
-    np.testing.assert_allclose(fast.coef_, last.coef_, rtol=1e-7)
 
 
 def test_forgetting_is_for_averages_and_cannot_change_midway():

@@ -133,11 +133,3 @@ def test_rules_of_the_family_learn_label_sets(rule, estimator, solution):
     np.testing.assert_array_equal(learner.coefficients()[0], fitted.coef_)
     for k in range(2):
         np.testing.assert_array_equal(fitted.coef_[k], estimator(**chosen).fit(X, Y[:, k]).coef_[0])
-
-
-def test_a_run_ends_when_no_problem_makes_a_mistake():
-    X = np.array([[2.0, 1.0], [-1.0, 1.0], [1.0, -3.0]])
-    learner, run = trained(X, np.array([[1, 0], [0, 0], [1, 1]]), epochs=100)
-    assert run.stop_reason == "separated"
-    assert run.epochs[-1].mistakes == 0
-    assert (learner.scores(view_rows(X), 2) > 0).tolist() == [[1, 0], [0, 0], [1, 1]]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.training.report import Note, Windows
+from rosenblatt.training.report import Windows
 
 
 @pytest.mark.parametrize("cut", [1, 3, 4, 10])
@@ -15,8 +15,3 @@ def test_windows_count_however_the_rows_are_cut(cut):
     assert found == [(4, 2), (8, 4)]
     windows.close()
     assert found[2:] == [(10, 5)]
-
-
-def test_a_note_is_a_sentence_with_a_code():
-    note = Note("A sentence.", "stream")
-    assert (note, note.code) == ("A sentence.", "stream")

@@ -6,7 +6,7 @@ import pytest
 from rosenblatt.data.rows import view_rows
 from rosenblatt.data.weights import compute_steps
 from rosenblatt.kernels.loop import Examples
-from rosenblatt.training.linear_state import LastWeights, scores
+from rosenblatt.training.linear_state import LastWeights
 from rosenblatt.training.rules import PERCEPTRON
 from rosenblatt.training.training import LinearTask
 
@@ -91,12 +91,3 @@ def test_steps_beyond_the_type_are_refused(eta0, weights):
     sentence = f"{what} is too small or too large for float32"
     with np.errstate(over="ignore"), pytest.raises(ValueError, match=sentence):
         compute_steps(np.array([0, 1]), 1, eta0, weights, np.float32)
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_scores_are_products_with_weights(layout):
-    X = np.round(4 * blobs(20, 6)[0])
-    W, b = np.arange(18.0).reshape(6, 3), np.arange(3.0)
-    rows = view_rows(LAYOUTS[layout](X))
-    np.testing.assert_array_equal(scores(rows, 20, W, b), X @ W + b)
-    np.testing.assert_array_equal(scores(rows, 20, W[:, 0].copy(), b[:1]), X @ W[:, 0] + b[0])

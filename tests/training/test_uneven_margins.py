@@ -8,21 +8,7 @@ from rosenblatt import Perceptron, load, train
 from rosenblatt.parameters import ParameterError
 from rosenblatt.training.report import Listener
 
-from .. import reference
-from ..conftest import LAYOUTS, blobs, examples, form_parameters
-from .test_linear_state import assert_same_run
-
-
-@pytest.mark.parametrize("form", ["two", "ovr"])
-@pytest.mark.parametrize("layout", ["dense", "int32"])
-def test_equals_its_twin_on_real_numbers(form, layout):
-    X, y = blobs(60, 20, classes=2 if form == "two" else 3)
-    chosen = {"margin": (2.0, 0.5), "max_iter": 8, "random_state": 0}
-    chosen |= form_parameters(form)
-    twin = reference.Perceptron(**chosen).fit(X, y)
-    assert_same_run(
-        Perceptron(**chosen).fit(LAYOUTS[layout](X), y), twin, np.testing.assert_allclose
-    )
+from ..conftest import blobs, examples
 
 
 @settings(max_examples=25)

@@ -44,13 +44,9 @@ class Split(NamedTuple):
         Of each class, the rows with the smallest hashes are held out; at least one row stays to
         learn from. Rows of label sets (two-dimensional ``codes``) or of numbers count as one class.
         """
-        one_class = codes.ndim == 2 or codes.dtype.kind == "f"
-        groups = np.zeros(len(rows), np.intp) if one_class else codes[rows]
-        counts = np.bincount(groups)
-        order = np.lexsort((self.coins(0, len(codes))[rows], groups))
-        place = np.arange(len(rows)) - (np.cumsum(counts) - counts)[groups[order]]  # in the class
+        groups, counts, order, place = group_rows(codes, rows, self.coins(0, len(codes)))
         held = np.empty(len(rows), bool)
-        held[order] = place < quotas(counts, self.share)[groups[order]]
+        held[order] = place < quotas(counts, self.share)[groups]
         if not held.any():
             raise InputError(
                 f"{len(rows)} rows are too few to hold out {self.share:g} of them; give more rows, "
@@ -74,16 +70,24 @@ class Split(NamedTuple):
         have a neighbour in another fold.
         Label sets and numbers count as one class. ``rows`` are in the order of the file.
         """
-        one_class = codes.ndim == 2 or codes.dtype.kind == "f"
-        groups = np.zeros(len(rows), np.intp) if one_class else codes[rows]
-        counts = np.bincount(groups)
-        order = np.argsort(groups, kind="stable")
-        place = np.arange(len(rows)) - (np.cumsum(counts) - counts)[groups[order]]
+        groups, counts, order, place = group_rows(codes, rows, np.zeros(len(codes), np.intp))
         sizes = np.minimum(counts, np.maximum(BLOCKS * count, counts // BLOCK_ROWS))
-        blocks = place * sizes[groups[order]] // counts[groups[order]]
         numbers = np.empty(len(rows), np.intp)
-        numbers[order] = (blocks + groups[order] + self.seed) % count
+        numbers[order] = (place * sizes[groups] // counts[groups] + groups + self.seed) % count
         return numbers
+
+
+def group_rows(codes: Array, rows: Array, keys: Array) -> tuple[Array, Array, Array, Array]:
+    """Sort some rows by class, and within it by a key of each row or else by their order.
+
+    Return the class of each sorted row, the rows of each class, the order, and each sorted row's
+    place in its class. Rows of label sets (two-dimensional ``codes``) or of numbers are one class.
+    """
+    one_class = codes.ndim == 2 or codes.dtype.kind == "f"
+    groups = np.zeros(len(rows), np.intp) if one_class else codes[rows]
+    counts, order = np.bincount(groups), np.lexsort((keys[rows], groups))
+    groups = groups[order]
+    return groups, counts, order, np.arange(len(rows)) - (np.cumsum(counts) - counts)[groups]
 
 
 EVERY_ROW = Split(1.0)

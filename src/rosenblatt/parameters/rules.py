@@ -222,10 +222,8 @@ RULE_TABLE = RuleTable()
 """By the name of an update rule."""
 RULE_NAMES: dict[str, str] = {}
 """The name of the rule by the class that learns by it."""
-CLASS_RULES: dict[str, RuleEntry] = {}
-NUMBER_RULES: dict[str, RuleEntry] = {}
-RANK_RULES: dict[str, RuleEntry] = {}
-RULES_BY_TARGET = {"classes": CLASS_RULES, "numbers": NUMBER_RULES, "ranks": RANK_RULES}
+RULES_BY_TARGET: dict[str, dict[str, RuleEntry]] = {target: {} for target in table.SHARED_BY_TARGET}
+CLASS_RULES, NUMBER_RULES, RANK_RULES = RULES_BY_TARGET.values()
 
 
 def add_entry(rule: str, entry: RuleEntry) -> None:

@@ -37,6 +37,9 @@ C_BY_SIZE = {
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
 FOR_TARGETS = {"numbers": FOR_NUMBERS, "ranks": FOR_RANKS}
 """The defaults for labels that are not classes."""
+STATING = {"numbers": "use numbers=True", "ranks": "name all labels in order with ordinal"}
+LEAVING = {"numbers": "use classes to learn classes", "ranks": "leave ordinal out"}
+"""How a user states that labels are numbers or ranks, and how that they are not."""
 
 
 @dataclass(frozen=True)
@@ -322,17 +325,9 @@ def refuse_other_target(request: Request, target: str) -> None:
     rule = request.rule
     learns = target if rule is None else RULE_TABLE[rule].target
     if learns != target and rule not in forms_for(target):
-        state = {
-            "numbers": "use numbers=True",
-            "ranks": "name all labels in order with ordinal",
-        }
-        leave = {
-            "numbers": "use classes to learn classes",
-            "ranks": "leave ordinal out",
-        }
-        own = " or ".join(rules_with({}, target))
-        use = leave[target] if target in leave else state[learns]
-        instead = f"use {own}" if target in leave else "choose another rule"
+        use, instead = STATING.get(learns, ""), "choose another rule"
+        if target in LEAVING:
+            use, instead = LEAVING[target], f"use {' or '.join(rules_with({}, target))}"
         raise ParameterError(
             f"rule {rule} learns {learns}, and the labels are {target}; {use}, or {instead}.",
             code="rule-of-target",

@@ -186,6 +186,17 @@ def test_products_that_a_large_file_would_pay_for_are_not_compared(monkeypatch, 
         assert any("pairs" in each for each in facts["best"]) == compared
 
 
+def test_a_class_that_no_compared_row_has_does_not_stop_a_training(tmp_path):
+    lines = ["a,label"] + ["1,no"] * 30_000
+    lines[7_001] = "-1,yes"
+    (tmp_path / "rare.csv").write_text("\n".join(lines))
+    with pytest.warns(UserWarning, match="29,999 of 30,000 rows"):
+        model = rosenblatt.train(tmp_path / "rare.csv")
+    assert model.classes_.tolist() == ["no", "yes"]
+    with refused("tune-few-rows"):
+        rosenblatt.train(tmp_path / "rare.csv", tune=True)
+
+
 def test_rows_that_are_held_out_are_not_compared():
     facts = told_by(rosenblatt.train(make_ring(800), holdout=0.5))
     assert 300 < facts["rows"] < 500

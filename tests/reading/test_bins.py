@@ -100,7 +100,7 @@ def test_all_formats_and_served_rows_are_binned_alike(tmp_path):
     objects = json.loads(table.drop(columns="label").head(20).to_json(orient="records"))
     rosenblatt.save(model, tmp_path / "model")
     maker = make_row_maker(load_learner(tmp_path / "model"))
-    served = maker.batch(objects, maker.parser).X.toarray()
+    served = maker.batch(objects).X.toarray()
     np.testing.assert_allclose(served, wanted[:20].toarray(), atol=1e-5)
 
 
@@ -145,7 +145,7 @@ def test_svmlight_has_pairs_of_scaled_numbers(tmp_path):
     rosenblatt.save(model, tmp_path / "model")
     maker = make_row_maker(load_learner(tmp_path / "model"))
     np.testing.assert_array_equal(
-        maker.batch([line], False, maker.new_parser([line], False, 0)).X.toarray(), first.toarray()
+        maker.batch([line], maker.new_parser([line], False)).X.toarray(), first.toarray()
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data import metrics
+from ..data.labels import UnknownLabelError
 from ..data.rows import Array, drop_empty_columns, n_rows, rows_where
 from ..data.splits import Split
 from ..data.targets import ClassTarget, LabelCounts, NumberTarget
@@ -263,6 +264,13 @@ class Choice:
                 raise
             self.part = None
             return self.begin()
+        except UnknownLabelError as error:  # the training tells whether other rows have another
+            if self.budget is QUICK:
+                return False
+            raise InputError(
+                f"tune compares settings on some of the rows, and these are too few: {error}",
+                code="tune-few-rows",
+            ) from None
         codes, sets = self.base.given.codes, self.base.target.label_sets
         usual = {"numbers": ABSOLUTE, "ranks": "rank-error"}.get(self.plan.target, "log-loss")
         metric = self.request.parameters.get("metric", "error" if sets else usual)

@@ -389,7 +389,7 @@ class LinearLearner(Learner):
         return kept.coef, kept.bias
 
     def columns_to_compute(self, indices: Array | None) -> Any:
-        """The columns of which scores need coefficients: ``...`` for all, or for those kept.
+        """The columns whose coefficients scores need: ``...`` for all, or for those kept.
 
         ``indices`` are the columns in which rows have values, or None for dense rows.
         """

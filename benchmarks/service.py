@@ -149,19 +149,28 @@ def learning(folder: Path, seconds: float) -> Iterator[tuple[str, ...]]:
 
 
 def predicting(folder: Path, batches: int) -> Iterator[tuple[str, ...]]:
-    """CPU time of predictions of one row and of 100."""
-    with served(new_model(folder / "two")) as service:
-        connection = Connection(service.port)
-        for at_once, asked in ((1, 220), (100, 350)):
-            sent, used = requests("/predict", made_rows(200 * at_once, seed=2), at_once), []
+    """CPU time of predictions of one row and of 100, of few columns and of many."""
+    for at_once, width, asked in ((1, 75, 220), (100, 4, 350), (100, 75, 350)):
+        rows = narrowed(made_rows(200 * at_once, seed=2), width)
+        with served(new_model(folder / f"two{at_once}.{width}", rows[:200])) as service:
+            connection, sent, used = (
+                Connection(service.port),
+                requests("/predict", rows, at_once),
+                [],
+            )
             for _ in range(batches):
                 before = service.cpu()
                 for one in sent:
                     connection.ask(one)
                 used.append((service.cpu() - before) / len(sent))
-            what = f"/predict, {at_once} row{'s'[: at_once > 1]}, CPU"
-            note = f"median of {batches} batches: {np.median(used):.0f} µs"
-            yield what, f"{min(used):.0f} µs", f"≤ {asked} µs", note
+        what = f"/predict, {at_once} row{'s'[: at_once > 1]} of {width} columns, CPU"
+        note = f"median of {batches} batches: {np.median(used):.0f} µs"
+        yield what, f"{min(used):.0f} µs", f"≤ {asked} µs", note
+
+
+def narrowed(rows: list[dict[str, Any]], width: int) -> list[dict[str, Any]]:
+    """Rows with their first columns and the label."""
+    return [{name: row[name] for name in (*COLUMNS[:width], "label")} for row in rows]
 
 
 def starting(folder: Path) -> Iterator[tuple[str, ...]]:
@@ -177,8 +186,7 @@ def starting(folder: Path) -> Iterator[tuple[str, ...]]:
 
 def lasting(folder: Path, examples: int, each: int = 1000) -> Iterator[tuple[str, ...]]:
     """Memory while many short examples are learnt, and the time of a restart."""
-    names = [*COLUMNS[:4], "label"]
-    rows = [{name: row[name] for name in names} for row in made_rows(10 * each, seed=4)]
+    rows = narrowed(made_rows(10 * each, seed=4), 4)
     path = new_model(folder / "four", rows[:200])
     service = Service(path, "--learn")
     sent, connection, points = requests("/learn", rows, each), Connection(service.port), []

@@ -28,7 +28,7 @@ from ..storage.model import Model
 from .app import Limits, Service
 from .connection import Server
 from .learning import Keeping, Learning
-from .model import Predictor, ServedModel
+from .model import ServedModel
 from .replay import log_path
 
 SWITCH = 0.0005  # seconds; more would let small requests wait for large ones
@@ -119,16 +119,18 @@ class ModelWatcher(threading.Thread):
     def __init__(self, path: Path, say: Callable[[str], None]) -> None:
         super().__init__(name="rosenblatt-watcher", daemon=True)
         self.path, self.say = path, say
-        self.stamp, self.current = self.read_stamp(), self.load()
+        self.stamp = 0, 0
+        self.load()
 
-    def read_stamp(self) -> tuple[int, int]:
-        """The inode and the time of the file."""
+    def load(self) -> bool:
+        """Load the model if its file has another inode or time; return whether it has."""
         found = self.path.stat()
-        return found.st_ino, found.st_mtime_ns
-
-    def load(self) -> Predictor:
-        """The model of the file."""
-        return ServedModel(load_model(self.path), str(self.path)).make_predictor()
+        stamp = found.st_ino, found.st_mtime_ns
+        if stamp == self.stamp:
+            return False
+        self.stamp = stamp  # before the model: one that comes meanwhile is loaded next time
+        self.current = ServedModel(load_model(self.path), str(self.path)).make_predictor()
+        return True
 
     def run(self) -> None:
         """Check the file every second."""
@@ -139,15 +141,10 @@ class ModelWatcher(threading.Thread):
     def check_file(self) -> None:
         """Load the model again if its file was replaced; keep the old one if that fails."""
         try:
-            stamp = self.read_stamp()
-            if stamp == self.stamp:
-                return
-            self.stamp = stamp  # before the model: one that comes meanwhile is loaded next time
-            self.current = self.load()
+            if self.load():
+                self.say(f"{self.path} was replaced; the service uses the new model.")
         except (OSError, ValueError) as error:
             self.say(f"{error} The service keeps the model that it has.")
-        else:
-            self.say(f"{self.path} was replaced; the service uses the new model.")
 
 
 def print_address(path: Path, listening: socket.socket, service: Service) -> None:

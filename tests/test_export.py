@@ -7,15 +7,18 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import rosenblatt
 from rosenblatt import (
+    AROW,
     KernelPerceptron,
     PassiveAggressiveRegressor,
     Perceptron,
     PerceptronNetwork,
 )
-from rosenblatt.export import make_onnx_graph, write_onnx
+from rosenblatt.export import make_onnx_graph, register_converters, write_onnx
 from rosenblatt.jobs.files import train
 from rosenblatt.parameters import SIGN_OF_ZERO
 from rosenblatt.reading.reader import read
@@ -377,3 +380,20 @@ def test_numbers_of_a_file_with_categories_are_exported(tmp_path):
     expected = rosenblatt.load(tmp_path / "model")[-1].predict(next(iter(frame)).X)
     assert np.allclose(labels, expected)
     assert np.abs(labels - price).mean() < 5_000
+
+
+@pytest.mark.parametrize("labels", ["classes", "two classes", "numbers"])
+def test_skl2onnx_converts_a_pipeline(labels):
+    skl2onnx = pytest.importorskip("skl2onnx")
+    register_converters()
+    X, y = blobs(60, 3, 2 if "two" in labels else 3)
+    X = X.astype(np.float32)
+    y = X @ np.arange(3) if labels == "numbers" else np.array(["a", "b", "c"])[y]
+    kind = PassiveAggressiveRegressor if labels == "numbers" else AROW
+    whole = make_pipeline(StandardScaler(), kind(random_state=0)).fit(X, y)
+    session = runtime.InferenceSession(skl2onnx.to_onnx(whole, X[:1]).SerializeToString())
+    predicted = session.run(None, {"X": X})[0].ravel()
+    if labels == "numbers":
+        np.testing.assert_allclose(predicted, whole.predict(X), rtol=1e-4, atol=1e-4)
+    else:
+        np.testing.assert_array_equal(predicted, whole.predict(X))

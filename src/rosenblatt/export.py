@@ -18,6 +18,7 @@ from .data.targets import NumberTarget
 from .disk import replace_file
 from .kernels.words import categories, salt
 from .learners.linear import LinearLearner
+from .parameters import RULE_TABLE
 from .reading.arrow import encode_strings, missing_name, table_scaling, to_words
 from .reading.columnar import BATCH_ROWS
 from .reading.parser import allocate_rows
@@ -482,3 +483,44 @@ def import_onnx() -> Any:
     except ImportError:
         raise ImportError("Export needs onnx: pip install 'rosenblatt[onnx]'.") from None
     return onnx
+
+
+def register_converters() -> None:
+    """Let skl2onnx convert linear classifiers and regressors, also as the last step of a pipeline.
+
+    The second output of a classifier has scores, not probabilities.
+    """
+    from skl2onnx import update_registered_converter
+    from skl2onnx.common.data_types import Int64TensorType, StringTensorType
+    from skl2onnx.operator_converters import linear_classifier, linear_regressor
+    from sklearn.linear_model import LinearRegression
+    from sklearn.svm import LinearSVC
+
+    import rosenblatt
+
+    def parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+        operator = scope.declare_local_operator(f"Rosenblatt{type(model).__name__}", model)
+        operator.inputs, number = inputs, type(inputs[0].type)
+        outputs = {"variable": number}
+        if model._rule.target == "classes":
+            words = model.classes_.dtype.kind == "U"
+            outputs = {"label": StringTensorType if words else Int64TensorType, "scores": number}
+        for name, kind in outputs.items():
+            operator.outputs.append(scope.declare_local_variable(name, kind()))
+        return operator.outputs
+
+    def convert(scope: Any, operator: Any, container: Any) -> None:
+        model = operator.raw_operator
+        classes = model._rule.target == "classes"
+        operator.raw_operator = twin = LinearSVC() if classes else LinearRegression()
+        twin.coef_, twin.intercept_ = model.coef_, model.intercept_
+        if classes:
+            twin.classes_ = model.classes_
+            linear_classifier.convert_sklearn_linear_classifier(scope, operator, container)
+        else:
+            linear_regressor.convert_sklearn_linear_regressor(scope, operator, container)
+
+    for entry in RULE_TABLE.values():
+        if entry.target != "ranks":
+            model, name = getattr(rosenblatt, entry.estimator), f"Rosenblatt{entry.estimator}"
+            update_registered_converter(model, name, lambda _: None, convert, parser=parse)

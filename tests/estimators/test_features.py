@@ -301,9 +301,13 @@ def test_features_of_batches_are_those_of_all_rows(options, compact):
     assert parts.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
 
 
-def test_features_of_fit_have_no_statistics_to_update():
+def test_fit_continues_with_partial_fit_but_for_texts():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    parts, whole = Features().fit(X[:7]).partial_fit(X[7:]), Features().fit(X)
+    np.testing.assert_allclose(parts.transform(X), whole.transform(X), rtol=1e-5, atol=1e-6)
+    texts = Features().fit(["one text", "another one"])
     with pytest.raises(ValueError, match="partial_fit from the first batch on"):
-        Features().fit(ROWS).partial_fit(ROWS)
+        texts.partial_fit(["a third"])
 
 
 def test_a_batch_without_a_column_is_refused_and_changes_nothing():

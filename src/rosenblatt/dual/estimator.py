@@ -1,5 +1,7 @@
 """The kernel perceptron as a scikit-learn estimator."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 

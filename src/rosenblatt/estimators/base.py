@@ -1,5 +1,7 @@
 """The base of all estimators: checks of rows, labels and parameters, fitted state, model files."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -43,6 +45,7 @@ if TYPE_CHECKING:  # scikit-learn has no types: with these, wrong parameters are
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
         def set_params(self, **parameters: Any) -> Self: ...
         def __sklearn_tags__(self) -> Tags: ...
+        def _get_fitted_attr_html(self, *link: Any) -> Any: ...
 
     class ClassifierMixin:
         """As in scikit-learn."""
@@ -56,6 +59,10 @@ REFERENCE = "https://rosenblatt-learn.github.io/rosenblatt/reference/generated/r
 REFERENCE += "{estimator_name}.html"
 FLOATS = [np.dtype(np.float64), np.dtype(np.float32)]
 L = TypeVar("L")
+
+
+class Word(str):
+    """A text that scikit-learn's page of an estimator shows whole, not cut to nine characters."""
 
 
 class OnlineEstimator(BaseEstimator, Generic[L]):
@@ -86,6 +93,12 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
                 stacklevel=2,
             )
         self.__dict__.update(state)
+
+    def _get_fitted_attr_html(self, *link: Any) -> Any:
+        shown = super()._get_fitted_attr_html(*link)
+        for each in shown.values():
+            each["value"] = Word(each["value"]) if type(each["value"]) is str else each["value"]
+        return shown
 
     @property
     def n_mistakes_(self) -> int:

@@ -1,5 +1,7 @@
 """Evaluate models in Python as the shell does, compare them, and rank their columns."""
 
+from __future__ import annotations
+
 import os
 import warnings
 from typing import Any

@@ -1,5 +1,7 @@
 """Tables, dicts and texts as rows of numbers for a classifier."""
 
+from __future__ import annotations
+
 import warnings
 from copy import deepcopy
 from typing import Any, Self
@@ -129,15 +131,17 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._forget()
         self.partial_fit(X)
-        del self._statistics
+        if self.recipe_["frequencies"] is not None:
+            del self._statistics  # of words, which take 8 MB
         return self
 
     def partial_fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Update the statistics of the columns with a batch of rows.
 
         The first batch decides the columns and their kinds. Scales and the frequencies of n-grams
-        come from all rows so far, so that a later ``transform`` may give other values. ``fit``
-        keeps no statistics to update: begin with ``partial_fit``.
+        come from all rows so far, so that a later ``transform`` may give other values.
+        ``fit_transform``, and ``fit`` of texts, keep no statistics to update: begin with
+        ``partial_fit``.
 
         Parameters
         ----------
@@ -153,8 +157,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         if hasattr(self, "recipe_") and not hasattr(self, "_statistics"):
             raise ValueError(
-                "These features were fitted by fit, which keeps no statistics to update; fit new "
-                "ones with partial_fit from the first batch on."
+                "These features keep no statistics to update, as those of fit_transform, of texts "
+                "and of files; begin with partial_fit from the first batch on."
             )
         reader = self._open(X)
         statistics = deepcopy(getattr(self, "_statistics", {}))

@@ -1,5 +1,7 @@
 """The base of all linear classifiers: fit, partial_fit, learn_one, scores and probabilities."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -349,7 +351,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
     def _find_code(self, y: Any) -> int:
         """Return the number of a label; a model that ``learn_one`` began adds a new one."""
         try:
-            code = self._learner.codes.find(y)
+            code = self._learner.growing_codes.find(y)
         except TypeError:
             raise ValueError(f"y is {y!r}; expected a label: a number or a text.") from None
         if code is not None:
@@ -360,7 +362,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
                 "partial_fit. Only models that learn_one began add labels as they come."
             )
         self._add_class(y)
-        return self._learner.codes.find(y) or 0
+        return self._learner.growing_codes.find(y) or 0
 
     def _weigh_one(self, code: int) -> float:
         """Return the weight of one row, and count its class."""

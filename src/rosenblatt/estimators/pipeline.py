@@ -1,5 +1,7 @@
 """Train on a file or a table as the shell does; save and load models."""
 
+from __future__ import annotations
+
 import inspect
 import warnings
 from collections.abc import Iterable, Set

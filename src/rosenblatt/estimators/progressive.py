@@ -1,5 +1,7 @@
 """Progressive validation: every row is predicted before it is learnt."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

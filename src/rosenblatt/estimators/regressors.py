@@ -1,5 +1,7 @@
 """Linear regressors: models that predict numbers."""
 
+from __future__ import annotations
+
 import warnings
 from typing import TYPE_CHECKING, Any, Self
 

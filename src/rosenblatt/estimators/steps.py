@@ -1,5 +1,7 @@
 """Train one update at a time, with a record of each."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

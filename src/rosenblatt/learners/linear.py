@@ -249,8 +249,13 @@ class LinearLearner(Learner):
         return len(self.states[0].weights)
 
     @cached_property
-    def codes(self) -> add_class.Codes:
+    def codes(self) -> dict[Any, int]:
         """The number of each label."""
+        return dict(zip(self.classes.tolist(), range(len(self.classes)), strict=True))
+
+    @cached_property
+    def growing_codes(self) -> add_class.Codes:
+        """The number of each label, which a new label hardly changes."""
         return add_class.Codes.of(self.classes.tolist())
 
     @cached_property
@@ -528,5 +533,5 @@ class LinearLearner(Learner):
         if conformal is not None and len(self.classes) < 3:
             conformal = Conformal()  # scores of two classes have another scale
         wider = replace(self, classes=classes, states=states, conformal=conformal)
-        wider.codes = self.codes.insert(label, int(np.searchsorted(classes, label)))
+        wider.growing_codes = self.growing_codes.insert(label, int(np.searchsorted(classes, label)))
         return wider

@@ -1,5 +1,7 @@
 """Growing networks of perceptrons as a scikit-learn estimator."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import Any, Self
 

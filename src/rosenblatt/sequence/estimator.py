@@ -1,5 +1,7 @@
 """The structured perceptron as a scikit-learn estimator of sentences."""
 
+from __future__ import annotations
+
 from itertools import chain, pairwise
 from typing import Any, Self
 

@@ -502,7 +502,7 @@ def register_converters() -> None:
         operator = scope.declare_local_operator(f"Rosenblatt{type(model).__name__}", model)
         operator.inputs, number = inputs, type(inputs[0].type)
         outputs = {"variable": number}
-        if model._rule.target == "classes":
+        if hasattr(model, "classes_"):
             words = model.classes_.dtype.kind == "U"
             outputs = {"label": StringTensorType if words else Int64TensorType, "scores": number}
         for name, kind in outputs.items():
@@ -511,7 +511,7 @@ def register_converters() -> None:
 
     def convert(scope: Any, operator: Any, container: Any) -> None:
         model = operator.raw_operator
-        classes = model._rule.target == "classes"
+        classes = hasattr(model, "classes_")
         operator.raw_operator = twin = LinearSVC() if classes else LinearRegression()
         twin.coef_, twin.intercept_ = model.coef_, model.intercept_
         if classes:

@@ -68,30 +68,35 @@ def never(rule, state, found, i, examples):
 # The gradient of the bias is that of a weight whose value in all rows is ``root``.
 
 
+# All is computed and stored even where the value x is 0, so that vector units can do it.
+
+
 @by_kind
-def move_weight(rule, w, n, z, j, g, l1, l2, root):
-    """Change weight j and what is kept of it by its gradient g."""
+def move_weight(rule, w, n, z, j, slope, x, penalty, root):
+    """Change weight j and what is kept of it by its gradient, if x is not 0."""
 
 
 @move_weight.of(FTRL)
-def move_proximal(rule, w, n, z, j, g, l1, l2, root):
+def move_proximal(rule, w, n, z, j, slope, x, penalty, root):
     """Make the weight of its sums (McMahan et al. 2013, algorithm 1)."""
+    g, (l1, l2), before = slope * x, penalty, np.float64(w[j])
     more = n[j] + g * g
-    z[j] += g - (math.sqrt(more) - math.sqrt(n[j])) / rule.alpha * (np.float64(w[j]) / root)
-    n[j] = more
-    if abs(z[j]) <= l1:
-        w[j] = 0.0
-    else:
-        slowness = (rule.beta + math.sqrt(more)) / rule.alpha + l2
-        w[j] = root * (-(z[j] - math.copysign(l1, z[j])) / slowness)
+    total = z[j] + (g - (math.sqrt(more) - math.sqrt(n[j])) / rule.alpha * (before / root))
+    slowness = (rule.beta + math.sqrt(more)) / rule.alpha + l2
+    weight = root * (-(total - math.copysign(l1, total)) / slowness)
+    weight = 0.0 if abs(total) <= l1 else weight
+    w[j] = weight if x != 0 else before
+    n[j], z[j] = more, total
 
 
 @move_weight.of(AdaGrad)
-def move_adaptive(rule, w, n, z, j, g, l1, l2, root):
+def move_adaptive(rule, w, n, z, j, slope, x, penalty, root):
     """Move the weight by its gradient over the root of their squares (Duchi et al. 2011)."""
+    g, before = slope * x, w[j]
     more = (1.0 - rule.decay) * n[j] + g * g
-    w[j] += root * (-rule.alpha * g / (rule.beta + math.sqrt(more)))
-    n[j] = more
+    after = before + root * (-rule.alpha * g / (rule.beta + math.sqrt(more)))
+    w[j] = after if x != 0 else before
+    n[j] = more if x != 0 else n[j]
 
 
 @by_kind
@@ -111,20 +116,19 @@ def move_by_gradient(rule, state, found, clock, t, i, examples):
     """Move the weights where a row has values, by the slope of the logistic loss."""
     w, b, u, ub = state.w, state.b, state.u, state.ub
     slope = -np.float64(examples.steps[i]) / (1.0 + math.exp(smaller(found.margin, 700.0)))
-    time, (l1, l2) = count_weight(clock, t), penalties(rule)
+    time, penalty = count_weight(clock, t), penalties(rule)
     values, indices, starts = examples.rows
     first, last = span(i, indices, starts)
     for k in range(first, last):
-        if values[k] != 0:
-            j = column(k, first, indices)
-            before = np.float64(w[j])
-            move_weight(rule, w, state.S, state.z, j, slope * values[k], l1, l2, 1.0)
-            if len(u):
-                u[j] += time * (np.float64(w[j]) - before)
+        j = column(k, first, indices)
+        before = np.float64(w[j])
+        move_weight(rule, w, state.S, state.z, j, slope, values[k], penalty, 1.0)
+        if len(u):
+            u[j] += time * (np.float64(w[j]) - before)
     root = math.sqrt(rule.bias)
     if root > 0.0:
         before = np.float64(b[0])
-        move_weight(rule, b, state.Sb, state.zb, 0, slope * root, 0.0, 0.0, root)
+        move_weight(rule, b, state.Sb, state.zb, 0, slope, root, (0.0, 0.0), root)
         if len(ub):
             ub[0] += time * (np.float64(b[0]) - before)
     return slope

@@ -12,6 +12,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from rosenblatt.reading.batches import join_batches
+from rosenblatt.reading.reader import OutgrownError, read as read_as_usual, read_whole
+
 from ..conftest import ROUNDS
 from .samples import (
     NUMBERS,
@@ -242,3 +245,44 @@ def test_kept_cells_become_the_rows_that_the_source_would(write, name, data, opt
         path.with_suffix(".away").rename(path)
     expected = [read(path, **usual, **options), read(path, **usual)]
     assert rows == [(whole(each), dict(each.names), notices(each)) for each in expected]
+
+
+@pytest.mark.parametrize("unscaled", [1, 1 << 28])
+@pytest.mark.parametrize("kind", ["csv", "words.csv", "jsonl", "svm", "text.csv"])
+def test_rows_in_memory_are_those_of_a_stream(write, monkeypatch, kind, unscaled):
+    monkeypatch.setattr("rosenblatt.reading.reader.UNSCALED", unscaled)
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": random.normal(size=900) * 1e6, "b": random.integers(9, size=900)})
+    frame["b"] = frame["b"].where(frame.index % 20 > 0)  # a flag makes rows wider
+    frame = frame.assign(w="u") if kind == "words.csv" else frame
+    frame["y"] = np.where(frame["a"] > 0, "p", "n")
+    forms = {"jsonl": frame.to_json(orient="records", lines=True), "svm": SVMLIGHT}
+    forms["text.csv"] = "text,y\n" + "".join(
+        f"w{k % 7} w{k % 11} w{k},{k % 2}\n" for k in range(900)
+    )
+    text = {"text": "text"} if kind == "text.csv" else {}
+    path = write(f"t.{kind}", forms.get(kind, frame.to_csv(index=False)))
+    reader = read_as_usual(path, batch_bytes=999, **text)
+    passes = []
+
+    def begin():
+        passes.append(0)
+        return lambda batch: None
+
+    batch = read_whole(reader, begin)
+    assert len(passes) == 1 + (unscaled == 1 and kind in ("csv", "jsonl"))
+    stream = join_batches([*read_as_usual(path, batch_bytes=999, **text)])
+    assert batch.y.tolist() == stream.y.tolist()
+    for one, other in zip(batch.rows, stream.rows, strict=True):
+        assert (one is None) == (other is None)
+        assert one is None or (one.tobytes(), one.dtype) == (other.tobytes(), other.dtype)
+
+
+def test_rows_that_outgrow_memory_are_measured(write):
+    path = write("t.csv", "a,y\n" + "".join(f"{k}.5,{k % 2}\n" for k in range(900)))
+    reader = read_as_usual(path, batch_bytes=999)
+    with pytest.raises(OutgrownError):
+        read_whole(reader, most=1000)
+    assert reader.recipe.is_complete
+    with pytest.raises(OutgrownError):
+        read_whole(read_as_usual(write("t.svm", SVMLIGHT)), most=100)

@@ -14,7 +14,7 @@ from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
 from ..reading.notices import Notice, left_out
-from ..reading.reader import Peeked, Reader, no_rows_error, read, read_whole
+from ..reading.reader import OutgrownError, Peeked, Reader, no_rows_error, read, read_whole
 from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit, find_thresholds
@@ -73,7 +73,7 @@ def train_rows(reader: Reader, job: FileJob) -> Model:
     whole = None
     if not plan.stream:
         try:
-            whole = read_whole(reader, watch(job.reporter, keeps=True))
+            whole = read_whole(reader, lambda: watch(job.reporter), MOST_IN_MEMORY)
         except OutgrownError:
             plan = job.plan(replace(found, fits=False))
             limit = f"{MOST_IN_MEMORY >> 30} GB"
@@ -127,24 +127,13 @@ def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
         )
 
 
-class OutgrownError(Exception):
-    """The rows of a file take more memory than MOST_IN_MEMORY."""
-
-
-def watch(reporter: Listener, keeps: bool = False) -> Callable[[Batch], None]:
-    """Return a callback that reports reading progress.
-
-    If the batches are kept, it raises OutgrownError above MOST_IN_MEMORY.
-    """
-    rows = size = 0
+def watch(reporter: Listener) -> Callable[[Batch], None]:
+    """Return a callback that reports reading progress."""
+    rows = 0
 
     def add(batch: Batch) -> None:
-        nonlocal rows, size
+        nonlocal rows
         rows += n_rows(batch.rows)
-        arrays = (array for array in (*batch.rows, batch.labels) if array is not None)
-        size += sum(array.nbytes for array in arrays)
-        if keeps and size > MOST_IN_MEMORY:
-            raise OutgrownError
         reporter.batch(Tally(rows, batch.bytes_read, None))
 
     return add

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets
-from ..data.rows import join_rows, read_only, view_filled_rows, view_rows
+from ..data.rows import read_only, view_filled_rows, view_rows
 from ..kernels import words
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
@@ -502,12 +502,10 @@ class TableParser(Parser):
         counts, own = COUNTS.index(self.recipe.counts), (self.salts[number], self.mask)
         return Grams(shortest, longest, characters, counts, True, *own, self.text_weights)
 
-    def weigh_rows(self, parts: list[Rows]) -> Rows:
-        """Join parts that hold the raw counts of one text, and weigh them."""
-        rows = join_rows(parts)
-        values = rows.values.copy()
-        words.weigh_rows(rows.starts, self.grams(0), values, rows.indices)
-        return rows._replace(values=read_only(values))
+    def weigh_rows(self, rows: Rows) -> Rows:
+        """Weigh rows that own their values, the raw counts of one text."""
+        words.weigh_rows(rows.starts, self.grams(0), rows.values, rows.indices)
+        return rows._replace(values=read_only(rows.values))
 
 
 def table_scaling(recipe: FeatureRecipe, dtype: Any = np.float64) -> DenseScaling:

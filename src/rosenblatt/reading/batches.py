@@ -1,6 +1,6 @@
 """Batches, which a reader yields: some rows with their labels and weights."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +9,8 @@ from ..data.labels import LabelSets, join_labels
 from ..data.rows import join_rows, n_rows, rows_between, rows_where, to_matrix
 from ..kernels.algebra import Rows
 from ..parameters import InputError
+
+NO_ROWS = Rows(np.empty(0), None, np.zeros(1, np.uint64))
 
 
 class Batch(NamedTuple):
@@ -62,13 +64,13 @@ class Batch(NamedTuple):
         return self.labels
 
 
-def join_batches(parts: list[Batch], join: Callable[[list[Rows]], Rows] = join_rows) -> Batch:
-    """Join several batches."""
+def join_batches(parts: list[Batch], rows: Rows | None = None) -> Batch:
+    """Join several batches, whose rows may be joined already."""
     labels = None if parts[0].labels is None else join_labels([part.labels for part in parts])
-    rows, weights = join([part.rows for part in parts]), None
+    rows, weights = join_rows([part.rows for part in parts]) if rows is None else rows, None
     if any(part.weights is not None for part in parts):
-        known = ((part.weights, n_rows(part.rows)) for part in parts)
-        weights = np.concatenate([np.ones(n) if one is None else one for one, n in known])
+        each = [np.ones(n_rows(one.rows)) if one.weights is None else one.weights for one in parts]
+        weights = np.concatenate(each)
     return Batch(
         rows,
         labels,
@@ -78,6 +80,16 @@ def join_batches(parts: list[Batch], join: Callable[[list[Rows]], Rows] = join_r
         parts[-1].lines,
         None if parts[0].ids is None else np.concatenate([part.ids for part in parts]),
     )
+
+
+def without_rows(batch: Batch) -> Batch:
+    """Return what a batch has beside its rows, without the larger arrays that it views."""
+    labels = batch.labels
+    if isinstance(labels, LabelSets):
+        labels = LabelSets(labels.values.copy(), labels.starts.copy())
+    labels = labels.copy() if isinstance(labels, np.ndarray) else labels
+    weights = None if batch.weights is None else batch.weights.copy()
+    return batch._replace(rows=NO_ROWS, labels=labels, weights=weights)
 
 
 def slice_batch(batch: Batch, first: int, stop: int) -> Batch:

@@ -1,19 +1,19 @@
 """The reader, which reads a source in batches as often as asked."""
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ..data.labels import tidy
-from ..data.rows import n_rows
+from ..data.rows import GrowingRows, n_rows, read_only
 from ..data.splits import Fold, Split
 from ..parameters import InputError, ParameterError
-from .batches import Batch, get_labels, join_batches
+from .batches import Batch, get_labels, join_batches, without_rows
 from .columnar import COLUMNAR, profile_columnar
 from .delimited import profile_text
 from .fasttext import profile_fasttext
@@ -43,6 +43,8 @@ FORMATS_OF_OPTIONS = {
 }
 """The formats that an option is about, and what to say where it is stated for another."""
 BATCH_BYTES = 4 << 20  # they and their rows stay near the processor
+UNSCALED = 1 << 28  # bytes of numbers that wait for their scales; more are read again
+Report = Callable[[Batch], None]
 Result = TypeVar("Result")
 
 
@@ -535,22 +537,42 @@ class Reader:
         return asdict(self.recipe)
 
 
-def read_whole(reader: Reader, report: Callable[[Batch], None] = lambda batch: None) -> Batch:
-    """Read all batches into memory as one; call ``report`` with each.
+class OutgrownError(Exception):
+    """The rows of a source take more memory than they may."""
+
+
+def read_whole(
+    reader: Reader, begin: Callable[[], Report] = lambda: lambda batch: None, most: float = math.inf
+) -> Batch:
+    """Read all batches into memory as one; raise OutgrownError if rows take over ``most`` bytes.
 
     Dense and sparse rows and those of one text are measured and scaled here, so that the file is
-    parsed once.
+    parsed once. Rows that outgrow memory are measured to the end. So are large ones that take less
+    when they are scaled, and these are read again, into their scaled form. Each pass calls what
+    ``begin`` returns with its batches.
     """
-    statistics = find_on_the_way(reader)
+    statistics, rows, parts = find_on_the_way(reader), GrowingRows(), list[Batch]()
     if statistics is None:
         reader.complete_recipe()
-    parts = []
+    size, wide, again, keeps, report = 0, 1.0, False, True, begin()
     for batch in reader.as_read():
         report(batch)
-        parts.append(batch)
         if statistics is not None:
             statistics.add(batch)
-    if not parts:
+        arrays = (array for array in (*batch.rows, batch.labels) if array is not None)
+        size += sum(array.nbytes for array in arrays)
+        wide = batch.rows.values.itemsize / reader.options.dtype.itemsize
+        share = min(1.0, batch.bytes_read / max(reader.size or 0, 1))
+        again = wide > 1 and reader.rereadable
+        keeps &= size <= (min(UNSCALED * share, most * wide) if again else most)
+        if keeps:
+            rows.add(batch.rows)
+            parts.append(without_rows(batch))
+        elif statistics is None:
+            raise OutgrownError
+        else:
+            rows, parts = GrowingRows(), []
+    if not size:
         raise no_rows_error(reader)
     if statistics is not None:
         met = reader.parser.vocabulary
@@ -558,8 +580,14 @@ def read_whole(reader: Reader, report: Callable[[Batch], None] = lambda batch: N
         reader.complete_recipe()
         if reader.hashed:
             reader.parser.vocabulary = met
-        return join_batches(parts, partial(statistics.join, reader.parser))
-    return join_batches(parts)
+    if not keeps:
+        if not again or size / wide > most:
+            raise OutgrownError
+        return read_whole(reader, begin, most)
+    whole = rows.finish()
+    if statistics is not None:
+        return join_batches(parts, statistics.finish(reader.parser, whole))
+    return join_batches(parts, whole._replace(values=read_only(whole.values)))
 
 
 def read_matrix(reader: Reader) -> tuple[Any, Any]:

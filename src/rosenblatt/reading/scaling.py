@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.rows import join_rows, n_rows, read_only
+from ..data.rows import n_rows, read_only
 from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..kernels.columns import COUNT, LARGEST, SHIFT, SQUARES, SUM, ZEROS
@@ -16,6 +16,7 @@ from .bins import find_edges
 
 FREQUENT, ENOUGH = 0.01, 10  # gaps in a column that get a feature of their own: share and number
 LEAST = 1e-300  # a smaller size is none
+AT_ONCE = 1 << 16  # numbers that are scaled in place
 MOST_SCALED = 1 << 28  # sparse columns; a model has fewer
 WIDE = 100.0  # times the size of a column is another size
 COMMON = 0.05  # of the rows have a number in a column whose size counts on its own
@@ -45,18 +46,29 @@ class DenseScaling:
 
     def rows(self, rows: Rows) -> Rows:
         """Scale rows."""
-        return self.joined([rows])
-
-    def joined(self, parts: Sequence[Rows]) -> Rows:
-        """Join several parts and scale them."""
-        counts = [n_rows(part) for part in parts]
-        out = np.empty(sum(counts) * self.width, self.dtype)
-        row, scales = 0, (self.centre, self.factor, self.filling, self.flags)
-        for part, count in zip(parts, counts, strict=True):
-            some = out[row * self.width : (row + count) * self.width]
-            columns.standardise(read_only(part.values), self.n_columns, *scales, some)
-            row += count
+        out = np.empty(n_rows(rows) * self.width, self.dtype)
+        self.scale(read_only(rows.values), out)
         return Rows(read_only(out), None, self.length)
+
+    def scale(self, values: np.ndarray, out: np.ndarray) -> None:
+        """Scale the values of rows."""
+        scales = self.centre, self.factor, self.filling, self.flags
+        columns.standardise(values, self.n_columns, *scales, out)
+
+    def in_place(self, rows: Rows) -> Rows:
+        """Scale rows that own their values, in the same memory if the results have room in it."""
+        values, count = rows.values, n_rows(rows)
+        if self.width * self.dtype.itemsize > self.n_columns * values.itemsize:
+            return self.rows(rows)
+        out, step = values.view(self.dtype), max(1, AT_ONCE // self.n_columns)
+        for row in range(0, count, step):
+            some = values[row * self.n_columns : (row + step) * self.n_columns].copy()
+            size = len(some) // self.n_columns * self.width
+            self.scale(read_only(some), out[row * self.width :][:size])
+        size = count * self.width
+        del out
+        values.resize(-(-size * self.dtype.itemsize // values.itemsize), refcheck=False)
+        return Rows(read_only(values.view(self.dtype)[:size]), None, self.length)
 
 
 class SparseScaling:
@@ -67,13 +79,12 @@ class SparseScaling:
 
     def rows(self, rows: Rows) -> Rows:
         """Scale rows."""
-        out = np.empty_like(rows.values)
-        columns.multiply(rows.values, rows.indices, self.factors, out)
-        return rows._replace(values=read_only(out))
+        return self.in_place(rows._replace(values=rows.values.copy()))
 
-    def joined(self, parts: Sequence[Rows]) -> Rows:
-        """Join several parts and scale them."""
-        return self.rows(join_rows(list(parts)))
+    def in_place(self, rows: Rows) -> Rows:
+        """Scale rows that own their values."""
+        columns.multiply(read_only(rows.values), rows.indices, self.factors, rows.values)
+        return rows._replace(values=read_only(rows.values))
 
 
 Scaling = DenseScaling | SparseScaling

@@ -135,10 +135,10 @@ class SizeSurvey:
         self.seen.add(select_learnt_rows(batch, self.reader.split, self.rows))
         self.rows += n_rows(batch.rows)
 
-    def join(self, parser: Parser, parts: list[Rows]) -> Rows:
-        """Join and scale the rows that were measured."""
+    def finish(self, parser: Parser, rows: Rows) -> Rows:
+        """Scale the rows that were measured, in place."""
         assert parser.scaling is not None
-        return parser.scaling.joined(parts)
+        return parser.scaling.in_place(rows)
 
     def result(self) -> FeatureRecipe:
         """Return the recipe with the scales and the edges of bins."""
@@ -193,10 +193,10 @@ class TextSurvey:
             len(recipe.columns or ()) > 1 or bool(recipe.cross) or recipe.pairs or recipe.bins > 0
         )
 
-    def join(self, parser: Any, parts: list[Rows]) -> Rows:
-        """Join and weigh the rows that were counted."""
-        rows: Rows = parser.weigh_rows(parts)
-        return rows
+    def finish(self, parser: Any, rows: Rows) -> Rows:
+        """Weigh the rows that were counted, in place."""
+        weighed: Rows = parser.weigh_rows(rows)
+        return weighed
 
     def batches(self) -> Iterator[Batch]:
         """Yield the n-grams of the texts of all rows."""

@@ -144,7 +144,7 @@ class GrowingArray:
     def add(self, part: Array) -> None:
         """Add a part, which is copied."""
         end = self.size + len(part)
-        if self.array.dtype != part.dtype:
+        if not self.size:
             self.array = np.empty(end, part.dtype)
         elif end > len(self.array):
             self.array.resize(max(end, len(self.array) * 9 // 8), refcheck=False)

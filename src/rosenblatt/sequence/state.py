@@ -1,15 +1,13 @@
 """What a tagger learns: its weights, what their average needs, and sentences as a task of a run."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..data.rows import Array
 from ..kernels.loop import UPDATE
 from ..parameters import ParameterError
-from ..training.training import UPDATES_AT_ONCE, SweepResult
+from ..training.training import UPDATES_AT_ONCE, SweepResult, Swept
 from .kernels import paths as kernel
 from .kernels.paths import LANES, PathSettings, PathSums, PathWeights, Room, Tokens
 from .schemes import make_exclusions
@@ -37,7 +35,7 @@ def refuse_too_many_tags(tags: int) -> None:
 
 
 @dataclass
-class PathState:
+class PathState(Swept):
     """Weights of features and transitions, with what their average needs.
 
     A feature has weights from its first update on. ``seen`` counts sentences.
@@ -86,16 +84,6 @@ class PathState:
         """The number of rows of weights in use, with the row of zeros."""
         assert self.weights.used is not None
         return int(self.weights.used[0])
-
-    def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[SweepResult]:
-        """Learn from the sentences in an order; yield after at most ``most`` updates."""
-        position = 0
-        while position < len(order):
-            learnt = task.learn(self, order, position, most)
-            position = learnt.position
-            self.mistakes += len(learnt.updates)
-            yield learnt
-        self.seen += len(order)
 
     def widen(self, width: int) -> None:
         """Make room for the rows of more features."""

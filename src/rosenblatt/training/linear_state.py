@@ -34,14 +34,14 @@ from .state import (
     declared_arrays,
     require,
 )
-from .training import LinearTask, SweepResult
+from .training import LinearTask, SweepResult, Swept
 
 NO_NUMBERS = np.empty(0)
 MOST_WEIGHTS = 2**28  # 3 GB with their average
 
 
 @dataclass
-class LastWeights:
+class LastWeights(Swept):
     """The weights after the last update (Rosenblatt 1958).
 
     ``weights`` has one column per class (none for two classes) and the dtype of X. The other arrays
@@ -57,7 +57,6 @@ class LastWeights:
     """What rules keep that multiply all weights; others have none."""
     averages = False
     """Whether the mean of the weights predicts."""
-    decay = 0.0
     missing = missing_bias = NO_NUMBERS
     """Where kernels sum for an average."""
 
@@ -83,21 +82,6 @@ class LastWeights:
             return State(*linear)
         own = vars(self)
         return State(*linear, **{name: own[name].reshape(-1) for name in self.rule.arrays})
-
-    def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[SweepResult]:
-        """Learn from the rows in an order, at most ``most`` updates at a time."""
-        position = 0
-        while position < len(order):
-            end = self.pause(position, len(order)) if self.decay else len(order)
-            learnt = task.learn(self, order[:end], position, most)
-            position = learnt.position
-            self.mistakes += len(learnt.updates)
-            yield learnt
-        self.seen += len(order)
-
-    def pause(self, position: int, end: int) -> int:
-        """The place in the order to stop at, when continuing from a position; of a decay."""
-        raise NotImplementedError
 
     def clock(self, position: int = 0) -> Clock:
         """How rows count in an average, from a position of the order on."""

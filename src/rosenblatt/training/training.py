@@ -104,6 +104,32 @@ class SweepResult(NamedTuple):
     loss: float
 
 
+class Swept:
+    """The state of one problem, which counts the rows seen and the updates.
+
+    ``decay`` is by how much rows count less with every later row.
+    """
+
+    seen: int
+    mistakes: int
+    decay = 0.0
+
+    def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[SweepResult]:
+        """Learn from the rows in an order, at most ``most`` updates at a time."""
+        position = 0
+        while position < len(order):
+            end = self.pause(position, len(order)) if self.decay else len(order)
+            learnt = task.learn(self, order[:end], position, most)
+            position = learnt.position
+            self.mistakes += len(learnt.updates)
+            yield learnt
+        self.seen += len(order)
+
+    def pause(self, position: int, end: int) -> int:
+        """The place in the order to stop at, when continuing from a position; of a decay."""
+        raise NotImplementedError
+
+
 Sweep = Iterator[tuple[Array, SweepResult]]
 """Pairs of the order of a sweep and what was learned from a piece of it."""
 

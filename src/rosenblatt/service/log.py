@@ -300,15 +300,12 @@ class Log:
     def trim(self, before: float) -> int:
         """Delete examples older than a time that no later model needs; return how many."""
         changes = self.changes()
-        old = self.all(
+        kept = 0
+        for (number,) in self.all(
             "SELECT sequence FROM examples WHERE model IS NOT NULL AND received < ?", before
-        )
-        fit = [
-            number
-            for (number,) in old
-            if all(one.source >= number for one in changes if one.sequence >= number)
-        ]
-        kept = max(fit, default=0)
+        ):
+            if all(one.source >= number for one in changes if one.sequence >= number):
+                kept = max(kept, number)
         (count,) = self.one("SELECT count(*) FROM examples WHERE sequence < ?", kept)
         if count:
             self.write(

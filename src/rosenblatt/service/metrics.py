@@ -25,23 +25,14 @@ class Metrics(Collector):
     def __init__(self, service: "Service") -> None:
         self.service, registry = service, CollectorRegistry()
         self.registry = registry
-        self.requests = Counter(
-            "rosenblatt_requests", "Requests answered.", ["path", "status"], registry=registry
-        )
-        self.rows = Counter("rosenblatt_rows", "Rows of requests.", ["path"], registry=registry)
-        self.seconds = Histogram(
-            "rosenblatt_request_seconds",
-            "Time from the headers of a request to the end of its response.",
-            ["path"],
-            buckets=SECONDS,
-            registry=registry,
-        )
-        self.sync = Histogram(
-            "rosenblatt_sync_seconds",
-            "Time to write a group of examples to the log and to sync it.",
-            buckets=SECONDS,
-            registry=registry,
-        )
+        requests, answered = "Requests answered.", "Time from the headers to the end of a response."
+        synced = "Time to write a group of examples to the log and to sync it."
+        timed: Any = {"buckets": SECONDS, "registry": registry}
+        here: Any = {"registry": registry}
+        self.requests = Counter("rosenblatt_requests", requests, ["path", "status"], **here)
+        self.rows = Counter("rosenblatt_rows", "Rows of requests.", ["path"], **here)
+        self.seconds = Histogram("rosenblatt_request_seconds", answered, ["path"], **timed)
+        self.sync = Histogram("rosenblatt_sync_seconds", synced, **timed)
         ProcessCollector(registry=registry)
         registry.register(self)
 

@@ -1,4 +1,4 @@
-"""A tagger learns on after it was saved, all or nothing, and one tag more."""
+"""A tagger learns on after it was saved, all or nothing."""
 
 import numpy as np
 import pytest

@@ -144,9 +144,7 @@ def check_supported(values: Any, table: Any, rule: UpdateRule) -> None:
 
 
 def train_rows(
-    run: ClusterRun,
-    report: Callable[[Round], None] | None,
-    checkpoint: str | PathLike[str] | None,
+    run: ClusterRun, report: Callable[[Round], None] | None, checkpoint: str | PathLike[str] | None
 ) -> None:
     """Train until all problems have stopped; after each epoch report it and write the model."""
     try:

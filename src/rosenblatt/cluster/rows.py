@@ -154,11 +154,7 @@ def begin_learner(
 
 
 def prepare(
-    loaded: Loaded,
-    number: int,
-    target: ClassTarget | NumberTarget,
-    learner: LinearLearner,
-    width: int,
+    loaded: Loaded, number: int, target: Any, learner: LinearLearner, width: int
 ) -> LoadedPartition:
     """A partition with class numbers for labels, in the type and width of all partitions."""
     batch = loaded.batch
@@ -175,11 +171,7 @@ def list_learnt(part: LoadedPartition, number: int) -> Array:
 
 
 def prepare_rows(
-    cluster: Cluster,
-    data: Partitions,
-    rule: UpdateRule,
-    named: Iterable[Any] | None,
-    parameters: dict[str, Any],
+    cluster: Cluster, data: Partitions, rule: UpdateRule, named: Any, parameters: dict[str, Any]
 ) -> Prepared:
     """Begin a learner, and leave the rows encoded in the memory of the workers."""
     parameters = parameters | {"random_state": make_seed(parameters["random_state"])}

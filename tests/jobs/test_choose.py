@@ -300,7 +300,7 @@ def test_the_shell_prints_what_it_compared_as_options(capsys, path, tmp_path, ru
     options = ("train", path, "--tune", "--rule", rule, "-o", tmp_path / "model")
     status, out, err = run(capsys, *options)
     assert (status, err) == (0, "")
-    lines = out.splitlines()
+    lines = [line for line in out.splitlines() if not line.endswith(" trials")]  # if it is slow
     assert lines[0].startswith("Compared ")
     assert "in 4 folds of 800 rows: log loss, error (± standard error; baseline " in lines[0]
     assert lines[1].endswith("  (chosen)")

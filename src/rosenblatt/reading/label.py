@@ -249,10 +249,10 @@ def holds_classes(cells: Cells) -> bool:
     known, different = cells.counts.total(), len(cells.counts)
     if cells.has_lists:
         return True
-    fractions = sum(FRACTION.fullmatch(cell) is not None for cell in cells.counts)
-    if known < FEW_ROWS:
-        numbers = 2 * different > known > 3 and all(map(PLAIN.fullmatch, cells.counts))
-        return not (fractions == different >= max(known, 3) or (fractions and numbers))
-    if 2 * different > known:
+    if known >= FEW_ROWS and 2 * different > known:
         return False
-    return different <= FEW_DECIMALS or not fractions
+    fractions = sum(FRACTION.fullmatch(cell) is not None for cell in cells.counts)
+    if known >= FEW_ROWS:
+        return different <= FEW_DECIMALS or not fractions
+    numbers = 2 * different > known > 3 and all(map(PLAIN.fullmatch, cells.counts))
+    return not (fractions == different >= max(known, 3) or (fractions and numbers))

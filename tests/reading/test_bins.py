@@ -14,7 +14,7 @@ import rosenblatt
 from rosenblatt import Features
 from rosenblatt.data.splits import Split
 from rosenblatt.learners.kinds import make_learner
-from rosenblatt.reading import bins
+from rosenblatt.reading import scaling
 from rosenblatt.reading.reader import read, read_matrix, read_whole
 from rosenblatt.service.rows import make_row_maker
 from rosenblatt.storage.file import load_model
@@ -49,7 +49,7 @@ def load_learner(path):
 )
 def test_edges_rise_and_part_the_numbers(numbers, count):
     numbers = np.array(numbers)
-    edges = bins.find_edges(numbers, count)
+    edges = scaling.find_edges(numbers, count)
     assert np.isfinite(edges).all()
     assert (np.diff(edges) >= 0).all()
     assert len(edges) < count
@@ -58,7 +58,7 @@ def test_edges_rise_and_part_the_numbers(numbers, count):
 
 def test_bins_of_many_numbers_are_about_equally_full():
     numbers = np.random.default_rng(0).normal(size=10_000)
-    places = np.searchsorted(bins.find_edges(numbers, 8), numbers)
+    places = np.searchsorted(scaling.find_edges(numbers, 8), numbers)
     assert np.bincount(places).tolist() == pytest.approx([1250] * 8, abs=2)
 
 
@@ -158,11 +158,11 @@ def test_features_have_bins_in_batches_too():
 
 
 def test_few_rows_decide_the_edges_of_many(monkeypatch):
-    for module in (bins, rosenblatt.reading.statistics):
+    for module in (scaling, rosenblatt.reading.statistics):
         monkeypatch.setattr(module, "MOST_BINNED", 100)
     table = make_table(1000)
     edges = read(table, bins=4).features()["edges"]["x"]
-    assert edges == bins.find_edges(table.x.to_numpy()[::16], 4)
+    assert edges == scaling.find_edges(table.x.to_numpy()[::16], 4)
 
 
 def test_bins_without_numbers_are_refused():

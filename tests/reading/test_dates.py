@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from rosenblatt import Features, train
+from rosenblatt.reading.arrow import in_file_units
 from rosenblatt.reading.dates import CLOCK, ISO, detect_date_form
 from rosenblatt.reading.reader import read
-from rosenblatt.reading.units import in_file_units
 
 from .samples import category, number, refused, whole
 

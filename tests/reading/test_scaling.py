@@ -10,8 +10,8 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from rosenblatt import Perceptron, train
 from rosenblatt.data.rows import to_matrix
+from rosenblatt.reading.arrow import in_file_units
 from rosenblatt.reading.reader import read, read_whole
-from rosenblatt.reading.units import in_file_units
 
 from .samples import VW, category, notices, number, piped, refused, whole
 

@@ -19,7 +19,6 @@ from ..kernels.lines import VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams, NumberColumns, salt
 from ..parameters import InputError
 from .batches import Batch, with_rows
-from .bins import make_bins, name_bins
 from .dates import Times, get_parts, to_days, to_times
 from .kinds import classify_type
 from .label import FIRST_ROWS, count_cells, with_label
@@ -39,7 +38,7 @@ from .recipe import (
     split_crosses,
     with_columns,
 )
-from .scaling import DenseScaling, recipe_error, unpack_array
+from .scaling import DenseScaling, make_bins, name_bins, recipe_error, sparse_scaling, unpack_array
 from .sources import count_byte
 from .spellings import LEADING_ZEROS, Spelling, write_plainly
 from .threads import Broken, Piece
@@ -514,6 +513,37 @@ def table_scaling(recipe: FeatureRecipe, dtype: Any = np.float64) -> DenseScalin
     if not {*recipe.numeric()} <= set(scales):
         raise recipe_error()
     return DenseScaling([scales[name] for name in recipe.numeric()], dtype)
+
+
+def in_file_units(
+    features: dict[str, Any], coef: np.ndarray, bias: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Convert weights and biases so that they give the same scores on unscaled numbers.
+
+    Parameters
+    ----------
+    features
+        What ``features()`` of a reader gave.
+    coef, bias
+        Of a model that was trained on what the reader made.
+    """
+    recipe = FeatureRecipe(**features)
+    if not recipe.scales:
+        return coef, bias
+    coef, bias = coef.astype(np.float64), bias.astype(np.float64)
+    if recipe.rows != "table":
+        scaling = sparse_scaling(recipe.scales)
+        assert scaling is not None
+        known = min(coef.shape[1], len(scaling.factors))
+        coef[:, :known] *= scaling.factors[:known]
+        return coef, bias
+    table = table_scaling(recipe)
+    names, mask = recipe.numeric(), (1 << (recipe.bits or 0)) - 1
+    places = range(len(names)) if recipe.bits is None else [salt(name) & mask for name in names]
+    for place, centre, factor in zip(places, table.centre, table.factor, strict=True):
+        coef[:, place] *= factor
+        bias -= coef[:, place] * centre
+    return coef, bias
 
 
 def text_weights(recipe: FeatureRecipe) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets, join_labels
-from ..data.rows import join_rows, n_rows, rows_between, rows_where, to_matrix
+from ..data.rows import join_rows, n_rows, read_only, rows_between, rows_where, to_matrix
 from ..kernels.algebra import Rows
 from ..parameters import InputError
 
@@ -154,3 +154,55 @@ def cut_windows(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
             waiting, count = [slice_batch(whole, full, count)], count - full
     if count:
         yield join_batches(waiting)
+
+
+class GrowingArray:
+    """An array that parts are added to; it grows by an eighth, in place where the system can."""
+
+    def __init__(self) -> None:
+        self.array, self.size = np.empty(0), 0
+
+    def add(self, part: np.ndarray) -> None:
+        """Add a part, which is copied."""
+        end = self.size + len(part)
+        if not self.size:
+            self.array = np.empty(end, part.dtype)
+        elif end > len(self.array):
+            self.array.resize(max(end, len(self.array) * 9 // 8), refcheck=False)
+        self.array[self.size : end] = part
+        self.size = end
+
+    def finish(self) -> np.ndarray:
+        """Return the whole; nothing can be added to it."""
+        self.array.resize(self.size, refcheck=False)
+        return self.array
+
+
+class GrowingRows:
+    """Rows that those of batches are added to, so that no batch stays beside the whole."""
+
+    def __init__(self) -> None:
+        self.values, self.indices, self.lengths = GrowingArray(), GrowingArray(), GrowingArray()
+        self.length: np.ndarray | None = None  # of dense rows
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of values and indices."""
+        return sum(each.size * each.array.itemsize for each in (self.values, self.indices))
+
+    def add(self, rows: Rows) -> None:
+        """Add rows, which are copied."""
+        self.values.add(rows.values)
+        if rows.indices is None:
+            self.length = rows.starts
+        else:
+            self.indices.add(rows.indices)
+            self.lengths.add(np.diff(rows.starts))
+
+    def finish(self) -> Rows:
+        """Return the whole, whose values may be written to."""
+        if self.length is not None:
+            return Rows(self.values.finish(), None, self.length)
+        starts = np.zeros(self.lengths.size + 1, np.uint64)
+        np.cumsum(self.lengths.finish(), out=starts[1:])
+        return Rows(self.values.finish(), read_only(self.indices.finish()), read_only(starts))

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..data.labels import tidy
-from ..data.rows import GrowingRows, n_rows, read_only
+from ..data.rows import n_rows, read_only
 from ..data.splits import Fold, Split
 from ..parameters import InputError, ParameterError
-from .batches import Batch, get_labels, join_batches, without_rows
+from .batches import Batch, GrowingRows, get_labels, join_batches, without_rows
 from .columnar import COLUMNAR, profile_columnar
 from .delimited import profile_text
 from .fasttext import profile_fasttext

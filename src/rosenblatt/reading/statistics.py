@@ -12,12 +12,11 @@ from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..parameters import ParameterError
 from .batches import Batch
-from .bins import MOST_BINNED
 from .lists import find_list
 from .notices import list_words
 from .parser import Parser
 from .recipe import FeatureRecipe, Frequencies
-from .scaling import DenseSurvey, Scale, SparseSurvey, pack_array
+from .scaling import MOST_BINNED, DenseSurvey, Scale, SparseSurvey, pack_array
 
 if TYPE_CHECKING:
     from .reader import Reader

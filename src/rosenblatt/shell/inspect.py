@@ -127,7 +127,7 @@ def inspect_linear(saved: "Model", learner: Any, given: InspectOptions) -> None:
 
 def to_file_units(saved: "Model", coef: Any, bias: Any) -> tuple[Any, Any]:
     """The weights and biases in the units of the file, where the model has scaled columns."""
-    from ..reading.units import in_file_units
+    from ..reading.arrow import in_file_units
 
     recipe = saved.features.get("recipe")
     raw, raw_bias = (coef, bias) if recipe is None else in_file_units(recipe, coef, bias)

@@ -105,7 +105,7 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
         """The number of updates, over all calls of ``partial_fit`` or warm starts."""
         return sum(state.mistakes for state in self._current().states)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], size: int | str | None = None) -> None:
         """Save the model to a file that ``load`` reads.
 
         The file holds numbers only, with a checksum; it is replaced only when the new one is
@@ -115,11 +115,14 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
         ----------
         path : str or path-like
             The file to write, usually with the suffix ``.safetensors``.
+        size : int, str or None, default=None
+            The largest size of the file, such as "2MB", of a linear classifier. The file then
+            holds the largest weights, in 8 bits, as a ``Perceptron``.
         """
         check_is_fitted(self)
         from ..storage.file import save_model
 
-        save_model(path, self.to_model())
+        save_model(path, self.to_model(), size)
 
     def to_model(self) -> Model:
         """Return what a model file holds.

@@ -319,7 +319,7 @@ def to_pipeline(model: Model, name: str) -> Pipeline:
     return pipeline
 
 
-def save(model: Any, path: str | PathLike[str]) -> None:
+def save(model: Any, path: str | PathLike[str], size: int | str | None = None) -> None:
     """Save a classifier, or a pipeline of ``Features`` and a classifier, to a file.
 
     Parameters
@@ -329,6 +329,9 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     path : str or path-like
         The file to write, usually with the suffix ``.safetensors``. It is replaced only when the
         new one is complete.
+    size : int, str or None, default=None
+        The largest size of the file, such as "2MB", of a linear classifier. The file then holds
+        the largest weights, in 8 bits, as a ``Perceptron``.
 
     See Also
     --------
@@ -344,7 +347,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     ['b']
     """
     if not isinstance(model, ScikitPipeline):
-        model.save(path)
+        model.save(path) if size is None else model.save(path, size)
         return
     check_is_fitted(model)
     steps = [step for _, step in model.steps]
@@ -360,7 +363,8 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     about = {"format": "arrow", "largest": own["largest"], **kept["features"]}
     saved = classifier.to_model()
     facts = {**kept["facts"], **saved.facts}
-    save_model(path, saved._replace(features=about | {"recipe": own["recipe"]}, facts=facts))
+    saved = saved._replace(features=about | {"recipe": own["recipe"]}, facts=facts)
+    save_model(path, saved, size)
 
 
 def load(path: str | PathLike[str]) -> Any:

@@ -130,6 +130,12 @@ class TrainOptions:
         excludes="plot initial tune resume",
     )
     output: Path | None = written("Write the model to FILE.", flags=["-o", "--output"])
+    size: str | None = written(
+        "Store the largest weights in 8 bits; with --test, print what that costs.",
+        "2MB",
+        needs="output",
+        excludes="checkpoint resume",
+    )
     plot: Path | None = written("Draw the boundary or the progress (.png, .svg …).")
     quiet: bool = written("Print only the result.", default=False, flags=["-q", "--quiet"])
     verbose: bool = written(
@@ -160,6 +166,10 @@ class TrainOptions:
         for path in inputs[1:]:
             check_input(path)
         check_output(self.output, data, self.test)
+        if self.size is not None:
+            from ..storage.small import parse_size
+
+            parse_size(self.size)
         if inputs.count("-") > 1:
             raise CommandError(
                 "Standard input (-) can be read only once; write it to a file first."
@@ -361,7 +371,7 @@ def train_on_file(data: str, source: Any, options: TrainOptions) -> "Model":
     finally:
         job.reporter.close()
     if options.output is not None and model is not begun:
-        save_model(options.output, model)
+        save_model(options.output, model, options.size)
     stream = model.facts.get("stream")
     if stream and options.json:
         print_event("stream", **stream)
@@ -409,7 +419,7 @@ def train_on_cluster(data: str, source: Any, options: TrainOptions) -> "Model":
         None if options.checkpoint is None else options.output,
     )
     if options.output is not None:
-        save_model(options.output, model)
+        save_model(options.output, model, options.size)
     return model
 
 
@@ -432,6 +442,14 @@ def print_result(
         note_rows(options.test, opened, found)
         stated = about_stated_metric(found, model.parameters.get("metric", "error"))
         lines.append(f"Test {found.headline()}{stated}.")
+        if options.size is not None:
+            from ..storage.file import load_model
+
+            small = load_model(str(options.output))
+            stored = evaluate(
+                make_learner(small, name), open_like(small, options.test, labels=True)
+            )
+            lines.append(f"Test {stored.headline()}, with the weights in {options.output}.")
     if options.json:
         from ..reading.recipe import FeatureRecipe
 

@@ -8,6 +8,7 @@ that never changed may be left out (storage/sparse.py).
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,11 +26,14 @@ from ..training.state import require
 from ..training.training import Checkpoint, Epoch, ProblemRun
 from .facts import Header, check_entries
 from .model import Model, check_model, label_type, state_class
+from .small import begin_small, keep_largest, pack_weights, parse_size
 from .sparse import SHAPE, remove_unchanged, restore_unchanged
 
 FORMAT = 1
 HEADER_BYTES = 2**25  # over a million names; JSON takes up to 25 times as much memory
+ROOM, ENTRY = 200, 120  # bytes of a header besides its text, and of the entry of a tensor in it
 DAMAGE = (
+    zlib.error,
     SafetensorError,
     ValueError,
     TypeError,
@@ -40,7 +44,7 @@ DAMAGE = (
 )
 
 
-def save_model(path: str | os.PathLike[str], model: Model) -> None:
+def save_model(path: str | os.PathLike[str], model: Model, size: int | str | None = None) -> None:
     """Save a model; an old file is replaced once the new one is complete and on disk.
 
     Parameters
@@ -49,12 +53,15 @@ def save_model(path: str | os.PathLike[str], model: Model) -> None:
         The file to write.
     model : Model
         The model.
+    size : int, str or None
+        The largest size of the file, such as "2MB": it then holds the largest weights, in 8 bits,
+        as a perceptron.
     """
     try:
         check_model(model)
     except ValueError as reason:
         raise InputError(f"The model cannot be saved: {reason}.", code="model-invalid") from None
-    tensors, text = pack_model(model)
+    tensors, text = pack_model(model) if size is None else pack_small(model, parse_size(size))
     text = text.replace('""', f'"{checksum(text, tensors)}"', 1)
     with replace_file(path) as temporary:
         try:
@@ -149,13 +156,20 @@ def checksum(text: str, tensors: dict[str, Array]) -> str:
 # From a model to tensors and text
 
 
-def pack_model(model: Model) -> tuple[dict[str, Array], str]:
-    """Turn a model into tensors and a JSON text with an empty checksum."""
+def pack_model(model: Model, small: bool = False) -> tuple[dict[str, Array], str]:
+    """Turn a model into tensors and a JSON text with an empty checksum.
+
+    ``small`` stores weights in 8 bits.
+    """
     tensors = {"history": pack_epochs(model.history)}
     numbers = []
     for number, state in enumerate(model.states):
         arrays, counters = states.pack_state(state)
-        arrays, shape = remove_unchanged(state, arrays)
+        if small:
+            packed, shape = pack_weights(arrays["weights"])
+            arrays |= packed
+        else:
+            arrays, shape = remove_unchanged(state, arrays)
         tensors |= {f"{number}.{name}": np.ascontiguousarray(arrays[name]) for name in arrays}
         numbers.append({**counters, SHAPE: shape} if shape else counters)
     parameters = dict(model.parameters)
@@ -177,6 +191,23 @@ def pack_model(model: Model) -> tuple[dict[str, Array], str]:
     if model.checkpoint is not None:
         header["checkpoint"] = pack_checkpoint(model.checkpoint, tensors)
     return tensors, json.dumps(header, default=plain)
+
+
+def pack_small(model: Model, size: int) -> tuple[dict[str, Array], str]:
+    """Turn a model into tensors and a text that together take at most ``size`` bytes."""
+    model = begin_small(model)
+    count = sum(int(np.count_nonzero(state.weights)) for state in model.states)
+    while True:
+        tensors, text = pack_model(keep_largest(model, count), small=True)
+        whole = ROOM + len(json.dumps(text)) + sum(ENTRY + one.nbytes for one in tensors.values())
+        if whole <= size:
+            return tensors, text
+        if not count:
+            raise InputError(
+                f"The model cannot be made smaller than {whole:,} bytes; state a larger size.",
+                code="model-not-small",
+            )
+        count = min(count - 1, int(count * 0.97 * size / whole)) if whole < 8 * size else count // 8
 
 
 def pack_epochs(epochs: Sequence[Epoch]) -> Array:

@@ -13,11 +13,12 @@ import numpy as np
 from ..data.rows import Array
 from ..training.rules import UpdateRule
 from ..training.state import declared_arrays, require
+from .small import PLACES, unpack_weights
 
 LEAST_BYTES = 2**20  # of arrays; smaller ones are kept as they are
 MOST_WEIGHTS = 2**28  # that a file may stand for, as many as a training may have
-PLACES, SHAPE = "places", "shape"
-"""The name of the array of places, and that of the shape of all weights among the numbers."""
+SHAPE = "shape"
+"""The name of the shape of all weights among the numbers."""
 
 
 def remove_unchanged(state: Any, arrays: dict[str, Array]) -> tuple[dict[str, Array], list[int]]:
@@ -48,6 +49,8 @@ def restore_unchanged(kind: type, rule: UpdateRule, arrays: dict[str, Array], sh
     counts = isinstance(shape, list) and all(type(size) is int and size > 0 for size in shape)
     require(counts and 1 <= len(shape) <= 2, "the shape of its weights is not one")
     require(math.prod(shape) <= MOST_WEIGHTS, "it has more weights than a training may have")
+    if arrays["weights"].dtype == np.int8:
+        unpack_weights(arrays, shape)
     places = arrays.pop(PLACES)
     fitting = places.dtype == np.uint32 and places.ndim == 1
     fitting = fitting and bool(np.all(places[1:] > places[:-1]))

@@ -24,7 +24,7 @@ from epochs import with_margin
 from joblib import parallel_backend
 from measure import options, table
 from scipy.sparse import csr_array, random_array
-from separability import linear_program
+from separability import linear_program, one_flipped
 from sklearn.linear_model import SGDClassifier
 
 from rosenblatt import AROW, FTRL, Perceptron, SequencePerceptron, separability
@@ -212,12 +212,14 @@ def sweep_fits(quick: bool) -> Iterator[Sweep]:
     yield Sweep("tags: tagging", [20, 80] if quick else [24, 96, 192], tag)
 
     def decide(decision: Callable[..., Any]) -> Measure:
-        return lambda columns: cpu(lambda: decision(*with_margin(1_000, columns, 1e-3)), 1)
+        def measure(columns: int) -> float:
+            X, y = with_margin(3_000, columns, 1e-3)
+            return cpu(partial(decision, X, one_flipped(X, y)), 1)
 
-    columns = [10, 20] if quick else [50, 100, 200]
-    yield Sweep(
-        "columns: separability", columns, decide(separability), "HiGHS", decide(linear_program)
-    )
+        return measure
+
+    columns, ours = [10, 20] if quick else [50, 100, 200], decide(separability)
+    yield Sweep("columns: one flipped label", columns, ours, "HiGHS", decide(linear_program))
 
 
 # Files, each in a process of its own

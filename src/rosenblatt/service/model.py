@@ -154,7 +154,7 @@ class ServedModel:
         """Learn examples in their order; a new label becomes a class at its first example."""
         done = 0
         for row, label in enumerate(given.labels if self.has_classes else ()):
-            if label not in self.learner.codes.numbers:
+            if label not in self.learner.codes:
                 if row > done:
                     self.learn_known(slice_batch(given, done, row))
                 self.learner, done = self.learner.with_class(label), row
@@ -186,9 +186,9 @@ class ServedModel:
         elif self.learner.multilabel:
             codes = np.zeros((len(labels), len(self.learner.classes)), bool)
             for row, some in enumerate(labels):
-                codes[row, [known.find(label) for label in some]] = True
+                codes[row, [known[label] for label in some]] = True
         else:
-            codes = known.places[np.array([known.numbers[label] for label in labels], np.intp)]
+            codes = np.array([known[label] for label in labels], np.intp)
         of_class = class_weights(wanted.get("class_weight"), self.learner.classes, NO_CODES)
         weights = row_weights(codes, given.weights, of_class)
         return TrainingRows.of(given.rows, codes, weights, given.width), wrong
@@ -256,11 +256,11 @@ class ServedModel:
         if self.has_numbers:
             return new
         several = self.learner.multilabel
-        if not several and self.learner.codes.numbers.keys() >= {*given.labels}:
+        if not several and self.learner.codes.keys() >= {*given.labels}:
             return new
         for row, found in enumerate(given.labels, 1):
             for label in found if several else (found,):
-                if label in self.learner.codes.numbers or label in new:
+                if label in self.learner.codes or label in new:
                     continue
                 if isinstance(label, str) and not label.isprintable():
                     sentence = f"the label {label[:40]!r} has characters that cannot be printed"

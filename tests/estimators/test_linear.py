@@ -50,15 +50,6 @@ def test_a_class_that_a_later_batch_names_is_added(kind, multi_class, solution):
     assert model.score(X, two) > 0.5
 
 
-def test_the_new_class_is_the_one_that_was_known_from_the_start():
-    labels = np.where(X[:, 0] > 0, 2, 0)
-    known = Perceptron().partial_fit(X, labels, classes=[0, 1, 2])
-    grown = Perceptron().partial_fit(X, labels, classes=[0, 2])
-    grown.partial_fit(X[:1], [1], classes=[0, 1, 2])
-    assert grown.coef_.shape == known.coef_.shape
-    assert grown.classes_.tolist() == known.classes_.tolist()
-
-
 def test_a_label_that_was_not_named_is_still_refused():
     model = Perceptron().partial_fit(X, THREE, classes=[0, 1, 2])
     with pytest.raises(ValueError, match="not among the classes") as refusal:

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline as ScikitPipeline
 from sklearn.utils.validation import check_consistent_length
 
 from ..data.labels import LabelSets, as_words, make_labels
+from ..data.results import Result
 from ..data.rows import view_rows
 from ..jobs.compare import Comparison, compare as compare_learners
 from ..jobs.data import open_like
@@ -39,7 +40,7 @@ def evaluate(
     threshold: float | None = None,
     positive_class: Any = None,
     coverage: float | None = None,
-) -> Any:
+) -> Result:
     """Compare the predictions of a model with the labels of a file or a table.
 
     Parameters

@@ -116,7 +116,8 @@ class ROMMA(LinearClassifier):
 
     The algorithm of Li & Long (2002). From zero it makes at most (R/γ)² mistakes, as the
     perceptron, and usually fewer. On noisy data, which no weights satisfy, the weights keep
-    growing. The weight of a row is the margin that it must have.
+    growing. The weight of a row is the margin that it must have, which changes predictions little:
+    ``PassiveAggressive`` and ``AROW`` follow weights of classes.
 
     Parameters
     ----------
@@ -346,7 +347,8 @@ class CW(LinearClassifier):
 
     The rule of Dredze, Crammer & Pereira (2008), the variant that is linear in the variance, with
     the diagonal of Σ. Each row is a hard constraint, so wrong labels do much harm; ``SCW`` is the
-    soft form. The weight of a row multiplies the quantile of its confidence.
+    soft form. The weight of a row multiplies the quantile of its confidence, which changes
+    predictions little: ``SCW`` and ``AROW`` follow weights of classes.
 
     Parameters
     ----------

@@ -131,7 +131,7 @@ class TrainOptions:
     )
     output: Path | None = written("Write the model to FILE.", flags=["-o", "--output"])
     size: str | None = written(
-        "Store the largest weights in 8 bits; with --test, print what that costs.",
+        "Store the largest weights in 8 bits; see --test.",
         "2MB",
         needs="output",
         excludes="checkpoint resume",

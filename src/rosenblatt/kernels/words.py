@@ -158,12 +158,17 @@ def salt(name: str) -> int:
     for i in range(0, len(data), 8):
         letters = data[i : i + 8]
         h = spell_in_python(h, int.from_bytes(letters, "little") << 8 * (8 - len(letters)))
-    return int(mix(np.array([h], np.uint64))[0])
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9 & EVERY_BIT  # ``mix``
+    h = (h ^ h >> 27) * 0x94D049BB133111EB & EVERY_BIT
+    return h ^ h >> 31
+
+
+EVERY_BIT = 0xFFFFFFFFFFFFFFFF
 
 
 def spell_in_python(h: int, letters: int) -> int:
     """``spell`` of Python's integers."""
-    h = (h ^ letters) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
+    h = (h ^ letters) * 0x9E3779B97F4A7C15 & EVERY_BIT
     return h ^ h >> 32
 
 

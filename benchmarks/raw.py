@@ -83,6 +83,8 @@ class RawSet(NamedTuple):
         if self.kind == "text":
             return self._replace(X=[self.X[k] for k in rows], y=self.y[rows])
         X = self.X.iloc[rows].reset_index(drop=True) if self.kind == "table" else self.X[rows]
+        if self.kind == "sparse":  # SciPy widens indices, and scikit-learn writes narrow ones only
+            X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         return self._replace(X=X, y=self.y[rows])
 
 

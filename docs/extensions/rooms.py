@@ -15,9 +15,12 @@ from typing import Any
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from rosenblatt.slices import SLICES
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "rosenblatt"
 UNSHOWN = {"__main__"}
+LOOP = {"training", "kernels"}  # where the loop over epochs and that over rows are
 
 
 class Rooms(SphinxDirective):
@@ -50,10 +53,11 @@ def box(room: str, depth: int) -> str:
     files = files_of(room)
     purpose = (ast.get_docstring(ast.parse(files[0].read_text("utf-8"))) or "").partition("\n")[0]
     below = ", ".join(sorted(imports(files) - {room}))
+    kind = "room slice" if room in SLICES else f"room {'loop' if room in LOOP else ''}".strip()
     first = files[0].relative_to(ROOT).with_suffix("").as_posix()
     name = room if len(files) == 1 else f"{room}/"
     return (
-        f'<a class="room" href="{"../" * depth}source/{first}.html"><b>{name}</b>'
+        f'<a class="{kind}" href="{"../" * depth}source/{first}.html"><b>{name}</b>'
         f"<span>{html.escape(purpose)}</span>"
         f"<small>{'imports ' + below if below else 'imports no other room'}</small></a>"
     )

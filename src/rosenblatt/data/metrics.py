@@ -150,7 +150,7 @@ def count_ranks(positive: Array, scores: Array, weights: Array | None = None) ->
 
 
 def roc_auc(codes: Array, scores: Array, weights: Array | None = None) -> float:
-    """Return the area under the ROC curve; of several classes the mean, each against the rest.
+    """Return the area under the ROC curve; for several classes the mean, each against the rest.
 
     The chance that a row of the class scores higher than another row; equal scores count half.
 
@@ -161,9 +161,9 @@ def roc_auc(codes: Array, scores: Array, weights: Array | None = None) -> float:
 
 
 def average_precision(codes: Array, scores: Array, weights: Array | None = None) -> float:
-    """Return the average precision; of several classes the mean, each against the rest.
+    """Return the average precision; for several classes the mean, each against the rest.
 
-    Of two classes it is that of the second one. The sum of the precision at each distinct score
+    For two classes it is that of the second one. The sum of the precision at each distinct score
     times the recall gained there, an estimate of the area under the precision-recall curve.
     """
     return average_one_vs_rest(binary_average_precision, codes, scores, weights)

@@ -85,7 +85,7 @@ class KernelPerceptron(RowClassifier[DualLearner]):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted. Of two classes, the second is the positive one.
+        The labels, sorted. With two classes, the second is the positive one.
     support_ : ndarray of shape (n_support,)
         The numbers of the support rows, in the order of their first mistake, counted over all calls
         of ``partial_fit``.

@@ -1,1 +1,1 @@
-"""The scikit-learn faces of the linear family."""
+"""The scikit-learn estimators of the linear family."""

@@ -82,7 +82,7 @@ class Perceptron(LinearClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted. Of two classes, the second is the positive one.
+        The labels, sorted. With two classes, the second is the positive one.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         The weights.
     intercept_ : ndarray of shape (1,) or (n_classes,)

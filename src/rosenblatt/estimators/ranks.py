@@ -36,7 +36,7 @@ class PRank(BaseLinearClassifier):
         the rule of the paper.
     ranks : list, tuple, ndarray or None, default=None
         All labels in their order, the lowest first. None sorts the labels of ``fit``, which suits
-        numbers; words in alphabetical order are seldom meant, so that there is a warning.
+        numbers; for words, whose alphabetical order is rarely meant, it warns.
     solution : {"last", "average"}, default="last"
         The weights and thresholds to predict with: the last ones, or the average over all rows,
         which is nearly always better.

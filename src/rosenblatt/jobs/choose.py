@@ -624,7 +624,7 @@ def take_part(reader: Reader, split: Split, budget: Budget) -> tuple[Source, int
 
 
 def is_open(reader: Reader, job: FileJob) -> bool:
-    """Whether a plain training compares candidates: if its rule is open, and it is no stream."""
+    """Whether a plain training compares candidates: if its rule is open and it is not a stream."""
     request, found, stated = job.request, look(reader, job.request), job.request.parameters
     textbook = any(stated.get(name) in values for name, values in TEXTBOOK.items())
     streams = request.window or request.progress_every or stated.get("max_iter") == 1

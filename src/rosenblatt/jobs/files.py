@@ -336,7 +336,7 @@ class FileRows:
     def find_target(self, job: FileJob) -> ClassTarget | NumberTarget:
         """Find the classes: in all rows if they are to be balanced, else in the first ones.
 
-        Of numbers, find the scale in the first rows, unless a model to start from has one.
+        For numbers, find the scale in the first rows, unless a model to start from has one.
         """
         if self.plan.target == "numbers":
             if job.before is not None:

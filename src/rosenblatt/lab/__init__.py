@@ -58,7 +58,7 @@ def lab(X: ArrayLike, y: ArrayLike, **settings: Any) -> Lab:
     X : array-like of shape (n_samples, 2)
         Up to 1,000 points.
     y : array-like of shape (n_samples,)
-        Their labels, of two or three classes. Of two, the larger label is +1.
+        Their labels, of two or three classes. With two labels, the larger is +1.
     **settings
         Settings of the page by their names in its address, for example ``order="fixed"`` or
         ``form="kernel"``.

@@ -45,7 +45,7 @@ class BoundaryDisplay(TrainedDisplay):
 
     Rows of two columns are drawn as they are. Rows of more columns are projected onto the plane
     spanned by w and the first principal direction orthogonal to w; there the boundary is a line and
-    distances to it are true. Of more than 5,000 rows some are drawn. Create a display with
+    distances to it are true. Above 5,000 rows, a sample is drawn. Create a display with
     ``from_estimator``, ``from_data`` or ``from_weights``.
 
     Parameters

@@ -18,8 +18,8 @@ MOST = 30  # columns that a figure has room for
 class ImportanceDisplay(Display):
     """Bars of weight × standard deviation of the most important columns of a linear model.
 
-    A bar has the colour of the class that a larger value of the column speaks for. Create a display
-    with ``from_importances``.
+    A bar has the colour of the class whose score a larger value of the column raises. Create a
+    display with ``from_importances``.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class ImportanceDisplay(Display):
     importances : ndarray
         The length of each bar.
     classes : list of str
-        The class that each column speaks for.
+        The class whose score each column raises.
 
     See Also
     --------

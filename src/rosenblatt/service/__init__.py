@@ -1,1 +1,1 @@
-"""A service that predicts and learns, and never forgets what it acknowledged."""
+"""A service that predicts and learns; what it acknowledged is on disk."""

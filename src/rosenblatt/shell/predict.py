@@ -40,12 +40,12 @@ class ReadingOptions:
     no_header: bool = input_option("Row 1 has no names.", default=False, shown="detected")
     threads: int | None = input_option("Number of threads that read.", shown="all cores")
     threshold: float | None = output_option(
-        "Predict the positive one of two classes above this probability (or score, if the model "
-        "gives none); of label sets, each label above this score.",
+        "Predict the positive class above this probability, or above this score if the model has "
+        "no probabilities; for label sets, predict each label above this score.",
         shown="0.5, or score 0",
     )
     positive_class: str | None = output_option(
-        "The one of two classes that thresholds, curves and average precision are about.",
+        "Class of two that thresholds, curves and average precision describe.",
         "LABEL",
         shown="the class that sorts last",
     )
@@ -85,8 +85,8 @@ class PredictOptions(ReadingOptions):
         "Write the columns of the input before the predictions.", default=False
     )
     scores: bool = output_option(
-        "Write the score of each class, in sorted order, or of two that of the last: in text "
-        "instead of the label, else beside it.",
+        "Write one score per class, in sorted order (for two classes, only the second's score). "
+        "Text output has scores in place of the label; tables have both.",
         default=False,
     )
     probabilities: bool = output_option(
@@ -94,8 +94,8 @@ class PredictOptions(ReadingOptions):
         default=False,
     )
     coverage: float | None = output_option(
-        "Write the set of classes, or the low and high end of numbers, that has the true label "
-        "with this probability. Needs a model of train --conformal.",
+        "Write prediction sets, or intervals of numbers, that contain the true label with this "
+        "probability. Needs a model of train --conformal.",
         "SHARE",
         shown="off",
     )

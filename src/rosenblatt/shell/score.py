@@ -63,8 +63,8 @@ def score(models: tuple[Path, ...], data: str, given: EvaluationOptions) -> None
 
     Errors of two models are compared by the exact McNemar test, numbers by a paired t-test.
 
-    Log loss, Brier score and calibration need a model of train --probabilities. Of more
-    than 16 million scores, these and areas under curves are those of every second, fourth … row.
+    Log loss, Brier score and calibration need a model of train --probabilities. Above 16 million
+    scores, these and areas under curves are those of every second, fourth … row.
     """
     found, lines = (evaluate if len(models) == 1 else compare)(models, data, given)
     if given.json:

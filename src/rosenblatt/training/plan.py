@@ -386,7 +386,7 @@ def choose_defaults(request: Request, found: DataProfile) -> dict[str, Any]:
 
 
 def rules_with(parameters: Mapping[str, Any], target: str = "classes") -> list[str]:
-    """The rules with some parameters that tuning tries; rules that seldom win only if no others."""
+    """Rules with these parameters that tuning tries; those that rarely win, only without others."""
     having = [
         rule
         for rule, entry in RULE_TABLE.items()

@@ -88,7 +88,7 @@ class TrainOptions:
         "Set a parameter named below", "How it is learnt", table_for_training
     )
     form: str | None = learning(
-        "Train on small data exactly as a page of docs/textbook.md does.",
+        "Train exactly as this page of docs/textbook.md does.",
         "PAGE",
         type=click.Choice(FORMS),
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, ScalarFormatter
+from matplotlib.ticker import LogLocator, NullLocator
 from sklearn.datasets import load_breast_cancer, load_iris, make_circles
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, scale
@@ -98,16 +98,16 @@ NAMES = {  # of a method in the table: its name in the picture, and on which sid
     "rosenblatt": ("Rosenblatt", "right"),
     "tf-idf of words and pairs, LinearSVC": ("tf-idf, LinearSVC", "left"),
     "hashed words and pairs, SGDClassifier": ("hashed words, SGD", "right"),
-    "default": ("Rosenblatt", "left"),
-    "tune": ("Rosenblatt, tuned", "right"),
-    "logistic": ("logistic regression", "right"),
-    "logistic CV": ("logistic regression,\ntuned", "left"),
+    "default": ("Rosenblatt", "right"),
+    "tune": ("Rosenblatt, tuned", "left"),
+    "logistic": ("logistic regression", "left"),
+    "logistic CV": ("logistic regression, tuned", "right"),
     "splines": ("splines, logistic regression", "left"),
     "LinearSVC": ("LinearSVC", "right"),
     "SGD": ("SGD", "right"),
     "LightGBM": ("LightGBM", "right"),
 }
-PANELS = [("texts", "IMDB", "25,000 film reviews"), ("raw", "mean", "raw tables, means over sets")]
+PANELS = [("texts", "IMDB", "25,000 film reviews"), ("raw", "mean", "21 raw tables, mean")]
 
 
 def draw_errors(ax, table, of, title):
@@ -125,8 +125,9 @@ def draw_errors(ax, table, of, title):
         ax.annotate(name, point, shift, textcoords="offset points", ha=align, va="center", **style)
     ax.set(xscale="log", xlabel="CPU seconds", ylabel="error in %", title=title)
     ax.margins(0.25, 0.15)
-    ax.xaxis.set_major_formatter(ScalarFormatter())
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_locator(NullLocator())
     ax.spines[["top", "right"]].set_visible(False)
 
 

@@ -31,7 +31,6 @@ GALLERY = [
 
 FENCED = re.compile(r"^([ \t]*)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (\w+\.py)\n")  # a block that begins with the name of a file
-NUMBERS = {8: "eight", 9: "nine", 10: "ten", 11: "eleven", 12: "twelve"}
 LINK = re.compile(r"""\]\(<?([^)>\s]+)|(?:src|href)="([^"]+)""")
 
 
@@ -134,7 +133,7 @@ def test_figures_of_the_readme_are_those_of_the_benchmarks():
         f"takes {ours['CPU s']} CPU seconds",
         f"has {words[error]} % error in {words['CPU s']}",
         f"`SGDClassifier` {hashed[error]} % in {hashed['CPU s']}",
-        f"over {NUMBERS[sets]} sets is {float(default['error in %']):.1f} %",
+        f"over {sets} sets is {float(default['error in %']):.1f} %",
         f"of logistic regression with a tuned C {float(peer['error in %']):.1f} %",
     ):
         assert said in text

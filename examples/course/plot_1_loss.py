@@ -129,7 +129,7 @@ print("before", label * (w @ x), "after", label * ((w + label * x) @ x), "grown 
 # **2.** Every negative row is wrong, because 0 counts as +1, and yet J is 0. So J = 0 does not mean
 # that no row is wrong, and the algorithm stops by counting mistakes.
 
-print("at w = 0:", losses(np.zeros(3)))
+print("at w = 0: J1 = {}, J = {}".format(*losses(np.zeros(3))))
 
 # %%
 # **3.** No. All weights are η times those for η = 1, and a positive factor does not change a sign.
@@ -137,7 +137,8 @@ print("at w = 0:", losses(np.zeros(3)))
 # rounded, and rows that are exactly on the boundary fall to one side.
 
 one, quarter = learn(extended, y, 100, eta=1.0), learn(extended, y, 100, eta=0.25)
-print(one[1] == quarter[1], np.allclose(one[0], 4 * quarter[0]))
+print("equal mistakes:", one[1] == quarter[1])
+print("four times the weights:", np.allclose(one[0], 4 * quarter[0]))
 sepals = flowers.data[:99, :2]
 for eta in (1.0, 0.1):
     print(f"sepals, η = {eta}:", len(train_form(sepals, y[:99], eta0=eta).updates), "updates")
@@ -146,7 +147,8 @@ for eta in (1.0, 0.1):
 # **4.** J is eight times as large, and J₁ does not change: the length of w does not affect
 # predictions.
 
-print(losses(guess), losses(8 * guess))
+for name, weights in (("w", guess), ("8w", 8 * guess)):
+    print("{:2}: J1 = {}, J = {:.1f}".format(name, *losses(weights)))
 
 # %%
 # **5.** A batch needs more passes here, because one update does the work of a whole pass of single

@@ -26,7 +26,7 @@ y = np.where(y == 1, 1, -1)
 # boundary w·x + b = 0 is orthogonal to w, at the distance −b/‖w‖ from the origin along w.
 
 w, theta = np.array([2.0, 1.0]), 1.0
-print("distance of the boundary from the origin:", theta / np.linalg.norm(w))
+print(f"distance of the boundary from the origin: {theta / np.linalg.norm(w):.3f}")
 
 # %%
 # Find a mistake, correct it, repeat
@@ -77,7 +77,7 @@ for number, step in enumerate(turns, start=1):
     )
 side = np.linspace(-4, 4, 2)
 axis.plot(side, -(w[0] * side + b) / w[1], "--", color="0.3")
-axis.set(xlim=(-4.5, 4.5), ylim=(-4, 5), aspect="equal")
+_ = axis.set(xlim=(-4.5, 4.5), ylim=(-4, 5), aspect="equal")
 
 # %%
 # Try it
@@ -110,7 +110,8 @@ axis.set(xlim=(-4.5, 4.5), ylim=(-4, 5), aspect="equal")
 
 c, t = -0.4, np.linspace(0, 3, 301)
 cosine = (c + t) / np.sqrt(1 + 2 * c * t + t**2)
-print("grows all the way:", bool(np.all(np.diff(cosine) > 0)), "from", cosine[0], "to", cosine[-1])
+print("grows all the way:", np.all(np.diff(cosine) > 0))
+print(f"from {cosine[0]:.2f} to {cosine[-1]:.2f}")
 
 # %%
 # **3.** Yes: each mistake adds to w, so w·x outgrows any fixed θ.

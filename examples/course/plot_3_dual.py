@@ -104,7 +104,7 @@ print("rows that were ever a mistake:", np.flatnonzero(alpha), "in all", int(alp
 
 figure, axis = plt.subplots(figsize=(7, 3), layout="constrained")
 axis.bar(np.arange(len(alpha)), alpha, color=np.where(y > 0, "#0072B2", "#E69F00"))
-axis.set(xlabel="row", ylabel="mistakes on it")
+_ = axis.set(xlabel="row", ylabel="mistakes on it")
 
 # %%
 # Use it with a kernel
@@ -143,14 +143,12 @@ print(curved.stop_reason_, "with", len(curved.support_), "support rows of", len(
 # **1.** From 0, η scales everything and changes no sign (up to rounding, see lesson 1). From 1 it
 # matters: with a small η it takes long to overcome the initial weights.
 
-print([primal(X, y, eta)[2] for eta in (1.0, 0.5)])
-started = [
-    Perceptron(order="fixed", eta0=eta)
-    .fit(X, y, coef_init=np.ones(4), intercept_init=1)
-    .n_mistakes_
-    for eta in (1.0, 0.01)
-]
-print("from ones:", started)
+for eta in (1.0, 0.5):
+    print(f"from zero, η = {eta}: {primal(X, y, eta)[2]} mistakes")
+for eta in (1.0, 0.01):
+    started = Perceptron(order="fixed", eta0=eta)
+    started.fit(X, y, coef_init=np.ones(4), intercept_init=1)
+    print(f"from ones, η = {eta}: {started.n_mistakes_} mistakes")
 
 # %%
 # **2.** They are the same.
@@ -158,13 +156,13 @@ print("from ones:", started)
 counts = np.zeros(len(X), int)
 for step in steps(X, y, order="fixed", intercept_step="radius"):
     counts[step.row] += 1
-print(np.array_equal(counts, alpha))
+print("the same counts:", np.array_equal(counts, alpha))
 
 # %%
 # **3.** 702 in floating point. In exact arithmetic some rows lie exactly on the boundary, and it
 # takes 686 passes: 0.1 is not a binary fraction.
 
-print(line.n_iter_)
+print(line.n_iter_, "passes")
 
 # %%
 # **4.** Through the origin, the distance of the row triples, and the margin of the data cannot

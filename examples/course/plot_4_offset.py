@@ -81,7 +81,7 @@ for axis, fitted in zip(axes, (origin, model), strict=True):
 # with a 1 at the end, bit for bit.
 
 longer = np.column_stack([X, np.ones(len(X))])
-print(np.array_equal(perceptron(longer, y, 50), [*theta, theta_0]))
+print("the same weights:", np.array_equal(perceptron(longer, y, 50), [*theta, theta_0]))
 
 # %%
 # Later rows undo earlier ones
@@ -91,7 +91,8 @@ print(np.array_equal(perceptron(longer, y, 50), [*theta, theta_0]))
 # reaches 0.
 
 measured = Perceptron(order="fixed", measure=True, max_iter=50).fit(X, y)
-print([round(epoch.errors / len(X), 2) for epoch in measured.history_])
+for epoch in measured.history_:
+    print(f"pass {epoch.epoch}: training error {epoch.errors / len(X):.2f}")
 
 # %%
 # Try it
@@ -149,4 +150,5 @@ print("after the move, with larger steps of the bias:", tens.n_mistakes_)
 # **4.** Only mistakes change θ, and a pass without mistakes has none. The next pass starts with the
 # same θ and the same rows, so it makes no mistakes either. The library stops there.
 
-print(np.array_equal(perceptron_with_offset(X, y, 50)[0], perceptron_with_offset(X, y, 500)[0]))
+longest = perceptron_with_offset(X, y, 500)[0]
+print("the same weights:", np.array_equal(perceptron_with_offset(X, y, 50)[0], longest))

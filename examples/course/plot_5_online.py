@@ -136,12 +136,13 @@ print(Perceptron(max_iter=1000).fit(corners, odd).stop_reason_, "after 1,000 pas
 # distinguishes the rows, so no classifier can be right on both.
 
 same = Perceptron(order="fixed", max_iter=50).fit([[1.0, 2.0], [1.0, 2.0]], [1, -1])
-print(same.stop_reason_, same.n_mistakes_, same.coef_, same.intercept_)
+print(f"{same.stop_reason_}: {same.n_mistakes_} mistakes")
+print(f"w = {same.coef_[0]}, b = {same.intercept_[0]}")
 
 # %%
 # **3.** No prediction changes. But w·x + b is a distance only if ‖w‖ = 1; otherwise divide by ‖w‖.
 
-print(np.array_equal(np.sign(X @ w + b), np.sign(X @ (2 * w) + 2 * b)))
+print("the same predictions:", np.array_equal(np.sign(X @ w + b), np.sign(X @ (2 * w) + 2 * b)))
 
 # %%
 # **4.** It is the XOR of *excellent* and *not*. The products *excellent and not* and *terrible and
@@ -158,8 +159,9 @@ for name, weight in zip(products.get_feature_names_out(words), reader[-1].coef_[
 # **5.** A kernel, which uses the products without computing them, and a network, in which one unit
 # corrects the mistakes of another.
 
-print(KernelPerceptron("poly", degree=2, gamma=1).fit(corners, odd).score(corners, odd))
-print(PerceptronNetwork(random_state=0).fit(corners, odd).score(corners, odd))
+for model in KernelPerceptron("poly", degree=2, gamma=1), PerceptronNetwork(random_state=0):
+    right = model.fit(corners, odd).score(corners, odd)
+    print(f"{type(model).__name__:17} {right:.0%} of the corners are right")
 
 # %%
 # **6.** After 100 passes every training row is right, and new rows are still a coin toss: with so

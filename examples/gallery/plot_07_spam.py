@@ -27,13 +27,15 @@ def message(kind):
 
 
 messages = [message(kind) for kind in rng.choice(["spam", "ham"], 800)]
-print(messages[0])
+print("{label}: {text}".format(**messages[0]))
 model = rosenblatt.train(messages[:400], text=["text"], ngrams=(1, 1), label="label")
 right = model.predict(messages[400:]) == [each["label"] for each in messages[400:]]
 print(f"{right.mean():.1%} of 400 other messages are right")
 unseen = [{"text": "free cash, click now"}, {"text": "the report for the meeting on monday"}]
-print(model.predict(unseen))
-print(model.decision_function(unseen).round(2))
+for each, label, score in zip(
+    unseen, model.predict(unseen), model.decision_function(unseen), strict=True
+):
+    print(f"{score:+.2f} {label:4} {each['text']}")
 
 # %%
 # The largest weights with the names of their features. Positive weights indicate spam.
@@ -49,4 +51,4 @@ axis.barh(
     weights[chosen],
     color=np.where(weights[chosen] > 0, "#D55E00", "#0072B2"),
 )
-axis.set(xlabel=f"weight (positive: {classifier.classes_[1]})")
+_ = axis.set(xlabel=f"weight (positive: {classifier.classes_[1]})")

@@ -46,7 +46,8 @@ model = make_pipeline(
     Features(ngrams=(1, 1)), Perceptron(solution="average", max_iter=10, random_state=0)
 )
 model.fit(table, leaves)
-print(dict(model[0].recipe_["columns"]))
+for name, kind in model[0].recipe_["columns"]:
+    print(f"{name:7} {kind}")
 print(f"right in cross-validation: {cross_val_score(model, table, leaves).mean():.1%}")
 print(f"always the larger class:   {max(leaves.mean(), 1 - leaves.mean()):.1%}")
 
@@ -62,4 +63,4 @@ largest = np.argsort(-np.abs(weights))[:14][::-1]
 figure, axis = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
 colours = np.where(weights[largest] > 0, "#D55E00", "#0072B2")
 axis.barh([str(names[k]) for k in largest], weights[largest], color=colours)
-axis.set(xlabel="weight (positive: leaves)")
+_ = axis.set(xlabel="weight (positive: leaves)")

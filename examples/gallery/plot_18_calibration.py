@@ -37,4 +37,4 @@ for chances, name, colour in (
 axes[0].plot([0, 1], [0, 1], ":", color="0.5")
 axes[0].set(xlabel="predicted probability", ylabel="observed frequency", aspect="equal")
 axes[0].legend(frameon=False)
-axes[1].set(xlabel="predicted probability", ylabel="rows")
+_ = axes[1].set(xlabel="predicted probability", ylabel="rows")

@@ -61,9 +61,12 @@ for _ in range(60):
     errors.append(np.mean(np.array(predicted) != labels))
     learnt = [{**row, "label": label} for row, label in zip(rows, labels, strict=True)]
     ask("/learn", learnt)
-print(ask("/predict", rows[0]), "was", labels[0])
+answer = ask("/predict", rows[0])
+print(f"predicted {answer['labels'][0]}, was {labels[0]}; score {answer['scores'][0]:.2f}")
 model = ask("/model")
-print({name: model[name] for name in ("sequence", "mistakes", "error")})
+print(
+    f"{model['sequence']} examples, {model['mistakes']} updates, error {model['error']['all']:.1%}"
+)
 service.terminate()
 print("exit status", service.wait(60))
 

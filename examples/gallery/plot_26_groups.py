@@ -36,4 +36,4 @@ for name, model in {"differences of rows": pairs, "single rows": rows}.items():
 
 _, axis = plt.subplots(figsize=(5, 2), layout="constrained")
 axis.barh(list(found), list(found.values()), color="#0072B2")
-axis.set(xlim=(0, 1), xlabel="pairs in the right order")
+_ = axis.set(xlim=(0, 1), xlabel="pairs in the right order")

@@ -447,8 +447,8 @@ class ALMARule:
         return w @ (z / np.linalg.norm(z)) > (1 - self.alpha) * self.B / np.sqrt(self.k)
 
     def learn(self, w, z, weight):
-        w = w + weight * self.C / np.sqrt(self.k) * z / np.linalg.norm(z)
-        self.k += 1
+        w = w + weight * self.C / np.sqrt(self.k - 1 + weight) * z / np.linalg.norm(z)
+        self.k += weight
         return w / max(1, np.linalg.norm(w))
 
 
@@ -462,17 +462,17 @@ class ROMMARule:
         pass
 
     def is_right(self, w, z, weight):
-        return w @ z >= weight if self.aggressive else w @ z > 0
+        return w @ z >= 1 if self.aggressive else w @ z > 0
 
     def learn(self, w, z, weight):
-        z = z / weight
+        share = 2 * weight / (1 + weight)
         alone, ww, zz, wz = z / (z @ z), w @ w, z @ z, w @ z
         if not w.any() or alone @ w >= ww:  # the row's constraint implies what was learnt before
-            return alone
+            return share * alone
         rest = ww * zz - wz**2
         if rest <= 1e-12 * ww * zz:  # nothing meets both
-            return alone
-        return (ww * zz - wz) / rest * w + ww * (1 - wz) / rest * z
+            return share * alone
+        return (ww * zz - wz) / rest * w + share * ww * (1 - wz) / rest * z
 
 
 class ShiftingRule:
@@ -592,13 +592,14 @@ class CWRule:
         self.sigma = np.eye(size)
 
     def is_right(self, w, z, weight):
-        return w @ z >= self.phi * weight * (z @ self.sigma @ z)
+        return w @ z >= self.phi * (z @ self.sigma @ z)
 
     def learn(self, w, z, weight):
         """Solve (m + αv)(1 + 2αφv) = φv: after it, w·z is φ times the variance."""
-        phi, m, sz = self.phi * weight, w @ z, self.sigma @ z
+        phi, m, sz = self.phi, w @ z, self.sigma @ z
         v = z @ sz
         _, alpha = sorted(np.roots([2 * phi * v**2, v * (1 + 2 * phi * m), m - phi * v]))
+        alpha *= 2 * weight / (1 + weight)
         shrink = 2 * alpha * phi / (1 + 2 * alpha * phi * v)
         self.sigma = np.diag(np.diag(self.sigma - shrink * np.outer(sz, sz)))
         return w + alpha * sz

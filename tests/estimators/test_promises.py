@@ -9,7 +9,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rosenblatt
-from rosenblatt import ALMA, AROW, CW, ROMMA, PassiveAggressiveRegressor, Perceptron, PRank, load
+from rosenblatt import AROW, PassiveAggressiveRegressor, Perceptron, PRank, load
 from rosenblatt.data.rows import view_rows
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import CLASS_RULES, NUMBER_RULES, RANK_RULES, RULE_NAMES
@@ -219,14 +219,11 @@ def test_a_run_goes_on_where_it_was_left(case, solution, parts, tmp_path):
 
 WEIGHTS = "weights of rows change the size of a step, or C, not how often a row is seen"
 STREAM = "partial_fit is refused, because this variant needs all the data"
-BOUNDED = "a constraint that must hold, or a step into the unit ball, weighs the same"
 
 
 def expected_failures(model):
     names = ["sample_weight_equivalence_on_dense_data", "sample_weight_equivalence_on_sparse_data"]
     reasons = dict.fromkeys(names, WEIGHTS)
-    if isinstance(model, ALMA | CW | ROMMA):
-        reasons["class_weight_classifiers"] = BOUNDED
     if model.solution == "pocket" or model.order == "active":
         names = ["estimators_partial_fit_n_features", "fit_score_takes_y"]
         reasons |= dict.fromkeys([*names, "n_features_in_after_fitting"], STREAM)

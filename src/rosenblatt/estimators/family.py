@@ -72,7 +72,7 @@ class ALMA(LinearClassifier):
     The algorithm of Gentile (2001) for p = 2. Rows are normalized to length 1. On separable rows,
     with the default B and C, the margin found is at least 1 - alpha times the largest. k is the
     number of updates, as in the paper (LIBOL's manual has another rule). The weight of a row
-    multiplies its step.
+    multiplies its step, and is added to k.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ class ROMMA(LinearClassifier):
 
     The algorithm of Li & Long (2002). From zero it makes at most (R/γ)² mistakes, as the
     perceptron, and usually fewer. On noisy data, which no weights satisfy, the weights keep
-    growing. The weight of a row is the margin that it must have, which changes predictions little:
-    ``PassiveAggressive`` and ``AROW`` follow weights of classes.
+    growing. The weight h of a row multiplies its step by 2h/(1 + h), which is below 2: a small
+    weight of other classes changes more than a large one.
 
     Parameters
     ----------
@@ -347,8 +347,8 @@ class CW(LinearClassifier):
 
     The rule of Dredze, Crammer & Pereira (2008), the variant that is linear in the variance, with
     the diagonal of Σ. Each row is a hard constraint, so wrong labels do much harm; ``SCW`` is the
-    soft form. The weight of a row multiplies the quantile of its confidence, which changes
-    predictions little: ``SCW`` and ``AROW`` follow weights of classes.
+    soft form. The weight h of a row multiplies its step by 2h/(1 + h), which is below 2: a small
+    weight of other classes changes more than a large one.
 
     Parameters
     ----------

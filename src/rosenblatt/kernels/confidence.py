@@ -2,7 +2,7 @@
 
 ``S`` holds the variances of the weights, and ``Sb`` those of the biases: the diagonal of Σ in the
 papers. A weight moves by the row's value times its variance. The weight of a row divides r and
-multiplies C; and in CW φ.
+multiplies C; in CW it relaxes the step.
 
 ``phi`` is the quantile of the required confidence.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from .algebra import FIRST_CLASS, ONE_CLASS, column, larger, smaller, span
 from .compiling import inlined, inlined_sum
 from .dispatch import by_kind
-from .loop import JUST_1, count_weight, is_right, row_weight, update
+from .loop import JUST_1, count_weight, is_right, relaxation, row_weight, update
 
 
 def quantile(parameters):
@@ -129,8 +129,7 @@ def variance(rule, state, found, i, rows):
 @is_right.of(CW)
 def is_surely_right(rule, state, found, i, examples):
     """Whether a row is right with the required confidence, in a form that is linear in Σ."""
-    v = variance(rule, state, found, i, examples.rows)
-    return found.margin >= rule.phi * row_weight(i, examples) * v
+    return found.margin >= rule.phi * variance(rule, state, found, i, examples.rows)
 
 
 @is_right.of(SCW)
@@ -175,10 +174,10 @@ def nherd_step(rule, margin, v, weight):
 @confident_step.of(CW)
 def cw_step(rule, margin, v, weight):
     """The step of CW."""
-    phi = rule.phi * weight
+    phi = rule.phi
     root = math.hypot(1.0 - 2.0 * phi * margin, phi * math.sqrt(8.0 * v))
     alpha = (root - 1.0 - 2.0 * phi * margin) / (4.0 * phi * v) if v > 0.0 else 0.0
-    alpha = larger(0.0, alpha)
+    alpha = relaxation(weight) * larger(0.0, alpha)
     rest = 1.0 + 2.0 * alpha * phi * v
     return ConfidentStep(alpha, 2.0 * alpha * phi / rest, 1.0 / rest)
 

@@ -299,3 +299,13 @@ def squared_size(found, bias, i, rows):
 def row_weight(i, examples):
     """The weight of a row, with the learning rate."""
     return abs(np.float64(examples.steps[i]))
+
+
+@inlined
+def relaxation(weight):
+    """What a weight multiplies the step to a constraint by: 1 if it is 1, and never 2.
+
+    Steps of up to twice the distance come no farther from what satisfies the constraint (Agmon 1954
+    and Motzkin & Schoenberg 1954); longer ones could grow without end.
+    """
+    return 2.0 * (weight / (1.0 + weight))

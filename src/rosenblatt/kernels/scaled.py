@@ -1,13 +1,13 @@
 """Rules that also multiply all weights: ALMA, ROMMA and the shifting perceptron.
 
 w = Zv, and an update changes Z and adds to v. ``scale`` holds Z; T, the sum of Z over the rows up
-to the last update, and the number of these rows; ‖w‖²; and k, one more than the updates so far. As
-in loop.py, what is added to v is missing from all weights before, so T times it is summed in u
-(unless u is empty), and Tv - u is the sum of the weights after each row.
+to the last update, and the number of these rows; ‖w‖²; and k, one more than the updates so far (in
+ALMA, than the weights of their rows). As in loop.py, what is added to v is missing from all weights
+before, so T times it is summed in u (unless u is empty), and Tv - u is the sum of the weights after
+each row.
 
 With several classes, x is added to a class and subtracted from its rival, as in
-passive_aggressive.py. The weight of a row multiplies the step; in ROMMA it is the margin that
-the row must have.
+passive_aggressive.py. The weight of a row multiplies the step; in ROMMA it relaxes the step.
 """
 
 import math
@@ -18,7 +18,16 @@ import numpy as np
 from .algebra import larger
 from .compiling import inlined
 from .dispatch import by_kind
-from .loop import JUST_1, count_weight, is_right, move, row_weight, squared_size, update
+from .loop import (
+    JUST_1,
+    count_weight,
+    is_right,
+    move,
+    relaxation,
+    row_weight,
+    squared_size,
+    update,
+)
 
 Z, T, SEEN, SQUARE, K = range(5)
 START = (1.0, 0.0, 0.0, 0.0, 1.0)
@@ -52,7 +61,7 @@ class ALMA(NamedTuple):
 
 
 class ROMMA(NamedTuple):
-    """What the margin of a row of weight 1 must exceed, and the step of the bias."""
+    """What a margin must exceed, and the step of the bias."""
 
     above: float
     bias: float
@@ -65,10 +74,6 @@ class ROMMA(NamedTuple):
     def of(cls, parameters, bias):
         """A margin of 1, if aggressive."""
         return cls(JUST_1 if parameters["aggressive"] else 0.0, float(bias))
-
-    def required(self, weights):
-        """What the margins of rows must exceed."""
-        return self.above * weights
 
 
 class Shifting(NamedTuple):
@@ -92,12 +97,6 @@ def exceeds_shrinking_margin(rule, state, found, i, examples):
     """Whether y·w·x/‖x‖ > (1 - α)B/√k."""
     size = squared_size(found, rule.bias, i, examples.rows)
     return found.margin > (1.0 - rule.alpha) * rule.B * math.sqrt(size / state.scale[K])
-
-
-@is_right.of(ROMMA)
-def exceeds_own_margin(rule, state, found, i, examples):
-    """Whether the row has its margin."""
-    return found.margin > rule.above * row_weight(i, examples)
 
 
 @inlined
@@ -142,19 +141,20 @@ def scaled_step(rule, margin, size, weight, scale, tiny):
 @scaled_step.of(ALMA)
 def alma_step(rule, margin, size, weight, scale, tiny):
     """The step of ALMA (Gentile 2001, p = 2)."""
-    rate = weight * rule.C / math.sqrt(scale[K])
+    k = scale[K] - 1.0 + weight
+    rate = weight * rule.C / math.sqrt(k)
     step = rate / (math.sqrt(size) * scale[Z])
     square = scale[SQUARE] + 2.0 * rate * margin / math.sqrt(size) + rate * rate
     length = larger(1.0, math.sqrt(square))
     scale[Z] /= length
     scale[SQUARE] = square / (length * length)
-    scale[K] += 1.0
+    scale[K] = k + 1.0
     return step
 
 
 # ROMMA: the shortest weights that satisfy the constraint of the last row and lie in a half-space
-# that contains all weights which satisfy the constraints before. That of a row of weight h is that
-# of the row divided by h.
+# that contains all weights which satisfy the constraints before. The weight of a row relaxes the
+# step along it.
 
 
 @scaled_step.of(ROMMA)
@@ -164,17 +164,17 @@ def romma_step(rule, margin, size, weight, scale, tiny):
     Where the row's constraint implies the half-space, or contradicts it, the weights become
     y·x/‖x‖²; Z is then 0.
     """
-    margin, size = margin / weight, size / (weight * weight)
-    square = scale[SQUARE]
+    square, share = scale[SQUARE], relaxation(weight)
     product = square * size
     rest = product - margin * margin
     if product <= margin or rest <= tiny * product:
-        scale[Z], scale[SQUARE] = 0.0, 1.0 / size
-        return 1.0 / size / weight
+        scale[Z], scale[SQUARE] = 0.0, share * share / size
+        return share / size
     keep, more = (product - margin) / rest, square * (1.0 - margin) / rest
+    beyond = (share - 1.0) * more
     scale[Z] *= keep
-    scale[SQUARE] = keep * square + more
-    return more / scale[Z] / weight
+    scale[SQUARE] = keep * square + more + beyond * (2.0 + beyond * size)
+    return (more + beyond) / scale[Z]
 
 
 @scaled_step.of(Shifting)

@@ -100,12 +100,18 @@ NAMES = {  # of a method in the table: its name in the picture, and on which sid
     "hashed words and pairs, SGDClassifier": ("hashed words, SGD", "right"),
     "default": ("Rosenblatt", "right"),
     "tune": ("Rosenblatt, tuned", "left"),
-    "logistic": ("logistic regression", "left"),
-    "logistic CV": ("logistic regression, tuned", "right"),
-    "splines": ("splines, logistic regression", "left"),
+    "logistic": ("logistic regression", "right"),
+    "logistic CV": ("logistic regression, tuned", "below"),
+    "splines": ("splines, logistic regression", "below"),
     "LinearSVC": ("LinearSVC", "right"),
-    "SGD": ("SGD", "right"),
+    "SGD": ("SGD", "above"),
     "LightGBM": ("LightGBM", "right"),
+}
+SIDES = {  # of a point: the shift of its name in points, and how the name is aligned
+    "right": ((9, 0), "left", "center"),
+    "left": ((-9, 0), "right", "center"),
+    "above": ((0, 8), "center", "bottom"),
+    "below": ((0, -8), "center", "top"),
 }
 PANELS = [("texts", "IMDB", "25,000 film reviews"), ("raw", "mean", "21 raw tables, mean")]
 
@@ -121,8 +127,9 @@ def draw_errors(ax, table, of, title):
         point = float(row["CPU s"]), float(row.get("test error in %") or row["error in %"])
         ax.plot(*point, "o", color="#0072B2" if ours else "#E69F00", markersize=9)
         style = {"weight": "bold"} if ours else {}
-        shift, align = ((9, 0), "left") if side == "right" else ((-9, 0), "right")
-        ax.annotate(name, point, shift, textcoords="offset points", ha=align, va="center", **style)
+        shift, across, along = SIDES[side]
+        at = {"textcoords": "offset points", "ha": across, "va": along}
+        ax.annotate(name, point, shift, **at, **style)
     ax.set(xscale="log", xlabel="CPU seconds", ylabel="error in %", title=title)
     ax.margins(0.25, 0.15)
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -3,6 +3,8 @@
 import copy
 import inspect
 import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -188,3 +190,38 @@ def test_a_label_that_is_a_list_is_refused():
     model = Perceptron().learn_one({"a": 1.0}, "x")
     with pytest.raises(ValueError, match="a number or a text"):
         model.learn_one({"a": 1.0}, ["x"])
+
+
+def test_threads_predict_rows_of_different_names():
+    names = [f"n{number}" for number in range(20)]
+    model = Perceptron(solution="average")
+    for _ in range(100):
+        values = random.integers(-3, 4, 20).tolist()
+        model.learn_one(dict(zip(names, values, strict=True)), sum(values) > 0)
+    rows = [dict.fromkeys(names[size:][:size], 1 + size) for size in range(1, 20)] * 200
+    known = [model.predict_one(row) for row in rows]
+    assert len(set(known)) == 2
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            orders = [random.permutation(len(rows)) for _ in range(4)]
+            found = threads.map(lambda order: [model.predict_one(rows[i]) for i in order], orders)
+            for order, labels in zip(orders, found, strict=True):
+                assert labels == [known[i] for i in order]
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_a_score_beyond_all_numbers_decides_as_in_predict():
+    model = Perceptron().fit([[1.0, 0], [2, 1], [-1, 0], [-2, 1]], [1, 1, 0, 0])
+    with np.errstate(over="ignore"):
+        assert model.predict([[1e308, 1e308]]).tolist() == [model.predict_one([1e308, 1e308])]
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict_one([np.inf, 0.0])
+
+
+def test_the_pocket_learns_no_single_rows():
+    model = Perceptron(solution="pocket", random_state=0).fit(X, X[:, 0] > 0)
+    with pytest.raises(ValueError, match="solution pocket needs all rows in memory"):
+        model.learn_one(X[0], True)

@@ -28,8 +28,7 @@ class NamedColumns:
         self.names = names
         self.numbers = {name: number for number, name in enumerate(names)}
         self.rooms: dict[str, Array] = {}  # the model has the first part of each
-        self.last: tuple[Any, ...] = ()  # the names of a row, whose places are below
-        self.indices, self.starts = number_columns([])
+        self.last: tuple[Any, ...] = (), number_columns([])  # the names of a row, and their places
 
     def __reduce__(self) -> Any:
         return NamedColumns, (self.names,)
@@ -62,14 +61,15 @@ class NamedColumns:
             if not math.isfinite(sum(x.values())):  # words cannot be added
                 return None
             names = tuple(x)
-            if names != self.last:
+            last = self.last  # read once: other threads may predict, too
+            if names != last[0]:
                 codes = [self.numbers[name] for name in names]
-                (self.indices, self.starts), self.last = number_columns(codes), names
+                self.last = last = names, number_columns(codes)
             values = np.fromiter(x.values(), dtype, len(x))
         except (KeyError, TypeError, ValueError, OverflowError):
             return None
         values.setflags(write=False)  # faster than a view
-        return Rows(values, self.indices, self.starts)
+        return Rows(values, *last[1])
 
     def make_row(self, entries: Mapping[str, float], dtype: Any) -> Rows:
         """Make a sparse row of the entries with known names."""

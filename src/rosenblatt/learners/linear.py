@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.labels import has_class
-from ..data.rows import Array, known_columns, n_rows, not_finite, read_only
+from ..data.rows import Array, known_columns, n_rows, read_only, refuse_not_finite
 from ..data.splits import Split
 from ..data.targets import (
     NumberTarget,
@@ -352,12 +352,12 @@ class LinearLearner(Learner):
         one = self.one_at_a_time().problems[0]
         if one.has_one_score:
             score = one.score(rows)
-            if math.isfinite(score):
-                return int(is_positive(score, self.ties))
-            raise not_finite(rows, 0)
+            if not math.isfinite(score):
+                refuse_not_finite(rows.values[None])
+            return int(is_positive(score, self.ties))
         scores = self.score_one(rows)
         if not math.isfinite(scores.max()):
-            raise not_finite(rows, 0)
+            refuse_not_finite(rows.values[None])
         return self.choose(scores)[0]
 
     def one_at_a_time(self) -> OneRow:

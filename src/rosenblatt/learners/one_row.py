@@ -54,7 +54,6 @@ class OneProblem:
         known = type(state) in (LastWeights, AverageWeights) and not state.rule.is_scaled
         exact = not state.averages or learner.dtype == np.float64
         self.has_one_score = two and known and exact
-        self.out = np.empty(1, learner.dtype)
 
     def learn(self, rows: Rows, code: float, size: float, changes: list[Change]) -> None:
         """Learn from a row by a step of some size; add what changes to ``changes``."""
@@ -80,7 +79,7 @@ class OneProblem:
 
     def score(self, rows: Rows) -> float:
         """Return the score of a row, as its state does, if ``has_one_score``."""
-        arrays, out = self.arrays, self.out
+        arrays, out = self.arrays, np.empty(1, self.steps.dtype)
         score_rows(rows, arrays.w, arrays.b, out)
         score = float(out.item())
         if self.state.averages:
@@ -108,6 +107,7 @@ class OneRow:
     def __init__(self, learner: "LinearLearner") -> None:
         self.states, self.eta0 = learner.states, learner.parameters.get("eta0", 1.0)
         self.problems = [OneProblem(learner, number) for number in range(len(self.states))]
+        self.refusal = learner.refusal("stream")
 
     def is_current(self, learner: "LinearLearner") -> bool:
         """Whether the learner still has the same states with the same weights."""
@@ -118,6 +118,8 @@ class OneRow:
 
     def learn(self, rows: Rows, code: float, weight: float) -> None:
         """Learn from a row with the code of its label; after an error nothing has changed."""
+        if self.refusal:
+            raise ValueError(self.refusal)
         changes, size = list[Change](), self.eta0 * weight
         counts = [(state, state.seen, state.mistakes) for state in self.states]
         try:

@@ -78,7 +78,7 @@ def two_against_one(rows: int, width: int = 200, classes: int = 20) -> tuple[str
 
 
 def blocks(X: Any, count: int) -> Any:
-    """Rows as a dask array of so many partitions."""
+    """Rows as a Dask array of a number of partitions."""
     ends = np.linspace(0, X.shape[0], count + 1).astype(int)
     parts = [
         da.from_delayed(delayed(X[i:j]), (j - i, X.shape[1]), X.dtype, meta=X[:0])

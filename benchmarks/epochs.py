@@ -149,7 +149,7 @@ def main() -> None:
         )
     for layout, times in arow.items():
         print(f"AROW, one shuffled epoch, {layout}: {times:.2f} times the perceptron's; asked: 3.")
-    print(f"With order='active' it stopped by itself: {ours.stop_reason_}.")
+    print(f"With order='active' it stopped: {ours.stop_reason_}.")
 
 
 if __name__ == "__main__":

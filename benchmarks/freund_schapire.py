@@ -120,7 +120,7 @@ def polynomial(degree: int, epochs: int, seed: int = 0, **parameters: Any) -> Ke
 
 
 def until(state: DualState, time: int) -> DualState:
-    """A one-vs-rest model as it was when so many rows had been seen."""
+    """A one-vs-rest model as it was after a number of rows."""
     then = state.with_updates(state.updates[state.updates["time"] < time])
     return replace(then, seen=np.minimum(state.seen, time))
 

@@ -102,7 +102,7 @@ def rows_of_new_names(names: int) -> tuple[list[Any], list[bool]]:
 
 
 def rows_of_new_classes(classes: int) -> tuple[list[Any], list[str]]:
-    """Rows of three columns, each of a class of its own."""
+    """Rows of three columns, a new class each."""
     return RANDOM.normal(size=(classes, 3)).tolist(), [f"c{k}" for k in range(classes)]
 
 
@@ -222,7 +222,7 @@ def sweep_fits(quick: bool) -> Iterator[Sweep]:
     yield Sweep("columns: one flipped label", columns, ours, "HiGHS", decide(linear_program))
 
 
-# Files, each in a process of its own
+# Files, each in its own process
 
 CHILD = """
 import sys, time

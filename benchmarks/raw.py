@@ -2,7 +2,7 @@
 
 python benchmarks/raw.py --data FOLDER [--sets churn coffee ...] [--splits 5] [--jobs 16] [--write]
 
-Error, log loss, ROC AUC and CPU seconds of a method in a process of its own: of all its threads,
+Error, log loss, ROC AUC and CPU seconds of a method in its own process: of all its threads,
 from the raw rows in memory to predictions for 30 % of the training rows, which are held out. Test
 rows are never read. LightGBM is compared with where it is installed.
 """

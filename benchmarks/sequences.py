@@ -103,7 +103,7 @@ class Crfsuite:
 
 
 def row(name: str, model: Any, train: Any, test: Any, features: Any) -> tuple[str, ...]:
-    """Fit and predict, from sentences to tags, and what came of it."""
+    """Fit and predict, from sentences to tags; return the figures."""
     (X, y), (unseen, wanted) = train, test
 
     def made(sentences: Any) -> Any:
@@ -161,7 +161,7 @@ def main() -> None:
         lines.append(row("the tutorial's features", same, train, test, crfsuite_features))
         for label, model in peers().items():
             if name.startswith("XPOS") and "L-BFGS" in label:
-                continue  # which takes minutes with so many tags
+                continue  # which takes minutes with this many tags
             lines.append(row(label, model, train, test, crfsuite_features))
         print(f"\n{name}")
         table(*lines)

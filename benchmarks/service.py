@@ -42,7 +42,7 @@ def made_rows(count: int, seed: int = 0) -> list[dict[str, Any]]:
 
 
 def requests(path: str, rows: list[dict[str, Any]], at_once: int) -> list[bytes]:
-    """Requests of so many rows each, ready to be sent."""
+    """Requests of a number of rows each, ready to be sent."""
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     parts = [rows[begin : begin + at_once] for begin in range(0, len(rows), at_once)]
     bodies = [json.dumps(part[0] if at_once == 1 else part) for part in parts]

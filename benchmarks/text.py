@@ -2,7 +2,7 @@
 
 python benchmarks/text.py --data FOLDER [--tune] [--write]
 
-Each method runs in a process of its own; its CPU seconds are those of the whole process. A set is
+Each method runs in its own process; its CPU seconds are those of the whole process. A set is
 checked for leaks first: test texts that are also training texts, and the best single word.
 """
 

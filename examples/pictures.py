@@ -18,7 +18,7 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
 
 def clouds(apart, n=40, seed=3):
-    """Two clouds of points, so many deviations apart."""
+    """Two clouds of points, a number of deviations apart."""
     rng = np.random.default_rng(seed)
     y = np.repeat([-1, 1], n // 2)
     return rng.normal(size=(n, 2)) + apart / 2 * y[:, None] * [1, 0.6] + [0.8, 0.6], y

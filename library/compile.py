@@ -122,7 +122,7 @@ class SlotReader:
         return word if size.width == 64 else self.builder.trunc(word, size)
 
     def read_array(self, kind: Any) -> Any:
-        """An array: its address and shape; it is contiguous, and nobody counts references."""
+        """An array: its address and shape; it is contiguous, and references are not counted."""
         context, builder = self.context, self.builder
         array = context.make_array(kind)(context, builder)
         address = self.take()

@@ -16,34 +16,14 @@ IDIOMS = re.compile(
     re.IGNORECASE,
 )
 PLAIN = (
-    "src/rosenblatt/shell/*.py",
-    "src/rosenblatt/cluster/*.py",
-    "src/rosenblatt/parameters/*.py",
-    "src/rosenblatt/reading/*.py",
-    "src/rosenblatt/__init__.py",
-    "src/rosenblatt/estimators/*.py",
-    "src/rosenblatt/jobs/*.py",
-    "src/rosenblatt/learners/**/*.py",
-    "src/rosenblatt/export.py",
-    "src/rosenblatt/plots/*.py",
-    "src/rosenblatt/theory/*.py",
-    "src/rosenblatt/access.py",
-    "src/rosenblatt/service/app.py",
-    "src/rosenblatt/service/connection.py",
-    "src/rosenblatt/service/inference.py",
-    "src/rosenblatt/service/openapi.py",
-    "src/rosenblatt/service/metrics.py",
-    "src/rosenblatt/service/requests.py",
-    "src/rosenblatt/service/responses.py",
-    "src/rosenblatt/service/server.py",
-    "README.md",
-    "docs/data.md",
-    "SECURITY.md",
-    "docs/operations.md",
-    "docs/start.md",
-    "docs/streams.md",
+    "*.md",
+    "docs/**/*.md",
+    "src/rosenblatt/**/*.py",
+    "examples/**/*.py",
+    "benchmarks/*.py",
+    "library/*.py",
+    "wasm/*.py",
 )
-"""Files that have been rewritten; the list grows until it is everything."""
 TEXTS = sorted(path for pattern in PLAIN for path in ROOT.glob(pattern))
 
 

@@ -136,7 +136,7 @@ def make_labels(given: Any, name: str = "y") -> Array:
 
 
 def refuse_missing(name: str, labels: Any, rows: Any) -> None:
-    """Refuse labels of which ``rows`` are missing or infinite, if there are any."""
+    """Refuse labels if there are ``rows`` whose label is missing or infinite."""
     for row in rows:
         label = labels[row]
         what = "infinity" if isinstance(label, float) and label in (np.inf, -np.inf) else "NaN"

@@ -417,7 +417,7 @@ def character_keys(i, end, base, grams, room, names):
 
     Letters are in lower case, and white space is one space. A text begins and ends with a space,
     so that prefixes and suffixes differ from what is within words. Character c is letters[edges[c]]
-    to letters[edges[c + 1]]; it came from the address begins[c]. In names, ~ marks such a space.
+    to letters[edges[c + 1]]; it came from the address begins[c]. In names, ~ marks that space.
     """
     keys, letters, edges, begins = room.keys, room.letters, room.edges, room.begins
     n = 0

@@ -159,7 +159,7 @@ class TagCounts(NamedTuple):
     counts: Array
 
     def hash_sets(self, words: Array, pairs: Array, starts: Array, without_own: bool) -> Array:
-        """Return a hash of the set of each token's word, without the pairs of its own sentence."""
+        """Return a hash of the set of each token's word, without the pairs of its sentence."""
         found = np.empty(len(words), np.uint64)
         own = np.zeros(len(self.counts), np.int64)
         kernel.hash_tag_sets(starts, words, pairs, *self, LEAST_SHARE, without_own, own, found)

@@ -203,7 +203,7 @@ def classify_character(letter: str) -> int:
 
 
 def spell_attribute(strings: Strings, attribute: Attribute) -> Strings:
-    """Return an attribute of each string, none of which is too short for it.
+    """Return an attribute of each string; no string is too short for it.
 
     >>> spell_attribute(Strings.of(["McDonald's"]), Attribute("word", kernel.SHAPE)).texts()
     ["XxXxxxx'x"]

@@ -87,7 +87,7 @@ class Call:
 
 
 def settle(job: Job | Call, outcome: Any) -> None:
-    """Set the outcome of a job, unless it has one or nobody waits for it any more."""
+    """Set the outcome of a job, unless it has one or is no longer awaited."""
     if job.future.done() or not job.future.set_running_or_notify_cancel():
         return
     if isinstance(outcome, BaseException):
@@ -251,10 +251,10 @@ class Learning(threading.Thread):
         return self.jobs.get(timeout=max(0.0, until - time.monotonic()))
 
     def make_rows(self, group: list[Job]) -> Iterator[tuple[list[Job], Batch]]:
-        """Jobs and their rows; those whose examples cannot be learnt are told why."""
+        """Jobs and their rows; jobs with examples that cannot be learnt get the error."""
         try:
             yield group, self.served.check_learnable(join_batches([*map(self.make, group)]))
-        except Exception as error:  # of one of them, which is told it
+        except Exception as error:  # of one of them, which gets it
             if len(group) > 1:
                 yield from (one for job in group for one in self.make_rows([job]))
             else:

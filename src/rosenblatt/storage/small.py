@@ -1,6 +1,6 @@
 """Small model files: the largest weights, in 8 bits.
 
-The model of such a file is a perceptron with the weights that the whole model predicts with. It
+The model of a small file is a perceptron with the weights that the whole model predicts with. It
 predicts and scores; when it learns on, it does so by the perceptron's rule.
 """
 

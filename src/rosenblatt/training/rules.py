@@ -43,7 +43,7 @@ class ClassLabels:
     target
         The class of their encoding.
     per_class
-        Whether each class may have weights of its own.
+        Whether each class may have its own weights.
     has_thresholds
         Whether one column of weights has several biases.
     any_start
@@ -132,7 +132,7 @@ class UpdateRule:
     target : str
         What its labels are: "classes", "numbers" or "ranks".
     together : bool
-        Whether it can learn several classes at once; else each is a problem of its own.
+        Whether it can learn several classes at once; else each is one problem.
     """
 
     name: str

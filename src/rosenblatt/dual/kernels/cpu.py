@@ -1,6 +1,6 @@
 """The dual perceptron: updates the scores of a block of rows, one line per output.
 
-Outputs are classes, which are one problem; or each output is a problem of its own. An update adds
+Outputs are classes, which are one problem; or each output is one problem. An update adds
 to an output, its label, and subtracts from its rival; without a rival, that is the label, too.
 """
 
@@ -107,7 +107,7 @@ def vote(
 ):
     """Before each update, let the weights vote as often as they lasted.
 
-    A problem of its own votes by its sign, classes for the best one, of equals the first.
+    A problem votes by its sign; classes together vote for the best one, or the first of equals.
     ``scores`` and ``best``, the best class of each row, begin as zeros.
     """
     for k in range(len(places)):

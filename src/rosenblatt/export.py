@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import __version__
-from .data.rows import Array
+from .data.rows import Array, to_dense
 from .data.targets import NumberTarget
 from .disk import replace_file
 from .kernels.words import categories, salt
@@ -513,7 +513,7 @@ def register_converters() -> None:
         model = operator.raw_operator
         classes = hasattr(model, "classes_")
         operator.raw_operator = twin = LinearSVC() if classes else LinearRegression()
-        twin.coef_, twin.intercept_ = model.coef_, model.intercept_
+        twin.coef_, twin.intercept_ = to_dense(model.coef_), model.intercept_
         if classes:
             twin.classes_ = model.classes_
             linear_classifier.convert_sklearn_linear_classifier(scope, operator, container)

@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn.linear_model
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
@@ -162,6 +162,23 @@ def test_weights_are_set_and_learning_goes_on(name, solution):
     for each in (model, begun):
         each.partial_fit(X, classes)
     np.testing.assert_array_equal(model.coef_, begun.coef_)
+
+
+@pytest.mark.parametrize("name", ["Perceptron", "AROW", "PassiveAggressiveRegressor"])
+def test_weights_are_sparse_until_learning_goes_on(name):
+    model = getattr(rosenblatt, name)(random_state=0).fit(X, Y)
+    coef, predicted = model.coef_, model.predict(X)
+    model.coef_ = model.sparsify().coef_
+    stored = pickle.loads(pickle.dumps(model))
+    for each in (model, stored):
+        assert each.coef_.format == "csr"
+        np.testing.assert_array_equal(each.coef_.toarray(), np.atleast_2d(coef))
+        np.testing.assert_array_equal(each.predict(X), predicted)
+    np.testing.assert_array_equal(stored.densify().coef_, coef)
+    for learn in (model.partial_fit, lambda X, y: model.learn_one(X[0], y[0]), model.fit):
+        assert issparse(model.sparsify().coef_)
+        learn(X, Y)
+        assert isinstance(model.coef_, np.ndarray)
 
 
 def test_weights_of_rules_that_keep_more_cannot_be_set():

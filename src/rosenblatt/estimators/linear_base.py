@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Self, cast
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix, issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from ..data.rows import (
@@ -16,6 +17,7 @@ from ..data.rows import (
     overflow,
     refuse_lost,
     refuse_not_finite,
+    to_dense,
     view_rows,
 )
 from ..data.weights import refuse_one_class, row_weights, rows_that_count
@@ -64,6 +66,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     _columns = cast("NamedColumns | None", None)
     _recent = cast("RecentScores | None", None)  # of rows of a stream, for probabilities
     _calibrated_on = cast("RecentScores | None", None)
+    _sparse = False  # whether coef_ is a CSR matrix
     _grows = False  # whether learn_one began the model, so that it adds labels and names
 
     solution: Solution = "last"
@@ -92,13 +95,15 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         return self._rule is PERCEPTRON and not np.any(getattr(self, "margin", True))
 
     @property
-    def coef_(self) -> Array:
+    def coef_(self) -> Any:
         """The weights: one row per class, one row for two classes, or one number per column."""
         coef = np.ascontiguousarray(self._current().coefficients()[0])
+        if self._sparse:
+            return csr_matrix(coef)
         return coef if len(self._learner.classes) else coef[0]
 
     @coef_.setter
-    def coef_(self, coef: ArrayLike) -> None:
+    def coef_(self, coef: Any) -> None:
         self._replace_weights(coef, self.intercept_)
 
     @property
@@ -110,6 +115,30 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     def intercept_(self, intercept: ArrayLike) -> None:
         self._replace_weights(self.coef_, intercept)
 
+    def sparsify(self) -> Self:
+        """Make ``coef_`` a CSR matrix, until the model learns again; predictions stay the same.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        self._current()
+        self._sparse = True
+        return self
+
+    def densify(self) -> Self:
+        """Make ``coef_`` an array again.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        self._current()
+        self._sparse = False
+        return self
+
     def _select_columns(self, X: Any) -> tuple[Any, Array, Array]:
         """Return X with the weights and biases to score it: of few columns, if others are zero."""
         learner = self._current()
@@ -120,9 +149,9 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             X = type(X)((X.data, numbers, X.indptr), shape=shape)
         return X, coef, bias
 
-    def _replace_weights(self, coef: ArrayLike, intercept: ArrayLike) -> None:
+    def _replace_weights(self, coef: Any, intercept: ArrayLike) -> None:
         """Predict with other weights; learning continues from them as a fit from a start does."""
-        before, start = self._current(), (np.atleast_2d(coef), intercept)
+        before, start = self._current(), (np.atleast_2d(to_dense(coef)), intercept)
         self._check_start(start)
         shape = before.width, before.dtype
         begun = LinearLearner.begin(
@@ -130,6 +159,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         )
         fresh = {"states": begun.states, "calibration": None, "conformal": begun.conformal}
         self._learner, self._plain, self._recent = replace(before, **fresh), False, None
+        self._sparse = issparse(coef)
 
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, start: Start, validation: tuple[Any, Any]
@@ -312,7 +342,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     def _learn_batch(self, rows: TrainingRows) -> None:
         """Learn from rows once; the history has this batch alone."""
         epoch = self._learner.learn(rows)
-        self._batches, self._plain = True, False
+        self._batches, self._plain, self._sparse = True, False, False
         self._set_history([epoch], "max_iter")  # other batches may still hold mistakes
 
     def _ready_row(self, x: Any, y: Any) -> Rows:
@@ -321,7 +351,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             self._begin_with_row(x, self._first_classes(y))
         row = make_row(self, x, grows=self._grows)
         self._renew_if_changed()
-        self._plain = False
+        self._plain = self._sparse = False
         return row
 
     def _begin_with_row(self, x: Any, classes: Array) -> None:
@@ -398,7 +428,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         :meta private:
         """
         super().take_over(learner, epochs, stop_reason, facts)
-        self._batches = False
+        self._batches = self._sparse = False
         self._plain, self._grows = facts.get("plain") is True, facts.get("grows") is True
         kept = facts.get("recent_scores")
         self._recent = RecentScores.of(kept, len(learner.classes)) if kept else None

@@ -12,7 +12,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.labels import encode, find_codes, make_labels
-from ..data.rows import Array, refuse_not_finite
+from ..data.rows import Array, refuse_not_finite, to_dense
 from ..estimators.linear import LinearClassifier
 
 MOST_POINTS = 5_000  # that are drawn
@@ -136,8 +136,7 @@ def find_linear(estimator: Any) -> Linear | None:
     """Return the weights by which an estimator scores rows; None if it is not linear."""
     if not isinstance(estimator, LinearClassifier | LinearClassifierMixin):
         return None
-    coef: Any = estimator.coef_
-    coef = coef.toarray() if issparse(coef) else coef
+    coef = to_dense(estimator.coef_)
     bias = np.broadcast_to(np.ravel(estimator.intercept_), len(coef))
     return Linear(np.asarray(coef, np.float64), np.asarray(bias, np.float64))
 

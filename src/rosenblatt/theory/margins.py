@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.rows import Array
+from ..data.rows import Array, to_dense
 from ..parameters.tables import SIGN_OF_ZERO
 from .certificates import Separable
 from .exact import MOST_WORK, Effort
@@ -155,6 +155,7 @@ def losses(X: Any, y: ArrayLike, weights: Any, bias: Any = 0.0, *, ties: str = "
     problem = check_problem(X, y)
     if hasattr(weights, "coef_"):
         weights, bias, ties = weights.coef_, weights.intercept_, getattr(weights, "ties", ties)
+        weights = to_dense(weights)
         if len(bias) > 1:
             raise ValueError(f"The model has {len(bias)} hyperplanes; pass one: weights and bias.")
     if ties not in SIGN_OF_ZERO:
@@ -208,7 +209,7 @@ def normalize_weights(estimator: Any) -> tuple[Array, Array]:
     if not hasattr(model, "coef_") or hasattr(model, "thresholds_"):
         kind = type(model).__name__
         raise ValueError(f"Expected a fitted linear classifier of classes, got {kind}.")
-    weights = np.atleast_2d(np.asarray(model.coef_, np.float64))
+    weights = np.atleast_2d(to_dense(model.coef_).astype(np.float64))
     lengths = length(weights)
     if not np.all((lengths > 0) & (lengths < np.inf)):
         raise ValueError("All weights of a class are zero; a hyperplane needs one that is not.")

@@ -470,7 +470,7 @@ def get_coefficients(model: Model) -> tuple[Array, Array]:
         biases = np.append(biases.dtype.type(0), np.cumsum(biases))
     W = weights[0] if len(weights) == 1 else weights.T
     if W.nbytes > MOST_BYTES:
-        raise ValueError(f"The weights take {W.nbytes >> 20:,} MB, and ONNX has at most 2 GB.")
+        raise ValueError(f"The weights take {W.nbytes >> 20:,} MB, but ONNX has at most 2 GB.")
     if not np.isfinite(W).all():
         raise ValueError("The weights are not finite; train again with smaller numbers.")
     return np.ascontiguousarray(W), biases

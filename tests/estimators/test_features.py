@@ -84,7 +84,7 @@ def test_strings_are_text():
         ([], "Expected a path"),
         ([{"a": 1}, {"a": "x"}], "Expected numbers or strings throughout"),
         (pandas.DataFrame({"a": [1, "x", 2.5]}), "throughout the column 'a'"),
-        ({"a": [1, 2], "b": [3, 4]}, "A dict is one row, and this one has lists"),
+        ({"a": [1, 2], "b": [3, 4]}, "A dict is one row, but this one has lists"),
         (pandas.DataFrame({"a": [10**30, 1]}), "Expected numbers or strings throughout"),
         (np.zeros((2, 2, 2)), "two dimensions"),
     ],

@@ -750,7 +750,7 @@ def test_early_stopping_holds_a_tenth_out_unless_told(write):
 def test_a_pipe_cannot_do_what_needs_another_read(option):
     value = {"holdout": 0.5, "early_stopping": True}.get(option, 2)
     how = How(epochs=1)._replace(**{option: value})
-    with pytest.raises(ValueError, match=r"can be read only once, and [a-z_]+ needs to read it"):
+    with pytest.raises(ValueError, match=r"can be read only once, but [a-z_]+ needs to read it"):
         train(read(Pipe(made("svm")), format="svm"), how)
 
 

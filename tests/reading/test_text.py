@@ -99,7 +99,7 @@ def test_a_pipe_has_no_weights_of_all_rows():
         with piped(data) as pipe:
             reader = read(pipe, format="csv", text="body", tfidf=tfidf)
             if tfidf:
-                with pytest.raises(ValueError, match="read only once, and tfidf=True needs"):
+                with pytest.raises(ValueError, match="read only once, but tfidf=True needs"):
                     list(reader)
             else:
                 rows = whole(reader)[2]

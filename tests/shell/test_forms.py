@@ -113,7 +113,7 @@ def test_a_sparse_file_is_learnt_as_it_is_written(capsys, tmp_path):
     [
         (["--balanced"], "leave --balanced out"),
         (["--set", "degree=4"], "41,664 triples and 635,376 products of 4: 679,120 features"),
-        (["--set", "degree=3"], "43,744 features of 1,797 rows, and a form takes at most"),
+        (["--set", "degree=3"], "43,744 features of 1,797 rows, but a form takes at most"),
         (["--set", "margin=1"], "There is no parameter margin"),
         (["--set", "degree=many"], "degree must be a whole number from 1 up"),
         (["--set", "exact=perhaps"], "exact must be True or False"),

@@ -102,7 +102,7 @@ def test_ranks_with_commas_and_many_ranks_and_one_rank(capsys, folder):
         (["--ordinal", "low,low,high"], "two or more different labels"),
         (["--ordinal", "5..1"], "must go up"),
         (["--rule", "prank"], "in order with ordinal"),
-        (["--rule", "arow", *OPTIONS[2:]], "learns classes, and the labels are ranks"),
+        (["--rule", "arow", *OPTIONS[2:]], "learns classes, but the labels are ranks"),
         (["--classes", "a,b", *OPTIONS[2:]], "--ordinal and --classes exclude each other"),
         (["--target", "numbers", *OPTIONS[2:]], "--ordinal is not for --target numbers"),
         (

@@ -192,7 +192,7 @@ def train(
         )
     if request.ordinal is not None or request.rule in RANK_RULES:
         raise ParameterError(
-            "cluster trains models of classes and numbers, and the labels are "
+            "cluster trains models of classes and numbers, but the labels are "
             "ranks; leave it out: a single machine learns a file of any size as a stream.",
             code="cluster-ranks",
         )

@@ -80,7 +80,7 @@ def make_partitions(X: Any, y: Any, weights: Any, reading: dict[str, Any]) -> Pa
             )
         return partition_files(X, reading)
     if reading:
-        raise TypeError(f"{sorted(reading)} are options for files, and X is a dask collection.")
+        raise TypeError(f"{sorted(reading)} are options for files, but X is a dask collection.")
     features = {}
     if hasattr(X, "columns"):
         if isinstance(y, str):
@@ -146,7 +146,7 @@ def partition_files(X: Any, reading: dict[str, Any]) -> Partitions:
     reader = read(groups[0][0], **reading)
     if reader.multilabel:
         raise ParameterError(
-            "A cluster trains on rows with one label each, and these may have several; train on "
+            "A cluster trains on rows with one label each, but these may have several; train on "
             "one machine.",
             code="cluster-label-sets",
         )

@@ -74,7 +74,7 @@ def separability(
     classes = sorted(pool_labels(found).counts)
     if len(classes) != 2:
         raise ParameterError(
-            f"y has {count(len(classes), 'class')}, and a proof is about two; for others pass "
+            f"y has {count(len(classes), 'class')}, but a proof is about two; for others pass "
             "y == label.",
             code="many-classes",
         )

@@ -528,6 +528,6 @@ def refuse_for_label_sets(parameters: Mapping[str, Any]) -> None:
     for name in "class_weight", "calibrate":
         if parameters[name]:
             raise ParameterError(
-                f"{name} is for rows of one label each, and these may have several; leave it out.",
+                f"{name} is for rows of one label each, but these may have several; leave it out.",
                 code="labels-option",
             )

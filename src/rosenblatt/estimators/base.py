@@ -492,7 +492,7 @@ def refuse_dicts(X: Any) -> None:
     if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping | str):
         kind = "strings" if isinstance(X[0], str) else "dicts"
         raise ValueError(
-            f"X holds {kind}, and rows are numbers: put Features before the estimator, as in "
+            f"X holds {kind}, but rows are numbers: put Features before the estimator, as in "
             "make_pipeline(Features(), Perceptron())."
         )
 
@@ -501,7 +501,7 @@ def refuse_words(error: ValueError) -> None:
     """Raise ValueError with what to do, if an error says that a table holds words."""
     if "could not convert string to float" in str(error):
         raise ValueError(
-            f"X holds words, and rows are numbers ({error}): put Features before the estimator, as "
+            f"X holds words, but rows are numbers ({error}): put Features before the estimator, as "
             "in make_pipeline(Features(), Perceptron())."
         ) from error
 

@@ -292,7 +292,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return a reader of a table: by the parameters, or by the recipe of the first batch."""
         if issparse(X):
             raise ValueError(
-                "Features are fitted to tables, and X is sparse; scale it by scikit-learn's "
+                "Features are fitted to tables, but X is sparse; scale it by scikit-learn's "
                 "MaxAbsScaler, or give X.toarray()."
             )
         options, table = self.get_params(deep=False), to_table(X)
@@ -343,7 +343,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Check the number of columns of a sparse matrix."""
         if X.shape[1] != width:
             raise ValueError(
-                f"The sparse X has {X.shape[1]} columns, and these features have {width}."
+                f"The sparse X has {X.shape[1]} columns, but these features have {width}."
             )
         return X
 
@@ -361,7 +361,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names = [name for name, _ in self.recipe_["columns"]]
         if X.shape[1] != len(names):
             raise ValueError(
-                f"X has {X.shape[1]} columns, and these features are made of {len(names)}: "
+                f"X has {X.shape[1]} columns, but these features are made of {len(names)}: "
                 f"{', '.join(names[:10])}{', …' if len(names) > 10 else ''}."
             )
         return array_to_table(X).rename_columns(names)

@@ -227,7 +227,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
             return y.astype(np.float64)
         except (TypeError, ValueError):
             raise InputError(
-                f"{type(self).__name__} learns numbers, and y has labels of type {y.dtype}; use a "
+                f"{type(self).__name__} learns numbers, but y has labels of type {y.dtype}; use a "
                 "classifier, such as PassiveAggressive.",
                 code="labels-not-numbers",
             ) from None

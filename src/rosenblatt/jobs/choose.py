@@ -268,7 +268,7 @@ class Choice:
             if self.budget is QUICK:
                 return False
             raise InputError(
-                f"tune compares settings on some of the rows, and these are too few: {error}",
+                f"tune compares settings on some of the rows, but these are too few: {error}",
                 code="tune-few-rows",
             ) from None
         codes, sets = self.base.given.codes, self.base.target.label_sets
@@ -277,7 +277,7 @@ class Choice:
         self.metric = ABSOLUTE if self.plan.target == "numbers" else str(metric)
         if sets and self.metric in ("log-loss", "balanced"):
             raise ParameterError(
-                f"metric={metric!r} is for rows of one label each, and these may have several; "
+                f"metric={metric!r} is for rows of one label each, but these may have several; "
                 'use metric="f1".',
                 code="labels-option",
             )

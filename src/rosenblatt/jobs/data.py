@@ -140,7 +140,7 @@ def open_examples(
     """Open a file of a slice; refuse other data, and options that only rows have."""
     if not isinstance(data, str | PathLike):
         raise InputError(
-            f"The model reads {found.examples}, and the data are a table; name a file of "
+            f"The model reads {found.examples}, but the data are a table; name a file of "
             f"{found.examples}.",
             code="not-rows",
         )

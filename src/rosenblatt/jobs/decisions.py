@@ -16,7 +16,7 @@ def find_positive(learner: Any, positive_class: Any = None) -> int:
     names = [] if learner.multilabel else list(map(str, learner.classes.tolist()))
     if len(names) != 2:
         raise ParameterError(
-            "positive_class names one of two classes, and the model has not two; leave it out.",
+            "positive_class is for models of two classes; leave it out.",
             code="positive-class",
         )
     if str(positive_class) not in names:
@@ -47,7 +47,7 @@ def make_decision(
         )
     if not learner.multilabel and len(learner.classes) != 2:
         raise ParameterError(
-            f"threshold is for two classes or label sets, and the model has "
+            f"threshold is for two classes or label sets, but the model has "
             f"{len(learner.classes)} classes; leave it out.",
             code="threshold-classes",
         )

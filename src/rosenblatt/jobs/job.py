@@ -107,7 +107,7 @@ class FileJob:
         stops = name == "validation" or (plan.parameters["early_stopping"] and rereadable)
         if stops and plan.max_iter == 1:
             raise ParameterError(
-                f"{name} chooses the best of several epochs, and there is only one; leave it "
+                f"{name} chooses the best of several epochs, but there is only one; leave it "
                 "out, or use max_iter.",
                 code="validation-unused",
             )
@@ -170,7 +170,7 @@ def begin_learner(plan: Plan, target: Any, shape: tuple[int, Any]) -> LinearLear
 def read_once_error(name: str, option: str) -> ParameterError:
     """Return the error of an option that needs a second pass over what can be read only once."""
     return ParameterError(
-        f"{name} can be read only once, and {option} needs to read it again; write it to a "
+        f"{name} can be read only once, but {option} needs to read it again; write it to a "
         "file first.",
         code="read-once",
     )

@@ -93,7 +93,7 @@ class StreamTraining:
             self.candidates += self.begin_candidates(reader, reading)
         if not self.candidates:
             raise ParameterError(
-                "A stream is tuned for one problem, and there is one for each label here; use rule "
+                "A stream is tuned for one problem, but there is one for each label here; use rule "
                 "arow, pa or shifting for rows of one label each.",
                 code="stream-problems",
             )

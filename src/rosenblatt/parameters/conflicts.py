@@ -201,7 +201,7 @@ def check_signs(values: Values, n_classes: int, one_vs_rest: bool) -> None:
     """Refuse parameters about positive or negative rows if there are several classes at once."""
     if n_classes > 2 and not one_vs_rest and (stated := describe_sides(values)):
         raise ParameterError(
-            f"{stated} is about positive and negative rows, and {n_classes} classes at once have "
+            f"{stated} is about positive and negative rows, but {n_classes} classes at once have "
             'none; leave it out, or use multi_class="ovr".',
             code="sides-of-many",
         )

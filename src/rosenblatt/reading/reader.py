@@ -224,7 +224,7 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
             )
         if recipe.bins:
             raise ParameterError(
-                f"bins is for columns of tables, and the data are {kind}; leave it out.",
+                f"bins is for columns of tables, but the data are {kind}; leave it out.",
                 code="columns-of-format",
             )
         refuse_options_of_text(recipe)

@@ -131,7 +131,7 @@ class FeatureRecipe:
         words = [name for name in named if not DIGITS.fullmatch(name)]
         if words:
             raise ParameterError(
-                f"The model knows its columns by name, such as {min(words)!r}, and {source} is "
+                f"The model knows its columns by name, such as {min(words)!r}, but {source} is "
                 "read as if it had no names, because of header=False; leave that out, or write "
                 "the names as the first row.",
                 code="columns-without-names",
@@ -360,7 +360,7 @@ def with_columns(
     if recipe.pairs and count_pairs(recipe) > MOST_PAIRS:
         raise ParameterError(
             f"pairs=True would give each row {count_pairs(recipe):,} products of two of its "
-            f"{len(recipe.columns):,} columns, and at most {MOST_PAIRS:,} are made; ignore "
+            f"{len(recipe.columns):,} columns, but at most {MOST_PAIRS:,} are made; ignore "
             "some columns, or name the pairs with cross.",
             code="too-many-products",
         )

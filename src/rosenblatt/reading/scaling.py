@@ -161,7 +161,7 @@ class SparseSurvey:
         width = int(rows.indices.max()) + 1 if len(rows.indices) else 0
         if width > MOST_SCALED:
             raise InputError(
-                f"A row has the column {width:,}, and at most {MOST_SCALED:,} columns can be "
+                f"A row has the column {width:,}, but at most {MOST_SCALED:,} columns can be "
                 "learnt; number them without gaps.",
                 code="too-many-columns",
             )

@@ -172,7 +172,7 @@ class TextSurvey:
         bits, rereadable = self.recipe.bits or 0, reader.rereadable
         if self.recipe.tfidf and not rereadable:
             raise ParameterError(
-                f"{reader.source.name} can be read only once, and tfidf=True needs to read it "
+                f"{reader.source.name} can be read only once, but tfidf=True needs to read it "
                 "before; write it to a file first.",
                 code="read-once",
             )

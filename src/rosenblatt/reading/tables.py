@@ -106,7 +106,7 @@ def convert_rows(data: Any) -> Any:
     values = data.values() if isinstance(data, Mapping) else ()
     if values and all(isinstance(each, list | tuple | np.ndarray) for each in values):
         raise InputError(
-            "A dict is one row, and this one has lists only; if these are columns, make a data "
+            "A dict is one row, but this one has lists only; if these are columns, make a data "
             "frame or an Arrow table of them.",
             code="dict-of-lists",
         )

@@ -111,7 +111,7 @@ class Replay(NamedTuple):
             raise ValueError(f"{log.path} was trimmed, and begins at example {log.models()[0]}.")
         if not clean:
             raise ValueError(
-                f"{log.path} was trimmed, and its first model has learnt from example "
+                f"{log.path} was trimmed, but its first model has learnt from example "
                 f"{min(self.without)}; it cannot be rebuilt without it."
             )
         loads = [one.sequence for one in changes if one.action == "model"]

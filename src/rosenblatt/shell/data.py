@@ -165,7 +165,7 @@ def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -
     found = find_by_format(data, given.format)
     if found is not None:
         raise CommandError(
-            f"{data} holds {found[0].examples}, and this command needs a table or an svmlight "
+            f"{data} holds {found[0].examples}, but this command needs a table or an svmlight "
             "file; name another file, or state its format with --format."
         )
     dtype = np.float64 if exact else np.float32
@@ -180,7 +180,7 @@ def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -
     for notice in reader.notices:
         if exact and notice.kind == "missing":
             raise CommandError(
-                f"{data} has missing numbers, and a proof needs all of them; fill them in."
+                f"{data} has missing numbers, but a proof needs all of them; fill them in."
             )
         print_note(notice)
     return Drawable(X, y, column_names(reader, X.shape[1]))

@@ -107,7 +107,7 @@ def add_products(rows: Drawable, degree: int) -> tuple[Any, str]:
     said = f"{join_words(listed, 'and')}: {count(total, 'feature')}" if degree > 1 else listed[0]
     if total * X.shape[0] > MOST_NUMBERS:
         raise CommandError(
-            f"{said} of {count(X.shape[0], 'row')}, and a form takes at most {MOST_NUMBERS:,} "
+            f"{said} of {count(X.shape[0], 'row')}, but a form takes at most {MOST_NUMBERS:,} "
             "numbers; choose a lower degree or fewer rows."
         )
     if degree == 1:

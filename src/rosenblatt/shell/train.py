@@ -356,7 +356,7 @@ def train_on_file(data: str, source: Any, options: TrainOptions) -> "Model":
     has_rows = not isinstance(opened, ExampleFile)
     if options.plot is not None and not (has_rows and opened.has_classes):
         raise CommandError(
-            f"--plot draws rows of one label each, and those of {data} are others; leave it out."
+            f"--plot draws rows of one label each, but those of {data} are others; leave it out."
         )
     if options.resume and options.output is not None and options.output.exists():
         begun = load_model(options.output)

@@ -385,7 +385,7 @@ def refuse_too_many(width: int, n_classes: int) -> None:
     weights = width * max(n_classes, 1)
     if weights > MOST_WEIGHTS:
         raise ParameterError(
-            f"{width:,} columns for {n_classes} classes are {weights:,} weights, and at most "
+            f"{width:,} columns for {n_classes} classes are {weights:,} weights, but at most "
             f"{MOST_WEIGHTS:,} are kept; hash into fewer columns with a smaller bits, or number "
             "them without gaps.",
             code="too-many-weights",

@@ -274,7 +274,7 @@ def make_plan(request: Request, found: DataProfile) -> Plan:
     needs = stops or (found.rereadable if conformal else stream and parameters.get("calibrate"))
     if needs and request.holdout == 0:
         raise ParameterError(
-            f"holdout=0 holds no rows out, and {'early_stopping' if stops else 'calibrate'} needs "
+            f"holdout=0 holds no rows out, but {'early_stopping' if stops else 'calibrate'} needs "
             "some; leave it out to hold out a tenth.",
             code="holdout-needed",
         )
@@ -319,7 +319,7 @@ def refuse_other_target(request: Request, target: str) -> None:
     """Refuse a rule for other labels, and options that are about classes if labels are not."""
     if FOR_TARGETS.get(target) is FOR_NUMBERS and request.parameters.get("calibrate") is True:
         raise ParameterError(
-            "calibrate is for classes, and the labels are numbers; leave it out.",
+            "calibrate is for classes, but the labels are numbers; leave it out.",
             code="numbers-option",
         )
     rule = request.rule
@@ -329,7 +329,7 @@ def refuse_other_target(request: Request, target: str) -> None:
         if target in LEAVING:
             use, instead = LEAVING[target], f"use {' or '.join(rules_with({}, target))}"
         raise ParameterError(
-            f"rule {rule} learns {learns}, and the labels are {target}; {use}, or {instead}.",
+            f"rule {rule} learns {learns}, but the labels are {target}; {use}, or {instead}.",
             code="rule-of-target",
         )
 

@@ -211,7 +211,7 @@ class UpdateRule:
         """Refuse an order that only the perceptron has."""
         if order == "batch" and self.name != "perceptron":
             raise ParameterError(
-                f"order={order!r} adds up the mistakes of a pass, and {self.name} takes them one "
+                f"order={order!r} adds up the mistakes of a pass, but {self.name} takes them one "
                 'by one; use order="each", or the perceptron.',
                 code="order-of-rule",
             )

@@ -104,7 +104,9 @@ def test_what_does_not_go_with_label_sets_is_refused():
         "y has 2 columns; there are 3 labels": lambda: model.partial_fit(rows, sets[:, :2]),
         "X has 80 rows and y 79": lambda: Perceptron().fit(rows, sets[1:]),
         "other values than 0 and 1": lambda: Perceptron().fit(rows, sets + 1),
-        "calibrate=True needs rows with one": lambda: Perceptron(calibrate=True).fit(rows, sets),
+        'calibrate="conformal" needs rows with one': lambda: Perceptron(calibrate="conformal").fit(
+            rows, sets
+        ),
         "class_weight needs rows with one": lambda: Perceptron(class_weight={0: 2}).fit(rows, sets),
         "Expected rows with one label": lambda: progressive(Perceptron(), rows, sets),
         "steps follows one problem": lambda: next(steps(rows, sets)),

@@ -210,6 +210,7 @@ def test_rows_learnt_without_calibration_end_it():
         {"slopes": [1.0, 1.0], "offsets": [0.0, float("nan")]},
         {"slopes": 1.0, "offsets": [0.0, 0.0]},
         {"slope": 1.0},
+        {"slopes": [[1.0, 1.0]] * 2, "offsets": [[0.0, 0.0]] * 2},  # of label sets
     ],
 )
 def test_a_calibration_that_does_not_fit_is_not_saved(kept, tmp_path):
@@ -219,6 +220,29 @@ def test_a_calibration_that_does_not_fit_is_not_saved(kept, tmp_path):
     found = load_model(tmp_path / "model")
     with pytest.raises(ValueError, match=r"calibration|its facts do not fit"):
         save_model(tmp_path / "bad", found._replace(facts=found.facts | {"calibration": kept}))
+
+
+def test_each_label_of_a_set_is_as_likely_as_is_said(tmp_path):
+    random = np.random.default_rng(0)
+    X, w = random.normal(size=(1200, 4)), random.normal(size=(4, 3))
+    sets = (X @ w + 2 * random.normal(size=(1200, 3)) + [1, 0, -3] > 0).astype(int)
+    stream = AROW(calibrate=True)
+    for first in range(0, 800, 200):
+        stream.partial_fit(X[first : first + 200], sets[first : first + 200])
+    fitted = Perceptron(solution="average", calibrate=True, random_state=0)
+    held_out = AROW(early_stopping=True, calibrate=True, random_state=0)
+    for model in (stream, fitted.fit(X[:800], sets[:800]), held_out.fit(X[:800], sets[:800])):
+        found, wanted = model.predict_proba(X[800:]), sets[800:]
+        np.testing.assert_allclose(found.mean(0), wanted.mean(0), atol=0.1)
+        for chances, label in zip(found.T, wanted.T, strict=True):
+            assert log_loss(label, chances) < log_loss(label, np.full(400, label.mean())) - 0.1
+        model.save(tmp_path / "model")
+        loaded = load(tmp_path / "model")
+        np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    calibration = fit_calibration(scores := random.normal(size=(1200, 3)), sets, 3)
+    for label in range(3):
+        own = fit_calibration(scores[:, label], sets[:, label], 2).probabilities(scores[:, label])
+        np.testing.assert_array_equal(calibration.probabilities(scores)[:, label], own[:, 1])
 
 
 def test_a_calibration_comes_back_as_it_was():

@@ -56,8 +56,12 @@ class Split(NamedTuple):
         return rows[~held], rows[held]
 
     def folds(self, codes: Array, rows: Array, count: int) -> Array:
-        """The fold of each of some rows; every class is spread over all folds."""
-        order = np.lexsort((self.coins(0, len(codes))[rows], codes[rows]))
+        """The fold of each of some rows; every class is spread over all folds.
+
+        Label sets count as one class.
+        """
+        groups = codes[rows] if codes.ndim == 1 else np.zeros(len(rows), np.intp)
+        order = np.lexsort((self.coins(0, len(codes))[rows], groups))
         numbers = np.empty(len(rows), np.intp)
         numbers[order] = np.arange(len(rows)) % count
         return numbers

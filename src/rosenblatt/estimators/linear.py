@@ -160,7 +160,7 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
 
     @when_calibrated
     def predict_proba(self, X: Any) -> Array:
-        """Predict the probability of every class for each row; only with ``calibrate=True``.
+        """Predict the probability of every class or label; only with ``calibrate=True``.
 
         Parameters
         ----------
@@ -170,9 +170,9 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            The probabilities, in the order of ``classes_``. Where the
-            decision favours a class, as with ``class_weight="balanced"``, the most probable class
-            can be another than the one that ``predict`` gives.
+            The probabilities, in the order of ``classes_``; of label sets, that of each label.
+            Where the decision favours a class, as with ``class_weight="balanced"``, the most
+            probable class can be another than the one that ``predict`` gives.
         """
         scores = self.decision_function(X)
         self._calibrate_on_stream()
@@ -291,8 +291,8 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
             return super()._number(y, classes)
         if y.shape[1] != len(classes):
             raise ValueError(f"y has {y.shape[1]} columns; there are {len(classes)} labels.")
-        if self.calibrate:
-            raise ValueError("calibrate=True needs rows with one label each; leave it out.")
+        if self.calibrate == "conformal":
+            raise ValueError('calibrate="conformal" needs rows with one label each; use True.')
         return y
 
     def _refuse_label_sets(self, method: str, instead: str) -> None:

@@ -45,11 +45,12 @@ class Perceptron(LinearClassifier):
         ``fit(X, y, X_val=…, y_val=…)`` uses other rows instead.
     calibrate : bool or "conformal", default=False
         Whether to fit probabilities for ``predict_proba``: a sigmoid of the score (Platt 1999), or
-        a softmax for several classes. Weights and predictions do not change. ``fit`` scores each
-        third of the rows by a model of the others, which takes three times as long, or with
-        ``early_stopping`` uses the rows held out. ``partial_fit`` uses the scores that the last
-        rows had before they were learnt. "conformal" always holds out a tenth of the
-        rows, or uses ``X_val``, and keeps their scores for ``predict_set``.
+        a softmax for several classes; of label sets, a sigmoid for each label. Weights and
+        predictions do not change. ``fit`` scores each third of the rows by a model of the others,
+        which takes three times as long, or with ``early_stopping`` uses the rows held out.
+        ``partial_fit`` uses the scores that the last rows had before they were learnt. "conformal"
+        always holds out a tenth of the rows, or uses ``X_val``, and keeps their scores for
+        ``predict_set``.
     warm_start : bool, default=False
         Whether ``fit`` continues from the weights of the last fit.
     random_state : int, RandomState instance or None, default=None

@@ -69,10 +69,10 @@ class Measured(TypedDict):
 
 
 class Softmax(TypedDict):
-    """Probabilities from scores: a slope and an offset for each class."""
+    """Probabilities from scores: a slope and an offset for each class, or pairs for each label."""
 
-    slopes: list[Positive]
-    offsets: list[Finite]
+    slopes: list[Positive] | list[list[Positive]]
+    offsets: list[Finite] | list[list[Finite]]
 
 
 class Kept(TypedDict, total=False):
@@ -104,7 +104,7 @@ class Scores(TypedDict):
     """The scores that the last rows of a stream had before they were learnt, and their classes."""
 
     scores: list[Finite] | list[list[Finite]]
-    codes: list[Count]
+    codes: list[Count] | list[list[Count]]
 
 
 class ConformalScores(TypedDict):

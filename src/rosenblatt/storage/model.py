@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -106,6 +107,9 @@ def check_model(model: Model) -> None:
     calibration, counts = model.facts.get("calibration", {}), model.facts.get("class_rows")
     lengths = {len(each) for each in (*calibration.values(), counts or model.classes)}
     require(lengths == {len(model.classes)}, "its facts do not fit its classes")
+    each = chain.from_iterable(calibration.values())
+    pairs = {len(one) if isinstance(one, list) else 0 for one in each}
+    require(pairs <= {2 * model.is_multilabel}, "its calibration does not fit its classes")
     require(model.states, "it has no state")
     kept, checkpoint = list(model.states), model.checkpoint
     if checkpoint is not None:

@@ -1,7 +1,7 @@
 """Probabilities from scores, fitted on the scores of rows that were not learned from."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,9 +31,10 @@ class Calibration:
 
     Attributes
     ----------
-    slopes : ndarray of shape (n_classes,)
-        What the scores of a row are multiplied by, for each class that they may choose.
-    offsets : ndarray of shape (n_classes,)
+    slopes : ndarray of shape (n_classes,) or (n_labels, 2)
+        What the scores of a row are multiplied by, for each class that they may choose. Of label
+        sets, each label has those of its two classes, not to have it and to have it.
+    offsets : ndarray of shape (n_classes,) or (n_labels, 2)
         What is then added to the score of each class.
     """
 
@@ -41,7 +42,7 @@ class Calibration:
     offsets: Array
 
     def probabilities(self, scores: Array, chosen: Array | None = None) -> Array:
-        """The probability of every class for each row.
+        """The probability of every class for each row, or of every label.
 
         Parameters
         ----------
@@ -51,6 +52,10 @@ class Calibration:
             The classes that the model chooses, where ties are not simply the first class.
         """
         given = columns(scores)
+        if self.slopes.ndim == 2:
+            each = zip(self.slopes, self.offsets, given.T, strict=True)
+            found = [Calibration(*own).probabilities(of_label)[:, 1] for *own, of_label in each]
+            return np.column_stack(found)
         chosen = choose(given) if chosen is None else chosen
         return softmax(self.slopes[chosen][:, None] * score_classes(given) + self.offsets)
 
@@ -83,7 +88,8 @@ class RecentScores(NamedTuple):
         """Return the scores with those of further rows."""
         most = max(MOST_RECENT // max(scores.size // len(scores), 1), ENOUGH)
         if len(self.codes):
-            scores, codes = np.concatenate([self.scores, scores]), np.append(self.codes, codes)
+            scores = np.concatenate([self.scores, scores])
+            codes = np.concatenate([self.codes, codes])
         return RecentScores(scores[-most:].astype(np.float64), codes[-most:].astype(np.intp))
 
     @property
@@ -103,8 +109,10 @@ class RecentScores(NamedTuple):
     def of(cls, kept: dict[str, Any], n_classes: int) -> "RecentScores":
         """Restore the scores of a model file; raise ValueError if they are inconsistent."""
         scores, codes = np.array(kept["scores"], np.float64), np.array(kept["codes"], np.intp)
-        shape = (len(codes),) if n_classes == 2 else (len(codes), n_classes)
-        if scores.shape != shape or codes.max(initial=0) >= n_classes:
+        sets = codes.ndim == 2
+        shape = (len(codes),) if n_classes == 2 and not sets else (len(codes), n_classes)
+        fitting = scores.shape == shape and codes.shape in (shape, shape[:1])
+        if not fitting or codes.max(initial=0) >= (2 if sets else n_classes):
             raise ValueError("its recent_scores do not fit its classes")
         return cls(scores, codes)
 
@@ -141,11 +149,15 @@ def fit_calibration(scores: Array, codes: Array, n_classes: int) -> Calibration:
     ----------
     scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
         Of rows that were not learnt from.
-    codes : ndarray of shape (n_rows,)
-        The numbers of their classes.
+    codes : ndarray of shape (n_rows,) or (n_rows, n_labels)
+        The numbers of their classes, or 1 for each label of a row and 0 for the others.
     n_classes : int
-        How many classes there are.
+        How many classes or labels there are.
     """
+    if codes.ndim == 2:
+        labels = zip(columns(scores).T, codes.astype(np.intp).T, strict=True)
+        found = [fit_calibration(*of_label, 2) for of_label in labels]
+        return Calibration(*(np.stack(each) for each in zip(*map(astuple, found), strict=True)))
     some = slice(None, None, 1 + len(codes) // MOST_ROWS)
     given, codes = columns(scores)[some], codes[some]
     size = float(np.abs(given).max(initial=0.0)) or 1.0

@@ -375,7 +375,7 @@ def test_unusable_parameters_are_refused(parameters, sentence):
 def test_signs_of_a_tie_have_no_meaning_for_many_classes(ties):
     model = Perceptron(warm_start=True).partial_fit(X, THREE, classes=[0, 1, 2])
     for learn in (Perceptron(ties=ties).fit, model.set_params(ties=ties).partial_fit, model.fit):
-        with pytest.raises(ValueError, match=f"ties='{ties}' is about .* and 3 classes"):
+        with pytest.raises(ValueError, match=f"ties='{ties}' is about .* but 3 classes"):
             learn(X, THREE)
 
 

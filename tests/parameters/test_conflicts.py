@@ -156,7 +156,7 @@ def test_a_sign_of_a_tie_needs_two_sides(ties):
     check_signs({"ties": ties}, 2, False)
     check_signs({"ties": ties}, 3, True)
     if ties in ("positive", "negative"):
-        with pytest.raises(ParameterError, match=f"ties='{ties}' is about .* and 3 classes"):
+        with pytest.raises(ParameterError, match=f"ties='{ties}' is about .* but 3 classes"):
             check_signs({"ties": ties}, 3, False)
     else:
         check_signs({"ties": ties}, 3, False)

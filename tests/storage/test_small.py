@@ -1,5 +1,7 @@
 """Small model files: the largest weights in 8 bits predict nearly as all do."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -13,12 +15,12 @@ from ..shell.conftest import run
 WORDS = [f"word{number}" for number in range(3000)]
 
 
-def make_texts(classes, rows=600, seed=0):
+def make_texts(classes, rows=600, seed=0, typical=6):
     """Texts whose classes prefer other words."""
     random = np.random.default_rng(seed)
     found = []
     for label in random.integers(0, classes, rows).tolist():
-        own = random.integers(100 * label, 100 * label + 100, 6)
+        own = random.integers(100 * label, 100 * label + 100, typical)
         words = [WORDS[number] for number in (*own, *random.integers(0, 3000, 15))]
         found.append({"note": " ".join(words), "label": f"class {label}"})
     return found
@@ -88,17 +90,26 @@ def test_what_cannot_be_small_is_refused(tmp_path):
     assert not (tmp_path / "model").exists()
 
 
-def test_the_shell_prints_what_a_small_file_costs(capsys, tmp_path):
+@pytest.mark.parametrize("classes", [2, 5])
+def test_the_shell_prints_what_a_small_file_costs(capsys, tmp_path, classes):
     for name, seed in (("train.jsonl", 0), ("test.jsonl", 1)):
-        rows = make_texts(2, seed=seed)
+        rows = make_texts(classes, seed=seed, typical=1)
         lines = (f'{{"note": "{row["note"]}", "label": "{row["label"]}"}}\n' for row in rows)
         (tmp_path / name).write_text("".join(lines))
-    options = ("--size", "120kB", "--no-tune", "-o", tmp_path / "model", "-q")
-    test = ("--test", tmp_path / "test.jsonl")
-    status, out, _ = run(capsys, "train", tmp_path / "train.jsonl", *options, *test)
+    data, model, test = (tmp_path / name for name in ("train.jsonl", "model", "test.jsonl"))
+    given = ("train", data, "--no-tune", "--holdout", "0.3", "--seed", "3", "-o", model, "-q")
+    held, kept, stored, *_ = run(capsys, *given, "--size", "20MB")[1].splitlines()
+    numbers = re.fullmatch(r"Kept (.*) of (.*) weights, .*", kept).groups()
+    least, most = (int(number.replace(",", "")) for number in numbers)
+    assert 5_000 < least <= most
+    (wrong, rows), (small, same) = re.findall(r"(\d+) of (\d+) rows", held + stored)
+    assert rows == same
+    assert int(wrong) == pytest.approx(int(small), abs=3)
+    assert int(wrong) > 20
+    status, out, _ = run(capsys, *given, "--size", "120kB", "--test", test)
     assert status == 0
-    assert [line[:10] for line in out.splitlines()[:2]] == ["Test error"] * 2
-    assert "with the weights in" in out.splitlines()[1]
+    words = [line.split()[0] for line in out.splitlines()[:5]]
+    assert words == ["Test", "Held-out", "Kept", "Test", "Held-out"]
     assert (tmp_path / "model").stat().st_size <= 120_000
     model = load_model(tmp_path / "model")
     save_model(tmp_path / "model", model)

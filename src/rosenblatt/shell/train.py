@@ -131,7 +131,7 @@ class TrainOptions:
     )
     output: Path | None = written("Write the model to FILE.", flags=["-o", "--output"])
     size: str | None = written(
-        "Store the largest weights in 8 bits; see --test.",
+        "Store the largest weights in 8 bits.",
         "2MB",
         needs="output",
         excludes="checkpoint resume",
@@ -442,14 +442,6 @@ def print_result(
         note_rows(options.test, opened, found)
         stated = about_stated_metric(found, model.parameters.get("metric", "error"))
         lines.append(f"Test {found.headline()}{stated}.")
-        if options.size is not None:
-            from ..storage.file import load_model
-
-            small = load_model(str(options.output))
-            stored = evaluate(
-                make_learner(small, name), open_like(small, options.test, labels=True)
-            )
-            lines.append(f"Test {stored.headline()}, with the weights in {options.output}.")
     if options.json:
         from ..reading.recipe import FeatureRecipe
 
@@ -463,6 +455,8 @@ def print_result(
         return
     if "held_out" in model.facts:
         lines.append(f"Held-out {held_out_line(model.facts)}.")
+    if options.size is not None:
+        lines += describe_small(name, model, options)
     lines += [*report, *about_result(name, model, seconds)]
     measured = model.facts.keys() & {"held_out", "tuning", "stream", "cluster"}
     told = options.quiet or options.test or report or measured or "rows" not in model.facts
@@ -472,6 +466,36 @@ def print_result(
         lines.append(f"Wrote the model to {options.output}.")
     for line in lines:
         print_line(line)
+
+
+def describe_small(name: str, model: "Model", options: TrainOptions) -> list[str]:
+    """Describe what a small file keeps of the weights, and its errors beside the whole model's."""
+    import numpy as np
+
+    from ..data.splits import HELD_OUT, Split
+    from ..data.targets import summarize_score
+    from ..jobs.data import open_like
+    from ..jobs.evaluate import HeldOut, evaluate
+    from ..learners.kinds import make_learner
+    from ..storage.file import load_model
+
+    small = load_model(str(options.output))
+    learner, what = make_learner(small, name), f"with the weights in {options.output}"
+    kept, whole = (
+        sum(int(np.count_nonzero(state.coefficients()[0])) for state in one.states)
+        for one in (small, model)
+    )
+    lines = [f"Kept {kept:,} of {whole:,} weights, the largest, in 8 bits."]
+    if options.test is not None:
+        stored = evaluate(learner, open_like(small, options.test, labels=True))
+        lines.append(f"Test {stored.headline()}, {what}.")
+    if "held_out" in model.facts and options.cluster is None:
+        split = Split(options.holdout or HELD_OUT, options.seed)
+        opened = open_like(small, open_source(name), labels=True, format=options.format)
+        stored = HeldOut(opened, learner.target, split).score(learner)
+        score = summarize_score(stored.as_dict(), model.facts.get("class_rows") or ())
+        lines.append(f"Held-out {score}, {what}.")
+    return lines
 
 
 def draw(figure: Path, model: "Model", data: str) -> None:

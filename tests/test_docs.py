@@ -21,6 +21,7 @@ SOURCES = [inspect.getsource(LEARN).partition("\n")[2], inspect.getsource(percep
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 EXTRAS = {  # what a page needs beyond the package
     "docs/operations.md": ["onnx", "onnxruntime"],
+    "examples/gallery/plot_27_languages.py": ["sphinx"],
 }
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 CLUSTER = pytest.mark.cluster
@@ -36,6 +37,12 @@ LINK = re.compile(r"""\]\(<?([^)>\s]+)|(?:src|href)="([^"]+)""")
 
 def name_of(path):
     return path.relative_to(ROOT).as_posix()
+
+
+def import_extras(page):
+    """Skip the test of a page that needs packages which are not there."""
+    for extra in EXTRAS.get(name_of(page), []):
+        pytest.importorskip(extra, reason=f"{name_of(page)} shows what {extra} does")
 
 
 def python_blocks(page):
@@ -59,8 +66,7 @@ def run_session(session, namespace, page, line):
 @pytest.mark.usefixtures("own_rules")
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_snippets_run(page, tmp_path, monkeypatch):
-    for extra in EXTRAS.get(name_of(page), []):
-        pytest.importorskip(extra, reason=f"{name_of(page)} shows what {extra} does")
+    import_extras(page)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     namespace = {"__name__": "__main__"}
@@ -89,6 +95,7 @@ def pyplot(monkeypatch):
 @pytest.mark.parametrize("example", GALLERY)
 def test_the_gallery_and_the_course_run(example, pyplot, tmp_path, monkeypatch, capsys):
     """Each page of it prints something and draws something, and warns of nothing."""
+    import_extras(example)
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(example), run_name="__main__")
     assert pyplot.get_fignums()

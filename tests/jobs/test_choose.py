@@ -164,6 +164,25 @@ def test_mixed_tables_try_the_rule_of_tables():
     assert {"pa"} <= {each.get("rule") for each in facts["best"]}
 
 
+@pytest.mark.parametrize(
+    ("length", "stated", "compared"),
+    [
+        (120, {}, {"rule", "loss", "solution", "C"}),
+        (120, {"numbers": True}, {"rule", "solution", "C", "epsilon", "loss"}),
+        (8, {}, {"bins", "pairs"}),
+    ],
+)
+def test_embeddings_are_compared_by_steps_and_not_by_bins(length, stated, compared):
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(400, length)), rng.normal(size=length)
+    y = (X @ weights + 3 * rng.normal(size=400) > 0).astype(int)
+    rows = pd.DataFrame({"e": list(X), "label": y})
+    facts = told_by(rosenblatt.train(rows, label="label", **stated))
+    assert {name for each in facts["best"] for name in each} - {*FIGURES} == compared
+    steps = {each["C"] for each in facts["best"] if "C" in each}
+    assert facts["tried"] == 1 + len(steps) if length > 100 else not steps
+
+
 def test_a_large_file_is_compared_on_a_part_of_its_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(choose, "QUICK", choose.QUICK._replace(rows=400))
     lines = [f'{row["a"]},"{row["b"]}",{row["label"]}\n' for row in make_ring(1500)]

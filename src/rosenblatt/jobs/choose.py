@@ -34,6 +34,7 @@ from ..reading.batches import known_labels, select_rows
 from ..reading.columnar import COLUMNAR
 from ..reading.delimited import row_ends
 from ..reading.formats import DELIMITERS
+from ..reading.lists import count_places
 from ..reading.parser import SAMPLE
 from ..reading.reader import Reader, read_whole
 from ..reading.recipe import FeatureRecipe
@@ -67,6 +68,7 @@ SUBLINEAR: Mapping[str, Any] = {"counts": "sublinear"}
 NOISY: Mapping[str, Any] = {"rule": FOR_TEXTS["rule"], "r": 10.0, "solution": "last"}
 """The rule of texts with small steps, for topics that overlap."""
 TABLE: Mapping[str, Any] = {**FOR_TABLES, "solution": "average"}
+EMBEDDING = 100  # numbers of a list; shorter ones may be measurements, which bins may help
 MOST_PRODUCTS = 2_500  # of the features of a row
 FEWEST_ROWS = 4  # to tune on
 MOST_KEPT = 1 << 26  # bytes of a file whose decoded cells are kept for all candidates
@@ -351,9 +353,11 @@ class Choice:
         """Compare the default with other ways to read texts, then the best of these with bins.
 
         Where texts stand among other columns, or columns of names may be texts, the rule of tables
-        is compared, too.
+        is compared, too. Embeddings need no bins, but perhaps smaller or larger steps.
         """
         recipe, classes = self.base.reader.recipe, self.plan.target == "classes"
+        if has_embeddings_only(recipe):
+            return [Candidate(), *self.list_steps({})]
         short = find_short(self.base.reader)
         texts = self.list_texts(recipe, short)
         found = [Candidate(reading=each) for each in ({}, *texts)]
@@ -414,20 +418,16 @@ class Choice:
     def list_settings(self, reading: Mapping[str, Any]) -> list[Candidate]:
         """List rules with all values of their parameters that go with what was stated."""
         usual, rule, stated = self.plan.parameters, self.plan.rule, self.request.parameters
-        listed = list[tuple[str, dict[str, Any], dict[str, float]]]()
-        if rule in C_BY_SIZE and self.request.rule is None:
-            own = {name: usual[name] for name in ("loss", "epsilon", "solution") if name in usual}
-            listed += [(rule, own, {"C": share}) for share in STEPS]
+        listed = list[tuple[str, dict[str, Any]]]()
         solutions = [usual["solution"]] if "solution" in stated else ["last", "average"]
         for each in rules_with(stated, self.plan.target) if self.request.rule is None else [rule]:
             grid = {**RULE_TABLE[each].grid, "solution": solutions}
             values = product(*grid.values())
-            listed += [(each, dict(zip(grid, some, strict=True)), {}) for some in values]
-        found, refused = list[Candidate](), list[ParameterError]()
-        for each, chosen, relative in listed:
+            listed += [(each, dict(zip(grid, some, strict=True))) for some in values]
+        found, refused = self.list_steps(reading), list[ParameterError]()
+        for each, chosen in listed:
             free = {name: value for name, value in chosen.items() if name not in stated}
-            scaled = {name: value for name, value in relative.items() if name not in stated}
-            scaled |= {"margin": free.pop("margin")} if "margin" in free else {}
+            scaled = {"margin": free.pop("margin")} if "margin" in free else {}
             found.append(Candidate({"rule": each, **free}, reading, scaled))
             try:
                 self.base.plan(found[-1], self.request)
@@ -437,6 +437,15 @@ class Choice:
         if not found:
             raise refused[0]
         return found
+
+    def list_steps(self, reading: Mapping[str, Any]) -> list[Candidate]:
+        """List the usual rule with smaller and larger steps, if neither is stated."""
+        usual, rule, stated = self.plan.parameters, self.plan.rule, self.request.parameters
+        if rule not in C_BY_SIZE or self.request.rule is not None or "C" in stated:
+            return []
+        names = {"loss", "epsilon", "solution"} & usual.keys() - stated.keys()
+        own = {name: usual[name] for name in sorted(names)}
+        return [Candidate({"rule": rule, **own}, reading, {"C": share}) for share in STEPS]
 
     def vary(self, found: list[Candidate]) -> Iterator[Candidate]:
         """Yield candidates with other weights of words, and with other steps of the bias."""
@@ -573,6 +582,13 @@ def find_short(reader: Reader) -> list[str]:
     kinds = dict(reader.recipe.columns or ())
     notices = (one for one in reader.notices if one.code in ("words-few", "codes-names"))
     return [one.column for one in notices if kinds.get(one.column) == "category"]
+
+
+def has_embeddings_only(recipe: FeatureRecipe) -> bool:
+    """Whether all columns are places of long lists of numbers."""
+    names = [name for name, _ in recipe.columns or ()]
+    lengths = count_places(names).values()
+    return min(lengths, default=0) >= EMBEDDING and sum(lengths) == len(names)
 
 
 def take_part(reader: Reader, split: Split, budget: Budget) -> tuple[Source, int] | None:

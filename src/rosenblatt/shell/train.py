@@ -491,9 +491,9 @@ def describe_small(name: str, model: "Model", options: TrainOptions) -> list[str
         lines.append(f"Test {stored.headline()}, {what}.")
     if "held_out" in model.facts and options.cluster is None:
         split = Split(options.holdout or HELD_OUT, options.seed)
-        opened = open_like(small, open_source(name), labels=True, format=options.format)
-        stored = HeldOut(opened, learner.target, split).score(learner)
-        score = summarize_score(stored.as_dict(), model.facts.get("class_rows") or ())
+        opened: Any = open_like(small, open_source(name), labels=True, format=options.format)
+        held = HeldOut(opened, learner.target, split).score(learner)
+        score = summarize_score(held.as_dict(), model.facts.get("class_rows") or ())
         lines.append(f"Held-out {score}, {what}.")
     return lines
 

@@ -48,6 +48,32 @@ def test_a_small_file_predicts_nearly_as_the_whole_model(tmp_path, classes, opti
     np.testing.assert_array_equal(rosenblatt.load(again)[-1].coef_, loaded[-1].coef_)
 
 
+@pytest.mark.parametrize("kind", ["FTRL", "AdaGrad", "AROW", "Perceptron"])
+@pytest.mark.parametrize("labels", [2, 3, "sets"])
+def test_small_files_of_all_rules_are_loaded_with_probabilities_and_sets(tmp_path, kind, labels):
+    random = np.random.default_rng(0)
+    X = random.integers(-3, 4, (90, 5)).astype(float)
+    y = np.array(list("abc"))[random.integers(0, 3 if labels == 3 else 2, 90)]
+    if labels == "sets":
+        y = random.integers(0, 2, (90, 3))
+    for calibrate in (False,) if labels == "sets" else (True, "conformal"):
+        model = getattr(rosenblatt, kind)(calibrate=calibrate, random_state=0).fit(X, y)
+        rosenblatt.save(model, tmp_path / "small", size="20kB")
+        loaded = rosenblatt.load(tmp_path / "small")
+        assert np.mean(loaded.predict(X) == model.predict(X)) > 0.9
+        if calibrate is True:
+            wanted = model.predict_proba(X)
+            np.testing.assert_allclose(loaded.predict_proba(X), wanted, atol=0.1)
+        elif calibrate:
+            assert np.mean(loaded.predict_set(X) == model.predict_set(X)) > 0.9
+
+
+def test_ties_are_decided_as_before(tmp_path):
+    model = rosenblatt.Perceptron(ties="positive", fit_intercept=False).fit([[1], [-1]], [0, 1])
+    rosenblatt.save(model, tmp_path / "small", size="20kB")
+    assert rosenblatt.load(tmp_path / "small").predict([[0]]) == model.predict([[0]]) == 1
+
+
 @pytest.mark.parametrize("shape", [(50,), (50, 4)])
 def test_weights_are_kept_to_a_half_of_a_level(shape):
     weights = np.random.default_rng(0).normal(size=shape).astype(np.float32)

@@ -23,6 +23,7 @@ LEVELS = 127
 FACTORS, PLACES = "factors", "places"
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(|[kKM])B?")
 UNITS = {"": 1, "k": 1_000, "K": 1_000, "M": 1_000_000}
+KEPT = ("multi_class", "random_state", "calibrate", "ties")
 OF_THE_TRAINING = ("training", "recent_scores", "service")
 
 
@@ -44,7 +45,9 @@ def begin_small(model: Model) -> Model:
             f"A {model.estimator} cannot be made smaller; size is for linear models of classes.",
             code="model-not-small",
         )
-    kept = {name: model.parameters[name] for name in ("multi_class", "random_state")}
+    kept = {name: model.parameters[name] for name in KEPT if name in model.parameters}
+    if len(model.states) > 1:  # which some rules have for any multi_class
+        kept["multi_class"] = "ovr"
     step = model.facts.get("intercept_step", 1.0)
     usual = {"solution": "last", "order": "each", "margin": 0.0, "intercept_step": step}
     states = []

@@ -201,14 +201,15 @@ def test_features_and_models_take_dates(tmp_path):
     np.testing.assert_allclose(days * per_day[0, number("when")] + shift, expected, rtol=1e-4)
 
 
-def test_a_slip_among_dates_is_told():
+@pytest.mark.parametrize("odd", ["n/k", "31/12/2023"])
+def test_a_slip_among_dates_is_told(odd):
     days = [str(np.datetime64("2024-01-01") + np.timedelta64(i, "D")) for i in range(200)]
-    table = pd.DataFrame({"when": [*days, "n/k"], "class": [0, 1] * 100 + [0]})
+    table = pd.DataFrame({"when": [*days, odd], "class": [0, 1] * 100 + [0]})
     data = io.BytesIO(table.to_csv(index=False).encode())
     reader = read(data, format="csv")
     list(reader)
     (said,) = (str(notice) for notice in reader.notices if notice.kind == "words")
-    assert said.startswith("The column 'when' has dates, and cells that are not dates ('n/k')")
+    assert f"cells that are not dates of the same form ('{odd}')" in said
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,8 @@ class DelimitedParser(TableParser):
             raise line_error(NUL, int(data.argmin()) + 1)
         if row_ends(data, self.profile.delimiter, last=True)[1]:
             place = bytes(data).rfind(b'"') + 1  # if the row is alone
-            raise InputError("a quotation mark is never closed", code="quotation", column=place)
+            why = "a quotation mark is never closed; close it, or use skip_bad to leave the row out"
+            raise InputError(why, code="quotation", column=place)
         width = len(self.profile.columns)
         table = parse_cells(data, self.profile.delimiter, width, self.wanted)
         return self.decode_columns([each.combine_chunks() for each in table.columns], len(table))

@@ -39,8 +39,9 @@ SENTENCES = {
     "cells are not ({words}); rows with such cells are broken.",
     "words-category": "The column {name!r} has words among its numbers ({words}) and is taken as a "
     "category.",
-    "words-dates": "The column {name!r} has dates, and cells that are not dates ({words}), and is "
-    "taken as a category; leave these cells empty to have it taken as dates.",
+    "words-dates": "The column {name!r} has dates, and cells that are not dates of the same form "
+    "({words}), and is taken as a category; write these like the others, or leave them empty, to "
+    "have it taken as dates.",
     "numbers": "The column {name!r} is taken as numbers: {cell!r} is read as {number:.12g}.",
     "numbers-label": "The label {name!r} is read as plain numbers: {cell!r} is {number:.12g}.",
     "numbers-mixed": "The column {name!r} has numbers that are written in several ways ({words}) "

@@ -173,7 +173,8 @@ def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -
     if exact and reader.hashed:
         raise CommandError(
             f"{data} has words as features. They are hashed, so two can share a column, and a "
-            "proof needs columns of numbers; write them as CSV or svmlight."
+            "proof needs columns of numbers; write a column of 0 and 1 for each word, as CSV or "
+            "svmlight."
         )
     X, y = read_matrix(reader)
     refuse_too_many(X.shape[1], 2)

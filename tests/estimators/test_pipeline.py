@@ -1,5 +1,8 @@
 """In Python what the shell does."""
 
+from inspect import signature
+from typing import get_type_hints
+
 import numpy as np
 import pandas
 import pytest
@@ -20,6 +23,7 @@ from rosenblatt import (
     save,
     train,
 )
+from rosenblatt.estimators.pipeline import TrainedModel
 
 from ..shell.conftest import run
 
@@ -80,6 +84,15 @@ def test_a_pipeline_of_python_is_used_in_the_shell(capsys, tmp_path, path):
     save(model.fit(FRAME.drop(columns="kind"), FRAME["kind"]), tmp_path / "model")
     out = run(capsys, "predict", tmp_path / "model", path)[1]
     assert out.splitlines() == model.predict(FRAME).tolist()
+
+
+def test_what_train_and_load_return_is_what_their_types_say(path, tmp_path):
+    save(Perceptron().fit([[1.0], [-1.0]], [1, 0]), tmp_path / "model")
+    for function, given in ((train, path), (load, tmp_path / "model")):
+        assert get_type_hints(function)["return"] is TrainedModel
+        for name in ("predict", "score"):
+            wanted = [*signature(getattr(TrainedModel, name)).parameters][1:]
+            assert [*signature(getattr(function(given), name)).parameters][: len(wanted)] == wanted
 
 
 def test_estimators_are_saved_too_and_others_are_not(tmp_path):

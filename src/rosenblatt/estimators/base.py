@@ -68,7 +68,7 @@ class Word(str):
 class OnlineEstimator(BaseEstimator, Generic[L]):
     """The scikit-learn side of a learner of type ``L``, which does the work."""
 
-    history_: list[Any]
+    history_: list[Epoch]
     n_iter_: int
     stop_reason_: str
     mixing_: Any
@@ -133,8 +133,7 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
         learner = self._current()
         learner.features = self._feature_names() or learner.features
         learner.parameters = self._values()
-        epochs = [one for one in self.history_ if isinstance(one, Epoch)]
-        model: Model = learner.to_model(self._facts(), epochs)
+        model: Model = learner.to_model(self._facts(), self.history_)
         return model
 
     @classmethod
@@ -168,7 +167,7 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
         return {"stop_reason": self.stop_reason_}
 
     def take_over(
-        self, learner: L, epochs: list[Any], stop_reason: str, facts: Mapping[str, Any]
+        self, learner: L, epochs: list[Epoch], stop_reason: str, facts: Mapping[str, Any]
     ) -> None:
         """Become the fitted estimator of a learner, with the facts of its model file.
 
@@ -186,7 +185,7 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
                     raise ValueError("its features are not as many names as weights")
                 self.feature_names_in_ = np.array(names, object)
 
-    def _set_history(self, epochs: list[Any], stop_reason: str) -> None:
+    def _set_history(self, epochs: list[Epoch], stop_reason: str) -> None:
         """Set the records of the epochs and why training ended."""
         self.history_, self.n_iter_, self.stop_reason_ = epochs, len(epochs), stop_reason
 
@@ -214,7 +213,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator[L]):
     classes_: Array
 
     def take_over(
-        self, learner: L, epochs: list[Any], stop_reason: str, facts: Mapping[str, Any]
+        self, learner: L, epochs: list[Epoch], stop_reason: str, facts: Mapping[str, Any]
     ) -> None:
         """Become the fitted estimator of a learner, with the facts of its model file.
 

@@ -16,7 +16,6 @@ from ..data.rows import Array, view_rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import check_signs
 from ..training.calibration import RecentScores, cross_fit
-from ..training.training import Epoch
 from .base import RowClassifier, unchanged_by_errors, when_calibrated, when_conformal
 from .constructors import estimator
 from .linear_base import LinearEstimator, Prepared
@@ -25,8 +24,6 @@ from .one_row import check_label, make_row, refuse_to_grow
 
 class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
     """A linear model of classes; subclasses have the parameters of its constructor."""
-
-    history_: list[Epoch]
 
     def fit(
         self,

@@ -29,7 +29,7 @@ from ..training.calibration import RecentScores
 from ..training.conformal import Conformal
 from ..training.linear_state import SOLUTIONS
 from ..training.rules import PERCEPTRON, RULES
-from ..training.training import ProblemRun, Training
+from ..training.training import Epoch, ProblemRun, Training
 from .base import RowEstimator, make_seed, print_epoch, unchanged_by_errors
 from .constructors import estimator
 from .one_row import NamedColumns, make_first_row, make_row, refuse_to_grow
@@ -421,7 +421,11 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     # Model files
 
     def take_over(
-        self, learner: LinearLearner, epochs: list[Any], stop_reason: str, facts: Mapping[str, Any]
+        self,
+        learner: LinearLearner,
+        epochs: list[Epoch],
+        stop_reason: str,
+        facts: Mapping[str, Any],
     ) -> None:
         """Become the fitted estimator of a learner.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Set
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,19 @@ from .registration import REGISTERED
 
 FOR_FILES = {one.name for one in fields(Request)} - {"parameters"}
 FOR_READING = set(inspect.signature(read).parameters) - {"path", "features", "names"}
+
+
+class TrainedModel(Protocol):
+    """What ``train`` and ``load`` return; its further attributes depend on what it predicts."""
+
+    def predict(self, X: Any) -> Any:
+        """Predict labels, numbers or tags."""
+
+    def score(self, X: Any, y: Any) -> float:
+        """Score the predictions by the labels."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Return another attribute, such as ``predict_proba``."""
 
 
 class Pipeline(ScikitPipeline):  # type: ignore[misc]
@@ -147,7 +160,7 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
 
 def train(
     data: Any, y: ArrayLike | None = None, *, listener: Listener | None = None, **options: Any
-) -> Any:
+) -> TrainedModel:
     """Train a model on a file or a table, with the defaults of ``rosenblatt train``.
 
     Parameters
@@ -276,7 +289,9 @@ def refuse_unknown_options(options: Iterable[str], known: set[str]) -> None:
         raise TypeError(f"train() got an unexpected keyword argument {name!r}{hint}")
 
 
-def train_on_examples(path: str, listener: Listener | None, options: dict[str, Any]) -> Any:
+def train_on_examples(
+    path: str, listener: Listener | None, options: dict[str, Any]
+) -> TrainedModel:
     """Train a model on a file of a slice."""
     reading = {name: options.pop(name) for name in ("format", "label", "encoding") & options.keys()}
     file: Any = open_file(path, **reading)
@@ -304,10 +319,11 @@ class NoteCollector(Listener):
             warnings.warn(sentence, stacklevel=stacklevel)
 
 
-def make_estimator(model: Model, name: Any) -> Any:
+def make_estimator(model: Model, name: Any) -> TrainedModel:
     """Make the fitted estimator of a model; an error calls the model ``name``."""
     kind = REGISTERED.get(model.estimator) or getattr(rosenblatt, model.estimator)  # loaded now
-    return restore(kind.from_model, model, name)
+    made: TrainedModel = restore(kind.from_model, model, name)
+    return made
 
 
 def to_pipeline(model: Model, name: str) -> Pipeline:
@@ -367,7 +383,7 @@ def save(model: Any, path: str | PathLike[str], size: int | str | None = None) -
     save_model(path, saved, size)
 
 
-def load(path: str | PathLike[str]) -> Any:
+def load(path: str | PathLike[str]) -> TrainedModel:
     """Load a model from a file; it predicts and continues to learn as before.
 
     Parameters

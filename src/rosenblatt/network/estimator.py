@@ -23,7 +23,8 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
     """Network of perceptrons that grows until it makes no mistake on the training rows.
 
     Every unit is trained by the perceptron rule, and corrects at least one mistake; so the errors
-    fall to zero, unless equal rows have different labels.
+    fall to zero, unless equal rows have different labels. Rows have no weights, since growth ends
+    when none is wrong.
 
     Parameters
     ----------

@@ -94,13 +94,13 @@ def test_rows_without_a_label_are_counted_by_every_command(capsys, folder):
 def test_notes_name_the_options_of_the_shell(capsys, folder):
     houses().to_csv("house.csv", index=False)
     given = ("train", "house.csv", "--label", "price", "--epochs", 1)
-    assert "Use numbers=False to learn classes." in run(capsys, *given, "-q")[2]
+    assert "Use --target classes to learn classes." in run(capsys, *given, "-q")[2]
     events = map(json.loads, run(capsys, *given, "--json")[1].splitlines())
     (note,) = [event for event in events if event["event"] == "note"]
     assert note["code"] == "label-numbers"
     assert "Use numbers=False" in note["sentence"]
     err = run(capsys, "train", "house.csv")[2]
-    assert "Use label='price' to learn numbers, or another column." in err
+    assert "Use --label 'price' to learn numbers, or another column." in err
 
 
 def test_lines_are_as_wide_as_the_terminal(capsys, folder, monkeypatch):

@@ -147,7 +147,7 @@ def stop(sentence: str, code: str) -> None:
     """Print what is wrong, with --json also as an object with a code, and end."""
     if "--json" in sys.argv:
         print(json.dumps({"event": "error", "code": code, "message": sentence}))
-    from .format import fold
+    from .format import fold, name_options
 
-    print(fold(f"rosenblatt: {sentence}", sys.stderr), file=sys.stderr)
+    print(fold(name_options(f"rosenblatt: {sentence}"), sys.stderr), file=sys.stderr)
     sys.exit(2)

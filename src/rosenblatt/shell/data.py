@@ -189,9 +189,9 @@ def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -
 
 def print_note(note: object) -> None:
     """Print a note on standard error, as wide as the terminal."""
-    from .format import fold
+    from .format import fold, name_options
 
-    print(fold(f"Note: {note}", sys.stderr), file=sys.stderr, flush=True)
+    print(fold(name_options(f"Note: {note}"), sys.stderr), file=sys.stderr, flush=True)
 
 
 def read_two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:

@@ -1,6 +1,7 @@
 """Results in words, for people to read."""
 
 import io
+import re
 import shutil
 import sys
 import textwrap
@@ -25,6 +26,26 @@ SCALES = {
     "maxabs": "largest size 1",
     "none": "as they are",
 }
+OPTION_SPELLINGS = {
+    "labels_separator=": "--separator ",
+    "label=": "--label ",
+    "text=": "--text ",
+    "numbers=False": "--target classes",
+    "numbers=True": "--target numbers",
+    "tune=False": "--no-tune",
+    **{f"{name} to ": f"--{name} to " for name in ("label", "text", "ignore", "ordinal")},
+    "skip_bad to ": "--skip-bad N to ",
+}
+ADVICE = re.compile(rf"\b([Uu]se|with|and|or) ({'|'.join(OPTION_SPELLINGS)})")
+
+
+def name_options(sentence: str) -> str:
+    """Spell the parameters that a sentence advises to use as options of the shell.
+
+    >>> name_options("Use label='0' and labels_separator=';' to learn each of its labels.")
+    "Use --label '0' and --separator ';' to learn each of its labels."
+    """
+    return ADVICE.sub(lambda found: f"{found[1]} {OPTION_SPELLINGS[found[2]]}", sentence)
 
 
 def fold(line: str, stream: TextIO | None = None) -> str:

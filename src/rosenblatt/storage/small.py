@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..data.rows import Array
+from ..data.targets import ClassTarget
 from ..parameters import InputError, ParameterError, parameters_for_files
 from ..reading.scaling import pack_array, unpack_array
 from ..training.linear_state import LastWeights
+from ..training.rules import LABELS
 from ..training.state import require
 from .model import Model
 
@@ -40,7 +42,7 @@ def parse_size(size: int | str) -> int:
 
 def begin_small(model: Model) -> Model:
     """Return a perceptron with the weights to predict with, and coarse counts of n-grams."""
-    if not model.is_linear or model.target != "classes":
+    if not model.is_linear or LABELS[model.target].target is not ClassTarget:
         raise InputError(
             f"A {model.estimator} cannot be made smaller; size is for linear models of classes.",
             code="model-not-small",

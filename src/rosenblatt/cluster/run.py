@@ -79,7 +79,7 @@ class ClusterRun(Training):
 
     def updates(self, pool: Any = None) -> Iterator[Any]:
         """Train until all problems have stopped; yield a record of each epoch."""
-        while self.active:
+        while active := self.active:
             started = time.perf_counter()
             self.epoch += 1
             work = self.mix_once if len(self.prepared.partitions) > 1 else self.learn_alone
@@ -88,7 +88,7 @@ class ClusterRun(Training):
                 for epoch in epochs:
                     self.problems[number].add(epoch)
                 refuse_no_rows(self.problems[number].count.rows)
-            self.end_epoch()
+            self.end_epoch(active)
             by_part = zip(*counted.values(), strict=True)
             mistakes = tuple(sum(epoch.mistakes for epoch in part) for part in by_part)
             self.rows = tuple(epoch.rows for epoch in next(iter(counted.values())))

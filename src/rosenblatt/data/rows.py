@@ -1,5 +1,6 @@
 """Rows as arrays: from and to matrices, joining and slicing, and checks of their numbers."""
 
+import math
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -255,7 +256,7 @@ def overflow(dtype: Any) -> InputError:
 
 def largest_size(numbers: Array) -> Any:
     """The largest absolute value, found without a copy; NaN if there is one, 0 of no numbers."""
-    return np.maximum(numbers.max(initial=0.0), -numbers.min(initial=0.0))
+    return max(numbers.max(initial=0.0), -numbers.min(initial=0.0))
 
 
 def refuse_lost(coef: Array, updates: int, parts: Iterable[Rows]) -> None:
@@ -264,7 +265,7 @@ def refuse_lost(coef: Array, updates: int, parts: Iterable[Rows]) -> None:
     Rules divide by these squares. Rows are examined only if the weights are tiny.
     """
     largest = largest_size(coef)
-    if not np.isfinite(largest):
+    if not math.isfinite(largest):
         raise overflow(coef.dtype)
     if not updates or largest > TINY[coef.dtype.char]:
         return

@@ -175,7 +175,7 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
         """
         any_learner: Any = learner
         self._learner = learner
-        self._set_history(epochs, stop_reason)
+        self.history_, self.n_iter_, self.stop_reason_ = epochs, len(epochs), stop_reason
         width = getattr(learner, "width", None)
         if width is not None:
             self.n_features_in_ = width
@@ -184,10 +184,6 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
                 if len(names) != width or not all(isinstance(name, str) for name in names):
                     raise ValueError("its features are not as many names as weights")
                 self.feature_names_in_ = np.array(names, object)
-
-    def _set_history(self, epochs: list[Epoch], stop_reason: str) -> None:
-        """Set the records of the epochs and why training ended."""
-        self.history_, self.n_iter_, self.stop_reason_ = epochs, len(epochs), stop_reason
 
     def _feature_names(self) -> dict[str, Any]:
         """Return the names of the columns for a model file, if they have any."""

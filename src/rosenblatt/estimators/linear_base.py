@@ -92,7 +92,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     @property
     def _textbook(self) -> bool:
         """Whether every update adds the row itself, as the convergence theorem needs."""
-        return self._rule is PERCEPTRON and not np.any(getattr(self, "margin", True))
+        return self._rule is PERCEPTRON and getattr(self, "margin", 1) in (0, (0, 0), [0, 0])
 
     @property
     def coef_(self) -> Any:
@@ -341,9 +341,9 @@ class LinearEstimator(RowEstimator[LinearLearner]):
 
     def _learn_batch(self, rows: TrainingRows) -> None:
         """Learn from rows once; the history has this batch alone."""
-        epoch = self._learner.learn(rows)
+        self.history_, self.n_iter_ = [self._learner.learn(rows)], 1
+        self.stop_reason_ = "max_iter"  # other batches may still hold mistakes
         self._batches, self._plain, self._sparse = True, False, False
-        self._set_history([epoch], "max_iter")  # other batches may still hold mistakes
 
     def _ready_row(self, x: Any, y: Any) -> Rows:
         """Return one row to learn from; begin the learner, or renew it if parameters changed."""

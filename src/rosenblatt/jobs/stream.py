@@ -147,7 +147,7 @@ class StreamTraining:
         if main.plan.request.progress_every:
             main.windows.close()
         best = self.candidates[self.leader]
-        best.run.end_epoch()
+        best.run.end_epoch(best.run.active)
         self.job.reporter.epoch(best.run.epochs[-1])
         facts = {**self.job.facts, "stream": self.as_dict()}
         return complete(best.rows, best.learner, best.run, self.job, facts)

@@ -387,7 +387,7 @@ class LinearLearner(Learner):
                 coef, bias = state.coefficients(columns)
                 weights.append(coef)
                 biases.append(bias)
-            coef = np.vstack(weights) if len(weights) > 1 or coef.ndim == 1 else coef.T
+            coef = np.array(weights) if coef.ndim == 1 else coef.T
             kept = Coefficients(list(self.states), before, coef, np.concatenate(biases))
             if columns is ...:
                 self.kept = kept

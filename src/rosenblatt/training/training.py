@@ -383,7 +383,7 @@ class Training:
                 self.done = number + 1
                 if self.after_part is not None:
                     self.after_part(self)
-            self.end_epoch()
+            self.end_epoch(active)
 
     def take_turn(self, number: int) -> Sweep:
         """Yield the sweeps of one problem over the part."""
@@ -436,9 +436,8 @@ class Training:
             self.permuted, self.shuffled = number, self.part.row_order.copy()
             shuffle(self.shuffled, self.seed, number)
 
-    def end_epoch(self) -> None:
-        """Record the epoch and decide which problems stop."""
-        active = self.active
+    def end_epoch(self, active: list[int]) -> None:
+        """Record the epoch of the problems that learnt, and decide which of them stop."""
         scores = {} if self.validate is None else self.validate(active)
         for number in active:
             problem = self.problems[number]

@@ -127,3 +127,13 @@ def test_arrays_that_are_no_columns_are_refused(tmp_path, code, arrays):
     (tmp_path / "cut.npz").write_bytes((tmp_path / "t.npz").read_bytes()[:-9])
     with refused("damaged"):
         read(tmp_path / "cut.npz")
+
+
+@pytest.mark.parametrize("stated", [{}, {"label": "x[2]"}, {"ignore": ["x[0]"], "label": "x[2]"}])
+def test_a_label_within_lists_is_refused(tmp_path, stated):
+    """The lists of rows to predict would have another length."""
+    rows = np.random.default_rng(0).integers(-3, 4, (60, 3)).astype(float)
+    rows[:, 2] = rows[:, 0] > 0
+    np.save(tmp_path / "t.npy", rows)
+    with refused("label-in-list"):
+        read_whole(read(tmp_path / "t.npy", **stated))

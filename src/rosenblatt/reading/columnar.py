@@ -45,6 +45,10 @@ class TypedProfile(TableProfile):
         """Return the recipe for what was requested, and what to note about it."""
         names, schema = self.columns, self.schema
         recipe, notices = super().resolve(requested, options)
+        for name in (recipe.label, *recipe.ignore) if options.new else ():
+            if name is not None and find_list(name) in self.lengths:
+                what = f"has {name} within lists of numbers; write it as a column beside them"
+                raise file_error("label-in-list", names.source, what, column=name)
         if options.new and recipe.label and recipe.label not in options.category:
             recipe = with_label_type(recipe, schema.field(recipe.label).type)
         label = names.label(recipe, options.label_needed)

@@ -21,7 +21,7 @@ SOURCES = [inspect.getsource(LEARN).partition("\n")[2], inspect.getsource(percep
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 EXTRAS = {  # what a page needs beyond the package
     "docs/operations.md": ["onnx", "onnxruntime"],
-    "examples/gallery/plot_27_languages.py": ["sphinx"],
+    "examples/gallery/plot_27_languages.py": ["sphinx.locale"],
 }
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 CLUSTER = pytest.mark.cluster

@@ -13,13 +13,13 @@ import re
 from pathlib import Path
 
 import numpy as np
-import sphinx
+import sphinx.locale
 from matplotlib import pyplot as plt
 
 import rosenblatt
 
 LANGUAGES = "ca en es et fr gl id pl pt_BR sk sq sv tr".split()
-LOCALES = Path(sphinx.__file__).parent / "locale"
+LOCALES = Path(sphinx.locale.__file__).parent
 NO_WORDS = re.compile(r"%(\(\w+\))?[-\d.]*\w|\{.*?\}|[:`<]\S*|\S*[._/\\]\S*|[^\w\s'-]|\d")
 """Places to fill in, roles, names of files and options: the same in all languages."""
 

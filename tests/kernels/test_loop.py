@@ -80,7 +80,7 @@ def test_one_row_by_hand():
     assert np.allclose(learn_one("pa", C=0.01)[0], 0.02 * x)
     assert np.allclose(learn_one("pa", loss="hard")[0], 2 * x / size)
     assert np.allclose(learn_one("pa")[0], 2 * x / size)
-    assert np.allclose(learn_one("romma")[0], 2 * x / size)
+    assert np.allclose(learn_one("romma")[0], 4 / 3 * x / size)  # 2h/(1 + h) of a step
     assert np.allclose(learn_one("arow", r=1.0)[0], x / (size + 0.5))
     assert np.allclose(learn_one("nherd", C=1.0)[0], x / (size + 0.5))
     assert np.allclose(learn_one("second-order", a=1.0)[0], x / (0.5 + x * x))

@@ -46,7 +46,7 @@ class TypedProfile(TableProfile):
         names, schema = self.columns, self.schema
         recipe, notices = super().resolve(requested, options)
         for name in (recipe.label, *recipe.ignore) if options.new else ():
-            if name is not None and find_list(name) in self.lengths:
+            if name is not None and find_list(str(name)) in self.lengths:
                 what = f"has {name} within lists of numbers; write it as a column beside them"
                 raise file_error("label-in-list", names.source, what, column=name)
         if options.new and recipe.label and recipe.label not in options.category:

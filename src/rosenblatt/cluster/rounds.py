@@ -89,7 +89,7 @@ def print_round(target: str, done: Round) -> None:
     """Print what happened in an epoch in one line; ``target`` is what labels are.
 
     >>> print_round("classes", Round(Epoch(3, 200, 10, 8, 2.5), (4, 6), 0.5))
-    epoch    3    4.00% mistakes         10 updates (4-6 per shard)    0.50 s
+    epoch    3           8 mistakes    4.00%  10 updates (4-6 per shard)    0.50 s
     """
     each = f"({min(done.mistakes):,d}-{max(done.mistakes):,d} per shard)"
     print(f"{format_epoch(done.epoch, target)} {each}  {done.seconds:6.2f} s", flush=True)

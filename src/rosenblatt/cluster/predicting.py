@@ -152,7 +152,7 @@ def predict_batch(loaded: Loaded, model: LinearEstimator) -> Array:
 
 
 def score_batch(loaded: Loaded, model: LinearEstimator) -> Any:
-    """The errors of a partition; a label that is no class is one."""
+    """Count the errors of a partition; a label that is not a class counts as one."""
     learner, labels = get_learner(model), loaded.batch.labels
     score = learner.target.new_score()
     codes = learner.target.encode(labels, held=np.ones(len(labels), bool))

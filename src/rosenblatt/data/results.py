@@ -23,7 +23,6 @@ TITLES = {
     "roc_auc": "ROC AUC",
 }
 """The figures whose names are not written as their words."""
-SHARES = {"error", "accuracy"}  # figures that are written in per cent
 
 
 def name_figure(name: str) -> str:

@@ -304,7 +304,7 @@ class LinearLearner(Learner):
         return Part(partial(self.task, given), given.row_order, size <= MOST_STEPS)
 
     def train(self, given: TrainingRows, max_iter: int, **options: Any) -> None:
-        """Train on rows in memory to the end; options are those of ``Run``."""
+        """Train on rows in memory to the end; options are those of ``Training``."""
         part = self.part(given)
         self.finish(self.run(lambda: [part], max_iter, **options).train().outcomes)
 

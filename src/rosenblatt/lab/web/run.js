@@ -1,4 +1,4 @@
-// The outer loop, as training/run.py, training/orders.py and training/solutions.py of the package
+// The outer loop, as training/training.py and training/linear_state.py of the package
 // have it: epochs over the rows in an order until a stop rule holds. The kernels do the rest.
 
 import { Rows, arrayAt } from "./engine.js";
@@ -83,7 +83,7 @@ export class LinearTask {
 	}
 }
 
-/** A task whose rows are all judged by the same weights, which then move once (training/batch.py). */
+/** A task whose rows are all judged by the same weights, which then move once (order="batch"). */
 export class BatchTask {
 	constructor(task) {
 		const { memory } = task.engine, { n, d } = task.rows, k = task.classes || 1;

@@ -47,7 +47,7 @@ class TypedProfile(TableProfile):
         recipe, notices = super().resolve(requested, options)
         for name in (recipe.label, *recipe.ignore) if options.new else ():
             if name is not None and find_list(str(name)) in self.lengths:
-                what = f"has {name} within lists of numbers; write it as a column beside them"
+                what = f"has {name} in lists; a label or an ignored column must be separate"
                 raise file_error("label-in-list", names.source, what, column=name)
         if options.new and recipe.label and recipe.label not in options.category:
             recipe = with_label_type(recipe, schema.field(recipe.label).type)

@@ -3,7 +3,6 @@
 python benchmarks/cluster.py --data FOLDER
 """
 
-import argparse
 import csv
 import functools
 import itertools
@@ -19,7 +18,7 @@ import dask.array as da
 import numpy as np
 from dask.delayed import delayed
 from distributed import Client
-from measure import table
+from measure import parser, table
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import HashingVectorizer
 
@@ -168,11 +167,9 @@ def latencies(client: Client) -> list[tuple[str, ...]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="real data sets")
-    parser.add_argument("--only", default="", help="letters of rows: two, data, rules, costs")
-    chosen = parser.parse_args()
+    made = parser(__doc__)
+    made.add_argument("--only", default="", help="letters of rows: two, data, rules, costs")
+    chosen = made.parse_args()
     quick = chosen.quick
     few, features = (200, 2**12) if quick else (None, 2**20)
     rows: list[tuple[str, ...]] = [("what", "measured", "ratio", "asked")]

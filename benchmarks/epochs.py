@@ -137,7 +137,7 @@ def main() -> None:
         find_best(lambda: Peer().fit(*iris), 200),
         "1x",
     )
-    table(*rows, keep="epochs" if chosen.write else "")
+    table(*rows)
     print(
         f"\nIn file order the epoch takes {in_order / one_core:.2f} times X @ w on one core"
         f" ({in_order / all_cores:.2f} on all cores); asked: at most 1.7."

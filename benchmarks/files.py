@@ -247,7 +247,7 @@ def main() -> None:
             print("Without Vowpal Wabbit: pip install vowpalwabbit to compare with it.")
         else:
             rows += against_vw(folder, svm, vw, 3 if chosen.quick else 10)
-    table(*rows, keep="files" if chosen.write else "")
+    table(*rows)
 
 
 if __name__ == "__main__":

@@ -305,7 +305,7 @@ def main() -> None:
             sweep_files(given.quick, Path(name)),
         ):
             lines += map(describe, sweeps)
-    table(*lines, keep="growth" if given.write else "")
+    table(*lines)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,12 @@
 import argparse
 import csv
 import gc
+import sys
 import time
+from functools import cache
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 
 def parser(question: str) -> argparse.ArgumentParser:
@@ -38,16 +40,30 @@ def find_best(run: Callable[[], Any], times: int = 5) -> float:
     return min(seconds)
 
 
-def table(*rows: tuple[str, ...], keep: str = "") -> None:
-    """Print rows of text in columns; ``keep`` names a file for the pages with their figures."""
+def print_columns(*rows: tuple[str, ...]) -> None:
+    """Print rows of text in columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         print("  ".join(cells).rstrip())
-    if keep:
-        path = Path(__file__).parent / "results" / f"{keep}.csv"
-        with path.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+@cache
+def open_results() -> TextIO:
+    """The file of the tables of this benchmark, which the pages read."""
+    path = Path(__file__).parent / "results" / f"{Path(sys.argv[0]).stem}.csv"
+    return path.open("w", newline="", encoding="utf-8")
+
+
+def table(*rows: tuple[str, ...]) -> None:
+    """Print rows of text in columns; with ``--write``, keep them, too, after those before."""
+    print_columns(*rows)
+    if "--write" in sys.argv:
+        file = open_results()
+        if file.tell():
+            file.write("\n")
+        csv.writer(file, lineterminator="\n").writerows(rows)
+        file.flush()
 
 
 def ratio(ours: float, theirs: float) -> str:

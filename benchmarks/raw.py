@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas
-from measure import parser, table
+from measure import parser, print_columns, table
 from scipy.sparse import csr_array
 from sklearn import datasets
 from sklearn.compose import make_column_transformer
@@ -326,19 +326,17 @@ def main() -> None:
             figures = {method: np.array(one) for method, one in found.items() if None not in one}
             rows += [(name, method, *format_figures(one)) for method, one in figures.items()]
             print(f"\n{name}: {splits} splits")
-            table(HEADS, *rows[-len(figures) :])
+            print_columns(HEADS, *rows[-len(figures) :])
             sys.stdout.flush()
             sets[name] = figures
     complete = [each for each in sets.values() if len(each) == len(methods)]
-    print(f"\nMeans over the {len(complete)} sets with figures of all methods, spread over splits")
     for method in methods if complete else ():
         means = np.mean([one[method] for one in complete], axis=0)
         rows.append(("mean", method, *format_figures(means)))
-    table(HEADS, *rows[-len(methods) :])
+    print(f"\nAll sets, and means over the {len(complete)} with figures of all methods")
+    table(*rows)
     if set(methods) & set(LINEAR):
         print_summary(sets)
-    if chosen.write:
-        table(*rows, keep="raw")
 
 
 if __name__ == "__main__":

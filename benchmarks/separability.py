@@ -46,7 +46,7 @@ def timed(run: object, *data: np.ndarray) -> tuple[float, object]:
     return time.perf_counter() - start, found
 
 
-def against_linear_program(sizes: list[int], keep: str) -> None:
+def against_linear_program(sizes: list[int]) -> None:
     """Compare verdicts with those of a linear program."""
     rows = [("rows x 20", "verdict, verified", "ours", "HiGHS", "ratio", "asked")]
     separability(*unit_rows(100))
@@ -61,7 +61,7 @@ def against_linear_program(sizes: list[int], keep: str) -> None:
             name = type(verdict).__name__
             cells = (f"{ours:.3f} s", f"{peer:.2f} s", ratio(ours, peer), asked[separable][k])
             rows.append((f"{n:,}", name, *cells))
-    table(*rows, keep=keep)
+    table(*rows)
 
 
 def busy(run: object, *data: np.ndarray) -> tuple[float, object]:
@@ -217,7 +217,7 @@ def main() -> None:
         candidates(500 if chosen.quick else 2_000)
         return
     sizes = [5_000, 20_000] if chosen.quick else [20_000, 1_000_000]
-    against_linear_program(sizes, "separability" if chosen.write else "")
+    against_linear_program(sizes)
     print()
     verdicts(Path("-") if chosen.quick else chosen.data)
     print()

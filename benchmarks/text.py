@@ -142,7 +142,7 @@ def main() -> None:
             for method in METHODS:
                 error, cpu = measure(method, train, test, chosen.tune)
                 results.append((what, method, f"{error:.2f}", f"{cpu:.1f}"))
-    table(*results, keep="texts" if chosen.write else "")
+    table(*results)
 
 
 if __name__ == "__main__":

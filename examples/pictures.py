@@ -113,14 +113,14 @@ SIDES = {  # of a point: the shift of its name in points, and how the name is al
     "above": ((0, 8), "center", "bottom"),
     "below": ((0, -8), "center", "top"),
 }
-PANELS = [("texts", "IMDB", "25,000 film reviews"), ("raw", "mean", "21 raw tables, mean")]
+PANELS = [("text", "IMDB", "25,000 film reviews"), ("raw", "mean", "21 raw tables, mean")]
 
 
 def draw_errors(ax, table, of, title):
     """Error and CPU seconds of the methods on a set, with a name beside each point."""
     path = Path(__file__).parents[1] / "benchmarks" / "results" / f"{table}.csv"
-    with path.open(newline="", encoding="utf-8") as file:
-        found = [row for row in csv.DictReader(file) if row["set"] == of and row["method"] in NAMES]
+    rows = csv.DictReader(path.read_text("utf-8").partition("\n\n")[0].splitlines())
+    found = [row for row in rows if row["set"] == of and row["method"] in NAMES]
     for row in found:
         name, side = NAMES[row["method"]]
         ours = name.startswith("Rosenblatt")

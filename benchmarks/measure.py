@@ -5,8 +5,8 @@ import csv
 import gc
 import sys
 import time
-from functools import cache
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 

@@ -67,7 +67,6 @@ sphinx_gallery_conf = {
     "backreferences_dir": "gallery/used",
     "doc_module": ("rosenblatt",),
     "within_subsection_order": "FileNameSortKey",
-    "matplotlib_animations": True,
     "ignore_repr_types": r"matplotlib\.",  # a legend or a title is in the picture
     "remove_config_comments": True,
     "show_signature": False,

@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 from sklearn.datasets import load_breast_cancer, load_iris, make_circles
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, scale
 
-from rosenblatt import Perceptron, plots
+from rosenblatt import Perceptron, plots, steps
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
@@ -84,10 +85,29 @@ hard, easy = narrow(200, 0.02), narrow(40, 0.1)
 for name, display in [
     ("plots-progress.png", plots.ProgressDisplay.from_data(*hard, max_iter=1000)),
     ("plots-orders.png", plots.OrderDisplay.from_data(*hard)),
-    ("plots-learning.gif", plots.LearningAnimation.from_data(*easy)),
 ]:
     display.save(folder / name, dpi=80)
     print(name)
+
+# The moving picture of the home page: the boundary after each update, and the row that caused it
+X, y = easy
+updates = list(enumerate(steps(X, y, random_state=0), start=1))
+figure = Figure(figsize=(6.4, 5.8))
+ax = figure.add_axes((0.14, 0.1, 0.84, 0.82))
+
+
+def draw_update(update):
+    """Draw the rows, the boundary after an update, and a ring around the row that caused it."""
+    number, step = update
+    ax.clear()
+    plots.BoundaryDisplay.from_weights(step.new_weights, step.new_bias, X, y).draw(ax)
+    ax.plot(*X[step.row], "o", color="black", fillstyle="none", markersize=18, markeredgewidth=2)
+    ax.set_title(f"Update {number} of {len(updates)}: row {step.row} was wrong", loc="left")
+
+
+film = FuncAnimation(figure, draw_update, [*updates, *10 * updates[-1:]])
+film.save(folder / "plots-learning.gif", PillowWriter(fps=4), dpi=90)
+print("plots-learning.gif")
 
 kernels = runpy.run_path(str(Path(__file__).parent / "gallery" / "plot_10_kernels.py"))
 kernels["figure"].savefig(folder / "kernels.png", dpi=90)

@@ -13,10 +13,9 @@ from rosenblatt.plots import (
     BoundaryDisplay,
     CertificateDisplay,
     ImportanceDisplay,
-    LearningAnimation,
     ProgressDisplay,
     ProjectionDisplay,
-    runs,
+    progress,
     save_plot,
 )
 from rosenblatt.plots.display import Display
@@ -62,9 +61,9 @@ def test_axes_leave_no_place_empty(count):
 
 
 def test_a_run_that_is_too_long_is_not_followed(monkeypatch):
-    monkeypatch.setattr(runs, "MOST_UPDATES", 10)
+    monkeypatch.setattr(progress, "MOST_UPDATES", 10)
     with pytest.raises(ValueError, match="at most 10 can be repeated"):
-        LearningAnimation.from_data(*XOR)
+        ProgressDisplay.from_data(*XOR)
 
 
 def test_a_display_trains_its_own_model():
@@ -99,8 +98,7 @@ CALLS = {
     "could not convert string to float": lambda: draw([["a", "b"]], [0]),
     "1 class_names": lambda: BoundaryDisplay.from_data(*apart(), class_names=["one"]),
     "1 feature_names": lambda: BoundaryDisplay.from_data(*apart(), feature_names=["a"]),
-    "pass the rows": lambda: LearningAnimation.from_estimator(fitted(), *apart(seed=1)),
-    "a fitted Perceptron": lambda: LearningAnimation.from_estimator(SVC().fit(*XOR), *XOR),
+    "pass the rows": lambda: ProgressDisplay.from_estimator(fitted(), *apart(seed=1)),
     "3 classes": lambda: CertificateDisplay.from_data(*IRIS),
     "are 1 classes": lambda: CertificateDisplay.from_data([[1.0]], [0]),
     "100,000 columns": draw_wide,
@@ -114,8 +112,8 @@ CALLS = {
     "figure.bmp must end in .png, .svg": lambda: save_plot("figure.bmp", *XOR),
     "figure must end in": lambda: save_plot("figure", *XOR),
     "what must be one of": lambda: save_plot("figure.png", *XOR, what="dream"),
-    "pass X and y": lambda: save_plot("figure.gif", estimator=fitted()),
-    "plot of the boundary only": lambda: save_plot("figure.gif", *XOR, new=[[1, 1]]),
+    "pass X and y": lambda: save_plot("figure.png", what="boundary", estimator=fitted()),
+    "plot of the boundary only": lambda: save_plot("figure.png", *XOR, what="orders", new=[[1, 1]]),
 }
 
 

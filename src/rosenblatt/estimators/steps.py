@@ -98,7 +98,6 @@ def steps(
     See Also
     --------
     Perceptron : Trains without records.
-    rosenblatt.plots.LearningAnimation : Draws every update.
 
     Examples
     --------

@@ -34,7 +34,7 @@ from .drawing import (
     ink,
     label_axes,
 )
-from .planes import Limits, Plane, choose_plane, compute_limits
+from .planes import Limits, choose_plane, compute_limits
 
 BINS = 60
 RESOLUTION = 200  # points per side of the grid on which a curved boundary is searched
@@ -56,8 +56,6 @@ class BoundaryDisplay(TrainedDisplay):
         The weights, if the classifier is linear.
     wrong : ndarray of bool, shape (n_samples,)
         Whether each row is misclassified.
-    plane : Plane, default=None
-        The plane of the plot; None chooses it by the weights.
     estimator : classifier, default=None
         The classifier, if it is not linear.
     new : Data, default=None
@@ -84,7 +82,6 @@ class BoundaryDisplay(TrainedDisplay):
     See Also
     --------
     ProjectionDisplay : The rows along w alone.
-    LearningAnimation : The boundary after each update.
 
     Examples
     --------
@@ -96,13 +93,18 @@ class BoundaryDisplay(TrainedDisplay):
     """
 
     def __init__(
-        self, data: Data, linear: Linear | None, wrong: Array, plane: Plane | None = None,
-        *, estimator: Any = None, new: Data | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        data: Data,
+        linear: Linear | None,
+        wrong: Array,
+        *,
+        estimator: Any = None,
+        new: Data | None = None,
+    ) -> None:
         self.data, self.wrong, self.new = data, wrong, new
         self.errors, self.n_rows = int(np.count_nonzero(wrong)), len(wrong)
         self.title = f"Predicted classes; {self.errors:,} of {self.n_rows:,} rows are misclassified"
-        self.plane = plane or choose_plane(data, linear)
+        self.plane = choose_plane(data, linear)
         self.drawn = data.sample()
         self.places = self.plane.place(data.X[self.drawn])
         new_places = self.plane.place(data.X[:0] if new is None else new.X)
@@ -169,10 +171,9 @@ class BoundaryDisplay(TrainedDisplay):
         weights: ArrayLike,
         bias: ArrayLike,
         X: Any,
-        y: ArrayLike = (),
+        y: ArrayLike,
         *,
         ties: str = "mistake",
-        plane: Plane | None = None,
         **names: Any,
     ) -> Self:
         """Make the display of weights and biases.
@@ -183,14 +184,12 @@ class BoundaryDisplay(TrainedDisplay):
             The weights, in the shape of ``coef_``.
         bias : array-like of shape (1,) or (n_classes,)
             The biases, in the shape of ``intercept_``.
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Data
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows to draw.
         y : array-like of shape (n_samples,)
             Their labels.
         ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
             What an activation of exactly 0 counts as, as for ``Perceptron``.
-        plane : Plane, default=None
-            The plane of the plot; None chooses it by the weights.
         **names
             ``class_names`` and ``feature_names``: sequences of str, names of the classes in the
             order of ``classes_``, and of the columns.
@@ -201,13 +200,13 @@ class BoundaryDisplay(TrainedDisplay):
             The display; ``plot`` draws it and ``save`` writes it to a file.
         """
         linear = Linear(np.atleast_2d(np.asarray(weights, np.float64)), np.ravel(bias))
-        data = X if isinstance(X, Data) else check_data(X, y, **names)
+        data = check_data(X, y, **names)
         scores = linear.scores(data.X)
         ahead = compute_own_leads(scores, data.codes)
         tie_is_wrong = (ties == "mistake") | (
             (ties != "correct") & (choose_class(scores, ties) != data.codes)
         )
-        return cls(data, linear, np.where(ahead == 0, tie_is_wrong, ahead < 0), plane)
+        return cls(data, linear, np.where(ahead == 0, tie_is_wrong, ahead < 0))
 
     def draw(self, ax: Axes) -> None:
         """Draw the regions, the boundary with w, shift and margin, and the rows.

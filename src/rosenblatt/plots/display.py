@@ -1,7 +1,6 @@
 """The base of all displays: axes, figures and image files."""
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,8 +13,7 @@ from ..disk import replace_file
 from ..estimators.perceptron import Perceptron
 from .drawing import draw_legend
 
-STILL = (".png", ".svg", ".pdf", ".jpg", ".webp")
-MOVING = (".gif", ".html")
+FORMATS = (".png", ".svg", ".pdf", ".jpg", ".webp")
 
 
 class Display:
@@ -26,8 +24,8 @@ class Display:
     n_axes = 1
     title = ""
     """What the plot shows; written above new figures."""
-    in_legend: Sequence[str] | None = None
-    """The labels to show in the legend above the axes; None means all."""
+    has_legend = True
+    """Whether a legend above the axes names what is drawn."""
 
     def draw(self, ax: Any) -> None:
         """Draw in axes; in an array of axes if the plot has several."""
@@ -57,9 +55,9 @@ class Display:
             raise ValueError(f"ax has {len(axes)} axes; this plot needs {self.n_axes}.")
         self.ax_, self.figure_ = (axes if self.n_axes > 1 else axes[0]), axes[0].figure
         self.draw(self.ax_)
-        if legend:
+        if legend and self.has_legend:
             for each in axes:
-                draw_legend(each, self.in_legend)
+                draw_legend(each)
         return self
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 150) -> None:
@@ -73,7 +71,7 @@ class Display:
         dpi : int, default=150
             Resolution in dots per inch.
         """
-        suffix = get_ending(path, STILL)
+        suffix = get_ending(path)
         figure = Figure(**self._choose_shape())
         self.plot(self._add_axes(figure))
         with replace_file(path) as temporary:
@@ -122,15 +120,13 @@ class TrainedDisplay(Display):
         return display
 
 
-def get_ending(path: str | os.PathLike[str], known: Sequence[str]) -> str:
-    """Return the suffix of a file name in lower case; raise ValueError if it is not known.
+def get_ending(path: str | os.PathLike[str]) -> str:
+    """Return the suffix of a figure's name in lower case; raise ValueError if it is not known.
 
     Parameters
     ----------
     path : str or path-like
         The file.
-    known : sequence of str
-        The suffixes to accept, as in ``STILL`` and ``MOVING``.
 
     Returns
     -------
@@ -139,14 +135,14 @@ def get_ending(path: str | os.PathLike[str], known: Sequence[str]) -> str:
 
     See Also
     --------
-    save_plot : Chooses by the suffix what to draw.
+    save_plot : Draws a figure in the format that the suffix names.
 
     Examples
     --------
-    >>> get_ending("boundary.PNG", STILL)
+    >>> get_ending("boundary.PNG")
     '.png'
     """
     suffix = Path(path).suffix.lower()
-    if suffix not in known:
-        raise ValueError(f"{path} must end in {', '.join(known)}, which chooses the format.")
+    if suffix not in FORMATS:
+        raise ValueError(f"{path} must end in {', '.join(FORMATS)}, which chooses the format.")
     return suffix

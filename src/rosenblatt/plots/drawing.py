@@ -46,14 +46,9 @@ def draw_points(
             ax.scatter(x, y, area, **look, label=label, zorder=3, rasterized=len(places) > 2_000)
     if len(circled):
         width = 1.2 if len(circled) <= 100 else 0.5
-        draw_circles(ax, circled, area * 3 + 20, linewidths=width, label=why, zorder=4)
-
-
-def draw_circles(ax: Axes, places: Array, area: float, **look: Any) -> None:
-    """Draw circles that are not filled."""
-    look = {"edgecolors": ink(), "rasterized": len(places) > 2_000, **look}
-    x, y = places.T
-    ax.scatter(x, y, s=area, facecolors="none", **look)
+        look = {"facecolors": "none", "edgecolors": ink(), "linewidths": width, "zorder": 4}
+        x, y = circled.T
+        ax.scatter(x, y, area * 3 + 20, **look, label=why, rasterized=len(circled) > 2_000)
 
 
 def draw_arrow(ax: Axes, start: Array, end: Array, size: float) -> None:
@@ -77,12 +72,11 @@ def label_axes(ax: Axes, x: str, y: str = "") -> None:
     ax.set_ylabel(y)
 
 
-def draw_legend(ax: Axes, shown: Sequence[str] | None = None) -> None:
-    """Draw a legend above the axes, points before lines; with room for all ``shown`` labels."""
-    pairs = zip(*ax.get_legend_handles_labels(), strict=True)
-    handles = [handle for handle, label in pairs if shown is None or label in shown]
+def draw_legend(ax: Axes) -> None:
+    """Draw a legend above the axes, points before lines."""
+    handles, _ = ax.get_legend_handles_labels()
     handles.sort(key=lambda handle: isinstance(handle, Line2D))
-    columns = {4: 2, 3: 3, 5: 3, 6: 3}.get(len(handles if shown is None else shown), 5)
+    columns = {4: 2, 3: 3, 5: 3, 6: 3}.get(len(handles), 5)
     if handles:
         ax.legend(
             handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns,

@@ -10,15 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.rows import Array
 from ..estimators.perceptron import Perceptron
+from ..estimators.steps import Step, steps
 from ..theory.bounds import Convergence, compute_convergence
 from .data import MOST_COLUMNS, Linear, check_fitted_data, compute_own_leads
 from .display import Display, TrainedDisplay
 from .drawing import COLOURS, ink, label_axes
-from .runs import repeat_run
 
 TITLES = {
     "mistakes": "mistakes so far, M",
@@ -28,6 +29,8 @@ TITLES = {
     "angle": "angle to the best separator, in degrees",
 }
 MOST = 500  # points of a curve
+MOST_UPDATES = 100_000
+WORK = 200_000_000  # numbers to read while a run is measured: seconds
 
 
 @dataclass(kw_only=True)
@@ -66,7 +69,7 @@ class ProgressDisplay(TrainedDisplay):
     ([1, 0], 3.0)
     """
 
-    in_legend = ()
+    has_legend = False  # the axis with the bounds has its own
     time: Array
     curves: dict[str, Array]
     convergence: Convergence | None = None
@@ -115,7 +118,7 @@ class ProgressDisplay(TrainedDisplay):
     def _measure(cls, model: Perceptron, X: Any, y: ArrayLike) -> Self:
         """Repeat the run, and measure all rows after some of its updates."""
         data = check_fitted_data(model, X, y)
-        kept = repeat_run(model, X, y, MOST)
+        kept = repeat_run(model, X, y)
         moments = [Linear(step.new_weights, step.new_bias) for _, step in kept]
         leads = [compute_own_leads(linear.scores(data.X), data.codes) for linear in moments]
         curves = {
@@ -179,6 +182,41 @@ class ProgressDisplay(TrainedDisplay):
         ax.set_xscale("log")
         ax.set_yscale("log")
         ax.legend(frameon=False, loc="lower right")
+
+
+def repeat_run(model: Perceptron, X: Any, y: ArrayLike) -> list[tuple[int, Step]]:
+    """Repeat a fit and return at most ``MOST`` of its updates with their numbers, evenly spread.
+
+    For many rows it returns fewer of them, so that all rows can be scored after each within
+    seconds, but at least 20.
+    """
+    passes = sum(epoch.mistakes > 0 for epoch in model.history_)
+    updates = passes if model.order == "batch" else model.n_mistakes_
+    if updates > MOST_UPDATES:
+        raise ValueError(
+            f"The run made {updates:,} updates; at most {MOST_UPDATES:,} can be repeated one by "
+            "one. Lower max_iter or use fewer rows."
+        )
+    n_rows, columns = X.shape if hasattr(X, "shape") else np.shape(X)
+    numbers = (X.nnz if issparse(X) else n_rows * columns) + 100 * columns
+    count = min(updates, MOST, max(20, WORK // int(numbers)))
+    wanted = set(np.linspace(1, updates, count).round().astype(int).tolist())
+    parameters = model.get_params() | {"warm_start": False, "verbose": 0}
+    kept: list[tuple[int, Step]] = []
+    number, weights = 0, np.zeros_like(model.coef_)
+    for number, step in enumerate(steps(X, y, **parameters), start=1):
+        weights = step.new_weights
+        if number in wanted:
+            kept.append((number, step))
+    ends_alike = model.solution != "last" or (
+        weights.shape == model.coef_.shape and np.allclose(weights, model.coef_)
+    )
+    if number != updates or not ends_alike:
+        raise ValueError(
+            "Repeating the fit made other updates: pass the rows that the model was fitted on, and "
+            "fit it with an integer as random_state."
+        )
+    return kept
 
 
 def format_bound(bound: float) -> str:

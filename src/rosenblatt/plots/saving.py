@@ -1,12 +1,11 @@
-"""Draw a plot or an animation of learning to a file."""
+"""Draw a plot to a file."""
 
 import os
 from typing import Any
 
-from .animation import LearningAnimation
 from .boundary import BoundaryDisplay, ProjectionDisplay
 from .certificate import CertificateDisplay
-from .display import MOVING, STILL, get_ending
+from .display import get_ending
 from .progress import OrderDisplay, ProgressDisplay
 
 DISPLAYS: dict[str, Any] = {
@@ -15,12 +14,10 @@ DISPLAYS: dict[str, Any] = {
     "progress": ProgressDisplay,
     "orders": OrderDisplay,
     "certificate": CertificateDisplay,
-    "learning": LearningAnimation,
 }
 NAMES = "class_names", "feature_names"
 NOT_TAKEN = {"progress": NAMES, "orders": ("random_state", *NAMES)}
 """Options that a plot of a training has no use for."""
-IDEAS = tuple(DISPLAYS)[:-1]  # the suffix of the file chooses "learning"
 
 
 def save_plot(
@@ -32,13 +29,13 @@ def save_plot(
     what: str | None = None,
     **options: Any,
 ) -> None:
-    """Draw a plot or an animation of learning to a file; the suffix chooses the format.
+    """Draw a plot to a file; the suffix chooses the format.
 
     Parameters
     ----------
     path : str or path-like
-        The file to write: ``.png``, ``.svg``, ``.pdf``, ``.jpg`` or ``.webp`` for a plot, ``.gif``,
-        ``.html`` for an animation of learning. It is replaced only when the new one is complete.
+        The file to write: ``.png``, ``.svg``, ``.pdf``, ``.jpg`` or ``.webp``. It is replaced only
+        when the new one is complete.
     X, y : array-like, default=None
         Rows and labels. Without them only the progress of an estimator can be drawn.
     estimator : classifier, default=None
@@ -53,7 +50,6 @@ def save_plot(
     See Also
     --------
     BoundaryDisplay : The plot of the boundary.
-    LearningAnimation : The animation of learning.
 
     Examples
     --------
@@ -63,15 +59,14 @@ def save_plot(
     ...     os.listdir(folder)
     ['line.svg']
     """
-    ending = get_ending(path, (*STILL, *MOVING))
+    get_ending(path)
     what = what or ("progress" if X is None else "boundary")
-    if what not in IDEAS:
-        raise ValueError(f"what must be one of {', '.join(IDEAS)}; got {what!r}.")
-    if X is None and (what != "progress" or estimator is None or ending in MOVING):
+    if what not in DISPLAYS:
+        raise ValueError(f"what must be one of {', '.join(DISPLAYS)}; got {what!r}.")
+    if X is None and (what != "progress" or estimator is None):
         raise ValueError(
             "Without rows only the progress of an estimator can be drawn; pass X and y."
         )
-    what = "learning" if ending in MOVING else what
     if "new" in options and what != "boundary":
         raise ValueError('new rows are drawn in a plot of the boundary only; use what="boundary".')
     kept = NAMES if what == "certificate" else options.keys() - set(NOT_TAKEN.get(what, ()))

@@ -1,4 +1,4 @@
-"""Pictures: figures and films."""
+"""Draw figures of models and of data."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -34,7 +34,7 @@ class PlotOptions(SetOptions):
     """What is drawn, where, and how the perceptron learns that is trained on data."""
 
     output: Path | None = drawing_option(
-        "Figure to write: .png, .svg, .pdf, or .gif, .html for an animation. [required]",
+        "Figure to write: .png, .svg, .pdf, .jpg or .webp. [required]",
         flags=["-o", "--output"],
         required=True,
     )
@@ -61,7 +61,7 @@ class PlotOptions(SetOptions):
     ),
     examples=[
         "rosenblatt plot iris -o iris.png",
-        "rosenblatt plot iris --positive-class setosa -o learning.gif",
+        "rosenblatt plot iris --positive-class setosa --what progress -o learning.png",
         "rosenblatt plot xor --what certificate -o xor.svg",
         "rosenblatt plot model.safetensors unseen.csv -o boundary.pdf",
     ],

@@ -186,12 +186,12 @@ class TrainOptions:
         ):
             raise CommandError(f"{data} is a built-in set; options for files do not apply to it.")
         if self.plot is not None:
-            from ..plots import MOVING, STILL, get_ending
+            from ..plots import get_ending
 
             check_output(self.plot, data, self.test)
             if self.output is not None and self.plot.resolve() == self.output.resolve():
                 raise CommandError("The model and the figure need different names.")
-            get_ending(self.plot, (*STILL, *MOVING))
+            get_ending(self.plot)
 
     def to_parameters(self, once: bool) -> dict[str, Any]:
         """Return the given parameters by their names in Python.

@@ -75,15 +75,27 @@ def learnt_in_batches(name):
 
 
 def fingerprint(model, name, digits=3):
-    """A hash of all that a tagger does: its epochs, its answers, and the scores of paths."""
-    unseen, _ = data_of(name, seed=1)
-    paths = [
-        [(path, f"{score:.{digits}f}") for path, score in model.best_paths(x, 3)] for x in unseen
+    """A hash of all that a tagger has learnt: its epochs, its answers, and its weights."""
+    learner, (unseen, _) = model._learner, data_of(name, seed=1)
+    features = [
+        sorted(
+            (feature, f"{weight:.{digits}f}")
+            for feature, weight in learner.loudest_features(tag, 10**6)
+        )
+        for tag in range(len(learner.tags.names))
     ]
+    moves = [f"{weight:.{digits}f}" for weight in learner.coefficients().transitions.tolist()]
     epochs = [
         (*epoch[:4], f"{epoch.loss:.{digits}f}", epoch.validation_score) for epoch in model.history_
     ]
-    seen = [model.predict(unseen), paths, epochs, model.n_mistakes_, model.stop_reason_]
+    seen = [
+        model.predict(unseen),
+        features,
+        moves,
+        epochs,
+        model.n_mistakes_,
+        model.stop_reason_,
+    ]
     return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:20]
 
 

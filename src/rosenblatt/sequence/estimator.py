@@ -14,7 +14,6 @@ from ..training.bars import show_epochs
 from ..training.fit import start
 from ..training.plan import Request
 from ..training.training import Training
-from .explaining import TokenExplanation, explain_tags
 from .learner import SequenceLearner
 from .parameters import PARAMETERS
 from .schemes import check_classes, encode_tags, find_tag_set
@@ -209,43 +208,6 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
         pairs = zip(found, chain.from_iterable(tags), strict=True)
         right = [one == other for one, other in pairs]
         return float(np.mean(right)) if right else float("nan")
-
-    def explain(self, sentence: Any, top: int = 5) -> list[TokenExplanation]:
-        """Explain the predicted tags of a sentence by features and transitions.
-
-        Parameters
-        ----------
-        sentence : list
-            The tokens of the sentence.
-        top : int, default=5
-            Number of features per token: those that decide most between its tag and the second
-            best.
-
-        Returns
-        -------
-        list of TokenExplanation
-            A record for each token. ``lead`` is the score of the best path through its tag minus
-            that of the best path through the second best tag.
-        """
-        read = read_sentences([sentence], self.columns_)
-        return explain_tags(self._learner, list(sentence), read, top)
-
-    def best_paths(self, sentence: Any, top: int = 5) -> list[tuple[list[str], float]]:
-        """Find the best paths of tags through a sentence, the best first.
-
-        Parameters
-        ----------
-        sentence : list
-            The tokens of the sentence.
-        top : int, default=5
-            Number of paths.
-
-        Returns
-        -------
-        list of (list of str, float)
-            The tags of each path, with chunks as in IOBES, and its score.
-        """
-        return self._learner.best_paths(read_sentences([sentence], self.columns_), top)
 
     @property
     def columns_(self) -> tuple[str, ...]:

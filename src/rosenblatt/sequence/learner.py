@@ -15,9 +15,8 @@ from ..training.state import require
 from ..training.training import Checkpoint, Epoch, ProblemRun
 from .arrays import TaggerArrays, pack_arrays, unpack_dictionary, unpack_lexicon, unpack_state
 from .encoding import Dictionary
-from .explaining import best_paths
 from .formats import Layout
-from .kernels.paths import PathSettings, PathWeights, Tokens
+from .kernels.paths import IMPOSSIBLE, PathSettings, PathWeights, Tokens
 from .lexicon import Lexicon
 from .parameters import PARAMETERS
 from .schemes import Scheme, Tagged, TagSet, encode_tags, flag_inner_tags, make_chunk_tags
@@ -273,17 +272,20 @@ class SequenceLearner(Learner):
         codes = decode(self.tokens(sentences), sentences.starts, self.coefficients(), self.settings)
         return self.tags.outside(codes, sentences.starts)
 
-    def best_paths(self, sentences: Sentences, top: int) -> list[tuple[list[str], float]]:
-        """Return the best paths of tags through one sentence with their scores, the best first."""
-        tokens, weights = self.tokens(sentences), self.coefficients()
-        found = best_paths(tokens, sentences.n_tokens, top, weights, self.settings)
-        return [([self.tags.names[tag] for tag in path], score) for score, path in found]
-
     def loudest_features(self, tag: int, top: int) -> list[tuple[str, float]]:
         """Return the features with the largest weights for an inner tag."""
         column = self.coefficients().emissions.reshape(-1, self.state.width)[:, tag]
         rows, name = np.argsort(-column, kind="stable")[:top], self.feature_name()
         return [(name(int(row)), float(column[row])) for row in rows if column[row] > 0]
+
+    def best_predecessors(self, tag: int, top: int) -> list[tuple[int, float]]:
+        """Return the predecessors of an inner tag with the largest transition weights.
+
+        The last number stands for the start of a sentence.
+        """
+        column = self.coefficients().transitions.reshape(-1, self.state.width)[:, tag]
+        before = np.argsort(-column, kind="stable")[:top]
+        return [(int(p), float(column[p])) for p in before if column[p] > IMPOSSIBLE / 2]
 
     def feature_name(self) -> Callable[[int], str]:
         """Return a function that names the feature of a row of weights."""

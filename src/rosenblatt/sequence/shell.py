@@ -50,7 +50,6 @@ def summarize_data(model: "Model") -> str:
 def inspect(model: "Model", learner: Any, options: "InspectOptions") -> None:
     """Print what a tagger is, and for each tag the features with the largest weights."""
     from ..shell.format import describe_model
-    from .explaining import best_predecessors
 
     top = options.top_or_default()
     if options.data is not None or options.plot is not None:
@@ -83,5 +82,5 @@ def inspect(model: "Model", learner: Any, options: "InspectOptions") -> None:
     for tag, name in enumerate(learner.tags.names):
         loud = learner.loudest_features(tag, top)
         print(f"{name}: " + ", ".join(f"{feature} {weight:+.4g}" for feature, weight in loud))
-        after = best_predecessors(learner.coefficients(), learner.settings, tag, min(top, 5))
+        after = learner.best_predecessors(tag, min(top, 5))
         print("  after " + ", ".join(f"{names[p]} {weight:+.4g}" for p, weight in after))

@@ -218,19 +218,10 @@ class SequenceTask:
 
 def allocate_room(length: int, settings: PathSettings) -> Room:
     """Allocate working memory for sentences of at most ``length`` tokens."""
-    scores = np.empty(length * settings.width, np.float32)
-    return Room(scores, np.empty_like(scores), np.empty(length, np.uint16))
-
-
-def best_through(
-    tokens: Tokens, first: int, last: int, weights: PathWeights, settings: PathSettings
-) -> Array:
-    """Return the score of the best path through each tag of each token of a sentence."""
-    out = np.empty((last - first, settings.tags), np.float32)
-    room = allocate_room(last - first, settings)
-    later, after = np.empty((2, settings.tags), np.float32)
-    kernel.best_through(tokens, first, last - first, weights, settings, room, later, after, out)
-    return out
+    scores, tags = np.empty(length * settings.width, np.float32), settings.tags + 1
+    most, least = np.empty((2, tags), np.float32)
+    path, sources = np.empty(length, np.uint16), np.empty(tags, np.uint16)
+    return Room(scores, np.empty_like(scores), path, most, least, sources)
 
 
 def decode(tokens: Tokens, starts: Array, weights: PathWeights, settings: PathSettings) -> Array:

@@ -13,8 +13,8 @@ def add(weights, places, features, values, first, last, out, place, width):
 
 
 @compile_here
-def best(before, start, stride, moves, begin, step, count, out, place, width):
-    max_plus(before, start, stride, moves, begin, step, count, out, place, width)
+def best(before, start, sources, count, moves, out, place, width):
+    max_plus(before, start, sources, count, moves, out, place, width)
 
 
 WIDTHS = [LANES * n for n in (1, 2, 3, 4, 6, 7, 10)]  # every mixture of vectors taken together
@@ -44,21 +44,12 @@ def test_rows_are_added_up(width, placed, valued):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize(("stride", "step"), [(1, 1), (3, 2)])
-def test_the_best_of_all_sums_is_added_for_each_place(width, stride, step):
+@pytest.mark.parametrize("sources", [[], [3], [0, 2, 4, 5]])
+def test_the_best_of_all_sums_is_added_for_each_place(width, sources):
     rng = np.random.default_rng(width)
-    count, start, begin = 5, 2, width
-    before, moves = numbers(rng, start + stride * count), numbers(rng, 1 + step * count, width)
-    out = numbers(rng, 2 * width)
-    wanted = out.copy()
-    scores = before[start : start + stride * count : stride, None]
-    wanted[width:] += (scores + moves[1 : 1 + step * count : step]).max(axis=0)
-    best(before, start, stride, moves.ravel(), begin, step * width, count, out, width, width)
+    before, moves, out = numbers(rng, 9), numbers(rng, 6, width), numbers(rng, 2 * width)
+    wanted, places = out.copy(), np.array([*sources, 1], np.uint16)
+    sums = before[3 + np.array(sources, int), None] + moves[sources]
+    wanted[width:] += sums.max(axis=0, initial=-np.inf)
+    best(before, 3, places, len(sources), moves.ravel(), out, width, width)
     np.testing.assert_array_equal(out, wanted)
-
-
-def test_nothing_to_choose_from_is_infinitely_bad():
-    out = np.zeros(LANES, np.float32)
-    nothing = np.zeros(0, np.float32)
-    best(nothing, 0, 1, nothing, 0, LANES, 0, out, 0, LANES)
-    assert (out == -np.inf).all()

@@ -89,33 +89,33 @@ def add_rows(context, rows, places, features, values, first, last, out, place, w
     return types.void(rows, places, features, values, size, size, out, size, size), generate
 
 
-def max_plus(context, before, start, stride, moves, begin, step, count, out, place, width):
+def max_plus(context, before, start, sources, count, moves, out, place, width):
     """Add the largest sums to a row."""
 
     def generate(context, builder, signature, arguments):
-        before, start, stride, moves, begin, step, count, out, place, width = arguments
+        before, start, sources, count, moves, out, place, width = arguments
         kinds = signature.args
         for lane, bests in loop_over_vectors(builder, width, float("-inf")):
-            row = builder.add(begin, lane)
-            with cgutils.for_range_slice(builder, SIZE(0), count, SIZE(1), SIZE) as (p, _):
-                from_tag = builder.add(start, builder.mul(p, stride))
+            with cgutils.for_range_slice(builder, SIZE(0), count, SIZE(1), SIZE) as (k, _):
+                source = builder.load(pointer_to(context, builder, kinds[2], sources, k))
+                source = builder.zext(source, SIZE)
+                from_tag = builder.add(start, source)
                 score = builder.load(pointer_to(context, builder, kinds[0], before, from_tag))
                 score = repeat_eight(builder, score)
-                to_tags = builder.add(row, builder.mul(p, step))
+                to_tags = builder.add(builder.mul(source, width), lane)
                 for v, best in enumerate(bests):
                     there = builder.add(to_tags, SIZE(v * LANES))
-                    at = pointer_to(context, builder, kinds[3], moves, there)
+                    at = pointer_to(context, builder, kinds[4], moves, there)
                     path = builder.fadd(score, load_eight(builder, at))
                     known = builder.load(best)
                     larger = builder.fcmp_ordered(">", path, known)
                     builder.store(builder.select(larger, path, known), best)
             for v, best in enumerate(bests):
                 there = builder.add(builder.add(place, lane), SIZE(v * LANES))
-                at = pointer_to(context, builder, kinds[7], out, there)
+                at = pointer_to(context, builder, kinds[5], out, there)
                 total = builder.fadd(load_eight(builder, at), builder.load(best))
                 store_eight(builder, total, at)
         return context.get_dummy_value()
 
     size = types.int64
-    known = before, size, size, moves, size, size, size, out, size, size
-    return types.void(*known), generate
+    return types.void(before, size, sources, size, moves, out, size, size), generate

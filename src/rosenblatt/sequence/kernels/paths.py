@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernels.algebra import larger
+from ...kernels.algebra import larger, smaller
 from ...kernels.compiling import compiled, helper, inlined, instruction
 from ...kernels.forms import REAL, WHOLE, given, vector
 from ...kernels.loop import UPDATE, log_update
@@ -64,15 +64,22 @@ class PathSettings(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Buffers for the longest sequence: scores of its tokens, of paths, and the path."""
+    """Buffers for the longest sequence: scores of its tokens, of paths, and the path.
+
+    ``most`` and ``least`` bound the weights of the transitions from each tag; ``sources`` lists the
+    tags from which a best path may go on.
+    """
 
     scores: np.ndarray
     paths: np.ndarray
     path: np.ndarray
+    most: np.ndarray
+    least: np.ndarray
+    sources: np.ndarray
 
 
 SINGLE, DOUBLE, TAGS = vector(np.float32), vector(np.float64), vector(np.uint16)
-SETTINGS, ROOM = PathSettings(WHOLE, WHOLE, REAL), Room(SINGLE, SINGLE, TAGS)
+SETTINGS, ROOM = PathSettings(WHOLE, WHOLE, REAL), Room(SINGLE, SINGLE, TAGS, SINGLE, SINGLE, TAGS)
 WEIGHTS = PathWeights(*[given(np.float32)] * 3)
 GROWING = PathWeights(SINGLE, SINGLE, SINGLE, vector(np.uint32), vector(np.int64))
 SUMS, TABLE = PathSums(DOUBLE, DOUBLE), vector(np.float32, 2)
@@ -103,16 +110,15 @@ def add_rows(rows, places, features, values, first, last, out, place, width):
 
 
 @instruction
-def max_plus(before, start, stride, moves, begin, step, count, out, place, width):
+def max_plus(before, start, sources, count, moves, out, place, width):
     """Add to a row of ``out`` the largest sums of ``before`` and ``moves`` in each column.
 
-    Number p of ``count`` numbers is ``before[start + p * stride]``; its row of ``moves`` begins at
-    ``begin + p * step``.
+    Only ``count`` sources matter: p has the score ``before[start + p]`` and row p of ``moves``.
     """
     best = np.full(width, -np.inf, np.float32)
-    for p in range(count):
-        row = moves[begin + p * step : begin + p * step + width]
-        best = np.maximum(best, before[start + p * stride] + row)
+    for k in range(count):
+        p = int(sources[k])
+        best = np.maximum(best, before[start + p] + moves[p * width : (p + 1) * width])
     out[place : place + width] += best
 
 
@@ -146,10 +152,33 @@ def score_tokens(tokens, first, count, weights, width, scores):
         add_rows(table, rows, features, values, begin, end, scores, place, width)
 
 
-@compiled(lambda: each_tokens(WHOLE, WHOLE, WEIGHTS, SETTINGS, SINGLE))
-def score_path_tokens(tokens, first, count, weights, settings, scores):
-    """Set the score of every tag for ``count`` tokens, by their features alone; for Python."""
-    score_tokens(tokens, first, count, weights, settings.width, scores)
+@helper
+def bound_moves(room, weights, settings):
+    """Bound the weights of the transitions from each tag."""
+    for p in range(settings.tags + 1):
+        most = least = weights.transitions[p * settings.width]
+        for t in range(1, settings.tags):
+            weight = weights.transitions[p * settings.width + t]
+            most, least = larger(most, weight), smaller(least, weight)
+        room.most[p], room.least[p] = most, least
+
+
+@inlined
+def find_sources(room, place, tags):
+    """List the tags from which a best path may go on; return their number.
+
+    From the others, all transitions end below those from one tag. So the paths are the best ones,
+    and usually a few tags of many are left.
+    """
+    paths, count = room.paths, 0
+    enough = paths[place] + room.least[0]
+    for p in range(1, tags):
+        enough = larger(enough, paths[place + p] + room.least[p])
+    for p in range(tags):
+        if paths[place + p] + room.most[p] >= enough:
+            room.sources[count] = p
+            count += 1
+    return count
 
 
 @helper
@@ -162,7 +191,8 @@ def extend_paths(room, n, weights, settings):
     for k in range(width, n * width):
         paths[k] = scores[k]
     for i in range(1, n):
-        max_plus(paths, (i - 1) * width, 1, moves, 0, width, tags, paths, i * width, width)
+        count = find_sources(room, (i - 1) * width, tags)
+        max_plus(paths, (i - 1) * width, room.sources, count, moves, paths, i * width, width)
 
 
 @helper
@@ -180,6 +210,7 @@ def find_path(room, n, weights, settings, right, first):
 @compiled(lambda: each_tokens(*SEQUENCES, WEIGHTS, SETTINGS, ROOM, given(np.uint16), TAGS))
 def predict(tokens, sequences, begin, end, weights, settings, room, right, tags):
     """Write the tags of the best path of the sequences begin to end; ``right`` is empty."""
+    bound_moves(room, weights, settings)
     for s in range(begin, end):
         first, n = sequences[s], sequences[s + 1] - sequences[s]
         if n > 0:
@@ -257,10 +288,12 @@ def move_emissions(tokens, i, right, wrong, time, weights, sums, settings):
 
 
 @inlined
-def move_transition(before, tag, step, time, weights, sums, settings):
-    """Add a step to the weight of a transition."""
+def move_transition(before, tag, step, time, room, weights, sums, settings):
+    """Add a step to the weight of a transition, which widens its bounds."""
     place = before * settings.width + tag
     weights.transitions[place] += np.float32(step)
+    room.most[before] = larger(room.most[before], weights.transitions[place])
+    room.least[before] = smaller(room.least[before], weights.transitions[place])
     if len(sums.transitions) > 0:
         sums.transitions[place] += time * step
 
@@ -274,8 +307,8 @@ def move_paths(tokens, right, first, n, time, room, weights, sums, settings):
         if y != z:
             move_emissions(tokens, first + i, y, z, time, weights, sums, settings)
         if y != z or before != found_before:
-            move_transition(before, y, 1.0, time, weights, sums, settings)
-            move_transition(found_before, z, -1.0, time, weights, sums, settings)
+            move_transition(before, y, 1.0, time, room, weights, sums, settings)
+            move_transition(found_before, z, -1.0, time, room, weights, sums, settings)
         before, found_before = y, z
 
 
@@ -303,6 +336,7 @@ def learn(tokens, sequences, right, order, start, seen, weights, sums, settings,
     when the log is full.
     """
     updates, loss, width = 0, 0.0, settings.width
+    bound_moves(room, weights, settings)
     for t in range(start, len(order)):
         s = np.int64(order[t])
         first, n = sequences[s], sequences[s + 1] - sequences[s]
@@ -329,27 +363,3 @@ def learn(tokens, sequences, right, order, start, seen, weights, sums, settings,
             loss += log_update(log, updates, t, 0, lead, 1.0)
             updates += 1
     return len(order), updates, loss, 0
-
-
-# The best path through each tag of each token.
-
-
-@compiled(lambda: each_tokens(WHOLE, WHOLE, WEIGHTS, SETTINGS, ROOM, SINGLE, SINGLE, TABLE))
-def best_through(tokens, first, n, weights, settings, room, later, after, out):
-    """Set for each token and tag the score of the best path that has the tag there.
-
-    ``later`` and ``after`` have room for the scores of all tags.
-    """
-    tags, width, moves = settings.tags, settings.width, weights.transitions
-    score_tokens(tokens, first, n, weights, width, room.scores)
-    extend_paths(room, n, weights, settings)
-    for i in range(n - 1, -1, -1):
-        for t in range(tags):
-            after[t] = later[t]
-        for t in range(tags):  # the best continuation from tag t of token i
-            later[t] = weights.last[t] if i == n - 1 else np.float32(-np.inf)
-            if i < n - 1:
-                for u in range(tags):
-                    score = room.scores[(i + 1) * width + u] + after[u]
-                    later[t] = larger(later[t], moves[t * width + u] + score)
-            out[i, t] = room.paths[i * width + t] + later[t]

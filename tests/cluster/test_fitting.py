@@ -120,6 +120,5 @@ def test_only_plain_runs_are_for_the_theory(client):
     dX, dy = cut(X, y, [2])
     assert fit(Perceptron(), dX, dy, client=client).last_weights()[0].tolist() == [2.0]
     weighted = fit(Perceptron(), dX, dy, sample_weight=weights, client=client)
-    assert weighted.mixing_.bound is None
     with pytest.raises(ValueError, match="without margin, weights"):
         weighted.last_weights()

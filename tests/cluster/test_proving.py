@@ -6,6 +6,7 @@ from scipy.sparse import csr_matrix
 
 from rosenblatt import Inseparable, Separable, Undecided, margin
 from rosenblatt.cluster import proving, separability
+from rosenblatt.cluster.partitions import make_batch
 from rosenblatt.cluster.proving import Judged, judge, separability_of_partitions
 
 from ..theory.conftest import flipped, separated
@@ -34,11 +35,12 @@ def test_separability_of_all_partitions_is_proved(client, layout, monkeypatch):
 
 def decided(X, y, cuts, most, layout=np.asarray, **parameters):
     """The verdict on rows in parts, and how many rows were sent."""
-    parts = [*zip([0, *cuts], [*cuts, len(y)], strict=True)]
-    sent = []
+    parts = [(a, b) for a, b in zip([0, *cuts], [*cuts, len(y)], strict=True) if a < b]
+    batches = [make_batch(layout(X[a:b]), y[a:b], None, a) for a, b in parts]
+    about, sent = (max(y), X.shape[1], [a for a, _ in parts], most), []
 
     def ask(plane):
-        judged = [judge(layout(X[a:b]), y[a:b], plane, a, most) for a, b in parts if a < b]
+        judged = [judge(batch, number, plane, *about) for number, batch in enumerate(batches)]
         sent.append(sum(len(part.numbers) for part in judged if part.margin < 0))
         return judged
 

@@ -14,6 +14,6 @@ from .client import WorkersLostError
 from .fitting import fit
 from .predicting import predict, score
 from .proving import separability
-from .rounds import Mixing, Round
+from .run import Mixing, Round
 
 __all__ = ["Mixing", "Round", "WorkersLostError", "fit", "predict", "score", "separability"]

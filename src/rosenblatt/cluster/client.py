@@ -100,8 +100,8 @@ class Cluster:
         for number, part in enumerate(parts):
             where = list(holders.get(part.key, ()))
             pinned: Any = {"workers": where, "allow_other_workers": True} if where else {}
-            given = part, number, *arguments
-            tasks.append(self.client.submit(function, *given, pure=False, **pinned))
+            task = self.client.submit(function, part, number, *arguments, pure=False, **pinned)
+            tasks.append(task)
         return tasks
 
     def ask_each(
@@ -139,10 +139,8 @@ class Cluster:
 
         Raise if there are none for ``patience`` seconds.
         """
-        fetching, seen = (
-            self.begin(self.client.gather(futures, asynchronous=True)),
-            time.monotonic(),
-        )
+        seen = time.monotonic()
+        fetching = self.begin(self.client.gather(futures, asynchronous=True))
         try:
             while not wait_for([fetching], 1.0).done:
                 now = time.monotonic()

@@ -29,9 +29,8 @@ from ..training.plan import IN_MEMORY_ROWS, make_plan
 from ..training.rules import PERCEPTRON, RULES, UpdateRule
 from .client import Cluster, WorkersLostError, connect
 from .partitions import make_partitions, partition_files
-from .rounds import Round, print_round
 from .rows import prepare_rows
-from .run import ClusterRun
+from .run import ClusterRun, Mixing, Round, print_round
 
 E = TypeVar("E", bound=OnlineEstimator[Any])
 
@@ -61,7 +60,7 @@ def fit(
     ----------
     estimator : Perceptron or one of the family, or a regressor
         What to fit, with ``solution`` "last" or "average" and ``order`` "each", "once" or "fixed".
-    X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
+    X : dask array, dask data frame, path, pattern, folder or list of these
         The rows. Arrays may have dense or CSR blocks; a file is a partition.
     y : dask array or series, array or str, default=None
         Their labels, or the name of a column of a data frame; None for files.
@@ -123,10 +122,8 @@ def fit(
         train_rows(run, report, checkpoint)
         learner = run.finish()
         learner.parameters = parameters
-        plain = prepared.plain and len(prepared.sizes) == 1  # a mean is no sum of mistakes
-        facts = {**prepared.facts, "plain": plain}
-        estimator.take_over(learner, run.epochs, run.stop_reason, facts)
-        estimator.mixing_ = run.summarize()
+        estimator.take_over(learner, run.epochs, run.stop_reason, prepared.facts)
+        estimator.mixing_ = Mixing(run.rows, tuple(run.rounds))
     for note in prepared.notes:
         warnings.warn(note, stacklevel=2)
     return estimator

@@ -17,7 +17,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..data.rows import Array
-from ..training.training import Epoch
+from ..training.training import Epoch, ProblemRun, Training, losses
+from .partitions import name_partition
 
 LAYERS = {"weights": ("b", "w"), "variances": ("Sb", "S"), "sums": ("ub", "u")}
 """The arrays of each layer, by their names in the state that kernels take."""
@@ -94,20 +95,21 @@ def compute_sums(state: Any, start: Any, epoch: Epoch) -> Sums:
     return Sums(make_sparse(state, layers), (epoch,))
 
 
-def add_up(*reports: dict[int, Sums]) -> dict[int, Sums]:
-    """Several reports by problem as one, added in the order of the partitions."""
-    return {problem: add_sums([report[problem] for report in reports]) for problem in reports[0]}
-
-
 @np.errstate(over="ignore", invalid="ignore")  # the next epoch refuses what is not finite
-def add_sums(parts: list[Sums]) -> Sums:
-    """The sums of several parts in double precision; some may know fewer columns."""
-    vectors, epochs = zip(*parts, strict=True)
-    shape = max(one.shape for one in vectors)
-    total = csr_matrix(shape)
-    for one in vectors:
-        total = total + csr_matrix((one.data, one.indices, one.indptr), shape)
-    return Sums(total.astype(vectors[0].dtype), sum(epochs, ()))
+def add_up(*reports: dict[int, Sums]) -> dict[int, Sums]:
+    """Several reports by problem as one, added in double precision in the order of partitions.
+
+    Some may know fewer columns.
+    """
+    found = {}
+    for problem in reports[0]:
+        vectors, epochs = zip(*(report[problem] for report in reports), strict=True)
+        shape = max(one.shape for one in vectors)
+        total = csr_matrix(shape)
+        for one in vectors:
+            total = total + csr_matrix((one.data, one.indices, one.indptr), shape)
+        found[problem] = Sums(total.astype(vectors[0].dtype), sum(epochs, ()))
+    return found
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -150,3 +152,54 @@ def count_earlier_rows(seen: int, n_rows: int, partitions: int) -> float:
         return float(seen)
     epochs = seen / max(n_rows, 1)
     return n_rows * (1 - math.pow(partitions, -epochs)) / (partitions - 1)
+
+
+# What a worker does with a partition, which has a learner without weights
+
+Weights = dict[int, csr_matrix]
+Losses = tuple[int, float, bool]
+"""Errors and loss on training rows, and whether all are right."""
+
+
+def learn_epoch(part: Any, number: int, states: dict[int, Any], epoch: int) -> dict[int, Epoch]:
+    """Change the states of some problems by one epoch over a partition; the others rest."""
+    given, count = part.learner.parameters, len(part.learner.states)
+    run = Training(
+        part.parts,
+        [
+            ProblemRun(state=states.get(k), stop_reason="" if k in states else "max_iter")
+            for k in range(count)
+        ],
+        order=given["order"],
+        seed=given["random_state"],
+        first_part=number,
+    )
+    run.epoch = epoch - 1  # its permutations depend on it
+    with name_partition(number), np.errstate(over="ignore", invalid="ignore"):
+        run.train()
+    return {problem: run.problems[problem].epochs[0] for problem in states}
+
+
+def learn(part: Any, number: int, weights: Weights, epoch: int, partitions: int) -> dict[int, Sums]:
+    """Learn from a partition once, from the mixed weights; return how far they moved."""
+    empty = part.learner.states
+    states = {k: unpack(empty[k], sent, partitions) for k, sent in weights.items()}
+    starts = copy.deepcopy(states)
+    records = learn_epoch(part, number, states, epoch)
+    return {k: compute_sums(states[k], starts[k], records[k]) for k in weights}
+
+
+def learn_alone(
+    part: Any, number: int, states: dict[int, Any], epoch: int
+) -> tuple[dict[int, Any], dict[int, Epoch]]:
+    """Learn from the only partition once; return the states, which need no mixing."""
+    states = {k: state.renew() for k, state in states.items()}  # what arrives is read-only
+    return states, learn_epoch(part, number, states, epoch)
+
+
+def measure(part: Any, number: int, problem: int, weights: csr_matrix) -> Losses:
+    """The losses of the weights of a problem on a partition."""
+    (rows,) = part.parts()
+    task, state = rows.task(problem), unpack(part.learner.states[problem], weights)
+    with name_partition(number), np.errstate(over="ignore", invalid="ignore"):
+        return losses(task, state)

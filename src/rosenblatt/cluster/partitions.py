@@ -1,7 +1,7 @@
 """Partitions of arrays, data frames or files as batches of rows."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ import dask.array as da
 import numpy as np
 from dask.delayed import delayed
 from scipy.sparse import csr_matrix
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import column_or_1d
 
 from ..data.labels import make_labels, tidy
@@ -43,17 +43,13 @@ class Loaded(NamedTuple):
     bad: int = 0
 
 
-def load_files(paths: Iterable[str], reading: dict[str, Any]) -> Loaded:
-    """All rows of some files as one partition; ``reading`` are options of ``read``."""
+def load_file(path: str, reading: dict[str, Any]) -> Loaded:
+    """All rows of a file as one partition; ``reading`` are options of ``read``."""
+    reader = read(path, **reading)
     nothing = view_rows(csr_matrix((0, 0), dtype=np.float32))
-    batches, notices, bad = [Batch(nothing, np.zeros(0), None, 0, 0, 0)], list[Any](), 0
-    for path in paths:
-        reader = read(path, **reading)
-        batches += reader
-        notices += list_notices(reader)
-        bad += reader.bad
-    whole = join_batches(batches[1:] or batches)
-    return Loaded(whole._replace(labels=tidy(get_labels(whole))), tuple(notices), bad)
+    whole = join_batches(list(reader) or [Batch(nothing, np.zeros(0), None, 0, 0, 0)])
+    labels = tidy(get_labels(whole))
+    return Loaded(whole._replace(labels=labels), tuple(list_notices(reader)), reader.bad)
 
 
 def view_read_only(rows: Rows) -> Rows:
@@ -101,8 +97,8 @@ def make_partitions(X: Any, y: Any, weights: Any, reading: dict[str, Any]) -> Pa
 
 
 def is_collection(X: Any) -> bool:
-    """Whether X is a dask array or data frame; a bag is one of paths."""
-    return hasattr(X, "dask") and (isinstance(X, da.Array) or hasattr(X, "columns"))
+    """Whether X is a dask array or data frame, not files."""
+    return hasattr(X, "dask")
 
 
 def list_blocks(X: Any) -> list[Any]:
@@ -134,28 +130,22 @@ def cut_like(y: Any, X: Any, count: int, name: str) -> list[Any]:
 
 
 def partition_files(X: Any, reading: dict[str, Any]) -> Partitions:
-    """A partition per file, or per partition of a bag; all are read as the first file is."""
-    if hasattr(X, "dask"):
-        groups = X.map_partitions(lambda paths: [tuple(paths)]).compute(scheduler="synchronous")
-    else:
-        given = [X] if isinstance(X, str | os.PathLike) else list(X)
-        groups = [(file,) for path in given for file in Source(path).files]
-    groups = [tuple(map(str, group)) for group in groups if group]
-    if not groups:
+    """A partition per file; all are read as the first one is."""
+    given = [X] if isinstance(X, str | os.PathLike) else list(X)
+    paths = [str(file) for path in given for file in Source(path).files]
+    if not paths:
         raise ParameterError("There are no files to learn from.", code="no-files")
-    reader = read(groups[0][0], **reading)
+    reader = read(paths[0], **reading)
     if reader.multilabel:
         raise ParameterError(
             "A cluster trains on rows with one label each, but these may have several; train on "
             "one machine.",
             code="cluster-label-sets",
         )
-    kept = "skip_bad", "dtype", "batch_bytes", "threads"
-    same: dict[str, Any] = {"threads": 1}  # other parts have the other cores
-    same |= {name: reading[name] for name in kept if name in reading}
-    recipe = reader.features()
-    alike = {"features": recipe, "label": recipe["label"], "format": reader.format, **same}
-    parts = [delayed(load_files, pure=False)(group, alike) for group in groups]
+    kept, recipe = ("skip_bad", "dtype", "batch_bytes", "threads"), reader.features()
+    alike = {"features": recipe, "label": recipe["label"], "format": reader.format, "threads": 1}
+    alike |= {name: reading[name] for name in kept if name in reading}
+    parts = [delayed(load_file, pure=False)(path, alike) for path in paths]
     return Partitions(parts, {"recipe": recipe, "format": reader.format, "largest": []}, reader)
 
 
@@ -167,19 +157,10 @@ def list_notices(reader: Reader) -> list[tuple[str, str]]:
 def make_batch(X: Any, y: Any, weights: Any, number: int) -> Loaded:
     """The rows of a block of a collection."""
     with name_partition(number):
-        X = check_array(
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,
-            ensure_min_samples=0,
-        )
+        options: Any = {"ensure_all_finite": False, "ensure_min_samples": 0, "order": "C"}
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], **options)
         y = column_or_1d(make_labels(y))
-        if y.shape != (X.shape[0],):
-            raise ParameterError(
-                f"X has {X.shape[0]} rows and y {len(y)}; each row needs one.", code="other-length"
-            )
+        check_consistent_length(X, y)
         return Loaded(Batch(view_rows(X), y, row_weights(y, weights, None), X.shape[1], 0, 0))
 
 

@@ -13,13 +13,7 @@ from ..estimators.base import get_learner, to_predictor
 from ..estimators.linear_base import LinearEstimator
 from ..estimators.perceptron import Perceptron  # noqa: F401 - for the examples
 from ..parameters import ParameterError
-from .partitions import (
-    Loaded,
-    is_collection,
-    make_partitions,
-    partition_files,
-    view_read_only,
-)
+from .partitions import Loaded, is_collection, make_partitions, partition_files, view_read_only
 
 
 def predict(model: LinearEstimator, X: Any, **reading: Any) -> Any:
@@ -29,7 +23,7 @@ def predict(model: LinearEstimator, X: Any, **reading: Any) -> Any:
     ----------
     model : Perceptron or one of the family, or a regressor
         Fitted, on a cluster or elsewhere.
-    X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
+    X : dask array, dask data frame, path, pattern, folder or list of these
         The rows.
     **reading
         For files: the options of ``read``, such as ``label`` and ``text``; features are made as in
@@ -70,7 +64,7 @@ def score(model: LinearEstimator, X: Any, y: Any = None, **reading: Any) -> floa
     ----------
     model : Perceptron or one of the family, or a regressor
         Fitted, on a cluster or elsewhere.
-    X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
+    X : dask array, dask data frame, path, pattern, folder or list of these
         The rows.
     y : dask array or series, array or str, default=None
         Their labels, or the name of a column of a data frame; None for files.

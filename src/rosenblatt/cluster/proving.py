@@ -36,7 +36,7 @@ def separability(
 
     Parameters
     ----------
-    X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
+    X : dask array, dask data frame, path, pattern, folder or list of these
         The rows.
     y : dask array or series, array or str, default=None
         Their labels, or the name of a column of a data frame; None for files.
@@ -82,7 +82,7 @@ def separability(
 
     def ask(plane: Separable | None) -> list[Judged]:
         about = plane, classes[1], width, firsts.tolist(), HARD_ROWS
-        return cluster.ask_each(judge_batch, parts, *about)
+        return cluster.ask_each(judge, parts, *about)
 
     return separability_of_partitions(ask, fit_intercept=fit_intercept)
 
@@ -96,31 +96,26 @@ class Judged(NamedTuple):
     signs: Array
 
 
-def judge_batch(
+def judge(
     loaded: Loaded, number: int, plane: Separable | None, positive: Any, width: int,
     firsts: list[int], most: int,
 ) -> Judged:  # fmt: skip
-    """Judge a hyperplane on the rows of a partition."""
-    labels: Any = loaded.batch.labels
-    X = to_matrix(loaded.batch.rows, len(labels), width).astype(np.float64)
-    return judge(X, np.where(labels == positive, 1.0, -1.0), plane, firsts[number], most)
-
-
-def judge(X: Any, signs: Array, plane: Separable | None, first: int = 0, most: int = 200) -> Judged:
     """Check a hyperplane exactly on a partition; without one, choose some rows of each class.
 
-    ``first`` is the number of its first row in the whole data, ``most`` the largest number of rows
-    to send.
+    ``firsts`` has the number of each partition's first row in the whole data, ``most`` is the
+    largest number of rows to send.
     """
-    problem = check_problem(X, signs)
-    margin = -np.inf
+    labels: Any = loaded.batch.labels
+    X = to_matrix(loaded.batch.rows, len(labels), width).astype(np.float64)
+    problem = check_problem(X, np.where(labels == positive, 1.0, -1.0))
     if plane is None:
+        margin, signs = -np.inf, problem.signs
         hard = np.concatenate([np.flatnonzero(signs == sign)[: most // 2] for sign in (-1, 1)])
     else:
         w, b = np.array(plane.weights, np.float64), float(plane.bias)
         hard = np.argsort(problem.margins(w, b), kind="stable")[:most]
         margin = plane.measure(problem)
-    return Judged(margin, first + hard, problem.X[hard], problem.signs[hard])
+    return Judged(margin, firsts[number] + hard, problem.X[hard], problem.signs[hard])
 
 
 def separability_of_partitions(

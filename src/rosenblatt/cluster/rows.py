@@ -196,12 +196,5 @@ def prepare_rows(
     if weighted:
         refuse_one_class(learnt, np.arange(len(learnt)))
     textbook = learner.rule is PERCEPTRON and not np.any(parameters["margin"])
-    return Prepared(
-        learner,
-        parts,
-        [one.n_rows for one in found],
-        plain=textbook and not weighted,
-        squared_radius=max(one.squared_radius for one in found),
-        facts=facts,
-        notes=notes,
-    )
+    facts["plain"] = textbook and not weighted and len(found) == 1  # a mean is no sum of mistakes
+    return Prepared(learner, parts, [one.n_rows for one in found], facts, notes)

@@ -1,26 +1,86 @@
-"""A run over the partitions of a cluster, on the driver."""
+"""A run over the partitions of a cluster, on the driver, and a record of each epoch."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..jobs.files import refuse_no_rows
+from ..learners.linear import LinearLearner
 from ..storage.model import Model
-from ..theory.bounds import radius_with_bias, weights_with_bias
 from ..training.report import Note
+from ..training.scoring import format_epoch
 from ..training.training import Epoch, ProblemRun, Training
 from .client import Cluster
-from .mixing import add_up, mix_into, pack
-from .rounds import Mixing, Round
-from .worker_tasks import Losses, learn, learn_alone, measure
+from .mixing import Losses, add_up, learn, learn_alone, measure, mix_into, pack
 
 MIXED_AT_ONCE = 8  # reports that one task of the tree adds up
 
 Counted = dict[int, tuple[Epoch, ...]]
 """What happened on each partition, by problem."""
+
+
+class Round(NamedTuple):
+    """What happened in one epoch on the cluster.
+
+    Attributes
+    ----------
+    epoch : Epoch
+        The counts of all partitions together.
+    mistakes : tuple of int
+        Updates made on each partition.
+    seconds : float
+        Duration of the epoch.
+
+    See Also
+    --------
+    Mixing : All rounds of a model.
+
+    Examples
+    --------
+    >>> one = Round(Epoch(1, 100, 7, 7, 3.5), (4, 3), 0.02)
+    >>> sum(one.mistakes) == one.epoch.mistakes
+    True
+    """
+
+    epoch: Epoch
+    mistakes: tuple[int, ...]
+    seconds: float
+
+
+class Mixing(NamedTuple):
+    """How a model was trained on a cluster: the attribute ``mixing_`` after ``fit``.
+
+    Attributes
+    ----------
+    rows : tuple of int
+        Rows of each partition that has any, in an epoch.
+    rounds : tuple of Round
+        One per epoch.
+
+    See Also
+    --------
+    fit : Sets the attribute ``mixing_``.
+
+    Examples
+    --------
+    >>> made = Mixing((50, 50), ())
+    >>> sum(made.rows)
+    100
+    """
+
+    rows: tuple[int, ...]
+    rounds: tuple[Round, ...]
+
+
+def print_round(target: str, done: Round) -> None:
+    """Print what happened in an epoch in one line; ``target`` is what labels are.
+
+    >>> print_round("classes", Round(Epoch(3, 200, 10, 8, 2.5), (4, 6), 0.5))
+    epoch    3           8 mistakes    4.00%  10 updates (4-6 per shard)    0.50 s
+    """
+    each = f"({min(done.mistakes):,d}-{max(done.mistakes):,d} per shard)"
+    print(f"{format_epoch(done.epoch, target)} {each}  {done.seconds:6.2f} s", flush=True)
 
 
 class Prepared(NamedTuple):
@@ -34,21 +94,15 @@ class Prepared(NamedTuple):
         Tasks that hold the partitions; each has a copy of the learner without weights.
     sizes
         The rows of each.
-    plain
-        Whether all rows count alike, as the theory of the perceptron has it.
-    squared_radius
-        The largest squared length of a row.
     facts
         What the model is to keep about the data.
     notes
         What the user should know of the data.
     """
 
-    learner: Any
+    learner: LinearLearner
     partitions: list[Any]
     sizes: list[int]
-    plain: bool = False
-    squared_radius: float = 0.0
     facts: Mapping[str, Any] = {}
     notes: Sequence[Note] = ()
 
@@ -123,25 +177,20 @@ class ClusterRun(Training):
 
     # Evaluation
 
-    def measure_losses(self, number: int) -> tuple[int, float, bool]:
+    def measure_losses(self, number: int) -> Losses:
         """Return errors, loss and whether a problem is separated by the mixed weights."""
-        return self.find_losses(number)[:3]
-
-    def find_losses(self, problem: int) -> Losses:
-        """The losses of the last weights on all rows."""
-        parts, cluster, state = self.prepared.partitions, self.cluster, self.problems[problem].state
+        parts, cluster, state = self.prepared.partitions, self.cluster, self.problems[number].state
 
         def ask() -> list[Any]:
             weights = cluster.share(pack(state))
-            return cluster.get_results(cluster.submit_each(measure, parts, problem, weights))
+            return cluster.get_results(cluster.submit_each(measure, parts, number, weights))
 
-        found = cluster.retry_when_lost(ask)
-        errors, loss, separated, least = zip(*found, strict=True)
-        return sum(errors), sum(loss), all(separated), min(least)
+        errors, loss, separated = zip(*cluster.retry_when_lost(ask), strict=True)
+        return sum(errors), sum(loss), all(separated)
 
     # The result
 
-    def finish(self) -> Any:
+    def finish(self) -> LinearLearner:
         """The learner with what was learnt so far."""
         states = self.outcomes if self.stop_reason else [one.state for one in self.problems]
         return replace(self.prepared.learner, states=states)
@@ -149,24 +198,10 @@ class ClusterRun(Training):
     def build_model(self) -> Model:
         """The model so far, finished or not, as a file holds it."""
         facts = {
+            **self.prepared.facts,
             "stop_reason": self.stop_reason or "unfinished",
             "rows": sum(self.rows),
-            "plain": False,
             "cluster": {"partitions": self.prepared.sizes},
-            **self.prepared.facts,
+            "plain": False,
         }
-        model: Model = self.finish().to_model(facts, self.epochs)
-        return model
-
-    def summarize(self) -> Mixing:
-        """How the model was made, with the margin that it attains if two classes are separated."""
-        made = Mixing(self.rows, tuple(self.rounds))
-        learner, state = self.prepared.learner, self.problems[0].state
-        if not self.prepared.plain or len(self.problems) > 1 or self.stop_reason != "separated":
-            return made
-        if learner.ties != "mistake" or state.weights.ndim != 1:
-            return made
-        step, losses = learner.intercept_step, self.find_losses(0)
-        size = np.linalg.norm(weights_with_bias(state.weights, state.bias[0], step))
-        radius = radius_with_bias(float(np.sqrt(self.prepared.squared_radius)), step)
-        return made._replace(radius=radius, margin=float(losses[-1] / size))
+        return self.finish().to_model(facts, self.epochs)

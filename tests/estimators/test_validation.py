@@ -1,4 +1,4 @@
-"""Early stopping by rows of one's own: X_val and y_val of fit, and a validation file of train."""
+"""Early stopping by rows of one's own: X_val and y_val of fit."""
 
 import re
 
@@ -80,51 +80,6 @@ def test_a_wrong_eval_set_is_refused_in_one_sentence(rows):
     assert not hasattr(model, "history_")
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_validation_file_decides(files, rows, stream):
-    options = {"window": 1000} if stream else {}
-    model = rosenblatt.train(files[0], validation=files[1], max_iter=30, metric="auc", **options)
-    classifier = model[-1]
-    assert classifier.early_stopping
-    assert classifier.history_[0].rows == 300
-    assert classifier.history_[0].validation_score > 0.8
-    assert len(classifier.history_) < 30
-
-
-def test_a_table_validates_too(files):
-    learnt, held = map(pandas.read_csv, files)
-    model = rosenblatt.train(learnt, validation=held, max_iter=30)
-    best = max(epoch.validation_score for epoch in model[-1].history_)
-    assert model.score(held.drop(columns="label"), held.label) == pytest.approx(best)
-
-
-def test_the_shell_takes_a_validation_file(capsys, files, tmp_path):
-    model = tmp_path / "model"
-    given = (
-        "train",
-        files[0],
-        "--set",
-        f"validation={files[1]}",
-        "--metric",
-        "log-loss",
-        "-o",
-        model,
-    )
-    status, _, err = run(capsys, *given, "--epochs", "30")
-    assert (status, err) == (0, "")
-    assert rosenblatt.load(model)[-1].metric == "log-loss"
-    unlabelled = tmp_path / "unlabelled.csv"
-    pandas.read_csv(files[1]).drop(columns="label").to_csv(unlabelled, index=False)
-    for wrong, sentence in (
-        (unlabelled, "has no column 'label'"),
-        (tmp_path / "missing.csv", "There is no file"),
-    ):
-        status, _, err = run(capsys, "train", files[0], "--set", f"validation={wrong}")
-        assert status != 0
-        assert sentence in err
-
-
-@pytest.mark.parametrize("stop", [["--set", "early_stopping=true"], ["--set"]])
 @pytest.mark.parametrize(
     ("metric", "figure", "end"),
     [
@@ -133,8 +88,8 @@ def test_the_shell_takes_a_validation_file(capsys, files, tmp_path):
         ("error", r" held-out error [12]\d\.\d\d%", "error no longer fell"),
     ],
 )
-def test_epochs_name_the_metric(capsys, files, stop, metric, figure, end):
-    stop = [*stop, f"validation={files[1]}"] if stop == ["--set"] else stop
+def test_epochs_name_the_metric(capsys, files, metric, figure, end):
+    stop = "--set", "early_stopping=true"
     status, out, _ = run(capsys, "train", files[0], *stop, "--metric", metric, "--epochs", "50")
     lines = [line for line in out.splitlines() if line.startswith("epoch")]
     assert status == 0
@@ -161,14 +116,11 @@ def test_an_eval_set_must_be_finite(rows, value, form):
 
 
 @pytest.mark.parametrize("metric", ["auc", "average-precision"])
-def test_rows_of_one_class_do_not_rank(rows, files, metric):
+def test_rows_of_one_class_do_not_rank(rows, metric):
     (X, y), (held, labels) = rows
     model = Perceptron(early_stopping=True, metric=metric)
     with refused("metric-one-class"):
         model.fit(X, y, X_val=held[labels == 1], y_val=labels[labels == 1])
-    table = pandas.read_csv(files[1])
-    with refused("metric-one-class"):
-        rosenblatt.train(files[0], validation=table[table.label == 1], metric=metric)
 
 
 def test_held_out_rows_of_one_class_are_noted(rows, files):
@@ -177,38 +129,8 @@ def test_held_out_rows_of_one_class_are_noted(rows, files):
     with pytest.warns(UserWarning, match="one class only, and ROC AUC"):
         Perceptron(early_stopping=True, metric="auc", random_state=0).fit(X, y)
     pandas.read_csv(files[0]).assign(label=y).to_csv(files[0], index=False)
-    with (
-        pytest.warns(UserWarning, match="298 of 300 rows have the label"),
-        pytest.warns(UserWarning, match="one class only, and ROC AUC"),
-    ):
+    with pytest.warns(UserWarning, match="one class only, and ROC AUC"):
         rosenblatt.train(files[0], early_stopping=True, metric="auc", tune=False)
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_unknown_labels_of_a_validation_file(files, stream):
-    options = {"window": 1000} if stream else {}
-    table = pandas.read_csv(files[1])
-    table.assign(label=table.label + 7).to_csv(files[1], index=False)
-    with refused("validation-unknown-labels", file=str(files[1])):
-        rosenblatt.train(files[0], validation=files[1], **options)
-    table.loc[:6, "label"] = 7
-    table.to_csv(files[1], index=False)
-    with pytest.warns(UserWarning, match="7 rows with labels that no training row has") as notes:
-        rosenblatt.train(files[0], validation=files[1], **options)
-    assert len(notes) == 1
-
-
-def test_unknown_labels_of_label_sets(tmp_path):
-    paths = [tmp_path / name for name in ("learnt.csv", "none.csv", "some.csv")]
-    labels = ["x", "y", "x;y"], ["u", "v", "u;v"], ["x", "y", "x;u"]
-    for path, names in zip(paths, labels, strict=True):
-        lines = [f"{k % 7},{k % 3},{names[k % 3]}" for k in range(30)]
-        path.write_text("\n".join(["a,b,label", *lines, ""]))
-    options = {"labels_separator": ";", "max_iter": 3}
-    with refused("validation-unknown-labels"):
-        rosenblatt.train(paths[0], validation=paths[1], **options)
-    with pytest.warns(UserWarning, match="10 rows with labels that no training row has"):
-        rosenblatt.train(paths[0], validation=paths[2], **options)
 
 
 @pytest.mark.parametrize("kind", [PassiveAggressiveRegressor, Adaline])

@@ -168,7 +168,7 @@ def in_memory(path, how, batch_bytes=1 << 20, **options):
 def run(reader, how, found):
     """Learn in memory or as a stream, whatever the size of a file."""
     job = how.job()
-    plan = job.plan(found)
+    plan = job.make_plan(found)
     reader.hold_out(plan.split)
     whole = None if plan.stream else read_whole(reader)
     return files.learn(FileRows(reader, whole, plan, job.reporter), job)

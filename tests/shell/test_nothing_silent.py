@@ -45,15 +45,13 @@ def train(capsys, data, *options):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--rule pa --metric auc", "metric is what tune, early_stopping and validation choose by"),
-        ("--epochs 1 --set validation=gaps.csv", "validation chooses the best of several epochs"),
+        ("--rule pa --metric auc", "metric is what tune and early_stopping choose by"),
         ("--target numbers --separator ;", "--separator is not for --target numbers"),
         ("--conformal --holdout 0", "holdout=0 holds no rows out, but calibrate needs some"),
         ("--set early_stopping=true --holdout 0", "but early_stopping needs some"),
         ("--conformal --probabilities", "--conformal and --probabilities exclude each other"),
         ("--conformal --separator ;", "calibrate is for rows of one label each"),
         ("--folds 61", "folds=61 is more than the 60 rows"),
-        ("--set validation=- --test -", "Standard input (-) can be read only once"),
     ],
 )
 def test_options_without_effect_are_refused_by_train(capsys, folder, options, said):
@@ -80,7 +78,6 @@ def test_rows_without_a_label_are_counted_by_every_command(capsys, folder):
     assert run(capsys, "score", model, "gaps.csv")[2] == note
     assert run(capsys, "score", model, model, "gaps.csv")[2] == note
     assert run(capsys, "train", "two.csv", "-q", "--test", "gaps.csv")[2] == note
-    assert run(capsys, "train", "two.csv", "-q", "--set", "validation=gaps.csv")[2] == note
     frame = pd.read_csv("gaps.csv")
     frame.loc[:, "label"] = table()["label"].where(frame.index > 0)
     frame.to_csv("one.csv", index=False)
@@ -112,7 +109,7 @@ def test_lines_are_as_wide_as_the_terminal(capsys, folder, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     for options in (
         ["house.csv", "--label", "price", "--tune", "--rule", "adaline", "--folds", 2],
-        ["two.csv", "--set", "validation=two.csv", "--metric", "balanced"],
+        ["two.csv", "--set", "early_stopping=true", "--metric", "balanced"],
         ["two.csv", "--set", "progress_every=20", "--test", "two.csv"],
         ["house.csv"],
         ["long.csv"],

@@ -10,8 +10,8 @@ FACTS = {"tried": 3, "rows": 500, "folds": 5, "usual": USUAL, "baseline": 0.5}
 def test_figures_of_prices_have_no_exponent():
     facts = {"metric": "absolute-error", **FACTS, "baseline": 300_000.0, "best": [PRICES]}
     assert about_tuning(facts) == [
-        "Compared 3 settings in 5 folds of 500 rows: mean absolute error, RMSE (± standard error; "
-        "baseline RMSE 300000)",
+        "Compared 3 settings in up to 5 folds of 500 rows: mean absolute error, RMSE (± standard "
+        "error; baseline RMSE 300000)",
         "  106230 ± 1230   200000  --no-tune --set bins=8  (chosen)",
     ]
     best = {"error": 250_123.7, "rule": "pa-regression"}

@@ -4,13 +4,13 @@ A plain training compares a few candidates on a sample of its rows, ``tune`` man
 """
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import ceil, inf, sqrt
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from ..parameters import (
     InputError,
     ParameterError,
 )
-from ..reading.batches import known_labels, select_rows
+from ..reading.batches import Batch, known_labels, select_rows
 from ..reading.columnar import COLUMNAR
 from ..reading.delimited import row_ends
 from ..reading.formats import DELIMITERS
@@ -44,10 +44,7 @@ from ..storage.model import Model
 from ..training.linear_state import refuse_too_many
 from ..training.plan import (
     C_BY_SIZE,
-    STEP_SHARE,
-    DataProfile,
     Plan,
-    Request,
     make_plan,
     rules_with,
     usual_aggressiveness,
@@ -68,6 +65,7 @@ SUBLINEAR: Mapping[str, Any] = {"counts": "sublinear"}
 NOISY: Mapping[str, Any] = {"rule": FOR_TEXTS["rule"], "r": 10.0, "solution": "last"}
 """The rule of texts with small steps, for topics that overlap."""
 TABLE: Mapping[str, Any] = {**FOR_TABLES, "solution": "average"}
+WORSE = 2.0  # standard errors; candidates that are worse by more on some folds are dropped
 EMBEDDING = 100  # numbers of a list; shorter ones may be measurements, which bins may help
 MOST_PRODUCTS = 2_500  # of the features of a row
 FEWEST_ROWS = 4  # to tune on
@@ -109,24 +107,10 @@ class Candidate(NamedTuple):
         The rule and its parameters, by name; none are those of the default.
     reading
         Options of reading.
-    relative
-        Parameters that are multiplied by the usual ones for the size of the rows.
     """
 
     settings: Mapping[str, Any] = {}
     reading: Mapping[str, Any] = {}
-    relative: Mapping[str, float] = {}
-
-    def resolve(self, mean_square: float) -> dict[str, Any]:
-        """Return the rule and all chosen parameters for rows of a mean squared length."""
-        share = C_BY_SIZE.get(self.settings.get("rule", ""), STEP_SHARE)
-        usual = {
-            "margin": mean_square or 1.0,
-            "C": usual_aggressiveness(mean_square, share),
-            "intercept_step": usual_bias_step(mean_square),
-        }
-        scaled = {name: float(f"{part * usual[name]:.2g}") for name, part in self.relative.items()}
-        return {**self.settings, **scaled}
 
     @property
     def complexity(self) -> tuple[bool, int]:
@@ -146,18 +130,18 @@ class Result(NamedTuple):
         The loss of each row where the metric is a mean over rows, else that of each fold.
     other
         The share of wrong rows or, of numbers, the root of the mean squared error.
-    predicted
-        The classes that were ever predicted, as flags.
+    forgotten
+        The numbers of the classes of held-out rows that were never predicted.
     """
 
     loss: float
     parts: Array
     other: float
-    predicted: Array
+    forgotten: Sequence[int] = ()
 
-    def is_near(self, best: "Result") -> bool:
-        """Whether the loss is within one standard error of the least; rows are paired."""
-        return self.loss - best.loss <= standard_error(self.parts - best.parts)
+    def is_near(self, best: "Result", errors: float = 1.0) -> bool:
+        """Whether the loss is within some standard errors of the least; rows are paired."""
+        return self.loss - best.loss <= errors * standard_error(self.parts - best.parts)
 
 
 def standard_error(parts: Array) -> float:
@@ -185,32 +169,43 @@ def measure_rows(metric: str, held: Held) -> Array | None:
     return None
 
 
-def join_held(held: list[Held]) -> Held:
-    """Join the held-out rows of several folds."""
+def measure(metric: str, target: Any, held: list[Held]) -> Result:
+    """Return the result of the held-out rows of some folds."""
     codes, scores, chosen = (np.concatenate(each) for each in list(zip(*held, strict=True))[:3])
-    weights = [one.weights for one in held if one.weights is not None]
-    return Held(codes, scores, chosen, np.concatenate(weights) if weights else None)
+    given = [one.weights for one in held if one.weights is not None]
+    rows = Held(codes, scores, chosen, np.concatenate(given) if given else None)
+    if not np.isfinite(scores).all():
+        return Result(inf, np.full(len(held), inf), inf)
+    if isinstance(target, NumberTarget):
+        errors = target.row_errors(scores, codes)
+        other = sqrt(metrics.average(errors**2, rows.weights))
+        return Result(metrics.average(errors, rows.weights), errors, other)
+    forgotten = np.setdiff1d(codes, chosen).tolist() if codes.ndim == 1 else ()
+    other, parts = rows.measure("error"), measure_rows(metric, rows)
+    if parts is not None:
+        return Result(metrics.average(parts, rows.weights), parts, other, forgotten)
+    as_loss = METRICS[metric].as_loss
+    parts = np.array([as_loss(one.measure(metric)) for one in held])
+    loss = float(as_loss(rows.measure(metric)))
+    return Result(inf if np.isnan(loss) else loss, parts, other, forgotten)
 
 
 class Sample(NamedTuple):
-    """Rows to compare candidates on, of how many, their mean squared length, and what read them."""
+    """Rows to compare candidates on, of how many, their mean squared length, and what read them.
+
+    ``whole`` has all rows of the file as they were read, if all are compared.
+    """
 
     reader: Reader
-    found: DataProfile
     given: TrainingRows
     target: ClassTarget | NumberTarget
     mean_square: float
     rows: int
+    whole: Batch | None
 
-    def plan(self, candidate: Candidate, request: Request) -> Plan:
-        """Make the plan of a training with a candidate; refuse what does not go together."""
-        own = candidate.resolve(self.mean_square)
-        chosen = request.with_rule(own.pop("rule", request.rule), **own) if own else request
-        return make_plan(chosen, self.found).complete(self.mean_square)
-
-    def cross_validate(self, plan: Plan, fold: tuple[Array, Array], epochs: int) -> Held:
-        """Train on some rows, for a part of the epochs, and predict the others."""
-        (learnt, held), given = fold, self.given
+    def cross_validate(self, plan: Plan, learnt: Array, held: Array) -> Held:
+        """Train on some rows, and predict the others."""
+        given = self.given
         if plan.parameters.get("class_weight") and "class_weight" not in plan.request.parameters:
             classes = self.target.classes  # of texts, with a margin
             balanced = balance(classes, np.bincount(given.codes, minlength=len(classes)))
@@ -219,7 +214,7 @@ class Sample(NamedTuple):
         if len(learner.states) > 1:
             plan.check("problems")
         how = {"order": plan.parameters["order"], "seed": plan.split.seed}
-        learner.train(given._replace(row_order=learnt), ceil(plan.max_iter / epochs), **how)
+        learner.train(given._replace(row_order=learnt), plan.max_iter, **how)
         some = np.zeros(len(given.codes), bool)
         some[held] = True
         scores = learner.scores(rows_where(given.rows, some), given.width)
@@ -233,7 +228,7 @@ class Choice:
     Parameters
     ----------
     reader, job
-        The reader of the file, and the training.
+        The reader of the file, and the training, with its plan.
     stated
         The options of reading that the user stated.
     budget
@@ -243,28 +238,25 @@ class Choice:
     def __init__(
         self, reader: Reader, job: FileJob, stated: frozenset[str], budget: Budget
     ) -> None:
-        self.reader, self.stated, self.budget = reader, stated, budget
-        self.request, self.reporter = job.request, job.reporter
-        self.plan = make_plan(self.request, self.look(reader))
+        self.reader, self.job, self.stated, self.budget = reader, job, stated, budget
+        self.plan, self.request = cast(Plan, job.plan), job.request
+        self.found = look(reader)
         self.part: Source | None
         self.part, self.file_rows = take_part(reader, self.plan.split, budget) or (None, 0)
+        self.split = self.plan.split if self.part is None else Split()
         self.samples: dict[str, Sample] = {}
-        self.results: dict[tuple[str, int | None, int], Result] = {}
+        self.held: dict[str, list[Held]] = {}
+        self.results: dict[tuple[str, int], Result] = {}
         self.expected = 0
-
-    def look(self, reader: Reader) -> DataProfile:
-        """Return what is known of the file, whose rows are in memory here."""
-        return replace(look(reader, self.request), fits=True, one_pass_statistics=True)
 
     def begin(self) -> bool:
         """Divide the rows into folds; return whether there are enough for a plain training."""
         try:
-            self.rows_read = self.open_rows()
             self.base = self.read({})
         except InputError:  # the whole file has the right number of the line
             if self.part is None:
                 raise
-            self.part = None
+            self.part, self.split = None, self.plan.split
             return self.begin()
         except UnknownLabelError as error:  # the training tells whether other rows have another
             if self.budget is QUICK:
@@ -303,32 +295,25 @@ class Choice:
     # Reading
 
     def read(self, reading: Mapping[str, Any]) -> Sample:
-        """Return the rows as they are read with some options."""
+        """Return the rows as they are read with some options; few are decoded only once."""
         key = repr(reading)
+        if not self.samples:
+            large = self.reader.size is None or self.reader.size > MOST_KEPT
+            keep = self.part is not None or not large
+            self.rows_read = self.reader.keep_cells(self.part) if keep else self.reader
         if key not in self.samples:
-            self.samples[key] = self.encode(self.open(reading))
+            reader = self.rows_read.vary(**reading) if reading else self.rows_read
+            reader.hold_out(self.split)
+            self.samples[key] = self.encode(reader)
         return self.samples[key]
-
-    def open_rows(self) -> Reader:
-        """Return the reader of the rows to compare on, which are decoded once if they are few."""
-        whole = self.part is None
-        if whole and (self.reader.size is None or self.reader.size > MOST_KEPT):
-            return self.reader
-        return self.reader.keep_cells(self.part)
-
-    def open(self, reading: Mapping[str, Any]) -> Reader:
-        """Return a reader of the rows to compare on, with some options."""
-        reader = self.rows_read.vary(**reading)
-        reader.hold_out(self.plan.split if self.part is None else Split())
-        return reader
 
     def encode(self, reader: Reader) -> Sample:
         """Read at most as many rows as are compared on; encode labels, drop empty columns."""
-        split, batch = self.plan.split if self.part is None else Split(), read_whole(reader)
-        left_out = split.held_out(0, n_rows(batch.rows))
+        batch = whole = read_whole(reader)
+        left_out = self.split.held_out(0, n_rows(batch.rows))
         share = 1 - self.budget.rows / max(int(np.count_nonzero(~left_out)), 1)
         if share > 0:
-            left_out |= Split(share, split.seed).held_out(0, len(left_out))
+            left_out |= Split(share, self.split.seed).held_out(0, len(left_out))
         batch = select_rows(batch, ~left_out) if left_out.any() else batch
         labels, every = known_labels(batch), np.ones(n_rows(batch.rows), bool)
         target: Any = None
@@ -345,7 +330,20 @@ class Choice:
             given = given._replace(rows=rows, width=width)
         values = given.rows.values
         squares = np.einsum("i,i->", values, values, dtype=np.float64) / max(len(given.codes), 1)
-        return Sample(reader, self.look(reader), given, target, float(squares), len(left_out))
+        is_whole = self.part is None and share <= 0
+        kept = whole if is_whole else None
+        return Sample(reader, given, target, float(squares), len(left_out), kept)
+
+    def make_plan(self, candidate: Candidate) -> Plan:
+        """Make the plan of a training with a candidate; refuse what does not go together."""
+        settings, found = dict(candidate.settings), look(self.read(candidate.reading).reader)
+        same = replace(self.found, texts=found.texts)
+        if not settings and same == self.found:
+            return self.plan
+        request = self.request
+        if settings:
+            request = request.with_rule(settings.pop("rule"), **settings)
+        return make_plan(request, same)
 
     # Candidates
 
@@ -357,17 +355,17 @@ class Choice:
         """
         recipe, classes = self.base.reader.recipe, self.plan.target == "classes"
         if has_embeddings_only(recipe):
-            return [Candidate(), *self.list_steps({})]
+            return [Candidate(), *self.list_steps(Candidate())]
         short = find_short(self.base.reader)
         texts = self.list_texts(recipe, short)
         found = [Candidate(reading=each) for each in ({}, *texts)]
         mixed = short or (recipe.text and len(recipe.columns or ()) > len(recipe.text))
         open_rule = classes and self.request.rule is None
         if open_rule and mixed:
-            found += [Candidate(TABLE, each.reading, {"C": 1.0}) for each in found]
-        best = min(found, key=self.loss)
+            found += [Candidate(TABLE, each.reading) for each in found]
+        best = found[0] if len(found) == 1 else min(self.race(found), key=self.loss)
         if open_rule and recipe.text and not NOISY.keys() & self.request.parameters.keys():
-            found.append(best._replace(settings=NOISY, relative={}))
+            found.append(best._replace(settings=NOISY))
         if not recipe.text or best.settings:
             bins = self.list_bins(recipe)
             found += [best._replace(reading={**best.reading, **each}) for each in bins]
@@ -415,37 +413,41 @@ class Choice:
         found = self.allow([*BINS, *([] if self.budget is QUICK else [{"pairs": True}])])
         return [each for each in found if is_possible(**each)]
 
-    def list_settings(self, reading: Mapping[str, Any]) -> list[Candidate]:
+    def list_settings(self, best: Candidate) -> list[Candidate]:
         """List rules with all values of their parameters that go with what was stated."""
         usual, rule, stated = self.plan.parameters, self.plan.rule, self.request.parameters
-        listed = list[tuple[str, dict[str, Any]]]()
+        found, refused = self.list_steps(best), list[ParameterError]()
         solutions = [usual["solution"]] if "solution" in stated else ["last", "average"]
+        square = self.read(best.reading).mean_square or 1.0
         for each in rules_with(stated, self.plan.target) if self.request.rule is None else [rule]:
             grid = {**RULE_TABLE[each].grid, "solution": solutions}
-            values = product(*grid.values())
-            listed += [(each, dict(zip(grid, some, strict=True))) for some in values]
-        found, refused = self.list_steps(reading), list[ParameterError]()
-        for each, chosen in listed:
-            free = {name: value for name, value in chosen.items() if name not in stated}
-            scaled = {"margin": free.pop("margin")} if "margin" in free else {}
-            found.append(Candidate({"rule": each, **free}, reading, scaled))
-            try:
-                self.base.plan(found[-1], self.request)
-            except ParameterError as error:
-                refused.append(error)
-                found.pop()
+            for values in product(*grid.values()):
+                own = dict(zip(grid, values, strict=True))
+                if "margin" in own:
+                    own["margin"] = shorten(own["margin"] * square)
+                free = {name: value for name, value in own.items() if name not in stated}
+                found.append(Candidate({"rule": each, **free}, best.reading))
+                try:
+                    self.make_plan(found[-1])
+                except ParameterError as error:
+                    refused.append(error)
+                    found.pop()
         if not found:
             raise refused[0]
         return found
 
-    def list_steps(self, reading: Mapping[str, Any]) -> list[Candidate]:
+    def list_steps(self, best: Candidate) -> list[Candidate]:
         """List the usual rule with smaller and larger steps, if neither is stated."""
         usual, rule, stated = self.plan.parameters, self.plan.rule, self.request.parameters
         if rule not in C_BY_SIZE or self.request.rule is not None or "C" in stated:
             return []
         names = {"loss", "epsilon", "solution"} & usual.keys() - stated.keys()
         own = {name: usual[name] for name in sorted(names)}
-        return [Candidate({"rule": rule, **own}, reading, {"C": share}) for share in STEPS]
+        size = usual_aggressiveness(self.read(best.reading).mean_square, C_BY_SIZE[rule])
+        return [
+            Candidate({"rule": rule, **own, "C": shorten(share * size)}, best.reading)
+            for share in STEPS
+        ]
 
     def vary(self, found: list[Candidate]) -> Iterator[Candidate]:
         """Yield candidates with other weights of words, and with other steps of the bias."""
@@ -455,70 +457,68 @@ class Choice:
         steps = BIAS_STEPS if self.plan.parameters["fit_intercept"] and is_open else ()
         for each in found:
             yield from (each._replace(reading={**each.reading, **some}) for some in words)
+            usual = usual_bias_step(self.read(each.reading).mean_square)
             for step in steps if each.settings else ():
-                yield each._replace(relative={**each.relative, "intercept_step": step})
+                yield each._replace(settings={**each.settings, "intercept_step": step * usual})
 
     # Comparing
 
-    def search(self) -> list[Candidate]:
-        """Compare candidates by the budget; return those that were compared on all folds."""
-        few = self.compare_few()
-        best = self.choose(few)
-        if self.budget is QUICK:
-            return few
-        settings = self.list_settings(best.reading)
-        self.expected = len(self.results) + len(settings) * 4 // 3 + 3 * FINALISTS
-        ranked = self.race(settings)
-        leaders = remove_repeated(sorted([best, *ranked], key=self.loss))[:FINALISTS]
-        return remove_repeated([*few, *ranked, *self.race(list(self.vary(leaders)))])
+    def search(self) -> tuple[Candidate, list[Candidate]]:
+        """Compare candidates by the budget; return the chosen one, and those that were near."""
+        final = self.compare_few()
+        chosen = self.choose(final)
+        if self.budget is not QUICK:
+            settings = self.list_settings(chosen)
+            self.expected = len(self.results) + len(settings) * 4 // 3 + 3 * FINALISTS
+            ranked = self.race(settings, 1 / 3)
+            leaders = remove_repeated(sorted([chosen, *ranked], key=self.loss))[:FINALISTS]
+            varied = self.race(list(self.vary(leaders)), 1 / 3)
+            final = remove_repeated([*final, *ranked, *varied])
+            chosen = self.choose(final)
+        return chosen, final
 
-    def race(self, candidates: list[Candidate]) -> list[Candidate]:
-        """Return the best third of some candidates, by one fold and a third of the epochs.
+    def race(self, candidates: list[Candidate], share: float = 1.0) -> list[Candidate]:
+        """Compare candidates on a third of the folds; return a share of them, the best first.
 
-        That is a step of successive halving (Jamieson & Talwalkar 2016).
+        Those that are worse by two standard errors are dropped. That is a step of successive
+        halving (Jamieson & Talwalkar 2016).
         """
-        first = sorted(candidates, key=lambda each: self.compare(each, 1, 3).loss)
-        return first[: max(FINALISTS, ceil(len(first) / 3))]
+        few = ceil(len(self.folds) / 3)
+        ranked = sorted(candidates, key=lambda each: self.compare(each, few).loss)
+        least = self.compare(ranked[0], few) if ranked else None
+        near = [each for each in ranked if least and self.compare(each, few).is_near(least, WORSE)]
+        return near[: max(FINALISTS, ceil(len(ranked) * share))]
+
+    def choose(self, candidates: list[Candidate]) -> Candidate:
+        """Return the simplest candidate whose loss is within one standard error of the least."""
+        left = self.race(candidates)
+        if len(left) == 1:
+            return left[0]
+        least = self.compare(min(left, key=self.loss))
+        near = [each for each in left if self.compare(each).is_near(least)]
+        return min(near, key=lambda each: (each.complexity, self.loss(each)))
 
     def loss(self, candidate: Candidate) -> float:
         """Return the loss of a candidate on all folds."""
         return self.compare(candidate).loss
 
-    def compare(self, candidate: Candidate, folds: int | None = None, epochs: int = 1) -> Result:
-        """Cross-validate a candidate, on some or all folds, with all epochs or a part of them."""
-        key = repr(candidate), folds, epochs
-        if key not in self.results:
-            sample = self.read(candidate.reading)
-            plan = sample.plan(candidate, self.request)
-            held = [sample.cross_validate(plan, fold, epochs) for fold in self.folds[:folds]]
-            self.results[key] = self.measure(sample.target, held)
-            self.reporter.tried(len(self.results), max(len(self.results), self.expected))
-        return self.results[key]
+    def compare(self, candidate: Candidate, folds: int | None = None) -> Result:
+        """Cross-validate a candidate, on all folds or on the first ones."""
+        key, count = repr(candidate), folds or len(self.folds)
+        if (key, count) not in self.results:
+            sample, held = self.read(candidate.reading), self.held.setdefault(key, [])
+            if len(held) < count:
+                plan = self.make_plan(candidate).complete(sample.mean_square)
+                held += [
+                    sample.cross_validate(plan, *fold) for fold in self.folds[len(held) : count]
+                ]
+            self.results[key, count] = measure(self.metric, sample.target, held[:count])
+            self.job.reporter.tried(len(self.results), max(len(self.results), self.expected))
+        return self.results[key, count]
 
-    def measure(self, target: Any, held: list[Held]) -> Result:
-        """Return the result of the held-out rows of some folds."""
-        rows = join_held(held)
-        classes, several = np.arange(len(target.classes)), rows.codes.ndim == 2
-        predicted = np.asarray(rows.chosen.any(0) if several else np.isin(classes, rows.chosen))
-        if not np.isfinite(rows.scores).all():
-            return Result(inf, np.full(len(held), inf), inf, predicted)
-        if isinstance(target, NumberTarget):
-            errors = target.row_errors(rows.scores, rows.codes)
-            other = sqrt(metrics.average(errors**2, rows.weights))
-            return Result(metrics.average(errors, rows.weights), errors, other, predicted)
-        other, parts = rows.measure("error"), measure_rows(self.metric, rows)
-        if parts is not None:
-            return Result(metrics.average(parts, rows.weights), parts, other, predicted)
-        as_loss = METRICS[self.metric].as_loss
-        parts = np.array([as_loss(one.measure(self.metric)) for one in held])
-        loss = float(as_loss(rows.measure(self.metric)))
-        return Result(inf if np.isnan(loss) else loss, parts, other, predicted)
-
-    def choose(self, candidates: list[Candidate]) -> Candidate:
-        """Return the simplest candidate whose loss is within one standard error of the least."""
-        least = self.compare(min(candidates, key=self.loss))
-        near = [each for each in candidates if self.compare(each).is_near(least)]
-        return min(near, key=lambda each: (each.complexity, self.loss(each)))
+    def get_result(self, candidate: Candidate) -> Result:
+        """Return the result of a candidate on the folds that it was compared on."""
+        return self.results[repr(candidate), len(self.held[repr(candidate)])]
 
     # Facts
 
@@ -526,26 +526,25 @@ class Choice:
         """Return the facts that a model keeps: the best candidates, the chosen one first."""
 
         def describe(each: Candidate) -> dict[str, Any]:
-            result, as_loss = self.compare(each), METRICS[self.metric].as_loss
+            result, as_loss = self.get_result(each), METRICS[self.metric].as_loss
             figures = {
                 "value": float(as_loss(result.loss)),
                 "spread": standard_error(result.parts),
                 "other": float(result.other),
             }
-            own = each.resolve(self.read(each.reading).mean_square)
-            return {**figures, **own, **each.reading}
+            return {**figures, **each.settings, **each.reading}
 
-        kept = [chosen, *sorted(final, key=self.loss)[: 2 * FINALISTS], Candidate()]
+        best = sorted(final, key=lambda each: self.get_result(each).loss)[: 2 * FINALISTS]
         codes, classes = self.base.given.codes, self.base.target.classes
         return {
-            "tried": len({candidate for candidate, _, _ in self.results}),
+            "tried": len(self.held),
             "metric": self.metric,
             **name_rarer(self.metric, codes, classes),
             "rows": self.rows,
             "folds": len(self.folds),
             "baseline": self.measure_baseline(),
             "usual": describe(Candidate()),
-            "best": [describe(each) for each in remove_repeated(kept)],
+            "best": [describe(each) for each in remove_repeated([chosen, *best, Candidate()])],
         }
 
     def measure_baseline(self) -> float | None:
@@ -557,19 +556,20 @@ class Choice:
 
     def note_forgotten(self, chosen: Candidate) -> None:
         """Note the classes of held-out rows that a candidate never predicted."""
-        codes, classes = self.base.given.codes[self.base.given.row_order], self.base.target.classes
-        if codes.ndim == 2 or self.plan.target == "numbers":
-            return
-        there = np.isin(np.arange(len(classes)), codes)
-        missing = classes[there & ~self.compare(chosen).predicted].tolist()
-        if missing:
+        missing = [self.base.target.classes[code] for code in self.get_result(chosen).forgotten]
+        if missing and self.plan.target != "numbers":
             named = ", ".join(map(str, missing[:3])) + ", …" * (len(missing) > 3)
             others = {"average-precision", "balanced", "f1"} - {self.metric}
             sentence = (
                 f"The model never predicts {named} on held-out rows: the class is rare or hard. "
                 f'Try metric {" or ".join(sorted(others))}, or class_weight="balanced".'
             )
-            self.reporter.note(Note(sentence, "never-predicted"))
+            self.job.reporter.note(Note(sentence, "never-predicted"))
+
+
+def shorten(value: float) -> float:
+    """Return a number with two significant digits, which can be typed."""
+    return float(f"{value:.2g}")
 
 
 def remove_repeated(candidates: list[Candidate]) -> list[Candidate]:
@@ -641,7 +641,7 @@ def take_part(reader: Reader, split: Split, budget: Budget) -> tuple[Source, int
 
 def is_open(reader: Reader, job: FileJob) -> bool:
     """Whether a plain training compares candidates: if its rule is open and it is not a stream."""
-    request, found, stated = job.request, look(reader, job.request), job.request.parameters
+    request, found, stated = job.request, look(reader), job.request.parameters
     textbook = any(stated.get(name) in values for name, values in TEXTBOOK.items())
     streams = request.window or request.progress_every or stated.get("max_iter") == 1
     is_fixed = request.tune is False or request.rule is not None or textbook or streams
@@ -659,18 +659,6 @@ def has_few_rows(reader: Reader) -> bool:
     head = source.head(SAMPLE)
     ends = len(head) < SAMPLE and reader.format not in COLUMNAR
     return ends and head.count(b"\n") < QUICK_FEWEST_ROWS
-
-
-def refuse_untunable(job: FileJob) -> None:
-    """Refuse to tune a model that continues, and shuffled windows."""
-    if job.before is not None:
-        raise ParameterError(
-            "A model that continues keeps its settings; leave tune out.", code="tune-resume"
-        )
-    if job.request.window:
-        raise ParameterError(
-            "tune compares whole rows, not windows of a stream; leave one out.", code="tune-stream"
-        )
 
 
 def choose(reader: Reader, job: FileJob, stated: frozenset[str]) -> tuple[Reader, FileJob]:
@@ -691,24 +679,28 @@ def choose(reader: Reader, job: FileJob, stated: frozenset[str]) -> tuple[Reader
     reader, job
         Those of the chosen candidate; the facts of the job list what was compared.
     """
-    if job.request.tune:
-        refuse_untunable(job)
-    elif not is_open(reader, job):
+    job = replace(job, plan=job.make_plan(look(reader)))
+    if job.request.tune and job.before is not None:
+        raise ParameterError(
+            "A model that continues keeps its settings; leave tune out.", code="tune-resume"
+        )
+    if job.request.tune and job.request.window:
+        raise ParameterError(
+            "tune compares whole rows, not windows of a stream; leave one out.", code="tune-stream"
+        )
+    if not job.request.tune and not is_open(reader, job):
         return reader, job
     choice = Choice(reader, job, stated, THOROUGH if job.request.tune else QUICK)
     is_enough = choice.begin()
     if not is_enough and not job.request.tune:
         return reader, job
-    final = choice.search()
-    best = choice.choose(final)
+    best, final = choice.search()
     choice.note_forgotten(best)
-    job = replace(job, facts={**job.facts, "tuning": choice.list_facts(best, final)})
-    if best.settings:
-        own = best.resolve(choice.read(best.reading).mean_square)
-        job = replace(job, request=job.request.with_rule(own.pop("rule"), **own))
-    if choice.part is None:
-        return choice.rows_read.vary(**best.reading), job
-    return reader.vary(**best.reading) if best.reading else reader, job
+    facts = {**job.facts, "tuning": choice.list_facts(best, final)}
+    sample, plan = choice.read(best.reading), choice.make_plan(best)
+    if choice.part is not None:
+        sample = sample._replace(reader=reader.vary(**best.reading) if best.reading else reader)
+    return sample.reader, replace(job, facts=facts, plan=plan, whole=sample.whole)
 
 
 def choose_and_train(reader: Reader, job: FileJob, stated: frozenset[str]) -> Model:

@@ -11,11 +11,10 @@ from ..data.splits import EVERY_ROW, Split
 from ..data.targets import ClassTarget, NumberScore, NumberTarget, Score
 from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner
-from ..parameters import InputError, ParameterError
+from ..parameters import ParameterError
 from ..reading.batches import Batch, known_labels
 from ..reading.reader import Reader
-from ..training.report import Note
-from ..training.scoring import Held, explain_undefined, find_rarer, is_defined
+from ..training.scoring import Held, find_rarer
 from .curves import KeptScores
 from .data import ExampleFile
 from .decisions import find_positive, find_probabilities, make_decision
@@ -57,55 +56,6 @@ class HeldOut(NamedTuple):
                 f"holdout={self.split.share!r} held no row out; take a larger share.",
                 code="holdout-empty",
             )
-
-    def count_labels(self) -> tuple[Array, int, int]:
-        """Count the rows of each class, the rows of any class, and those of unknown labels.
-
-        A row of a label set may be of no class, and counts in any case.
-        """
-        counts, rows, unknown = np.zeros(len(self.target.classes), np.intp), 0, 0
-        for _, _, codes in self.encode():
-            if codes.ndim == 1:
-                others = codes < 0
-                codes = codes[~others]
-                counts += np.bincount(codes, minlength=len(counts))
-            else:
-                others = np.asarray(codes[:, len(counts) :].any(axis=1))
-                counts += np.count_nonzero(codes[:, : len(counts)], axis=0)
-            rows, unknown = rows + len(codes), unknown + int(np.count_nonzero(others))
-        return counts, rows, unknown
-
-    def check_labels(self, name: str, metric: str) -> Note | None:
-        """Refuse rows to validate with that cannot decide; return a note on unknown labels.
-
-        Rows of numbers have no classes, so they pass.
-        """
-        if not isinstance(self.target, ClassTarget):
-            return None
-        counts, rows, unknown = self.count_labels()
-        if not counts.any():
-            shown = ", ".join(map(str, self.target.classes[:3])) + ", …" * (len(counts) > 3)
-            raise InputError(
-                f"No label of {name} is a class of the training rows ({shown}); validate with rows "
-                "of the same classes.",
-                code="validation-unknown-labels",
-                file=name,
-            )
-        if not is_defined(metric, counts, rows):
-            raise InputError(
-                f"The rows of {name} {explain_undefined(metric)}; validate with rows of several "
-                "classes, or use another metric.",
-                code="metric-one-class",
-                file=name,
-            )
-        if not unknown:
-            return None
-        wrong = metric == "error" and not self.target.label_sets
-        sentence = (
-            f"{name} has {unknown:,} row{'s' * (unknown > 1)} with labels that no training row "
-            f"has; these count {'as wrong' if wrong else 'not at all'}."
-        )
-        return Note(sentence, "unknown-labels")
 
     def validate(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
         """Return the scores of some problems by the metric: the share of the rows that are right.

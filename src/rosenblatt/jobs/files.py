@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import cached_property
+from math import isnan
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
 from ..reading.notices import Notice, left_out
-from ..reading.reader import OutgrownError, Peeked, Reader, no_rows_error, read, read_whole
+from ..reading.reader import OutgrownError, Peeked, Reader, read_whole
 from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit, find_thresholds
@@ -23,16 +23,16 @@ from ..training.fit import fit, make_model
 from ..training.plan import DataProfile, Plan, Request
 from ..training.predicted import PredictedTask
 from ..training.report import Listener, Note, Tally, Windows
-from ..training.scoring import RANKING, describe_unranked
+from ..training.scoring import explain_undefined
 from ..training.training import Part, Training
-from .cautions import describe_constant, describe_decision, describe_giveaway
-from .data import ExampleFile, match_labels
+from .data import ExampleFile
 from .evaluate import HeldOut
 from .importances import FIRST_ROWS, measure_first_rows
 from .job import FileJob, begin_learner, read_once_error
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
 MOSTLY_RIGHT = 0.02  # errors of an epoch; with more, no single column tells classes apart
+FEWEST_OF_CLASS = 100  # with few rows, one of many columns may separate a class by chance
 MOST_IN_MEMORY = 2**31  # bytes of parsed rows, which may be larger than the file
 
 
@@ -42,14 +42,13 @@ def train(reader: Reader | ExampleFile, job: FileJob | Request) -> Model:
     return reader.train(job) if isinstance(reader, ExampleFile) else train_rows(reader, job)
 
 
-def look(reader: Reader, request: Request) -> DataProfile:
-    """Return what is known of a file before it is read, as far as a request depends on it."""
-    recipe = reader.recipe
+def look(reader: Reader) -> DataProfile:
+    """Return what is known of a file before it is read, as far as a plan depends on it."""
     return DataProfile(
         rereadable=reader.rereadable,
         fits=reader.size is not None and reader.size <= IN_MEMORY,
-        texts=len(recipe.text),
-        label_sets=recipe.labels_separator is not None,
+        texts=len(reader.recipe.text),
+        label_sets=reader.multilabel,
         one_pass_statistics=reader.one_pass_statistics,
         numbers=reader.has_numbers,
     )
@@ -57,37 +56,38 @@ def look(reader: Reader, request: Request) -> DataProfile:
 
 def train_rows(reader: Reader, job: FileJob) -> Model:
     """Train on a file of rows."""
-    found = look(reader, job.request)
-    plan = job.plan(found)
-    job.reporter.plan, job.reporter.target = plan, plan.target
-    job.reporter.metric = plan.parameters.get("metric", "error")
+    found, reporter = look(reader), job.reporter
+    plan = job.plan or job.make_plan(found)
+    reporter.plan, reporter.target = plan, plan.target
+    reporter.metric = plan.parameters.get("metric", "error")
     reader.hold_out(plan.split)
     if plan.stream and not reader.rereadable:
         refuse_second_pass(plan, reader.source.name)
     if job.begun is not None:
-        complete = job.find_complete(plan, reader.source.origin, reader.source.name)
+        complete = job.is_complete(plan, reader.source.origin, reader.source.name)
         check_begun(job.begun, plan, reader)
-        if complete is not None:
-            return complete
-    job.reporter.begin(reader.size, plan.max_iter)
-    whole = None
-    if not plan.stream:
+        if complete:
+            reporter.note(Note("The run is complete.", "complete"))
+            return job.begun
+    reporter.begin(reader.size, plan.max_iter)
+    whole = job.whole
+    if not plan.stream and whole is None:
         try:
-            whole = read_whole(reader, lambda: watch(job.reporter), MOST_IN_MEMORY)
+            whole = read_whole(reader, lambda: watch(reporter), MOST_IN_MEMORY)
         except OutgrownError:
-            plan = job.plan(replace(found, fits=False))
+            plan = job.make_plan(replace(found, fits=False))
             limit = f"{MOST_IN_MEMORY >> 30} GB"
             sentence = f"The rows take over {limit} of memory, so they are learnt as a stream."
-            job.reporter.note(Note(sentence, "stream"))
+            reporter.note(Note(sentence, "stream"))
     if whole is None:
-        reader.complete_recipe(watch(job.reporter))
+        reader.complete_recipe(watch(reporter))
     if plan.unresolved:
         plan = plan.complete(reader.mean_square())
     known = reader.notices if whole is not None else []
-    model = learn(FileRows(reader, whole, plan, job.reporter), job)
-    report_notices([one for one in reader.notices if one not in known], plan, job.reporter)
+    model = learn(FileRows(reader, whole, plan, reporter), job)
+    report_notices([one for one in reader.notices if one not in known], plan, reporter)
     if reader.bad:
-        job.reporter.note(Note(left_out(reader.bad), "skipped-rows"))
+        reporter.note(Note(left_out(reader.bad), "skipped-rows"))
     return model
 
 
@@ -113,18 +113,17 @@ def refuse_second_pass(plan: Plan, name: str) -> None:
 
 def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
     """Refuse to resume a run that was cut into other parts or had other features."""
-    recipe = begun.features.get("recipe")
-    if not isinstance(recipe, dict) or not reader.adopt_features(recipe):
-        raise ParameterError(
-            "The run began with other features; resume it with the same options.",
-            code="resume-changed",
-        )
-    size = reader.options.batch_bytes
-    if begun.facts.get("batch_bytes", size) != size:
-        raise ParameterError(
-            "The run began with another batch_bytes; resume it with the same.",
-            code="resume-changed",
-        )
+    recipe, size = begun.features.get("recipe"), reader.options.batch_bytes
+    other = {
+        "other features": not isinstance(recipe, dict) or not reader.adopt_features(recipe),
+        "another batch_bytes": begun.facts.get("batch_bytes", size) != size,
+    }
+    for what, changed in other.items():
+        if changed:
+            raise ParameterError(
+                f"The run began with {what}; resume it with the same options.",
+                code="resume-changed",
+            )
 
 
 def watch(reporter: Listener) -> Callable[[Batch], None]:
@@ -164,7 +163,7 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     plan = rows.plan
     rows.target = rows.target or rows.find_target(job)
     facts = dict(job.facts)
-    job.note_initial(plan)
+    job.note_dropped(plan)
     learner = begin(plan, rows, job)
     report_notices(rows.reader.notices if rows.in_memory else [], plan, job.reporter)
     resume = None if job.begun is None else job.begun.checkpoint
@@ -197,28 +196,36 @@ def complete(
     elif plan.parameters.get("calibrate") and not rows.adapts:
         bias = learner.coefficients()[1] if "thresholds" in facts else None
         learner.calibration = calibrate_in_memory(rows, replace(job, begun=None), bias)
-    for note in list_cautions(rows, learner, run):
-        if note is not None:
-            job.reporter.note(note)
+    note = find_giveaway(rows, run)
+    if note is not None:
+        job.reporter.note(note)
     model: Model = make_model(plan, rows, learner, run, **facts)
     return model
 
 
-def list_cautions(rows: "FileRows", learner: LinearLearner, run: Training) -> Iterator[Note | None]:
-    """Yield notes on the labels of the rows and on the decision of a trained model."""
-    if learner.calibration is not None:
-        yield describe_decision(learner.calibration, learner.classes)
-    if rows.plan.target != "classes" or learner.multilabel:
-        return
-    yield describe_constant(rows.class_rows, learner.classes)
-    if rows.reader.format in ("svmlight", "vw") or not rows.in_memory:
-        return
-    if run.count.errors <= MOSTLY_RIGHT * run.count.rows:
-        learnt = rows.encode(rows.first, 0)
-        some = np.sort(learnt.row_order)[:FIRST_ROWS]
-        yield describe_giveaway(
-            rows.first.X, some, learnt.codes, learner.classes, rows.reader.names
-        )
+def find_giveaway(rows: "FileRows", run: Training) -> Note | None:
+    """Note a column that alone tells two classes apart, as a copy of the label would."""
+    recipe, often = rows.reader.recipe, run.count.errors > MOSTLY_RIGHT * run.count.rows
+    if often or not rows.in_memory or recipe.rows != "table" or recipe.text:
+        return None
+    learnt, X = rows.encode(rows.first, 0), rows.first.X
+    some = np.sort(learnt.row_order)[:FIRST_ROWS]
+    codes, two = learnt.codes[some], len(rows.class_rows) == 2 and learnt.codes.ndim == 1
+    if not two or np.bincount(codes, minlength=2).min() < FEWEST_OF_CLASS:
+        return None
+    (low, high), (other_low, other_high) = (find_range(X[some[codes == code]]) for code in (0, 1))
+    apart = np.flatnonzero((low > other_high) | (high < other_low))
+    if not len(apart):
+        return None
+    name = rows.reader.names.get(int(apart[0]), f"#{apart[0]}")
+    sentence = f"{name} alone tells the classes apart. Leave out with ignore what is not known "
+    return Note(f"{sentence}before the label.", "label-given-away")
+
+
+def find_range(X: Any) -> list[Array]:
+    """Return the smallest and the largest value of each column of an array or a CSR array."""
+    ends = X.min(axis=0), X.max(axis=0)
+    return [np.ravel(end.toarray() if hasattr(end, "toarray") else end) for end in ends]
 
 
 def move_thresholds(rows: "FileRows", learner: LinearLearner, job: FileJob) -> None:
@@ -328,6 +335,7 @@ class FileRows:
             lambda row, wrong: reporter.window(Tally(row, self.bytes_read, wrong)),
         )
         self.adapts = plan.parameters.get("calibrate") == "conformal" and not plan.split
+        self.undefined = False  # whether held-out rows do not define the metric
 
     target: Any
 
@@ -454,39 +462,18 @@ class FileRows:
         """The rows that are held out."""
         return HeldOut(self.batches, self.target, self.plan.split)
 
-    @cached_property
-    def validation(self) -> HeldOut:
-        """The rows of the validation file, or those that are held out."""
-        if self.plan.request.validation is None:
-            self.note_undefined()
-            return self.held_out
-        how = {**match_labels(self.reader.features()), "threads": self.reader.options.threads}
-        reader = read(self.plan.request.validation, **how)
-        small = (reader.size or 0) <= IN_MEMORY >> 2
-        batches = HeldOut([*reader] if small else reader, self.target)
-        if not sum(n_rows(batch.rows) for batch in batches.batches):
-            raise no_rows_error(reader)
-        note = batches.check_labels(reader.source.name, self.plan.parameters.get("metric", "error"))
-        if note is not None:
-            self.reporter.note(note)
-        for notice in reader.notices:
-            if notice.code == "label-missing":
-                sentence = f"{reader.source.name}: {notice.sentence}"
-                self.reporter.note(Note(sentence, notice.code))
-        return batches
-
-    def note_undefined(self) -> None:
-        """Note if the held-out rows do not define the metric of early stopping."""
-        metric = self.plan.parameters.get("metric", "error")
-        if metric in RANKING:
-            counts, rows, _ = self.held_out.count_labels()
-            found = describe_unranked(metric, counts, rows, self.held_out.target.classes)
-            if found is not None:
-                self.reporter.note(Note(found, "metric-one-class"))
-
     def validate(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
         """Return the scores of some problems on held-out rows, by their numbers."""
-        return self.validation.validate(learner, problems)
+        scores = self.held_out.validate(learner, problems)
+        undefined = self.plan.target == "classes" and any(map(isnan, scores.values()))
+        if undefined and not self.undefined:
+            self.undefined = True
+            sentence = (
+                f"The held-out rows {explain_undefined(learner.parameters['metric'])}, so it "
+                "cannot choose the best epoch; hold out a larger share, or use another metric."
+            )
+            self.reporter.note(Note(sentence, "metric-one-class"))
+        return scores
 
     def facts(self, learner: LinearLearner, run: Training) -> dict[str, Any]:
         """Return what a model keeps of the rows and the file; the learner gets its features."""

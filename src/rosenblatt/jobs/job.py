@@ -10,6 +10,7 @@ from typing import Any
 from ..disk import remove_temporaries
 from ..learners.linear import LinearLearner
 from ..parameters import RULE_NAMES, RULE_TABLE, ParameterError
+from ..reading.batches import Batch
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.plan import DataProfile, Plan, Request, make_plan
@@ -56,6 +57,8 @@ class FileJob:
         A model to start from instead of zero, with its classes, features and solution.
     facts
         More facts for the model to keep.
+    plan, whole
+        The plan and all rows of the file, where the chooser has made and read them.
     """
 
     request: Request = field(default_factory=Request)
@@ -64,13 +67,15 @@ class FileJob:
     begun: Model | None = None
     initial: Model | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    plan: Plan | None = None
+    whole: Batch | None = None
 
     @property
     def before(self) -> Model | None:
         """The model to resume or to start from."""
         return self.begun or self.initial
 
-    def plan(self, found: DataProfile) -> Plan:
+    def make_plan(self, found: DataProfile) -> Plan:
         """Make the plan for rows; a model to start from gives its rule and parameters."""
         request, before = self.request, self.initial
         if before is not None and request.rule in (None, RULE_NAMES.get(before.estimator)):
@@ -85,7 +90,20 @@ class FileJob:
             if before.target == "ranks":
                 request = replace(request, ordinal=self.check_ranks(before))
         plan = make_plan(request, found)
-        self.refuse_unused(plan, found.rereadable)
+        stops, chooses = plan.parameters["early_stopping"], request.tune is not False
+        chooses = chooses and (request.tune is True or self.request.rule is None)
+        if "metric" in request.parameters and not (stops or chooses):
+            raise ParameterError(
+                "metric is what tune and early_stopping choose by; add one of them, or leave it "
+                "out.",
+                code="metric-unused",
+            )
+        if stops and plan.max_iter == 1 and found.rereadable:
+            raise ParameterError(
+                "early_stopping chooses the best of several epochs, but there is only one; leave "
+                "it out, or use max_iter.",
+                code="validation-unused",
+            )
         if request.progress_every and (self.checkpointer is not None or self.begun is not None):
             raise ParameterError(
                 "progress_every is about a whole pass; leave checkpoint out.",
@@ -93,35 +111,10 @@ class FileJob:
             )
         return plan
 
-    def refuse_unused(self, plan: Plan, rereadable: bool) -> None:
-        """Refuse a metric by which nothing is chosen, and early stopping of a single epoch."""
-        is_fixed = self.request.tune is False or self.request.rule is not None
-        chooses = "tuning" in self.facts or plan.parameters["early_stopping"] or not is_fixed
-        if "metric" in self.request.parameters and not chooses:
-            raise ParameterError(
-                "metric is what tune, early_stopping and validation choose by; add one "
-                "of them, or leave it out.",
-                code="metric-unused",
-            )
-        name = "early_stopping" if self.request.validation is None else "validation"
-        stops = name == "validation" or (plan.parameters["early_stopping"] and rereadable)
-        if stops and plan.max_iter == 1:
-            raise ParameterError(
-                f"{name} chooses the best of several epochs, but there is only one; leave it "
-                "out, or use max_iter.",
-                code="validation-unused",
-            )
-
-    def note_initial(self, plan: Plan) -> None:
-        """Note what the probabilities and prediction sets of a continued model are worth."""
+    def note_dropped(self, plan: Plan) -> None:
+        """Note that a continued model loses its probabilities or prediction sets."""
         kept = () if self.initial is None else self.initial.facts
-        if self.initial is not None and plan.parameters.get("calibrate") == "conformal":
-            sentence = (
-                "Rows that the initial model has learnt are no test of it: the coverage holds only "
-                "if it has not learnt the rows of this file."
-            )
-            self.reporter.note(Note(sentence, "conformal-initial"))
-        elif ("calibration" in kept or "conformal" in kept) and not plan.parameters["calibrate"]:
+        if ("calibration" in kept or "conformal" in kept) and not plan.parameters["calibrate"]:
             sentence = (
                 "The probabilities or prediction sets of the initial model are dropped, as its "
                 "weights change; use calibrate to fit them again."
@@ -138,13 +131,13 @@ class FileJob:
             )
         return known
 
-    def find_complete(self, plan: Plan, origin: Any, name: str) -> Model | None:
-        """Return the model to resume if its run is complete; refuse another plan or another file.
+    def is_complete(self, plan: Plan, origin: Any, name: str) -> bool:
+        """Whether the run to resume is complete; refuse another plan or another file.
 
         ``origin`` describes the file called ``name``; None if it has no size and time.
         """
         if self.begun is None:
-            return None
+            return False
         before = self.begun.facts
         training = before.get("training")
         plan.refuse_other_plan(training if isinstance(training, dict) else {})
@@ -153,10 +146,7 @@ class FileJob:
                 f"{name} has changed since the run began; leave resume out to start a new run.",
                 code="resume-file-changed",
             )
-        if self.begun.checkpoint is not None:
-            return None
-        self.reporter.note(Note("The run is complete.", "complete"))
-        return self.begun
+        return self.begun.checkpoint is None
 
 
 def begin_learner(plan: Plan, target: Any, shape: tuple[int, Any]) -> LinearLearner:

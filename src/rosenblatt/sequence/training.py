@@ -27,7 +27,7 @@ def make_sequence_plan(request: Request, before: Mapping[str, Any] | None = None
         The parameters of a model to start from, which are then the defaults.
     """
     others = dict.fromkeys(request.parameters.keys() - PARAMETERS.keys(), 1)
-    for_rows = {"tune": request.tune, "validation": request.validation, "rule": request.rule}
+    for_rows = {"tune": request.tune, "rule": request.rule}
     for name, value in {**request.options, **for_rows, **others}.items():
         if value:
             raise ParameterError(

@@ -24,7 +24,6 @@ OPTIONS = {
 }
 """Parameters that have options of other names, or of rules that have options; not for ``--set``."""
 PYTHON_ONLY = {"measure", "warm_start", "verbose", "rule", "constraints"}
-VALIDATION = Parameter(None, help="File with rows by which early stopping decides", type=str)
 THREADS = Parameter(None, help="Number of threads that read", default_text="all cores", type=int)
 WORDS = {"true": True, "false": False, "none": None}
 
@@ -52,7 +51,7 @@ def table_for_rules() -> dict[str, Parameter]:
 def table_for_training() -> dict[str, Parameter]:
     """All parameters that ``train --set`` takes."""
     others: dict[str, Parameter] = {name: FILES[name] for name in ("window", "progress_every")}
-    others |= {"threads": THREADS, "validation": VALIDATION}
+    others["threads"] = THREADS
     for one in list_slices():
         others |= load(one.shell).SETTINGS if one.shell else {}
     return {**others, **FEATURES, **table_for_rules()}

@@ -19,7 +19,9 @@ def about_tuning(facts: Mapping[str, Any]) -> list[str]:
     columns = name_metric(facts) + ("" if metric == "error" else f", {other}")
     tried = count(facts["tried"], "setting")
     base = "" if facts["baseline"] is None else f"; baseline {other} {write(facts['baseline'])}"
-    lines = [f"Compared {tried} in {folds} folds of {rows}: {columns} (± standard error{base})"]
+    lines = [
+        f"Compared {tried} in up to {folds} folds of {rows}: {columns} (± standard error{base})"
+    ]
     for each in facts["best"]:
         said = spell(each) or "--no-tune (default)"
         figures = format_figure(each, metric)

@@ -51,7 +51,7 @@ written = partial(option, group="Output")
 FOLDS = 5  # of a built-in set
 NAMES = 100_000  # of features, that a model may show
 MOST_RANKS = 999  # more look like measurements
-OF_STREAMS = "window", "progress_every", "validation"
+OF_STREAMS = "window", "progress_every"
 KINDS = {"separator": ("labels",), "ordinal": ("ranks",), "classes": ("classes", "labels")}
 """The targets that options are for."""
 FOR_FILES = "skip_bad format no_header cluster test classes ordinal initial checkpoint resume"
@@ -162,15 +162,13 @@ class TrainOptions:
 
     def check(self, data: str) -> None:
         """Raise CommandError before training for what would fail after it."""
-        inputs = [data, self.test, self.of_streams.get("validation")]
-        for path in inputs[1:]:
-            check_input(path)
+        check_input(self.test)
         check_output(self.output, data, self.test)
         if self.size is not None:
             from ..storage.small import parse_size
 
             parse_size(self.size)
-        if inputs.count("-") > 1:
+        if data == self.test == "-":
             raise CommandError(
                 "Standard input (-) can be read only once; write it to a file first."
             )
@@ -399,8 +397,6 @@ def check_initial(initial: "Model", data: str, options: TrainOptions) -> None:
 
 def train_on_cluster(data: str, source: Any, options: TrainOptions) -> "Model":
     """Train on files with Dask and save the model."""
-    if options.of_streams.get("validation"):
-        raise CommandError("--set validation does not go with --cluster; leave one out.")
     from ..cluster.fitting import train as train_files
     from ..storage.file import save_model
     from .report import print_event

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -65,8 +64,6 @@ class Request:
     tune
         Choose what was not stated: True among many candidates, None among a few unless a rule is
         stated, False not at all. Of a stream, for the prediction of each next row.
-    validation
-        A file or a table by which early stopping decides, instead of rows held out.
     ordinal
         All labels in their order, the lowest first, if they are ranks.
     """
@@ -78,7 +75,6 @@ class Request:
     holdout: float | None = None
     progress_every: int = 0
     tune: bool | None = None
-    validation: Any = None
     ordinal: tuple[Any, ...] | None = None
 
     @property
@@ -206,7 +202,6 @@ class Plan:
             "window": asked.window,
             "holdout": self.split.share,
             "progress_every": asked.progress_every,
-            "validation": None if asked.validation is None else describe_data(asked.validation),
         }
         found: dict[str, Any] = as_json({"rule": self.rule, **self.parameters, **options})
         return found
@@ -247,11 +242,6 @@ class Plan:
                 )
 
 
-def describe_data(data: Any) -> str:
-    """A path as a string; the kind of a table."""
-    return str(data) if isinstance(data, str | PathLike) else type(data).__name__
-
-
 def as_json(value: Any) -> Any:
     """A value as JSON reads it back."""
     return json.loads(json.dumps(value))
@@ -267,9 +257,7 @@ def make_plan(request: Request, found: DataProfile) -> Plan:
     if parameters.get("intercept_step", 0.0) is None and not parameters["fit_intercept"]:
         parameters["intercept_step"] = 1.0
     stream, order = resolve_order(parameters, request, found)
-    if request.validation is not None:
-        parameters["early_stopping"] = parameters["early_stopping"] or True
-    stops = parameters["early_stopping"] and request.validation is None
+    stops = parameters["early_stopping"]
     conformal = parameters.get("calibrate") == "conformal"
     needs = stops or (found.rereadable if conformal else stream and parameters.get("calibrate"))
     if needs and request.holdout == 0:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
+from ..data.weights import refuse_one_class, row_weights, rows_that_count
 from ..estimators.base import FLOATS, RowClassifier, make_seed, unchanged_by_errors
 from ..estimators.constructors import estimator, positional
-from ..training.bars import show_epochs
-from ..training.state import require
-from .learner import OTHER_ROWS, NetworkLearner
+from .learner import NetworkLearner
 from .parameters import PARAMETERS
+from .state import make_lift
 
 
 @estimator
@@ -23,8 +21,7 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
     """Network of perceptrons that grows until it makes no mistake on the training rows.
 
     Every unit is trained by the perceptron rule, and corrects at least one mistake; so the errors
-    fall to zero, unless equal rows have different labels. Rows have no weights, since growth ends
-    when none is wrong.
+    fall to zero, unless equal rows have different labels.
 
     Parameters
     ----------
@@ -49,14 +46,8 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
     early_stopping : bool, default=False
         Whether to hold a tenth of the rows out, and to keep the units up to the fewest errors on
         them.
-    warm_start : bool, default=False
-        Whether ``fit`` continues the network of the last fit, for example with a larger
-        ``max_units``. The rows must be the same. The result is that of a single fit, without
-        training the known units again.
     random_state : int, RandomState instance or None, default=None
         Seed of the permutations and of the rows held out.
-    verbose : int, default=0
-        Whether to show a progress bar.
 
     Attributes
     ----------
@@ -107,11 +98,9 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
     patience: int = 10
     max_iter: int = 100
     early_stopping: bool = False
-    warm_start: bool = False
     random_state: Any = None
-    verbose: int = 0
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow a network for rows and labels.
 
         Parameters
@@ -120,6 +109,9 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
             The rows.
         y : array-like of shape (n_samples,)
             The labels of the rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. They scale the updates of a unit and decide which of two units
+            has fewer errors. Rows of weight 0 are ignored.
 
         Returns
         -------
@@ -127,14 +119,15 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
             The fitted network.
         """
         self._check_parameters()
-        continues = self.warm_start and self.__sklearn_is_fitted__()
-        with unchanged_by_errors(self), show_epochs(self.verbose) as progress:
-            X = validate_data(self, X, dtype=FLOATS, reset=not continues)
+        with unchanged_by_errors(self):
+            X = validate_data(self, X, dtype=FLOATS)
             classes, codes = self._encode(self._check_labels(y, X.shape[0]))
-            known = self._learner if continues else NetworkLearner.begin(self._values(), classes, X)
-            require(np.array_equal(classes, known.classes), OTHER_ROWS)
-            learner = replace(known, parameters=self._values())
-            epochs, reason = learner.grow(X, codes, make_seed(self.random_state), progress)
+            weights: Any = row_weights(codes, 1.0 if sample_weight is None else sample_weight, None)
+            counting = rows_that_count(codes, weights)
+            refuse_one_class(codes, counting)
+            rows = X[counting], codes[counting], weights[counting] / weights[counting].mean()
+            learner = NetworkLearner(self._values(), classes, make_lift(rows[0], self.lift))
+            epochs, reason = learner.grow(*rows, make_seed(self.random_state))
             self.take_over(learner, epochs, reason, {})
         return self
 

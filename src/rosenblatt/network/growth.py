@@ -9,44 +9,46 @@ import numpy as np
 from ..data.rows import Array
 from .state import Unit, threshold
 
-Weights = tuple[Array, float]
-Learn = Callable[[Array, Array], Weights]
-"""The weights and the bias that the perceptron rule finds for rows and targets 1 and -1."""
+Weights = tuple[Array, float]  # and the bias of a unit
 ROUND = 1e-9  # squared norms that differ by less are those of a sphere around the origin
 TRIED = 64  # mistaken rows that are tried as the one to correct
 
 
 class SignedRows(NamedTuple):
-    """Rows and their targets 1 and -1; equal rows have equal numbers in ``same``."""
+    """Rows, targets 1 and -1, and weights of rows; equal rows have equal numbers in ``same``."""
 
     rows: Array
     targets: Array
+    weights: Array
     same: Array
 
     def select(self, chosen: Array) -> "SignedRows":
         """Select rows."""
-        return SignedRows(self.rows[chosen], self.targets[chosen], self.same[chosen])
+        return SignedRows(*(each[chosen] for each in self))
 
     def flag_consistent(self) -> Array:
         """Flag the rows without an equal row of the other target."""
-        count = self.same.max(initial=-1) + 1
-        highest, lowest = np.full(count, -1.0), np.full(count, 1.0)
-        np.maximum.at(highest, self.same, self.targets)
-        np.minimum.at(lowest, self.same, self.targets)
-        return np.asarray((highest == lowest)[self.same])
+        sums, counts = np.bincount(self.same, self.targets), np.bincount(self.same)
+        return np.asarray((np.abs(sums) == counts)[self.same])
+
+    def sum_errors(self, outputs: Array) -> float:
+        """Return the total weight of the rows with other outputs than targets."""
+        return float(self.weights[outputs != self.targets].sum())
+
+    def choose_better(self, one: Weights, other: Weights | None) -> Weights:
+        """Return the unit with fewer errors; of equals, the first."""
+        if other is None:
+            return one
+        errors = [self.sum_errors(apply_unit(each, self.rows)) for each in (one, other)]
+        return one if errors[0] <= errors[1] else other
+
+
+Learn = Callable[[SignedRows], Weights]  # finds the unit of some rows by the perceptron rule
 
 
 def apply_unit(weights: Weights, rows: Array) -> Array:
     """Return the outputs of a unit."""
     return threshold(rows @ weights[0] + weights[1])
-
-
-def choose_better(one: Weights, other: Weights | None, rows: Array, targets: Array) -> Weights:
-    """Return the weights with fewer mistakes; of equals, the first."""
-    if other is None:
-        return one
-    counts = [np.count_nonzero(apply_unit(each, rows) != targets) for each in (one, other)]
-    return one if counts[0] <= counts[1] else other
 
 
 class Extreme(NamedTuple):
@@ -102,16 +104,17 @@ def correct_row(
     centre, spread = (found.next + found.least) / 2, (found.next - found.least) / 2
     weights[: len(found.v)] = target * found.v
     weights[place] += (spread + found.top - centre) / 2  # more than the others have, less than it
-    return choose_better(learnt, (weights, -target * centre), inputs, problem.targets)
+    seen = problem._replace(rows=inputs)
+    return seen.choose_better(learnt, (weights, -target * centre))
 
 
 def chain(problem: SignedRows, learn: Learn, pyramid: bool) -> Iterator[Unit]:
     """Each unit sees the row and the unit before, or all of them (Gallant 1990)."""
-    rows, targets, _ = problem
+    rows = problem.rows
     signals, layer = np.empty((len(rows), 0)), 0
     while True:
         inputs = np.column_stack([rows, signals if pyramid else signals[:, -1:]])
-        weights = learn(inputs, targets)
+        weights = learn(problem._replace(rows=inputs))
         if layer:
             weights = correct_row(problem, signals[:, -1], inputs, -1, weights)
         yield Unit(*weights, layer)
@@ -121,7 +124,7 @@ def chain(problem: SignedRows, learn: Learn, pyramid: bool) -> Iterator[Unit]:
 
 def upstart(problem: SignedRows, learn: Learn) -> Iterator[Unit]:
     """Daughters turn a unit off where it is wrongly on, and on where wrongly off (Frean 1990)."""
-    weights = learn(problem.rows, problem.targets)
+    weights = learn(problem)
     yield Unit(*weights, 0)
     waiting, count = deque([(0, 0, problem, weights)]), 1
     while waiting:
@@ -134,7 +137,7 @@ def upstart(problem: SignedRows, learn: Learn) -> Iterator[Unit]:
             chosen = to_mend | (own.targets == -sign)
             part = own.select(chosen)._replace(targets=np.where(to_mend[chosen], 1.0, -1.0))
             sure = detect_row(part, np.flatnonzero((to_mend & usable)[chosen]))
-            found = choose_better(learn(*part[:2]), sure, *part[:2])
+            found = part.choose_better(learn(part), sure)
             yield Unit(*found, depth + 1, number, sign)
             waiting.append((count, depth + 1, part, found))
             count += 1
@@ -147,8 +150,8 @@ def tiling(problem: SignedRows, learn: Learn) -> Iterator[Unit]:
     """
     layer, before = 0, np.zeros(len(problem.rows))
     while True:
-        rows, targets, _ = problem
-        weights, usable = learn(rows, targets), problem.flag_consistent()
+        rows, targets = problem.rows, problem.targets
+        weights, usable = learn(problem), problem.flag_consistent()
         if layer:  # the first input is the master of the layer before
             weights = correct_row(problem, before, rows, 0, weights)
         yield Unit(*weights, layer)
@@ -160,13 +163,13 @@ def tiling(problem: SignedRows, learn: Learn) -> Iterator[Unit]:
                 break
             part = problem.select(mixed)
             sure = detect_row(part, np.arange(len(mixed)))
-            found = choose_dividing(learn(part.rows, part.targets), sure, part.rows)
+            found = choose_dividing(learn(part), sure, part.rows)
             if found is None:
                 break
             yield Unit(*found, layer)
             signals = np.column_stack([signals, apply_unit(found, rows)])
         before, layer = signals[:, 0], layer + 1
-        problem = SignedRows(signals, targets, groups)
+        problem = problem._replace(rows=signals, same=groups)
 
 
 def find_mixed_group(groups: Array, targets: Array, usable: Array) -> Array | None:

@@ -12,7 +12,5 @@ PARAMETERS: Mapping[str, table.Parameter] = {
     "patience": table.count(10, "Units without fewer errors before growing ends"),
     "max_iter": table.count(100, "Largest number of epochs of a unit"),
     "early_stopping": table.flag(False, "Keep the units with the fewest errors on held-out rows"),
-    "warm_start": table.flag(False, "Continue to grow the network that there is"),
     "random_state": table.RANDOM_STATE,
-    "verbose": table.VERBOSE,
 }

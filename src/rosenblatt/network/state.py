@@ -104,18 +104,19 @@ class NetworkFacts(TypedDict):
 
     width: int
     lift: Lift
-    rows_checksum: int
 
 
 @dataclass(kw_only=True)
 class NetworkState:
-    """A network as a model file stores it: the weights of all units one after the other."""
+    """A network as a model file stores it: the weights of all units one after the other.
+
+    ``places`` has of each unit the number of weights, the layer, one more than the number of the
+    parent (0 for none), and whether it turns its parent on.
+    """
 
     packed: Array = array("weights of all units", dtype=np.float64)
     biases: Array = array("units", dtype=np.float64)
     places: Array = array("units", "numbers", dtype=np.int64)
-    """Of each unit the number of weights, the layer, one more than the number of the parent (0 for
-    none), and whether it turns its parent on."""
 
     facts: ClassVar = (NetworkFacts,)
 
@@ -145,14 +146,13 @@ class NetworkState:
 
     def check(self) -> None:
         """Refuse units that are not in order."""
-        before = np.arange(len(self.places))
-        require(len(before) > 0, "it has no unit")
-        require(np.all(self.places[:, 1] <= before), "its units have no layers")
-        require(np.all(self.places[:, 2] <= before), "its units have no parents")
-        require(np.all(self.places[:, 3] <= 1), "its units have no signs")
+        _, layers, parents, signs = self.places.T
+        before = np.arange(len(layers))
+        fitting = np.all((layers <= before) & (parents <= before) & (signs <= 1))
+        require(len(before) and fitting, "its units are not in order")
 
-    def fits(self, growth: str, width: int) -> bool:
-        """Whether the inputs of each unit exist, for rows of some width."""
+    def check_inputs(self, growth: str, width: int) -> None:
+        """Refuse units whose inputs do not exist, for rows of some width."""
         lengths, layers, parents, _ = self.places.T
         before, counts, placed = np.arange(len(layers)), np.bincount(layers), True
         if growth == "tiling":
@@ -163,4 +163,4 @@ class NetworkState:
         if growth == "upstart":
             placed = bool(parents[0] == 0 and parents[1:].all())
         whole = np.array_equal(lengths, wanted) and lengths.sum() == len(self.packed)
-        return placed and bool(whole)
+        require(placed and whole, "its units do not fit together")

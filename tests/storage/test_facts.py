@@ -107,7 +107,7 @@ def test_a_network_of_a_billion_layers_is_refused_before_memory_is_asked_for(
         tensors["0.places"][-1, 1] = 10**9
 
     path = forged(tmp_path / "model", network, add_layers)
-    refused(path, "its units have no layers")
+    refused(path, "its units are not in order")
 
 
 def test_a_recipe_that_would_unpack_to_gigabytes_is_refused(tmp_path, little_memory):

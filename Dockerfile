@@ -1,7 +1,7 @@
 # A service that learns. Build and run:
 #   docker build -t rosenblatt .
-#   docker run -p 127.0.0.1:8080:8080 -v rosenblatt:/models rosenblatt \
-#     /models/spam.safetensors --learn --new spam,ham --features subject:text,hour --no-token
+#   docker run -p 127.0.0.1:8080:8080 -v "$PWD/models:/models" rosenblatt \
+#     /models/model.safetensors --learn --no-token
 FROM python:3.12.8-bookworm AS build
 COPY pyproject.toml README.md LICENSE /source/
 COPY src /source/src

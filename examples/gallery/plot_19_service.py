@@ -3,8 +3,8 @@ A model that learns over HTTP
 =============================
 
 ``rosenblatt serve`` predicts over HTTP and learns from labelled examples. Every acknowledged
-example is on disk. This example starts a service without training data, sends it a stream of rows,
-and asks for its error.
+example is on disk. This example starts a service with a model of twenty rows, sends it a stream of
+rows, and asks for its error.
 """
 
 import json
@@ -20,12 +20,28 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.ticker import PercentFormatter
 
+import rosenblatt
+
 COLUMNS = ["wind", "pressure", "humidity", "heat", "cloud", "light", "dust", "waves"]
 with socket.socket() as free:
     free.bind(("127.0.0.1", 0))
     port = free.getsockname()[1]
 folder = Path(tempfile.mkdtemp())
-options = ["--learn", "--new", "calm,storm", "--features", ",".join(COLUMNS), "--port", str(port)]
+rng = np.random.default_rng(0)
+cause = rng.normal(size=len(COLUMNS))
+
+
+def observe(count):
+    """Rows of weather, with and without their labels."""
+    weather = rng.normal(size=(count, len(COLUMNS)))
+    labels = np.where(weather @ cause > 0, "storm", "calm").tolist()
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in weather.tolist()]
+    return [{**row, "label": label} for row, label in zip(rows, labels, strict=True)], rows
+
+
+model = rosenblatt.train(observe(20)[0], rule="arow", solution="last")
+rosenblatt.save(model, folder / "model.safetensors")
+options = ["--learn", "--port", str(port)]
 command = [sys.executable, "-m", "rosenblatt", "serve", str(folder / "model.safetensors"), *options]
 service = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -50,19 +66,16 @@ for _ in range(300):  # until it is ready
 # Sixty hours of weather from ten stations. The service predicts each request before it learns it,
 # and ``/model`` reports the progressive error.
 
-rng = np.random.default_rng(0)
-cause = rng.normal(size=len(COLUMNS))
 errors = []
 for _ in range(60):
-    weather = rng.normal(size=(10, len(COLUMNS)))
-    labels = np.where(weather @ cause > 0, "storm", "calm").tolist()
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in weather.tolist()]
+    learnt, rows = observe(10)
     predicted = ask("/predict", rows)["labels"]
-    errors.append(np.mean(np.array(predicted) != labels))
-    learnt = [{**row, "label": label} for row, label in zip(rows, labels, strict=True)]
+    errors.append(
+        np.mean([row["label"] != label for row, label in zip(learnt, predicted, strict=True)])
+    )
     ask("/learn", learnt)
 answer = ask("/predict", rows[0])
-print(f"predicted {answer['labels'][0]}, was {labels[0]}; score {answer['scores'][0]:.2f}")
+print(f"predicted {answer['labels'][0]}, was {learnt[0]['label']}; score {answer['scores'][0]:.2f}")
 model = ask("/model")
 print(
     f"{model['sequence']} examples, {model['mistakes']} updates, error {model['error']['all']:.1%}"

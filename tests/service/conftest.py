@@ -75,7 +75,7 @@ def replayed(path, until=None):
     """The bytes of the model that the log of a model makes."""
     with read_log(log_path(path)) as log:
         replay, first = Replay(log), log.models()[0]
-        served = replay.run(replay.open_snapshot(first, first), until)
+        served = replay.run(replay.open_model(first), until)
     other = path.with_name("replayed.safetensors")
     save_model(other, served.model())
     return other.read_bytes()

@@ -33,7 +33,7 @@ TEXTS = [
     b"\xef\xbb\xbf{}", b"[" * 5000, b'{"size": 1' + b"0" * 400 + b', "kind": "big"}', b"a,b\n1\n",
     b'size,kind\n"1,big\n', b"size,size\n1,2\n", b"\n\n\n", b"1 1:1 1:2\n", b"1 2:1 1:1\n",
 ]  # fmt: skip
-KINDS = ["application/json"] * 6 + ["application/x-ndjson", "text/plain", "text/html"]
+KINDS = ["application/json"] * 6 + ["application/x-www-form-urlencoded", "text/html"]
 
 
 def make_models(folder):
@@ -44,21 +44,11 @@ def make_models(folder):
     numbers = [{"a": round(a, 3), "b": round(b, 3), "kind": int(a > 0)} for a, b, _ in X]
     dates = [{"when": f"2024-0{1 + k % 9}-11", "c": "xyz"[k % 3], "kind": k % 3} for k in range(40)]
     sets = [{"a": round(a, 3), "kind": "x;y" if a > 0 else "y" if b > 0 else "z"} for a, b, _ in X]
-    lines = [f"{k % 2} 1:{k % 5} 3:{k % 7}" for k in range(40)]
-    vw = [f"{k % 2 * 2 - 1} | a{k % 5} b{k % 3}:2" for k in range(40)]
-    (folder / "lines.svm").write_text("\n".join(lines))
-    (folder / "lines.vw").write_text("\n".join(vw))
     yield trained(folder / "table"), examples(30), False
     yield trained(folder / "growing", rule="arow"), examples(30), True
     yield trained(folder / "numbers", numbers, text=(), bits=None), numbers, True
     yield trained(folder / "dates", dates, text=()), dates, False
     yield trained(folder / "sets", sets, text=(), labels_separator=";"), sets, False
-    yield (
-        trained(folder / "svm", folder / "lines.svm", label=None, text=(), bits=None),
-        lines,
-        False,
-    )
-    yield trained(folder / "vw", folder / "lines.vw", label=None, text=()), vw, False
     yield from (
         (save(folder / f"array{k}", model.fit(X, y)), array_rows(X, y), False)
         for k, model in enumerate((Perceptron(), AROW()))
@@ -76,8 +66,6 @@ def array_rows(X, y):
 
 def odd_row(chance, row):
     """A row of which some is odd."""
-    if isinstance(row, str):
-        return chance.choice([row, row, f"{row} {chance.choice('|:x1')}", chance.choice(VALUES)])
     row = dict(row)
     for _ in range(chance.choice([0, 0, 1, 1, 2])):
         name = chance.choice([*row, "kind", "more"]) if row else "kind"
@@ -97,12 +85,7 @@ def odd_body(chance, rows):
         return chance.choice(TEXTS), chance.choice(KINDS)
     some = [odd_row(chance, chance.choice(rows)) for _ in range(chance.choice([1, 1, 2, 5]))]
     kind = chance.choice(KINDS)
-    if kind == "text/plain":
-        body = "\n".join(map(str, some)).encode("utf-8", "surrogatepass")
-    elif kind == "application/x-ndjson":
-        body = "\n".join(map(json.dumps, some)).encode()
-    else:
-        body = json.dumps(some if len(some) > 1 or chance.random() < 0.3 else some[0]).encode()
+    body = json.dumps(some if len(some) > 1 or chance.random() < 0.3 else some[0]).encode()
     if chance.random() < 0.1:
         place = chance.randrange(len(body) + 1)
         body = (

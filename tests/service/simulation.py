@@ -1,7 +1,7 @@
 """A crash at every boundary: each system call of log and snapshot is the last, fails, or tears.
 
 ``python -m tests.service.simulation`` records a history of a service once: starts, groups of
-examples with and without keys, snapshots, forgetting, a rollback, a new model, trimming. Then
+examples with and without keys, snapshots, forgetting, a rollback, a new model. Then
 
 - after each call it makes the disks that a kill leaves (all that was written), that a loss of power
   leaves (only what was synced), and that a loss of power leaves by chance (a seeded choice of the
@@ -102,11 +102,6 @@ class History:
         served = ServedModel(load_model("new", data), "new")
         self.learning.change(served, "model", model=data)
 
-    def keep(self):
-        log = self.learning.log
-        self.save()
-        log.keep_model(log.last, self.path.read_bytes())
-
     def run(self):
         """All that a service does to its files."""
         rows = [{"x": k % 5, "y": k % 3, "kind": "ab"[k % 2], "more": f"{k}."} for k in range(40)]
@@ -123,7 +118,6 @@ class History:
             lambda: self.learn((None, rows[9:11])),
             lambda: self.roll_back(4),
             lambda: self.learn(("k4", rows[11:13])),
-            self.keep,
             lambda: self.learn((None, rows[13:15])),
             lambda: self.load(data),
             lambda: self.learn(("k5", rows[15:18]), (None, rows[18:19])),
@@ -249,7 +243,7 @@ def check(files, notes, folder, was_killed=True):
         left = [path for path in folder.iterdir() if MARK.encode() in path.read_bytes()]
         assert left == [], left
     assert learning.served.sequence == log.last
-    whole = Replay(log, print).run(Replay(log).open_snapshot(log.models()[0], log.models()[0]))
+    whole = Replay(log, print).run(Replay(log).open_model(log.models()[0]))
     assert find_difference(learning.served.model(), whole.model()) is None
     log.close()
 
@@ -280,12 +274,12 @@ def count_requests(notes, was_killed):
 
 def begin(folder):
     """A folder with a model."""
-    from rosenblatt.service.create import new_model
-    from rosenblatt.storage.file import save_model
+    from .conftest import trained
 
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    save_model(folder / "m", new_model(["a", "b"], ["x", "y"], "kind", rule="arow"))
+    rows = [{"x": 0, "y": 1, "kind": "a"}, {"x": 1, "y": 0, "kind": "b"}]
+    trained(folder / "m", rows, text=(), bits=None, rule="arow", solution="last")
     return {str(path): path.read_bytes() for path in folder.iterdir()}
 
 

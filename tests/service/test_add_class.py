@@ -5,20 +5,19 @@ import pytest
 
 from rosenblatt.parameters import CLASS_RULES
 from rosenblatt.service import model as serving
-from rosenblatt.service.create import new_model
 from rosenblatt.service.model import ServedModel
 from rosenblatt.service.requests import BadExampleError
-from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.storage.file import load_model
 
+from .conftest import trained
 from .test_model import content
 
 RULES = list(CLASS_RULES)
 
 
-def served(folder, labels=("b", "d"), rule="perceptron", **given):
-    model = new_model(labels, ["x", "y", "z"], rule=rule, **given)
-    save_model(folder / "m", model)
-    return ServedModel(load_model(folder / "m"), "m")
+def served(folder, **given):
+    plain = {"label": "label", "text": (), "bits": None, "scale": "none", "max_iter": 1}
+    return ServedModel(load_model(trained(folder / "m", rows("bd", 2), **plain | given)), "m")
 
 
 def rows(labels, count=60, seed=0):

@@ -61,9 +61,7 @@ def test_the_bytes_of_a_forgotten_example_are_in_no_file(tmp_path):
     odd = [
         marked(row, k) | {"more": "x" * chance.choice([0, 9, 5000])} for k, row in enumerate(rows)
     ]
-    learning = begun(path, odd, Keeping(seconds=0, days=1))
-    for number in (100, 200, 399):  # models in the log move rows from page to page
-        learning.call(lambda n=number: learning.log.keep_model(n, path.read_bytes())).result(30)
+    learning = begun(path, odd, Keeping(seconds=0))
     forgotten = [5, *range(90, 120), 200, 201, 400]
     changes.forget(learning, forgotten)
     for number in forgotten:
@@ -102,21 +100,6 @@ def test_examples_may_be_forgotten_twice_but_not_without_being_there(model):
             changes.forget(learning, [1, number])
     assert learning.served.progress.examples == 2
     learning.stop()
-
-
-def test_what_the_first_model_has_learnt_cannot_be_forgotten(model):
-    learning = begun(model, examples(8))
-    learning.call(learning.snapshot).result(30)
-    learning.log.keep_model(8, model.read_bytes())
-    learning.log.trim(4e9)
-    teach(learning, examples(2))
-    with pytest.raises(RequestError, match="no example 3"):
-        changes.forget(learning, [3])
-    with pytest.raises(RequestError, match="cannot be rebuilt without it"):
-        changes.forget(learning, [8])
-    assert changes.forget(learning, [9]) == (10, 1)
-    learning.stop()
-    assert model.read_bytes() == replayed(model)
 
 
 def test_a_forgotten_request_is_not_learnt_again_by_a_retry(model):
@@ -251,20 +234,6 @@ def test_two_requests_with_a_key_at_once_are_one(model):
     assert sorted(map(outcome, jobs)) == [1, 1, 1, 1, 1, 2]
     learning.stop()
     assert sequence_in(model) == 2
-
-
-def test_a_key_lives_as_long_as_its_examples(model):
-    learning = begun(model, [])
-    learn_with_key(learning, examples(3), b"old")
-    learning.log.keep_model(3, b"model")
-    learn_with_key(learning, examples(3), b"new")
-    learning.log.trim(4e9)
-    assert learning.log.find_request(b"old").last == 3  # the row of the model is kept
-    learning.log.keep_model(5, b"model")
-    learning.log.trim(4e9)
-    assert learning.log.find_request(b"old") is None
-    assert learning.log.find_request(b"new").last == 6
-    learning.stop()
 
 
 def test_two_changes_at_once_come_one_after_the_other(model):

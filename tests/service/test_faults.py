@@ -3,7 +3,6 @@
 import json
 import stat
 import threading
-import time
 
 import pytest
 
@@ -55,17 +54,6 @@ def test_the_rest_of_an_older_log_is_not_mixed_into_a_new_one(model):
     with pytest.raises(ValueError, match="left of an older log"):
         Learning(model, say=quiet)
     assert not log_path(model).exists()
-
-
-def test_a_trimmed_log_is_smaller(tmp_path, model):
-    log = Log.create(tmp_path / "log", model.read_bytes())
-    log.append(["x" * 1000] * 3000)
-    log.keep_model(3000, b"model")
-    log.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    before = log.size
-    assert log.trim(time.time() + 1) == 3000
-    assert log.size < before / 5
-    log.close()
 
 
 def test_others_do_not_read_the_log_and_the_model(serve, model):

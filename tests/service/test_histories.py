@@ -10,7 +10,6 @@ from rosenblatt.service.learning import Learning
 from rosenblatt.service.log import Change
 from rosenblatt.service.model import ServedModel
 from rosenblatt.service.replay import has_seen
-from rosenblatt.service.requests import RequestError
 from rosenblatt.storage.file import load_model
 
 from .conftest import replayed, trained
@@ -68,21 +67,12 @@ class History:
         if not known:
             return
         some = self.chance.sample(known, min(len(known), 2))
-        try:
-            changes.forget(self.learning, some)
-        except RequestError:
-            first = self.learning.log.models()[0]
-            assert min(some) <= first  # it was deleted, or the first model has seen it
-            return
+        changes.forget(self.learning, some)
         for number in some:
             self.rows[number] = ("forgotten",)
 
     def roll_back(self):
         number = self.chance.randrange(len(self.rows))
-        if number < self.learning.log.models()[0]:
-            with pytest.raises(RequestError, match="trimmed"):
-                changes.roll_back(self.learning, number)
-            return
         changes.roll_back(self.learning, number)
         self.rows.append(("rollback", number))
 
@@ -91,21 +81,12 @@ class History:
         changes.load(self.learning, path.read_bytes())
         self.rows.append(("model", path))
 
-    def keep(self):
-        """Keep the model in the log, and delete what is not needed any more."""
-        path = self.learning.call(self.learning.snapshot).result(30)
-        log, data = self.learning.log, path.read_bytes()
-        self.learning.call(lambda: log.keep_model(log.last, data)).result(30)
-        if self.chance.random() < 0.3:
-            self.learning.call(lambda: log.trim(4e9)).result(30)
-
     def restart(self):
         self.learning.stop()
         self.start()
 
     def run(self, steps):
-        actions = [self.learn] * 4 + [self.forget, self.roll_back, self.load]
-        actions += [self.keep, self.restart]
+        actions = [self.learn] * 4 + [self.forget, self.roll_back, self.load, self.restart]
         for _ in range(steps):
             self.chance.choice(actions)()
             self.check()

@@ -44,8 +44,6 @@ def test_an_input_for_each_column(client):  # noqa: F811
         assert answer.json() == answer.json() | {"id": "a1", "model_name": "model"}
         kinds = [(one["datatype"], one["shape"]) for one in answer.json()["outputs"]]
         assert kinds == [("BYTES", [4]), ("FP64", [4])]
-    body = {"inputs": make_inputs(), "outputs": [{"name": "labels"}]}
-    assert outputs(client.post(INFER, json=body)) == {"labels": wanted["labels"]}
 
 
 @pytest.fixture
@@ -73,7 +71,6 @@ def test_one_tensor_with_all_columns(numbers, kind):
 
 
 def test_metadata_and_health(numbers):
-    assert numbers.get("/v2").json()["name"] == "rosenblatt"
     assert numbers.get("/v2/health/live").json() == {"live": True}
     assert numbers.get("/v2/health/ready").json() == {"ready": True}
     assert numbers.get("/v2/models/iris/ready").json() == {"name": "iris", "ready": True}
@@ -124,9 +121,8 @@ TENSOR = {"name": "size", "shape": [1], "datatype": "FP64", "data": [1]}
         {"inputs": [TENSOR, TENSOR | {"name": "colour", "shape": [2], "data": ["red", "red"]}]},
         {"inputs": [TENSOR | {"name": "input-0", "shape": [1, 2], "data": [1, 2]}]},
         {"inputs": [TENSOR | {"shape": [1, 2], "data": [1, 2]}]},
-        {"inputs": [TENSOR], "outputs": [{"name": "weights"}]},
-        {"inputs": [TENSOR], "outputs": [7]},
-        {"inputs": [TENSOR], "outputs": 7},
+        {"inputs": [TENSOR | {"name": "input-0", "shape": [1, 3], "data": [[1, 2], [3]]}]},
+        {"inputs": [TENSOR | {"shape": [0], "data": []}]},
     ],
 )
 def test_other_bodies_are_refused_with_a_code(client, body):  # noqa: F811

@@ -1,7 +1,6 @@
 """The log: all or nothing, in order, of one writer, and never trimmed beyond a model."""
 
 import sqlite3
-import time
 
 import pytest
 
@@ -83,33 +82,10 @@ def test_after_an_error_nothing_of_a_group_is_there_and_the_log_goes_on(log):
     assert texts(log) == ["a", "d"]
 
 
-def test_examples_are_forgotten_behind_an_old_model_only(log, monkeypatch):
-    for day, text in enumerate("abcdef", 1):
-        monkeypatch.setattr(time, "time", lambda day=day: time_of(day))
-        log.append([text])
-    assert log.trim(time_of(10)) == 0  # there is no model but the first
-    log.keep_model(2, b"second")
-    log.keep_model(4, b"fourth")
-    assert log.trim(time_of(2)) == 0
-    assert log.trim(time_of(3.5)) == 2  # 0 and 1: those after the second are not older
-    assert (log.models(), texts(log, after=2)) == ([2, 4], ["c", "d", "e", "f"])
-    with pytest.raises(ValueError, match="lacks the examples after number 0"):
-        texts(log)
-    assert log.trim(time_of(100)) == 2
-    assert (log.models(), texts(log, after=4), log.last) == ([4], ["e", "f"], 6)
-
-
-def time_of(day):
-    return 4e9 + day * 86_400  # after today
-
-
 def test_a_start_does_not_read_all_of_a_log(log):
-    for question in (
-        "SELECT sequence FROM examples WHERE model IS NOT NULL ORDER BY sequence",
-        "SELECT received FROM examples WHERE model IS NOT NULL ORDER BY sequence DESC LIMIT 1",
-    ):
-        (*_, plan) = log.one(f"EXPLAIN QUERY PLAN {question}")
-        assert "INDEX models" in plan
+    question = "SELECT sequence FROM examples WHERE model IS NOT NULL ORDER BY sequence"
+    (*_, plan) = log.one(f"EXPLAIN QUERY PLAN {question}")
+    assert "INDEX models" in plan
 
 
 def test_a_gap_is_noticed(log):

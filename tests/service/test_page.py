@@ -3,7 +3,7 @@
 import pytest
 
 from ..lab.conftest import browser  # noqa: F401
-from .conftest import examples
+from .conftest import examples, trained
 
 pytestmark = pytest.mark.browser
 
@@ -70,12 +70,9 @@ def test_the_page_shows_tries_and_teaches_the_model(driver, serve, model):
 
 
 def test_what_a_model_is_called_is_text(driver, serve, tmp_path):
-    from rosenblatt.service.create import new_model
-    from rosenblatt.storage.file import save_model
-
     hostile = "<img src=x onerror=document.title='bad'>"
-    save_model(tmp_path / "m", new_model([hostile, "b"], [f"{hostile}", "y"]))
-    page = Page(driver, serve(tmp_path / "m", "--learn"))
+    rows = [{hostile: k, "y": 1, "kind": [hostile, "b"][k]} for k in (0, 1)]
+    page = Page(driver, serve(trained(tmp_path / "m", rows, text=(), bits=None), "--learn"))
     page.until("document.querySelector('#facts').textContent.includes('onerror')")
     assert driver.title == "Rosenblatt service"
     assert driver.find_elements("css selector", "img") == []

@@ -121,7 +121,7 @@ def test_what_the_log_keeps_makes_the_same_rows(tmp_path, odd):
     """A request and its replay give the same numbers, or both are refused."""
     made = maker(trained(tmp_path / "m", NUMBERS, text=(), bits=None))
     try:
-        values = parse_values(odd.encode(), "application/json", 10, False)
+        values = parse_values(odd.encode(), "application/json", 10)
         live = made.make(values, labelled=True)
     except BadExampleError:
         return
@@ -159,22 +159,11 @@ def test_dates_are_those_of_features(tmp_path):
     assert (error.value.row, error.value.column) == (5, "when")
 
 
-@pytest.mark.parametrize("kind", ["svm", "vw"])
-def test_models_of_lines_take_lines(tmp_path, kind):
-    forms = {"svm": "{0} 1:{1} 3:{2}", "vw": "{0} |f a:{1} b:{2}"}
-    lines = [forms[kind].format(k % 2, k, 9 - k) for k in range(10)]
-    data = tmp_path / f"data.{kind}"
-    data.write_text("".join(f"{line}\n" for line in lines))
-    rosenblatt.save(rosenblatt.train(data, bits=10 if kind == "vw" else None), tmp_path / "m")
-    make = maker(tmp_path / "m").make
-    made = make(lines, labelled=True)
-    assert made.labels.tolist() == [k % 2 for k in range(10)]
-    np.testing.assert_array_equal(
-        dense(made), dense(join_batches([make([one], True) for one in lines]))
-    )
-    for broken in ("1 1:x:2" if kind == "svm" else "1 |f a:b:c:", "a\nb", "", "# nothing"):
-        with pytest.raises(BadExampleError):
-            make([lines[0], broken], labelled=True)
+def test_models_of_lines_are_not_served(tmp_path):
+    (tmp_path / "data.svm").write_text("".join(f"{k % 2} 1:{k}\n" for k in range(10)))
+    rosenblatt.save(rosenblatt.train(tmp_path / "data.svm"), tmp_path / "m")
+    with pytest.raises(ValueError, match="trained from lines of svmlight"):
+        maker(tmp_path / "m")
 
 
 def test_labels_of_numbers_are_numbers(tmp_path):

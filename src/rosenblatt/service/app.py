@@ -3,15 +3,16 @@
 import asyncio
 import ipaddress
 import itertools
+import os
 import re
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 from urllib.parse import quote
 
 try:
@@ -20,7 +21,7 @@ try:
     import prometheus_client  # noqa: F401
     from starlette.exceptions import HTTPException
     from starlette.requests import ClientDisconnect, Request
-    from starlette.responses import Response
+    from starlette.responses import Response, StreamingResponse
     from starlette.routing import Route, Router
 except ImportError as missing:
     raise ImportError(
@@ -32,7 +33,7 @@ from ..data.rows import n_rows
 from ..reading.batches import Batch
 from . import changes, responses
 from .changes import Changed
-from .connection import MOST_CONNECTIONS
+from .connection import MOST_CONNECTIONS, PIECE
 from .inference import InferenceEndpoints
 from .learning import Job, Learning
 from .log import LARGEST_MODEL, LogError, hash_bytes
@@ -333,10 +334,10 @@ class Service:
         """The rows of a request, and their texts for the log if they have labels."""
         maker, kind = served.maker, call.header("content-type")
         most, made = self.limits.rows, None
-        if kind == JSON and not maker.of_lines:
+        if kind == JSON:
             made = maker.decode(call.body, labelled)
         if made is None or n_rows(made.rows) > most:
-            values = parse_values(call.body, kind, most, maker.of_lines, maker.of_lists)
+            values = parse_values(call.body, kind, most, maker.of_lists)
             made, texts = maker.make(values, labelled), make_texts(values) if labelled else []
         else:
             texts = cut_texts(call.body) if labelled else []
@@ -384,11 +385,14 @@ class Service:
         try:
             if learning is not None:
                 path = await asyncio.wrap_future(learning.call(learning.snapshot))
-            data = await asyncio.to_thread(path.read_bytes)
+            file = path.open("rb")
         except (OSError, ValueError) as error:
             raise RequestError(503, "no-model-file", str(error)) from None
-        place = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(path.name)}"}
-        return Response(data, headers=place, media_type=BINARY)
+        headers = {
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(path.name)}",
+            "Content-Length": str(os.fstat(file.fileno()).st_size),
+        }
+        return StreamingResponse(read_pieces(file), headers=headers, media_type=BINARY)
 
     async def list_examples(self, call: Call) -> Listing:
         """List rows of the log."""
@@ -396,10 +400,11 @@ class Service:
 
         def read() -> Listing:
             with read_log(learning.log.path) as log:
-                last = min(query.after + query.limit, log.last)
+                after = max(query.after, log.models()[0])
+                last = min(after + query.limit, log.last)
                 found = [
                     responses.LoggedExample(one.sequence, one.kind, one.read())
-                    for entries in log.entries(query.after, last)
+                    for entries in log.entries(after, last)
                     for one in entries
                 ]
                 return Listing(found, last if last < log.last else None)
@@ -479,6 +484,13 @@ def is_allowed(host: str, names: Iterable[str]) -> bool:
     with suppress(ValueError):
         return bool(ipaddress.ip_address(name))
     return False
+
+
+async def read_pieces(file: BinaryIO) -> AsyncIterator[bytes]:
+    """The bytes of a file, which may be replaced meanwhile; the client sets the pace."""
+    with file:
+        while piece := await asyncio.to_thread(file.read, PIECE):
+            yield piece
 
 
 def read_query(request: Request, kind: Any) -> Any:

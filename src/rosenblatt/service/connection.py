@@ -211,6 +211,7 @@ class Connection:
             raw = b"/" + raw.partition(b"://")[2].partition(b"/")[2]
         return {
             "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
             "method": parser.get_method().decode("latin-1"),
             "path": unquote(raw.decode("latin-1")),
             "query_string": query,

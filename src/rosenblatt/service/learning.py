@@ -26,26 +26,22 @@ PUBLISHING = 0.05  # of the time at most
 LONGEST_WAIT = 0.5  # seconds until what was learnt is published
 TICK = 0.5  # seconds between two looks at what is due
 RETRY = 2.0  # seconds between attempts to use the log again after a write error
-DAY = 86_400.0
 SAVED_EXAMPLES = 20_000  # after which the model is written
 
 
 @dataclass(frozen=True)
 class Keeping:
-    """When the model file is written, and how long examples and how many classes are kept.
+    """When the model file is written, and how many classes it may have.
 
     Attributes
     ----------
     seconds
         The model is written N seconds after it has learnt something, or after 20,000 examples.
-    days
-        Examples are deleted after N days; None to keep them all.
     most_classes
         New labels become classes up to this number, unless it is None.
     """
 
     seconds: float = 60.0
-    days: float | None = None
     most_classes: int | None = None
 
 
@@ -116,11 +112,10 @@ class Learning(threading.Thread):
         path: Path,
         keeping: Keeping | None = None,
         say: Callable[[str], None] = print,
-        begin: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(name="rosenblatt-learning", daemon=True)
         self.path, self.keeping, self.say = path, keeping or Keeping(), say
-        self.served, self.log, self.saved_sequence = recover(path, say, begin)
+        self.served, self.log, self.saved_sequence = recover(path, say)
         self.changing = threading.Lock()  # held while the model is replaced
         self.erase_at: float | None = None  # when to remove forgotten examples from files
         self.jobs: queue.SimpleQueue[Job | Call | None] = queue.SimpleQueue()
@@ -442,28 +437,7 @@ class Learning(threading.Thread):
         """Write the model, all or nothing."""
         save_model(self.path, model)
         self.path.chmod(PRIVATE)
-        service = model.facts["service"]
-        self.saved_sequence, self.saved_at = service["sequence"], time.monotonic()
-        if self.keeping.days is not None:
-            saved = self.path.read_bytes()
-            self.call(lambda: self.keep_in_log(service["log"], service["sequence"], saved))
-
-    def keep_in_log(self, identity: int, sequence: int, model: bytes) -> None:
-        """Store a snapshot in the log about once a day, and delete examples that are too old."""
-        if identity != self.log.identity:
-            return  # the model has seen examples that are forgotten since
-        assert self.keeping.days is not None
-        days = self.keeping.days * DAY
-        try:
-            since = time.time() - self.log.find_snapshot_time()
-            if abs(since) >= min(DAY, days / 4):  # a clock that was ahead does not stop it
-                self.log.keep_model(sequence, model)
-            deleted = self.log.trim(time.time() - days)
-        except (OSError, ValueError) as error:
-            self.fail(str(error))
-            return
-        if deleted:
-            self.say(f"{deleted:,} old examples were deleted; the model has learnt them.")
+        self.saved_sequence, self.saved_at = model.facts["service"]["sequence"], time.monotonic()
 
     def snapshot(self) -> Path:
         """Write the model if it has changed since it was saved; return its path.

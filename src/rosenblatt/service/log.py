@@ -280,40 +280,10 @@ class Log:
                 ("DELETE FROM requests WHERE last > ?", [(known,)]),
             )
 
-    def keep_model(self, sequence: int, model: bytes) -> None:
-        """Store the model after an example as a snapshot, from which the log can be replayed."""
-        if len(model) > LARGEST_MODEL or sequence in {one.sequence for one in self.changes()}:
-            return
-        if self.one("SELECT 1 FROM examples WHERE sequence = ?", sequence):
-            self.write(("UPDATE examples SET model = ? WHERE sequence = ?", [(model, sequence)]))
-        else:  # what came before was lost, and the model is what remains of it
-            self.write((INSERT, [(sequence, time.time(), None, model, None)]))
-            self.last = max(self.last, sequence)
-
-    def find_snapshot_time(self) -> float:
-        """When the last example with a snapshot arrived."""
-        (when,) = self.one(
-            "SELECT received FROM examples WHERE model IS NOT NULL ORDER BY sequence DESC LIMIT 1"
-        )
-        return float(when)
-
-    def trim(self, before: float) -> int:
-        """Delete examples older than a time that no later model needs; return how many."""
-        changes = self.changes()
-        kept = 0
-        for (number,) in self.all(
-            "SELECT sequence FROM examples WHERE model IS NOT NULL AND received < ?", before
-        ):
-            if all(one.source >= number for one in changes if one.sequence >= number):
-                kept = max(kept, number)
-        (count,) = self.one("SELECT count(*) FROM examples WHERE sequence < ?", kept)
-        if count:
-            self.write(
-                ("DELETE FROM examples WHERE sequence < ?", [(kept,)]),
-                ("DELETE FROM requests WHERE last < ?", [(kept,)]),
-            )
-            self.shrink()
-        return int(count)
+    def continue_after(self, sequence: int, model: bytes) -> None:
+        """Go on after a model that has learnt more than is left here."""
+        self.write((INSERT, [(sequence, time.time(), None, model, None)]))
+        self.last = sequence
 
     def forget(self, numbers: Iterable[int], snapshots: Iterable[int]) -> None:
         """Empty examples and drop the snapshots that have seen them, in one transaction.
@@ -348,12 +318,6 @@ class Log:
         """Note how far the bytes of forgotten examples are removed."""
         self.write(("UPDATE former SET erased = ?", [(step,)]))
 
-    def shrink(self) -> None:
-        """Return the space of deleted examples to the file system."""
-        with explain_errors(self.path, "written"):
-            self.connect().executescript("PRAGMA incremental_vacuum")  # execute stops at a page
-        self.all("PRAGMA wal_checkpoint(TRUNCATE)")
-
     def write(self, *statements: tuple[str, Sequence[tuple[Any, ...]] | None]) -> None:
         """Execute each statement for its rows, all in one transaction: all are on disk, or none."""
         with explain_errors(self.path, "written"):
@@ -373,11 +337,8 @@ class Log:
     # Reading
 
     def entries(self, after: int, until: int | None = None, size: int = 1000) -> Iterator[Any]:
-        """Yield the rows after a number in lists of at most ``size``; refuse deleted ones."""
+        """Yield the rows after a number in lists of at most ``size``."""
         last = self.last if until is None else until
-        (begin,) = self.one("SELECT min(sequence) FROM examples")
-        if after < min(begin, last):
-            raise ValueError(f"{self.path} lacks the examples after number {after}.")
         for first in range(after + 1, last + 1, size):
             yield self.read_entries(first, min(first + size - 1, last))
 
@@ -398,10 +359,9 @@ class Log:
         return [one for number in wanted for one in self.read_entries(number, number)]
 
     def models(self) -> list[int]:
-        """The numbers of the rows with a snapshot: a model that has learnt all up to there."""
-        changes = {one.sequence for one in self.changes()}
+        """The numbers of the rows with a model: the one that answered after that row."""
         found = self.all("SELECT sequence FROM examples WHERE model IS NOT NULL ORDER BY sequence")
-        return [int(number) for (number,) in found if number not in changes]
+        return [int(number) for (number,) in found]
 
     def changes(self) -> list[Change]:
         """All changes of the model, in their order."""

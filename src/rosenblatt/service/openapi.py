@@ -89,9 +89,6 @@ def list_parameters(operation: Operation, served: ServedModel) -> list[dict[str,
 def describe_rows(served: ServedModel) -> Any:
     """The schema of a row, and of one with its label."""
     maker = served.maker
-    if maker.of_lines:
-        line = {"type": "string", "description": f"A line of {maker.recipe.rows}."}
-        return line, line
     label: dict[str, Any] = {"enum": served.learner.classes.tolist()}
     if served.has_numbers or served.most_classes is not None:
         label = {"type": "number"} if served.has_numbers else {}

@@ -1,7 +1,6 @@
 """Models from logs: replay one, rebuild the model after any example, recover one at a start."""
 
-import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
@@ -17,7 +16,6 @@ from .log import PRIVATE, Change, Entry, Log, LogLock
 from .model import ServedModel
 
 ROUNDING = 1e-5  # of the largest weight: sums of another order differ less
-REPORT = 5.0  # seconds between messages of a long replay
 Say = Callable[[str], None]
 Recovered = tuple[ServedModel, Log, int]
 
@@ -35,19 +33,7 @@ class Replay(NamedTuple):
     without: Collection[int] = ()
 
     def run(self, served: ServedModel, until: int | None = None) -> ServedModel:
-        """Have a model learn what comes after its last example; return the model.
-
-        A long replay says now and then how far it got.
-        """
-        reported, found = time.monotonic(), served
-        for found in self.steps(served, until):
-            if time.monotonic() > reported + REPORT:
-                reported = time.monotonic()
-                self.say(f"Replaying the log: example {found.sequence:,} of {self.log.last:,}.")
-        return found
-
-    def steps(self, served: ServedModel, until: int | None = None) -> Iterator[ServedModel]:
-        """Have a model learn what comes after its last example; yield the model on the way."""
+        """Have a model learn what comes after its last example; return the model."""
         for entries in self.log.entries(served.sequence, until):
             for kind, found in groupby(entries, self.find_kind):
                 group = list(found)
@@ -56,7 +42,7 @@ class Replay(NamedTuple):
                 elif kind == "change":
                     served = self.make_changed(group[-1].sequence)
                 served.sequence = group[-1].sequence
-            yield served
+        return served
 
     def find_kind(self, entry: Entry) -> str:
         """What to do with a row of the log."""
@@ -87,7 +73,7 @@ class Replay(NamedTuple):
         """The model after a change."""
         (change,) = [one for one in self.log.changes() if one.sequence == number]
         if change.action == "model":
-            return self.open_snapshot(number, number)
+            return self.open_model(number)
         served = self.rebuild(change.source)
         served.sequence = number
         return served
@@ -101,30 +87,17 @@ class Replay(NamedTuple):
 
     def find_start(self, wanted: int) -> ServedModel:
         """The newest model from which the one after some example can be replayed."""
-        log = self.log
-        if not 0 <= wanted <= log.last:
-            raise ValueError(f"{log.path} has the examples up to {log.last}, not {wanted}.")
-        changes = log.changes()
-        numbers = [number for number in log.models() if number <= wanted]
-        clean = [one for one in numbers if not has_seen(changes, one, self.without)]
-        if not numbers:
-            raise ValueError(f"{log.path} was trimmed, and begins at example {log.models()[0]}.")
-        if not clean:
-            raise ValueError(
-                f"{log.path} was trimmed, but its first model has learnt from example "
-                f"{min(self.without)}; it cannot be rebuilt without it."
-            )
-        loads = [one.sequence for one in changes if one.action == "model"]
-        last_load = max((one for one in loads if one <= wanted), default=0)
-        if last_load > clean[-1]:
-            return self.make_changed(last_load)
-        return self.open_snapshot(clean[-1], clean[-1])
+        log, models, changes = self.log, self.log.models(), self.log.changes()
+        if not models[0] <= wanted <= log.last:
+            raise ValueError(f"{log.path} has rows {models[0]} to {log.last}, not {wanted}.")
+        known = (number for number in models if number <= wanted)
+        return self.open_model(max(n for n in known if not has_seen(changes, n, self.without)))
 
-    def open_snapshot(self, number: int, sequence: int) -> ServedModel:
-        """The model of a row of the log, as of a number."""
+    def open_model(self, number: int) -> ServedModel:
+        """The model in a row of the log."""
         name = f"the model of row {number} in {self.log.path}"
         served = ServedModel(load_model(name, self.log.model(number)), name)
-        served.log, served.sequence = self.log.identity, sequence
+        served.log, served.sequence = self.log.identity, number
         return served
 
 
@@ -148,18 +121,17 @@ def check_intact(entries: Sequence[Entry]) -> None:
 # At the start of a service
 
 
-def recover(path: Path, say: Say, begin: Callable[[], None] = lambda: None) -> Recovered:
+def recover(path: Path, say: Say) -> Recovered:
     """Open a model file and its log, and learn what the file lacks; without a log begin one.
 
-    The log is locked before anything is looked at; then ``begin`` may write a first model. Returns
-    the model after the last example, the log, and the last example in the file.
+    The log is locked before anything is looked at. Returns the model after the last example, the
+    log, and the last example in the file.
     """
     place = log_path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent}.")
     lock = LogLock(place)
     try:
-        begin()
         remove_temporaries(path)
         if not place.exists():
             served = ServedModel(load_model(path), str(path))
@@ -178,11 +150,11 @@ def recover(path: Path, say: Say, begin: Callable[[], None] = lambda: None) -> R
             )
         start = find_last_snapshot(path, log, say)
         begun, saved = start.sequence, start.sequence if start.name == str(path) else -1
+        if log.last > begun:
+            say(f"{log.last - begun:,} examples are learnt again from {place}.")
         served = Replay(log, say).run(start)
         served.check_learning()
         served.name = str(path)
-        if log.last > begun:
-            say(f"{log.last - begun:,} examples were learnt again from {place}.")
         if log.is_erasing:
             erase(log, served, path)
             saved = served.sequence
@@ -211,14 +183,12 @@ def find_last_snapshot(path: Path, log: Log, say: Say) -> ServedModel:
             f"{path} has not learnt from {log.path}; restore the model that has, or move the log "
             "and the files beside it (-wal, -shm, -last) away to begin a new one."
         )
-    if served.sequence < models[0]:
-        return rebuilds.find_start(log.last)  # the log was trimmed since
     if served.sequence > log.last:
         say(
             f"{log.path} ends at example {log.last:,}, and the model knows {served.sequence:,}: "
             "the log was cut; it continues after the model."
         )
-        log.keep_model(served.sequence, path.read_bytes())
+        log.continue_after(served.sequence, path.read_bytes())
     return served
 
 
@@ -254,7 +224,7 @@ def find_first_difference(log: Log, path: Path) -> tuple[Difference | None, int]
         text = f"{path} knows {wanted.sequence:,} examples, and {log.path} has {log.last:,}."
         return Difference(text), wanted.sequence
     (first, *kept), replay = log.models(), Replay(log)
-    served, before, rounding = replay.open_snapshot(first, first), first, None
+    served, before, rounding = replay.open_model(first), first, None
     for stop in [number for number in kept if number < wanted.sequence] + [wanted.sequence]:
         served = replay.run(served, stop)
         last = stop == wanted.sequence

@@ -1,15 +1,10 @@
 """Request bodies as rows, and the texts that the log keeps of them."""
 
-import re
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 JSON = "application/json"
-NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
-LINES = "text/plain"
-BOM = b"\xef\xbb\xbf"
 FORM = "application/x-www-form-urlencoded"
 """What ``curl -d`` states whatever it sends. Pages of other sites, which may send this type without
 asking, are refused by their origin."""
@@ -46,13 +41,9 @@ def cut_texts(body: bytes | bytearray) -> list[str]:
 
 
 def parse_values(
-    body: bytes | bytearray,
-    content_type: str,
-    most: int,
-    of_lines: bool,
-    of_lists: str | None = None,
+    body: bytes | bytearray, content_type: str, most: int, of_lists: str | None = None
 ) -> list[Any]:
-    """Parse a request body into rows: objects, or lines of text.
+    """Parse a request body into rows, which are objects.
 
     Parameters
     ----------
@@ -60,64 +51,31 @@ def parse_values(
         As they were received.
     most
         The largest number of examples; more are refused.
-    of_lines
-        Whether an example is a line of text (svmlight, Vowpal Wabbit) and not an object.
     of_lists
         The entry that a list stands for, if an example may be a list instead of an object.
     """
-    kind = check_type(content_type)
-    if body.startswith(BOM):
-        body = body[len(BOM) :]
-    if kind == JSON or (kind == FORM and body.lstrip()[:1] in (b"{", b"[")):
-        values = parse_json(body)
-        found: Iterable[Any] = values if isinstance(values, list) else [values]
-    elif kind in NDJSON:
-        lines = (line for line in body.split(b"\n") if line.strip())
-        found = (parse_json(line, row) for row, line in enumerate(lines, 1))
-    elif kind == LINES and of_lines:
-        found = (line.rstrip("\r") for line in decode(body).split("\n") if line.strip())
-    else:
-        names = f"{JSON} or {LINES if of_lines else NDJSON[0]}"
-        sentence = f"Content-Type {kind[:80]} is not supported; send {names}."
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind not in ("", JSON) and not (kind == FORM and body.lstrip()[:1] in (b"{", b"[")):
+        sentence = f"Content-Type {kind[:80]} is not supported; send {JSON}."
         raise RequestError(415, "content-type", sentence)
+    values = parse_json(body)
+    found: list[Any] = values if isinstance(values, list) else [values]
     if of_lists is not None:
-        found = ({of_lists: one} if type(one) is list else one for one in found)
-    return check_values(found, most, str if of_lines else dict)
+        found = [{of_lists: one} if type(one) is list else one for one in found]
+    return check_values(found, most)
 
 
-def check_type(content_type: str) -> str:
-    """The media type of a body, JSON if none is stated; refuse character sets except UTF-8."""
-    if content_type == JSON:
-        return JSON
-    kind, _, details = content_type.partition(";")
-    charset = re.search(r"charset=\"?([\w-]+)", details)
-    if charset is not None and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
-        raise RequestError(415, "content-type", f"The body is in {charset[1]}; send UTF-8.")
-    return kind.strip().lower() or JSON
-
-
-def decode(body: bytes | bytearray) -> str:
-    """The text of a body."""
-    try:
-        return body.decode()
-    except UnicodeDecodeError as error:
-        raise BadExampleError(f"The body is not UTF-8 (byte {error.start + 1}).") from None
-
-
-def check_values(values: Iterable[Any], most: int, kind: type) -> list[Any]:
-    """Return rows of one type; refuse none or too many."""
-    taken: list[Any] = []
-    for value in values:
-        if len(taken) == most:
-            sentence = f"A request takes at most {most:,} rows; send several requests."
-            raise RequestError(413, "too-many-rows", sentence)
-        if type(value) is not kind:
-            wanted = "an object of columns" if kind is dict else "a line of text"
-            raise BadExampleError(f"expected {wanted}", len(taken) + 1)
-        taken.append(value)
-    if not taken:
+def check_values(values: list[Any], most: int) -> list[Any]:
+    """Return rows; refuse none, too many, and what is no object."""
+    if len(values) > most:
+        sentence = f"A request takes at most {most:,} rows; send several requests."
+        raise RequestError(413, "too-many-rows", sentence)
+    for row, value in enumerate(values, 1):
+        if type(value) is not dict:
+            raise BadExampleError("expected an object of columns", row)
+    if not values:
         raise BadExampleError("The body has no rows.")
-    return taken
+    return values
 
 
 def parse_json(text: bytes | bytearray | str, row: int | None = None, kind: Any = Any) -> Any:
@@ -129,7 +87,7 @@ def parse_json(text: bytes | bytearray | str, row: int | None = None, kind: Any 
         return msgspec.json.decode(text, type=kind)
     except RecursionError:
         raise BadExampleError("invalid JSON (it is nested too deeply)", row) from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        if not isinstance(text, str):
-            decode(text)
+    except UnicodeDecodeError:
+        raise BadExampleError("The body is not UTF-8.") from None
+    except msgspec.DecodeError as error:
         raise BadExampleError(f"invalid JSON ({error})", row) from None

@@ -142,7 +142,6 @@ class ModelState(Struct):
     solution: str
     classes: list[Any]
     label: str
-    rows: str
     columns: list[dict[str, str]]
     learning: bool
     sequence: int
@@ -169,7 +168,6 @@ def about(predictor: Predictor, learning: Learning | None) -> ModelState:
         solution=learner.parameters["solution"],
         classes=learner.classes.tolist(),
         label=served.maker.label,
-        rows=served.maker.recipe.rows,
         columns=[{"name": name, "kind": kind} for name, kind in served.maker.columns],
         learning=learning is not None,
         sequence=served.sequence,

@@ -23,13 +23,11 @@ except ImportError:  # Windows
 
 from ..access import Tokens
 from ..reading.notices import count_rows
-from ..storage.file import load_model, save_model
-from ..storage.model import Model
+from ..storage.file import load_model
 from .app import Limits, Service
 from .connection import Server
 from .learning import Keeping, Learning
 from .model import ServedModel
-from .replay import log_path
 
 SWITCH = 0.0005  # seconds; more would let small requests wait for large ones
 WATCH = 1.0  # seconds between two checks of the model file
@@ -46,7 +44,6 @@ def serve(
     keeping: Keeping | None = None,
     limits: Limits | None = None,
     tokens: Tokens | None = None,
-    new: Model | None = None,
     json_logs: bool = False,
 ) -> int:
     """Serve a model until SIGTERM or Ctrl-C; then learn and write what is left.
@@ -63,8 +60,6 @@ def serve(
         How examples are learnt and kept; None to predict only.
     limits, tokens
         The size of requests and the number of connections, and who may send them.
-    new
-        A model to begin with where there is none yet.
     json_logs
         Whether messages are JSON, with one for each request.
     """
@@ -73,24 +68,16 @@ def serve(
     listening = bind_socket(host, port)
     service = Service(None, None, limits, tokens, say, say.log_request if json_logs else None)
 
-    def begin() -> None:
-        if new is not None and not path.exists() and not log_path(path).exists():
-            save_model(path, new)
-            recipe = new.features["recipe"]
-            if recipe["scale"] == "none" and "number" in dict(recipe["columns"]).values():
-                say("Numbers are used unscaled. NAME:number:MEAN:SPREAD scales a column.")
-
     def load() -> None:
         learning = None
         if keeping is not None:
-            learning = Learning(path, keeping, say, begin)
+            learning = Learning(path, keeping, say)
             if keeping.most_classes is not None:
                 learning.served.check_growing()
                 learning.served.most_classes = keeping.most_classes
             learning.start()
             service.attach(lambda: learning.predictor, learning)
         else:
-            begin()
             watcher = ModelWatcher(path, say)
             watcher.start()
             service.attach(lambda: watcher.current, None)

@@ -3,31 +3,20 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ..parameters import CLASS_RULES, FEATURES, FOR_ONE_PASS, RULE_TABLE, Parameter
 from .commands import CommandError, DescribedArgument, command, option
 from .data import check_output
 from .format import count
-from .parameters import parse_settings, settings_option, table_for_rules
 from .predict import MODEL
-
-if TYPE_CHECKING:
-    from ..storage.model import Model
 
 service_option = partial(option, group="Service")
 access_option = partial(option, group="Access")
 storage_option = partial(option, group="Storage")
-new_option = partial(option, group="New model")
 COUNT = click.IntRange(min=1)
 SECONDS = click.FloatRange(min=0.0)
-
-
-def table_for_new() -> dict[str, Parameter]:
-    """The parameters of a new model: those of its rule, and the number of hashed columns."""
-    return {**table_for_rules(), "bits": FEATURES["bits"]}
 
 
 @dataclass
@@ -66,37 +55,6 @@ class ServeOptions:
     save_seconds: float = storage_option(
         "Save the model after N seconds in which it learnt.", "N", 60.0, type=SECONDS
     )
-    keep_days: float | None = storage_option(
-        "Delete logged examples after N days.", "N", type=SECONDS, shown="never"
-    )
-    new: str | None = new_option(
-        "Start a new model with these labels, unless MODEL exists.", "A,B", needs="features"
-    )
-    features: str | None = new_option(
-        "Columns of the new model: NAME, NAME:number:MEAN:SPREAD, NAME:category or "
-        "NAME:text:1-2, separated by commas.",
-        "COLUMNS",
-        needs="new",
-    )
-    label: str | None = new_option("Name of the label in examples.", shown="label", needs="new")
-    rule: str | None = new_option(
-        f"Update rule: {', '.join(CLASS_RULES)}.", shown=FOR_ONE_PASS["rule"], needs="new"
-    )
-    set: tuple[str, ...] = settings_option(
-        "Set a parameter", "New model", table_for_new, needs="new"
-    )
-
-    def make_model(self) -> "Model | None":
-        """The model to begin with, if one is described."""
-        if self.new is None or self.features is None:
-            return None
-        from ..service.create import new_model
-
-        if self.rule is not None:
-            RULE_TABLE[self.rule]  # of another package, perhaps
-        given = parse_settings(self.set, table_for_new())
-        labels, features = self.new.split(","), self.features.split(",")
-        return new_model(labels, features, self.label or "label", rule=self.rule, **given)
 
 
 @command(
@@ -104,13 +62,11 @@ class ServeOptions:
     examples=[
         "rosenblatt serve model.safetensors",
         "rosenblatt serve model.safetensors --learn --port 8080",
-        "rosenblatt serve spam.safetensors --learn --new spam,ham \\\n"
-        "    --features subject:text,hour --set r=0.5",
+        "rosenblatt serve model.safetensors --learn --grow 50",
     ],
 )
 def serve(model: Path, given: ServeOptions) -> None:
     """Answer predictions over HTTP, and with --learn train on examples that are sent."""
-    new = given.make_model()
     from ..access import Tokens, is_loopback
     from ..service.app import Limits
     from ..service.learning import Keeping
@@ -124,7 +80,7 @@ def serve(model: Path, given: ServeOptions) -> None:
     hosts = tuple(name.lower() for name in given.allow_host)
     # Tokens protect a service under any name.
     allowed = None if given.token_file is not None and not hosts else hosts
-    keeping = Keeping(given.save_seconds, given.keep_days, given.grow)
+    keeping = Keeping(given.save_seconds, given.grow)
     status = serve_model(
         model,
         host=given.host,
@@ -132,7 +88,6 @@ def serve(model: Path, given: ServeOptions) -> None:
         keeping=keeping if given.learn else None,
         limits=Limits(given.max_bytes, given.max_rows, allowed, given.max_connections),
         tokens=Tokens(given.token_file),
-        new=new,
         json_logs=given.log_format == "json",
     )
     if status:

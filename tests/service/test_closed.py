@@ -9,7 +9,7 @@ import pytest
 
 from rosenblatt.service.learning import Learning
 from rosenblatt.service.log import Log, LogError, LogLock
-from rosenblatt.service.replay import find_difference, find_first_difference, log_path
+from rosenblatt.service.replay import compare_with_log, find_difference, log_path
 from rosenblatt.storage.file import load_model, save_model
 
 from .conftest import examples, job_of, replayed, trained
@@ -224,7 +224,7 @@ def test_last_bits_are_told_from_damage(model):
     assert found.is_rounding
     save_model(model, kept)
     with closing(Log(log_path(model), writes=False)) as log:
-        difference, _ = find_first_difference(log, model)
+        difference, _ = compare_with_log(log, model)
     assert difference.is_rounding
     weights.flat[place] *= 1.1
     assert not find_difference(load_model(model), kept).is_rounding

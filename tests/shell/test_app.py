@@ -138,7 +138,7 @@ def test_the_help_of_training_is_short_and_begins_with_the_columns(capsys, monke
     assert all(name in names for name in table_for_training())
 
 
-@pytest.mark.parametrize("command", ["train", "plot", "serve"])
+@pytest.mark.parametrize("command", ["train", "plot"])
 def test_set_help_lists_the_parameters(capsys, command):
     status, out, _ = run(capsys, command, "--set", "help")
     described = [line.split()[0] for line in out.splitlines()]

@@ -211,33 +211,19 @@ class Difference(NamedTuple):
     is_rounding: bool = False
 
 
-def find_first_difference(log: Log, path: Path) -> tuple[Difference | None, int]:
-    """The first difference between a model and what its log makes, if any, and until where.
-
-    The log is replayed from its beginning, and compared with every model on the way. A difference
-    by rounding is returned only if there is no other one.
-    """
+def compare_with_log(log: Log, path: Path) -> tuple[Difference | None, int]:
+    """How a model differs from what its log makes, if it does, and the last example it knows."""
     wanted = ServedModel(load_model(path), str(path))
     if wanted.log not in (0, log.identity):
         return Difference(f"{path} is not of {log.path}."), wanted.sequence
     if wanted.sequence > log.last:
         text = f"{path} knows {wanted.sequence:,} examples, and {log.path} has {log.last:,}."
         return Difference(text), wanted.sequence
-    (first, *kept), replay = log.models(), Replay(log)
-    served, before, rounding = replay.open_model(first), first, None
-    for stop in [number for number in kept if number < wanted.sequence] + [wanted.sequence]:
-        served = replay.run(served, stop)
-        last = stop == wanted.sequence
-        other = wanted.kept if last else load_model(log.path, log.model(stop))
-        found = find_difference(served.model(), other)
-        if found is not None:
-            what = str(path) if last else f"the model after example {stop:,} in the log"
-            text = f"{what} parts from the log after example {before:,}: {found.sentence}."
-            if not found.is_rounding:
-                return Difference(text), stop
-            rounding = rounding or Difference(text, True)
-        before = stop
-    return rounding, wanted.sequence
+    found = find_difference(Replay(log).rebuild(wanted.sequence).model(), wanted.kept)
+    if found is not None:
+        text = f"{path} is not what {log.path} makes: {found.sentence}."
+        found = found._replace(sentence=text)
+    return found, wanted.sequence
 
 
 def find_difference(one: Model, other: Model) -> Difference | None:

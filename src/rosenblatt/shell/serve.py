@@ -141,9 +141,9 @@ def replay(log: Path, given: ReplayOptions) -> None:
 
 def compare(log: Any, path: Path) -> None:
     """Print whether a model is what its log makes, or where they part; then exit with status 1."""
-    from ..service.replay import find_first_difference
+    from ..service.replay import compare_with_log
 
-    difference, sequence = find_first_difference(log, path)
+    difference, sequence = compare_with_log(log, path)
     if difference is None:
         print(f"{path} is what {log.path} makes of its first {sequence:,} examples, to the bit.")
         return

@@ -50,9 +50,9 @@ def test_labels_far_apart_for_their_type_are_numbered(dtype):
 def test_labels_are_looked_up_among_the_classes():
     classes = np.array(["a", "b", "d"])
     assert number_labels(np.array(["d", "a"]), classes).tolist() == [2, 0]
-    sentence = r"^part 3: Row 8 has the label 'c', which is not among the classes \['a', 'b', 'd'\]"
+    sentence = r"^Row 8 has the label 'c', which is not among the classes \['a', 'b', 'd'\]"
     with pytest.raises(UnknownLabelError, match=sentence):
-        number_labels(np.array(["a", "c", "e"]), classes, first_row=7, where="part 3: ")
+        number_labels(np.array(["a", "c", "e"]), classes, first_row=7)
 
 
 def test_of_many_classes_some_are_listed():

@@ -179,7 +179,7 @@ def test_a_model_file_imports_only_what_packages_declare(
         (tmp_path / f"{module}.py").write_text("raise SystemExit")
     sys.path.remove(str(installed))
     monkeypatch.syspath_prepend(tmp_path)
-    sentence = "needs the rule relaxation, which is not known here; install the package"
+    sentence = "cannot be loaded: rule=.relaxation. is not known.* Install the package"
     with pytest.raises(InputError, match=sentence) as error:
         load_model(tmp_path / "model")
     assert (error.value.code, error.value.file) == ("unknown-rule", str(tmp_path / "model"))

@@ -50,7 +50,6 @@ def number_labels(
     labels: Array,
     classes: Array,
     first_row: int = 0,
-    where: str = "",
     rows: Array | None = None,
     held: Array | None = None,
 ) -> Array:
@@ -62,8 +61,6 @@ def number_labels(
         The labels, and the classes.
     first_row
         The number of the first row, for errors.
-    where
-        The start of an error message, with a blank at its end.
     rows
         The row of each label, unless every row has one.
     held
@@ -77,7 +74,7 @@ def number_labels(
         listed += ", …" * (len(classes) > 20)
         row = first_row + (unknown if rows is None else rows[unknown])[0]
         raise UnknownLabelError(
-            f"{where}Row {row} has the label {labels.tolist()[unknown[0]]!r:.80}, "
+            f"Row {row} has the label {labels.tolist()[unknown[0]]!r:.80}, "
             f"which is not among the classes [{listed}]; name all labels with classes.",
             code="unknown-label",
         )

@@ -11,7 +11,7 @@ from ..parameters import InputError, ParameterError
 from .labels import LabelSets, check_classes, encode, find_classes, find_codes, number_labels, tidy
 from .results import Result, count, plain
 from .rows import Array
-from .weights import balance, class_weights, row_weights
+from .weights import class_weights, row_weights
 
 MOST_ERRORS = 20  # wrong rows to show
 
@@ -353,27 +353,23 @@ class NumberScore(Result):
     in_headline = frozenset(("mae", "rmse", "r2", "median_mae", "mean_rmse"))
 
     def __init__(self, target: NumberTarget) -> None:
-        self.target = target
-        self.rows, self.parts = 0, tuple[NumberScore, ...]()
-        self.absolute = self.squared = self.total = self.of_mean = self.of_median = 0.0
+        self.target, self.rows, self.parts = target, 0, tuple[NumberScore, ...]()
+        self.sums = np.zeros(5)  # of |error|, error², offset, offset² and |error of the median|
 
     def compare(self, predicted: Array, codes: Array) -> None:
         """Add rows by their predictions, and by the codes of their numbers."""
         numbers, target = self.target.decide(codes), self.target
         errors, offsets = predicted - numbers, numbers - target.center
+        of_median = np.abs(numbers - target.median)
+        each = np.abs(errors), np.square(errors), offsets, np.square(offsets), of_median
         self.rows += len(numbers)
-        self.absolute += float(np.abs(errors).sum())
-        self.squared += float(np.square(errors).sum())
-        self.total += float(offsets.sum())
-        self.of_mean += float(np.square(offsets).sum())
-        self.of_median += float(np.abs(numbers - target.median).sum())
+        self.sums += [one.sum() for one in each]
 
     @classmethod
     def pool(cls, parts: Sequence["NumberScore"]) -> "NumberScore":
         """The score of the rows of all parts, which one model predicted."""
         whole = NumberScore(parts[0].target)
-        for name in ("rows", "absolute", "squared", "total", "of_mean", "of_median"):
-            setattr(whole, name, sum(getattr(part, name) for part in parts))
+        whole.rows, whole.sums = sum(part.rows for part in parts), sum(part.sums for part in parts)
         return whole
 
     @classmethod
@@ -388,7 +384,8 @@ class NumberScore(Result):
         """The sum of squared distances of the numbers from their mean, within each part."""
         if self.parts:
             return sum(part.variation for part in self.parts)
-        return self.of_mean - self.total**2 / max(self.rows, 1)
+        _, _, total, squares, _ = self.sums.tolist()
+        return float(squares - total**2 / max(self.rows, 1))
 
     def counts(self) -> dict[str, Any]:
         """The number of rows."""
@@ -397,12 +394,13 @@ class NumberScore(Result):
     def figures(self) -> dict[str, float]:
         """Mean absolute and root mean squared error, R², and the errors of the baselines."""
         rows, variation = self.rows or float("nan"), self.variation
+        absolute, squared, _, of_mean, of_median = self.sums.tolist()
         return {
-            "mae": self.absolute / rows,
-            "rmse": float(np.sqrt(self.squared / rows)),
-            "r2": 1.0 - self.squared / variation if variation > 0 else float(self.squared == 0),
-            "median_mae": self.of_median / rows,
-            "mean_rmse": float(np.sqrt(self.of_mean / rows)),
+            "mae": absolute / rows,
+            "rmse": float(np.sqrt(squared / rows)),
+            "r2": 1.0 - squared / variation if variation > 0 else float(squared == 0),
+            "median_mae": of_median / rows,
+            "mean_rmse": float(np.sqrt(of_mean / rows)),
         }
 
     def headline(self, counts: Sequence[int] = ()) -> str:
@@ -502,14 +500,10 @@ class LabelCounts:
             classes = check_classes(named, met.dtype, least)
         else:
             classes = find_classes(met, least)
-        weight = parameters["class_weight"]
-        if isinstance(weight, str) and weight == "balanced":
-            codes = find_codes(tidy(met), classes)  # others are named with their row when they come
-            each = np.array(list(self.counts.values()))[codes >= 0]
-            counts = np.bincount(codes[codes >= 0], each, len(classes))
-            weights: Array | None = balance(classes, counts)
-        else:
-            weights = class_weights(weight, classes, np.zeros(0, np.intp))
+        codes = find_codes(tidy(met), classes)
+        known = codes >= 0  # others are named with their row when they come
+        counts = np.array(list(self.counts.values()))[known]
+        weights = class_weights(parameters["class_weight"], classes, codes[known], counts)
         kind = ClassTarget if ranks is None else RankTarget
         return make_target(classes, self.label_sets, weights, kind)
 

@@ -37,12 +37,14 @@ def row_weights(
     return weights if of_class is None else weights * of_class[codes]
 
 
-def class_weights(class_weight: Any, classes: Array, codes: Array) -> Array | None:
-    """The weight of each class, as given by label, or balanced."""
+def class_weights(
+    class_weight: Any, classes: Array, codes: Array, counts: Array | None = None
+) -> Array | None:
+    """The weight of each class, as given by label, or balanced; codes may count several times."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
-        return balance(classes, np.bincount(codes, minlength=len(classes)))
+        return balance(classes, np.bincount(codes, counts, len(classes)))
     if not isinstance(class_weight, Mapping):
         raise ParameterError(
             f'class_weight must be a dict, "balanced" or None; got {class_weight!r}.',
@@ -121,11 +123,6 @@ def compute_steps(
 
     Steps that are 0 or infinite in the dtype are refused.
     """
-    if weights is None and eta0 == 1 and positive is not None:
-        one = np.dtype(dtype).type(1)
-        return np.asarray(np.where(has_class(codes, positive), one, -one))
-    if weights is None and eta0 == 1:
-        return np.ones(len(codes), dtype)
     with np.errstate(over="ignore", under="ignore"):
         sizes = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
     used = sizes if weights is None else sizes[weights > 0]

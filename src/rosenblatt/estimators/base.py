@@ -402,7 +402,7 @@ class RowClassifier(OnlineClassifier[L], RowEstimator[L]):
 
     def _number(self, y: Array, classes: Array) -> Array:
         """Return each label's number among the classes."""
-        return number_labels(y, classes, where="y: ")
+        return number_labels(y, classes)
 
     def _weigh(
         self,

@@ -131,7 +131,7 @@ def progressive(
     if batch_size < 1 or y.ndim != 1 or X.shape[0] != len(y) or not len(y):
         raise ValueError("Expected rows with one label each, and a batch_size from 1 up.")
     known = encode(y)[0] if classes is None else check_classes(np.asarray(classes))
-    number_labels(y, known, where="y: ")
+    number_labels(y, known)
     wrong = np.zeros(len(y), bool)
     fitted = hasattr(model, "classes_")
     for begin in range(0, len(y), batch_size):

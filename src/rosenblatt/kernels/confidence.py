@@ -16,7 +16,7 @@ import numpy as np
 from .algebra import FIRST_CLASS, ONE_CLASS, column, larger, smaller, span
 from .compiling import inlined, inlined_sum
 from .dispatch import by_kind
-from .loop import JUST_1, count_weight, is_right, relaxation, row_weight, update
+from .loop import JUST_1, by_name, count_weight, is_right, relaxation, row_weight, update
 
 
 def quantile(parameters):
@@ -31,13 +31,9 @@ class AROW(NamedTuple):
     bias: float
     r: float
 
+    of = by_name(above=JUST_1)
     keeps = (("S", 1.0),)
     demanding = True
-
-    @classmethod
-    def of(cls, parameters, bias):
-        """A margin of 1, and r."""
-        return cls(JUST_1, float(bias), float(parameters["r"]))
 
 
 class NHERD(NamedTuple):
@@ -47,13 +43,9 @@ class NHERD(NamedTuple):
     bias: float
     C: float
 
+    of = by_name(above=JUST_1)
     keeps = (("S", 1.0),)
     demanding = True
-
-    @classmethod
-    def of(cls, parameters, bias):
-        """A margin of 1, and C."""
-        return cls(JUST_1, float(bias), float(parameters["C"]))
 
 
 class CW(NamedTuple):

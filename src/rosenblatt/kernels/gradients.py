@@ -15,7 +15,7 @@ import numpy as np
 
 from .algebra import column, smaller, span
 from .dispatch import by_kind
-from .loop import count_weight, is_right, update
+from .loop import by_name, count_weight, is_right, update
 
 
 class FTRL(NamedTuple):
@@ -28,15 +28,10 @@ class FTRL(NamedTuple):
     l1: float
     l2: float
 
+    of = by_name(above=0.0)
     keeps = (("S", 0.0), ("z", 0.0))
     learns = ("TwoClasses",)
     demanding = True
-
-    @classmethod
-    def of(cls, parameters, bias):
-        """The parameters by name."""
-        numbers = (float(parameters[name]) for name in cls._fields[2:])
-        return cls(0.0, float(bias), *numbers)
 
 
 class AdaGrad(NamedTuple):
@@ -48,15 +43,10 @@ class AdaGrad(NamedTuple):
     beta: float
     decay: float
 
+    of = by_name(above=0.0)
     keeps = (("S", 0.0),)
     learns = ("TwoClasses",)
     demanding = True
-
-    @classmethod
-    def of(cls, parameters, bias):
-        """The parameters by name."""
-        numbers = (float(parameters[name]) for name in cls._fields[2:])
-        return cls(0.0, float(bias), *numbers)
 
 
 @is_right.of(FTRL, AdaGrad)

@@ -145,6 +145,15 @@ def update(rule, state, found, clock, t, i, examples):
     """Change the state by a row; return the step that is logged."""
 
 
+def by_name(above):
+    """A method ``of`` for settings that are what a margin must exceed, the bias, and parameters."""
+
+    def of(cls, parameters, bias):
+        return cls(above, float(bias), *(float(parameters[name]) for name in cls._fields[2:]))
+
+    return classmethod(of)
+
+
 @inlined
 def log_update(log, updates, t, rival, margin, step):
     """Write an update into the log; return its loss."""

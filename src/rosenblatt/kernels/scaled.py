@@ -20,6 +20,7 @@ from .compiling import inlined
 from .dispatch import by_kind
 from .loop import (
     JUST_1,
+    by_name,
     count_weight,
     is_right,
     move,
@@ -83,13 +84,9 @@ class Shifting(NamedTuple):
     bias: float
     lam: float
 
+    of = by_name(above=0.0)
     keeps = (("scale", START),)
     demanding = True
-
-    @classmethod
-    def of(cls, parameters, bias):
-        """Every mistake, and λ."""
-        return cls(0.0, float(bias), float(parameters["lam"]))
 
 
 @is_right.of(ALMA)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .algebra import FIRST_CLASS, ONE_CLASS, column, span
 from .compiling import inlined
-from .loop import count_weight, row_weight, update
+from .loop import by_name, count_weight, row_weight, update
 
 
 class SecondOrder(NamedTuple):
@@ -23,13 +23,9 @@ class SecondOrder(NamedTuple):
     bias: float
     a: float
 
+    of = by_name(above=0.0)
     keeps = (("S", 1.0),)
     demanding = True
-
-    @classmethod
-    def of(cls, parameters, bias):
-        """Every mistake, and a."""
-        return cls(0.0, float(bias), float(parameters["a"]))
 
 
 @inlined

@@ -118,13 +118,8 @@ def load_model(path: str | os.PathLike[str], data: bytes | None = None) -> Model
         if getattr(error, "code", "") == "model-newer":
             raise
         if getattr(error, "code", "") == "unknown-rule":
-            raise InputError(
-                f"{path} needs the rule {header['rule']}, which is not known here; install the "
-                "package that declares it, or register it before loading "
-                "(rosenblatt.register_rule).",
-                code="unknown-rule",
-                file=str(path),
-            ) from None
+            sentence = f"{path} cannot be loaded: {error}"
+            raise InputError(sentence, code="unknown-rule", file=str(path)) from None
         reason = error if isinstance(error, ValueError) else "it is incomplete or no model at all"
         raise InputError(
             f"{path} is not an intact model of rosenblatt ({reason}); use another copy or train "

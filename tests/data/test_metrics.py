@@ -76,18 +76,8 @@ def test_metrics_of_probabilities_are_scikit_learns(given):
     codes, _, _, chances, weights = given
     how = {"sample_weight": weights}
     same(metrics.log_loss(codes, chances, weights), peers.log_loss(codes, chances, **how))
-    labels = np.arange(chances.shape[1])
-    if len(labels) == 2:
-        wanted = peers.brier_score_loss(codes, chances[:, 1], **how)
-    else:
-        wanted = average_squares(codes, chances, weights)
+    wanted = peers.brier_score_loss(codes, chances, **how)
     same(metrics.brier_score(codes, chances, weights), wanted)
-
-
-def average_squares(codes, chances, weights):
-    """Compute the Brier score of many classes naively; scikit-learn has it since 1.7 only."""
-    squares = ((chances - np.eye(chances.shape[1])[codes]) ** 2).sum(axis=1)
-    return np.average(squares, weights=weights)
 
 
 def test_label_sets_are_right_if_all_their_labels_are():

@@ -43,16 +43,6 @@ def test_a_stratified_split_keeps_the_shares_of_the_classes():
         Split(0.2, 0).stratify(codes, known[:2])
 
 
-def test_the_smallest_coins_of_each_class_are_held_out():
-    codes, split = np.arange(60) % 2, Split(0.25, 3)
-    _, held = split.stratify(codes, np.arange(60))
-    coins = split.coins(0, 60)
-    for code in range(2):
-        those = np.flatnonzero(codes == code)
-        smallest = those[np.argsort(coins[those])][:8]
-        assert set(held[codes[held] == code]) <= set(smallest.tolist())
-
-
 @given(counts=st.lists(st.integers(0, 50), min_size=1, max_size=8), share=st.floats(0.01, 0.99))
 def test_quotas_add_up_to_the_share_and_leave_a_row_of_each_class(counts, share):
     counts = np.array(counts)

@@ -103,18 +103,6 @@ def test_svmlight_in_pieces_and_in_small_arrays_is_the_same(text, room, values):
     assert cursor.at == len(text)
 
 
-def test_progress_goes_on_where_it_stopped():
-    text = as_array(b"1 1:1\n2 2:2 3:3\n3 4:4\n4")
-    labels, out = np.zeros(3), block(3, 4)
-    small = CSRBuffer(out.values[:2], out.indices[:2], out.starts)
-    cursor = lines.svmlight(text, len(text), Cursor(), labels, ONE, small, 0, 99, False, True)
-    assert cursor == Cursor(6, 1, 1, 1, 0, lines.FULL, 12)
-    cursor = lines.svmlight(text, len(text), cursor, labels, ONE, out, 0, 99, False, True)
-    assert cursor[:6] == Cursor(22, 3, 4, 3, 0, 0)[:6]
-    assert labels.tolist() == [1, 2, 3]
-    assert entries(out, 3) == [[(1, 1)], [(2, 2), (3, 3)], [(4, 4)]]
-
-
 @pytest.mark.parametrize(
     ("line", "error", "where"),
     [

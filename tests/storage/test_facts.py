@@ -17,12 +17,13 @@ from rosenblatt.reading.recipe import FeatureRecipe
 from rosenblatt.storage.facts import fits
 from rosenblatt.storage.file import load_model
 
+from ..conftest import ROUNDS
 from . import forgeries
 from .forgeries import FINE
 from .models import forge, refused, write
 
-EVERY = 60
-"""One of so many forgeries is tried here; ``python -m tests.storage.forgeries`` tries all."""
+EVERY = max(60 // ROUNDS, 1)
+"""One of so many forgeries is tried; ``ROUNDS=60`` tries all."""
 
 
 class Pair(NamedTuple):
@@ -77,7 +78,7 @@ def test_forged_files_of_every_kind_are_refused_or_harmless(tmp_path):
             if became not in FINE:
                 wrong.append(f"{name}: {what}: {became[:200]}")
     assert wrong == []
-    assert tried > 500
+    assert tried > 500 * ROUNDS
 
 
 @pytest.fixture

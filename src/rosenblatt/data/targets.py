@@ -369,7 +369,9 @@ class NumberScore(Result):
     def pool(cls, parts: Sequence["NumberScore"]) -> "NumberScore":
         """The score of the rows of all parts, which one model predicted."""
         whole = NumberScore(parts[0].target)
-        whole.rows, whole.sums = sum(part.rows for part in parts), sum(part.sums for part in parts)
+        for part in parts:
+            whole.rows += part.rows
+            whole.sums += part.sums
         return whole
 
     @classmethod

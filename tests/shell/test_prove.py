@@ -1,7 +1,6 @@
 """Proofs from the shell."""
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -119,21 +118,6 @@ def test_prove_logs_a_run(capsys, numbers, tmp_path):
     refusal = run(capsys, "prove", *given, "--certificate", tmp_path / "x.json")
     assert refusal[0] == 2
     assert "--run and --certificate exclude each other" in refusal[2]
-
-
-@pytest.mark.slow
-def test_verify_lets_coq_check(capsys, numbers, tmp_path):
-    if shutil.which("coqc") is None:
-        pytest.skip("Coq is not installed (Debian: apt-get install coq)")
-    proof = tmp_path / "proof.v"
-    given = ("--label", "kind")
-    assert run(capsys, "prove", numbers, *given, "--coq", proof)[0] == 0
-    status, out, _ = run(capsys, "prove", numbers, "--check", proof, *given)
-    assert (status, out) == (
-        0,
-        f"{proof} proves that {numbers} is separable, as Coq has checked.\n",
-    )
-    assert run(capsys, "prove", "xor", "--check", proof)[0] == 1
 
 
 def test_a_file_of_sentences_is_refused_by_name(capsys, tmp_path):

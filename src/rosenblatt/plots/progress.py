@@ -38,9 +38,8 @@ class ProgressDisplay(TrainedDisplay):
     """The course of a run: mistakes, losses, length of w, and its angle to the best separator.
 
     The convergence theorem (Novikoff 1962) bounds the length by γM and R√M after M mistakes. The
-    bounds meet at M = (R/γ)², the largest possible number of mistakes. Those of a batch perceptron,
-    after passes with m mistakes each, are γM and R√(Σ m²), and n(R/γ)² mistakes of n rows. Create a
-    display with ``from_estimator`` or ``from_data``.
+    bounds meet at M = (R/γ)², the largest possible number of mistakes. Create a display with
+    ``from_estimator`` or ``from_data``.
 
     Attributes
     ----------
@@ -52,10 +51,8 @@ class ProgressDisplay(TrainedDisplay):
         degrees). Length and angle count the bias as a coordinate of w. A curve is missing where it
         does not apply to the run.
     convergence : Convergence or None
-        The numbers of the theorem; None if it does not apply (it needs two classes, no margin or
-        weights), if the rows are not separable, or if they have over 2,000 columns.
-    batch : ndarray or None
-        The mistakes of each update with ``order="batch"``, whose bounds differ.
+        The numbers of the theorem; None if it does not apply (it needs two classes, single updates,
+        no margin or weights), if the rows are not separable, or if they have over 2,000 columns.
 
     See Also
     --------
@@ -73,7 +70,6 @@ class ProgressDisplay(TrainedDisplay):
     time: Array
     curves: dict[str, Array]
     convergence: Convergence | None = None
-    batch: Array | None = None
 
     def __post_init__(self) -> None:
         self.quantities = [name for name in TITLES if name in self.curves]
@@ -136,12 +132,10 @@ class ProgressDisplay(TrainedDisplay):
             curves["length"] = theorem.length(weights, bias)
             if theorem.margin > 0:
                 curves["angle"] = theorem.angle(weights, bias)
-        made = np.array([epoch.mistakes for epoch in model.history_ if epoch.mistakes])
         return cls(
             time=np.array([number for number, _ in kept]),
             curves=curves,
             convergence=theorem if theorem is not None and theorem.margin > 0 else None,
-            batch=made if model.order == "batch" else None,
         )
 
     def draw(self, ax: Any) -> None:
@@ -166,18 +160,14 @@ class ProgressDisplay(TrainedDisplay):
 
     def _draw_limits(self, ax: Axes, theorem: Convergence) -> None:
         """Draw the two bounds of the theorem on the length of w, up to where they meet."""
-        if self.batch is None:
-            M: Array = np.geomspace(1, max(theorem.bound, 2), 50)
-            low, high = theorem.limits(M, M)
-            name, end = "R√M", (M[-1], high[-1])
-            ax.plot(*end, "o", color=ink())
-            ax.annotate(f"(R/γ)² = {format_bound(theorem.bound)}", end, (-6, 4), ha="right",
-                        textcoords="offset points")  # fmt: skip
-        else:
-            M, name = 1.0 + np.arange(len(self.batch)), "R√(Σ m²)"
-            low, high = theorem.limits(np.cumsum(self.batch), np.cumsum(self.batch**2.0))
+        M = np.geomspace(1, max(theorem.bound, 2), 50)
+        low, high = theorem.limits(M)
+        end = M[-1], high[-1]
+        ax.plot(*end, "o", color=ink())
+        ax.annotate(f"(R/γ)² = {format_bound(theorem.bound)}", end, (-6, 4), ha="right",
+                    textcoords="offset points")  # fmt: skip
         ax.fill_between(M, low, high, color=ink(), alpha=0.08, zorder=0, linewidth=0)
-        ax.plot(M, high, "--", color=ink(), linewidth=1.2, label=name)
+        ax.plot(M, high, "--", color=ink(), linewidth=1.2, label="R√M")
         ax.plot(M, low, ":", color=ink(), linewidth=1.5, label="γM")
         ax.set_xscale("log")
         ax.set_yscale("log")

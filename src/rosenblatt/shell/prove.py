@@ -38,7 +38,7 @@ class ProofOptions(SetOptions):
     )
     epochs: int = proof_option("Largest number of epochs with --run.", default=100)
     check: Path | None = proof_option(
-        "Check the proof in FILE (JSON, or .v by Coq) against the data, in exact arithmetic."
+        "Check the proof in FILE (JSON) against the data, in exact arithmetic."
     )
 
     def write(self, proof: "Proof", X: Any, y: Any) -> None:
@@ -115,16 +115,10 @@ def prove_by_run(X: Any, y: Any, options: ProofOptions) -> None:
 def check_proof(data: str, file: Path, X: Any, y: Any) -> None:
     """Check a proof against the data, and end with status 0 if it holds, else 1."""
     from ..theory.certificates import load_certificate
-    from ..theory.coq import verify_coq
 
-    coq = file.suffix == ".v"
-    if coq:
-        claim, holds = verify_coq(file, X, y)
-    else:
-        proof = load_certificate(file)
-        claim, holds = f"is {type(proof).__name__.lower()}", proof.verify(X, y)
-    by = ", as Coq has checked" if coq and holds else ""
-    print(f"{file} {'proves' if holds else 'does not prove'} that {data} {claim}{by}.")
+    proof = load_certificate(file)
+    holds, claim = proof.verify(X, y), type(proof).__name__.lower()
+    print(f"{file} {'proves' if holds else 'does not prove'} that {data} is {claim}.")
     raise click.exceptions.Exit(0 if holds else 1)
 
 

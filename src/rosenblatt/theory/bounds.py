@@ -1,31 +1,9 @@
-"""The convergence theorem γM ≤ ‖w‖ ≤ R√M: bounds on mistakes and errors; a report of a run.
+"""The convergence theorem γM ≤ ‖w‖ ≤ R√M: bounds on mistakes; a report of a run.
 
 The bias counts as one more coordinate of every row, with the value √``intercept_step``: a mistake
 moves the bias by that step, as it moves the other weights by their coordinates.
-
-A batch perceptron moves once per pass by all its mistakes. Let pass t make mₜ mistakes, M = Σ mₜ in
-all. With the sum gₜ of yx over them, w·u grows by at least γmₜ for the unit separator u, and ‖w‖²
-by at most ‖gₜ‖² ≤ R²mₜ², because w·gₜ ≤ 0. So γM ≤ ‖w‖ ≤ R√(Σ mₜ²). As mₜ ≤ n, Σ mₜ² ≤ nM, hence
-M ≤ n(R/γ)². The T passes that move the weights have 1 ≤ mₜ ≤ n, so mₜ² ≤ (n + 1)mₜ − n and
-nT ≤ (n + 1)M − (γM/R)², which is largest at M = (n + 1)(R/γ)²/2: T ≤ (R/γ)²(n + 1)²/(4n).
-
-Two bounds on the error on new rows hold if rows are drawn independently.
-
-Leave one out: a row that a run never got wrong can be left out without changing any update, and the
-weights at the end are right on it. So of n rows at most the M mistaken ones can be wrong when they
-are left out, and a run on n - 1 rows until nothing is wrong errs on a new row with a probability of
-at most E[M]/n, and M ≤ (R/γ)² (Vapnik & Chervonenkis 1974; Freund & Schapire 1999, section 3). M/n
-estimates that bound from above, without bias. For the vote after one pass over n - 1 rows Freund &
-Schapire have twice the bound of one pass over n rows: E[2·((R + D)/γ)²]/n.
-
-Online to batch: each row of a first pass tests weights that have not seen it. The mean error of all
-weights of that pass on new rows exceeds the share M₁/n of its mistakes by √(ln(1/δ)/(2n)) with a
-probability of at most δ: the inequality of Hoeffding and Azuma for differences in an interval of
-length 1 (Cesa-Bianchi, Conconi & Gentile 2004). A vote of the same weights errs at most twice as
-often as they do on average.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,11 +21,6 @@ def rows_with_bias(X: Any, intercept_step: float) -> Any:
         return X
     column = np.full((X.shape[0], 1), np.sqrt(intercept_step))
     return hstack([X, column], "csr") if is_sparse(X) else np.hstack([X, column])
-
-
-def radius_with_bias(radius: float, intercept_step: float) -> float:
-    """Compute R of the rows with the coordinate of the bias from R without it."""
-    return float(np.hypot(radius, np.sqrt(intercept_step)))
 
 
 def weights_with_bias(weights: Array, bias: Any, intercept_step: float) -> Array:
@@ -113,14 +86,12 @@ class MistakeBounds(NamedTuple):
 
 
 @np.errstate(all="ignore")  # overflow gives infinity
-def mistake_bounds(
-    X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0, *, gamma: float | None = None
-) -> MistakeBounds:
+def mistake_bounds(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> MistakeBounds:
     """Bound the mistakes of a perceptron by the margins of a hyperplane on the rows.
 
     The first four bounds are infinite unless the hyperplane separates the rows; those through the
     origin also need a bias of 0. The last two hold for one pass with the default bias, for any
-    hyperplane and any target margin γ.
+    hyperplane and any target margin γ; several γ are tried, and the smallest bound is returned.
 
     Parameters
     ----------
@@ -132,9 +103,6 @@ def mistake_bounds(
         The weights w of the hyperplane w·x + b = 0, of any length.
     bias : float, default=0.0
         Its bias b.
-    gamma : float or None, default=None
-        The target margin γ > 0 of the last two bounds; None chooses the γ that makes each
-        smallest.
 
     Returns
     -------
@@ -166,16 +134,14 @@ def mistake_bounds(
     size = float(length(w))
     if not size:
         raise ValueError("All weights are zero; a hyperplane needs one that is not.")
-    if gamma is not None and not 0 < gamma < np.inf:
-        raise ValueError(f"gamma must be a finite number above 0; got {gamma!r}.")
     w, b = w / size, bias / size
     R, reached = radius(problem.X), problem.margin(w, b)
     origin = reached if b == 0 else -np.inf
-    lifted, u = radius_with_bias(R, 1.0), float(np.hypot(1, b))
+    lifted, u = float(np.hypot(R, 1)), float(np.hypot(1, b))
     functional = problem.margins(w, b) / u
     right = functional[functional > 0]
-    targets = np.array([gamma or max(float(np.abs(functional).max()), 1.0)])
-    if gamma is None and len(right):
+    targets = np.array([max(float(np.abs(functional).max()), 1.0)])
+    if len(right):
         targets = np.quantile(right, np.linspace(0, 1, 33))
     short = [np.maximum(0.0, target - functional) for target in targets]
     D, L = np.linalg.norm(short, axis=1), np.sum(short, axis=1) / targets
@@ -197,15 +163,13 @@ class Convergence(NamedTuple):
     """The numbers of the theorem: γM ≤ ‖w‖/η ≤ R√M after M mistakes, so M ≤ (R/γ)².
 
     The bias is a coordinate of all vectors. ``intercept_step`` is how far a mistake moves it, in
-    units of η, ``at_once`` the largest number of mistakes that move the weights at once: 1, or n
-    for a batch perceptron of n rows.
+    units of η.
     """
 
     radius: float
     widest: MaxMargin
     intercept_step: float
     eta0: float
-    at_once: int = 1
 
     @property
     def margin(self) -> float:
@@ -214,12 +178,12 @@ class Convergence(NamedTuple):
 
     @property
     def bound(self) -> float:
-        """The largest possible number of mistakes, (R/γ)², or n(R/γ)² for a batch perceptron."""
-        return self.at_once * mistake_bound(self.radius, self.margin)
+        """The largest possible number of mistakes, (R/γ)²."""
+        return mistake_bound(self.radius, self.margin)
 
-    def limits(self, mistakes: Any, squares: Any) -> tuple[Any, Any]:
-        """Compute γM and R√(Σm²) for updates by m mistakes each, with their sum and squares."""
-        return max(self.margin, 0.0) * mistakes, self.radius * np.sqrt(squares)
+    def limits(self, mistakes: Any) -> tuple[Any, Any]:
+        """Compute γM and R√M for numbers of mistakes."""
+        return max(self.margin, 0.0) * mistakes, self.radius * np.sqrt(mistakes)
 
     def length(self, weights: Array, bias: Any) -> Any:
         """Compute ‖w‖/η for one weight vector or for each row of a matrix."""
@@ -237,69 +201,12 @@ class Convergence(NamedTuple):
 def compute_convergence(model: Any, X: Any, y: ArrayLike, tolerance: float = 1e-3) -> Convergence:
     """Compute the numbers of the theorem for the rows of a run, with γ up to a tolerance."""
     step = model.last_weights()[2]
+    if model.order == "batch":
+        raise ValueError("The theorem is about single updates, and those of a batch are sums.")
     problem = check_problem(X, y, fit_intercept=False)
     problem = problem._replace(X=rows_with_bias(problem.X, step))
-    return Convergence(
-        radius(problem.X),
-        solve_max_margin(problem, tolerance),
-        step,
-        float(model.eta0),
-        at_once=problem.X.shape[0] if model.order == "batch" else 1,
-    )
-
-
-class Generalization(NamedTuple):
-    """Bounds on the error on new rows, if all rows are drawn independently from one distribution.
-
-    ``print`` shows those below 1.
-
-    Attributes
-    ----------
-    rows : int
-        n, the rows learnt from.
-    left_out : float or None
-        M/n for a run that separated the rows: its mean over draws of n rows bounds the error of the
-        last weights of a run on n - 1 rows.
-    online : float or None
-        M₁/n + √(ln(1/δ)/(2n)): bounds the mean error of the weights of the first pass with
-        probability 1 - δ; None for an order that does not meet every row once.
-    delta : float
-        δ.
-    """
-
-    rows: int
-    left_out: float | None
-    online: float | None
-    delta: float = 0.05
-
-    def __str__(self) -> str:
-        bounds = {
-            f"is expected after separating {self.rows - 1} rows (leave one out; an estimate of the "
-            "bound)": self.left_out,
-            f"on average over the weights of the first pass, with {1 - self.delta:.0%} confidence "
-            "(online to batch)": self.online,
-        }
-        known = {what: bound for what, bound in bounds.items() if bound is not None and bound < 1}
-        lines = [f"at most {bound:.2g} {what}" for what, bound in known.items()]
-        title = "If rows are drawn independently from one distribution, errors on new rows:"
-        return "\n".join([title, *lines]) if lines else ""
-
-
-def generalization(model: Any, n_rows: int, delta: float = 0.05) -> Generalization:
-    """Bound the error on new rows by the mistakes of a fitted perceptron on ``n_rows`` rows.
-
-    A bound is None where it does not hold for the run; the second may fail with probability
-    ``delta``. References: Freund & Schapire (1999), "Large margin classification using the
-    perceptron algorithm", Machine Learning 37(3), 277-296; Cesa-Bianchi, Conconi & Gentile (2004),
-    "On the generalization ability of on-line learning algorithms", IEEE Transactions on Information
-    Theory 50(9), 2050-2057.
-    """
-    left_out = online = None
-    if model.order in ("each", "once", "fixed") and model.history_:
-        online = model.history_[0].mistakes / n_rows + math.sqrt(math.log(1 / delta) / 2 / n_rows)
-        if model.stop_reason_ == "separated":
-            left_out = sum(epoch.mistakes for epoch in model.history_) / n_rows
-    return Generalization(n_rows, left_out, online, delta)
+    widest = solve_max_margin(problem, tolerance)
+    return Convergence(radius(problem.X), widest, step, float(model.eta0))
 
 
 class Report(NamedTuple):
@@ -318,12 +225,7 @@ class Report(NamedTuple):
     angle : float
         The angle between the weights and those of the margin attained, in degrees.
     chain : tuple of float
-        The three numbers of γM ≤ ‖w‖/η ≤ R√M; for a batch perceptron of γM ≤ ‖w‖/η ≤ R√(Σm²), with
-        m mistakes per pass.
-    updates, most_updates : float or None
-        Updates of a batch perceptron, and their largest possible number.
-    generalization : Generalization or None
-        Bounds on the error on new rows, if all rows are drawn independently and alike.
+        The three numbers of γM ≤ ‖w‖/η ≤ R√M.
 
     See Also
     --------
@@ -345,31 +247,22 @@ class Report(NamedTuple):
     upper: float
     angle: float
     chain: tuple[float, float, float]
-    updates: int | None = None
-    most_updates: float | None = None
-    generalization: Generalization | None = None
 
     def __str__(self) -> str:
         low, length, high = self.chain
+        found, bracket = self.attained > 0, f"‖w‖ = {length:.6g} ≤ R√M = {high:.6g}"
         lines = [f"{self.mistakes} mistakes; R = {self.radius:.6g}"]
-        most, longest = f"(R/γ)² = {self.bound:.6g} mistakes were", "R√M"
-        if self.updates is not None:
-            lines = [f"{self.updates} updates by {lines[0]}"]
-            most = f"n(R/γ)² = {self.bound:.6g} mistakes and {self.most_updates:.6g} updates were"
-            longest = "R√(Σm²)"
-        if self.attained > 0:
+        if found:
             lines += [
                 f"margin γ between {self.attained:.6g} and {self.upper:.6g}",
-                f"at most {most} possible",
+                f"at most (R/γ)² = {self.bound:.6g} mistakes were possible",
                 f"{self.angle:.2f}° from the best separator found",
-                f"γM = {low:.6g} ≤ ‖w‖ = {length:.6g} ≤ {longest} = {high:.6g}",
             ]
         else:
-            lines += [
-                f"no hyperplane was found to separate; no margin can exceed {self.upper:.6g}",
-                f"‖w‖ = {length:.6g} ≤ {longest} = {high:.6g}",
-            ]
-        return "\n".join(filter(None, [*lines, str(self.generalization or "")]))
+            lines.append(
+                f"no hyperplane was found to separate; no margin can exceed {self.upper:.6g}"
+            )
+        return "\n".join([*lines, f"γM = {low:.6g} ≤ {bracket}" if found else bracket])
 
 
 def report(model: Any, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Report:
@@ -380,7 +273,8 @@ def report(model: Any, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Repo
     Parameters
     ----------
     model : Perceptron
-        Fitted on X and y: two classes, from zero, without margin, weights or early stopping.
+        Fitted on X and y: two classes, from zero, by single updates, without margin, weights or
+        early stopping.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The training rows.
     y : array-like of shape (n_samples,)
@@ -411,12 +305,7 @@ def report(model: Any, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Repo
     """
     weights, bias, _ = model.last_weights()
     found, M = compute_convergence(model, X, y, tolerance), model.n_mistakes_
-    updates, most_updates, squares = None, None, M
-    if model.order == "batch":
-        passes = [epoch.mistakes for epoch in model.history_ if epoch.mistakes]
-        updates, squares = len(passes), sum(mistakes**2 for mistakes in passes)
-        most_updates = found.bound * ((found.at_once + 1) / (2 * found.at_once)) ** 2
-    low, high = found.limits(M, squares)
+    low, high = found.limits(M)
     reached = float(found.length(weights, bias))
     return Report(
         mistakes=M,
@@ -426,7 +315,4 @@ def report(model: Any, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Repo
         upper=min(found.widest.upper, reached / M) if M else found.widest.upper,
         angle=float(found.angle(weights, bias)),
         chain=(low, reached, float(high)),
-        updates=updates,
-        most_updates=most_updates,
-        generalization=generalization(model, len(np.asarray(y))),
     )

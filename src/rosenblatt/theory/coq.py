@@ -6,9 +6,6 @@ files hold exactly the rows in memory.
 
 import math
 import re
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -130,15 +127,12 @@ def log_run(X: Any, y: ArrayLike, *, fit_intercept: bool = True, max_iter: int =
     rows = [int(i) for order, done in run.updates() for i in order[done.updates["position"]]]
     weights = np.zeros(problem.X.shape[1] + 1, object)
     for number, i in enumerate(rows, 1):
-        sign, (_, columns, values, powers) = (
-            int(problem.signs[i]),
-            problem.entries_of(np.array([i])),
-        )
-        values = values * np.array([Fraction(2) ** power for power in powers.tolist()])
-        if sign * (weights[columns] @ values) > 0:
+        x = to_dense(problem.X[[i]]).ravel().tolist()
+        signed = int(problem.signs[i]) * np.array([*map(Fraction, [*x, fit_intercept])], object)
+        if weights @ signed > 0:
             update = f"Update {number}, on row {i + 1}"
             raise ValueError(f"{update}, is not a mistake in exact arithmetic; round the rows.")
-        weights[columns] += sign * values
+        weights = weights + signed
     *w, b = weights.tolist()
     separates = Separable(tuple(w), b, np.nan).separates(problem)
     return RunLog(tuple(rows), separates, fit_intercept)
@@ -170,15 +164,12 @@ def format_coq(proof: Proof, problem: Problem) -> str:
     further = () if isinstance(proof, Clash) else ("Convergence", "Logs")
     definitions, theorems = format_proof(proof, n)
     return (
-        f"{read_theories('Separability', *further)}\n{ROWS}\n"
+        f"{read_theories('Separability', *further)}\n"
+        "(** * The rows: y = +1 (pos) or -1 (neg), and x, where m*2^(e) is m times 2 to the e *)\n"
+        "\n"
         f"Definition rows : list (example float) := [\n{rows}\n]%float.\n\n"
-        f"{CERTIFICATE}\n{definitions}\n{STATEMENT}\n{theorems}"
+        f"(** * The certificate *)\n\n{definitions}\n(** * What is proved *)\n\n{theorems}"
     )
-
-
-ROWS = "(** * The rows: y = +1 (pos) or -1 (neg), and x, where m*2^(e) is m times 2 to the e *)\n"
-CERTIFICATE = "(** * The certificate *)\n"
-STATEMENT = "(** * What is proved *)\n"
 
 
 def read_theories(*names: str) -> str:
@@ -202,12 +193,10 @@ def format_float(value: float) -> str:
     ('3', '(-3)*2^(-2)', '1*2^(70)')
     """
     mantissa, denominator = value.as_integer_ratio()
-    exponent = 1 - denominator.bit_length()
-    if abs(mantissa) >= 2**53:
-        exponent = (mantissa & -mantissa).bit_length() - 1
-        mantissa >>= exponent
+    zeros = (mantissa & -mantissa).bit_length() - 1 if abs(mantissa) >= 2**53 else 0
+    exponent = zeros + 1 - denominator.bit_length()
     power = f"*2^({exponent})" if exponent else ""
-    return format_integer(mantissa) + power
+    return format_integer(mantissa >> zeros) + power
 
 
 def format_integer(value: int) -> str:
@@ -261,68 +250,6 @@ def format_theorem(name: str, claim: str, lemma: str) -> str:
     return f"Theorem {name} :\n  {claim}.\n{proof}\nPrint Assumptions {name}.\n"
 
 
-# Checking files
-
-
-def read_coq(path: str | Path) -> Proof:
-    """Read the proof from a file of ``write_coq``."""
-    text = Path(path).read_text("utf-8", errors="replace")
-    _, _, text = text.partition(CERTIFICATE)
-    found = dict(
-        re.findall(r"^Definition (\w+) : [\w ]+ := \[?([^\]]*?)\]?(?:%\w+)?\.", text, re.M)
-    )
-    most = re.search(r"Z\.of_nat m <= (\d+)\)%Z\.", text)
-    intercept = not ("_through_origin" in text or "run 0 0" in text or found.get("step") == "(0)")
-    try:
-        if "log" in found:
-            rows = tuple(parse_integers(found["log"]))
-            return RunLog(rows, "separating_run" in text, intercept)
-        if "multipliers" in found:
-            pairs = enumerate(parse_integers(found["multipliers"]))
-            return Clash(tuple(pair for pair in pairs if pair[1]), intercept)
-        weights, (bias,) = parse_integers(found["weights"]), parse_integers(found["bias"])
-        return Plane(tuple(weights), bias, None if most is None else int(most[1]), intercept)
-    except (KeyError, ValueError):
-        raise ValueError(f"{path} is not a Coq file of rosenblatt, or was changed.") from None
-
-
-def parse_integers(text: str) -> list[int]:
-    """Parse the integers of a Coq list."""
-    return [int(word.strip(" ()"), 0) for word in text.split(";") if word.strip()]
-
-
-def verify_coq(path: str | Path, X: Any, y: ArrayLike) -> tuple[str, bool]:
-    """Return the claim of a Coq file about rows, and whether Coq accepts it."""
-    proof = read_coq(path)
-    holds = check_coq(proof, X, y, path)
-    if isinstance(proof, RunLog):
-        claim = f"has a run of {len(proof.rows)} mistakes"
-        return f"{claim} that separates it" if proof.separates else claim, holds
-    origin = "" if proof.fit_intercept else " through the origin"
-    return f"is {'inseparable' if isinstance(proof, Clash) else 'separable'}{origin}", holds
-
-
-def check_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path | None = None) -> bool:
-    """Check with Coq whether a proof about these rows holds.
-
-    The text is formatted again from the rows and the proof, so that it cannot contain other
-    definitions, rows or statements; a file with another text is refused.
-    """
-    coqc = shutil.which("coqc")
-    if coqc is None:
-        raise ValueError("coqc was not found; install Coq, for example the Debian package coq.")
-    text = format_coq(proof, check_problem(X, y))
-    if path is not None and Path(path).read_text("utf-8", errors="replace") != text:
-        return False
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "proof.v").write_text(text, encoding="utf-8")
-        done = subprocess.run(
-            [coqc, "-q", "proof.v"], cwd=folder, capture_output=True, text=True, check=False
-        )
-    closed = done.stdout.count("Closed under the global context")
-    return done.returncode == 0 and closed == text.count("\nPrint Assumptions ")
-
-
 # Plain text for the checker that was extracted from the proofs
 
 
@@ -346,10 +273,8 @@ def format_row(sign: float, x: list[float]) -> str:
 def format_plain(proof: Proof) -> str:
     """Write a proof as text, one line per theorem."""
     if isinstance(proof, RunLog):
-        return (
-            " ".join(["run", f"{proof.fit_intercept:d}", "0", *(str(i + 1) for i in proof.rows)])
-            + "\n"
-        )
+        numbers = int(proof.fit_intercept), 0, *(i + 1 for i in proof.rows)
+        return " ".join(["run", *map(str, numbers)]) + "\n"
     if isinstance(proof, Clash):
         kind = "inseparable" if proof.fit_intercept else "inseparable-through-origin"
         return " ".join([kind, *(f"{i + 1}:{hex(value)}" for i, value in proof.multipliers)]) + "\n"

@@ -165,12 +165,8 @@ def find_numerators(residues: list[int], modulus: int, part: int) -> list[int]:
             old, value, factor, last = modulus, residue * denominator % modulus, 0, 1
             while value > most:  # Euclid's algorithm, until the numerator is short
                 quotient = old // value
-                old, value, factor, last = (
-                    value,
-                    old - quotient * value,
-                    last,
-                    factor - quotient * last,
-                )
+                old, value = value, old - quotient * value
+                factor, last = last, factor - quotient * last
             denominator *= last
             found = [last * other for other in found]
         found.append(value)

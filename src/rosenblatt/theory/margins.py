@@ -117,7 +117,9 @@ class Losses(NamedTuple):
     rows: Array
 
 
-def losses(X: Any, y: ArrayLike, weights: Any, bias: Any = 0.0, *, ties: str = "mistake") -> Losses:
+def losses(
+    X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0, *, ties: str = "mistake"
+) -> Losses:
     """Compute the losses J₁ and J of a hyperplane, the gradient of J, and the training error.
 
     Parameters
@@ -126,9 +128,8 @@ def losses(X: Any, y: ArrayLike, weights: Any, bias: Any = 0.0, *, ties: str = "
         The rows.
     y : array-like of shape (n_samples,)
         Labels of two classes; the larger is +1.
-    weights : array-like of shape (n_features,) or fitted classifier
-        The weights w of the hyperplane w·x + b = 0, of any length. A fitted linear classifier of
-        two classes brings its weights, its bias and its ``ties``.
+    weights : array-like of shape (n_features,)
+        The weights w of the hyperplane w·x + b = 0, of any length.
     bias : float, default=0.0
         Its bias b.
     ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
@@ -153,14 +154,9 @@ def losses(X: Any, y: ArrayLike, weights: Any, bias: Any = 0.0, *, ties: str = "
     ([0.0, 5.0], 2.0)
     """
     problem = check_problem(X, y)
-    if hasattr(weights, "coef_"):
-        weights, bias, ties = weights.coef_, weights.intercept_, getattr(weights, "ties", ties)
-        weights = to_dense(weights)
-        if len(bias) > 1:
-            raise ValueError(f"The model has {len(bias)} hyperplanes; pass one: weights and bias.")
     if ties not in SIGN_OF_ZERO:
         raise ValueError(f"ties must be one of {', '.join(map(repr, SIGN_OF_ZERO))}; got {ties!r}.")
-    functional = problem.margins(check_weights(problem.X, weights), float(np.ravel(bias)[0]))
+    functional = problem.margins(check_weights(problem.X, weights), float(bias))
     rows = np.flatnonzero(is_mistake(functional, problem.signs, ties))
     signs = problem.signs[rows]
     return Losses(

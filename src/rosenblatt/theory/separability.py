@@ -18,7 +18,7 @@ from ..training.training import LinearTask, Training
 from .certificates import Certificate, Inseparable, Separable, Undecided
 from .exact import Effort, OutOfReachError, solve_alternative, solve_null_combination
 from .hull import Hull, nearest_to_origin, widest_gap
-from .problem import Problem, check_problem, exponents
+from .problem import Problem, check_problem
 
 SWEEPS = 32  # epochs of the perceptron before the methods that always end
 FEW = 10_000  # values; for so few, the other methods are quick, and need no compiler
@@ -90,7 +90,6 @@ def find_candidates(problem: Problem, effort: Effort) -> Iterator[Certificate]:
     if problem.fit_intercept and np.all(problem.signs == problem.signs[0]):
         yield make_separator(problem, [0.0] * problem.X.shape[1], float(problem.signs[0]))
     hardest = yield from try_floating_point(problem, effort)
-    yield from try_each_size(problem, effort)
     yield from try_exact_simplex(problem, hardest, Effort(effort.left / 10))
 
 
@@ -170,23 +169,6 @@ def try_exact_simplex(problem: Problem, rows: list[int], effort: Effort) -> Iter
             yield make_separator(problem, exact[:d], exact[d])
             return
         chosen += fresh
-
-
-def try_each_size(problem: Problem, effort: Effort) -> Iterator[Certificate]:
-    """Try rows of very different sizes: without a bias, and each size separately."""
-    sizes = exponents(problem.X, 1)
-    order = np.argsort(sizes, kind="stable")
-    gaps = np.flatnonzero(np.diff(sizes[order]) > 27) + 1  # more than half the digits of a float
-    if not problem.fit_intercept or not len(gaps):
-        return
-    for verdict in try_floating_point(problem._replace(fit_intercept=False), effort):
-        if isinstance(verdict, Separable):
-            yield replace(verdict, fit_intercept=True)
-    for rows in map(np.sort, np.split(order, gaps)):
-        some = problem._replace(X=problem.X[rows], signs=problem.signs[rows])
-        for verdict in try_floating_point(some, effort):
-            if isinstance(verdict, Inseparable):
-                yield replace(verdict, support=tuple(rows[list(verdict.support)].tolist()))
 
 
 def make_separator(problem: Problem, weights: Iterable[Any], bias: Any) -> Separable:

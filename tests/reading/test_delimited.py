@@ -13,7 +13,9 @@ from hypothesis import given, settings, strategies as st
 from rosenblatt.kernels.lines import MISSING
 from rosenblatt.reading import delimited
 from rosenblatt.reading.delimited import parse_cells
+from rosenblatt.reading.formats import Dialect
 from rosenblatt.reading.reader import read as read_as_usual
+from rosenblatt.reading.records import read_records
 
 from .samples import NUMBERS, category, notices, number, read, refused, whole
 
@@ -184,7 +186,7 @@ def test_arrow_keeps_no_bytes_of_ours_after_a_call():
             data = np.frombuffer(bytearray(cells + b"blue\n" * broken), np.uint8)
             kept = weakref.ref(data)
             with contextlib.suppress(ValueError):
-                parse_cells(data, ",", 3)
+                parse_cells(data, Dialect(","), 3)
             del data
             assert kept() is None
 
@@ -246,3 +248,24 @@ def test_many_plain_rows_are_parsed_by_the_kernel(monkeypatch):
     monkeypatch.delattr(delimited.DelimitedParser, "decode_any")
     text = "a,b,y\n" + "1.5,red,yes\n2.5,,no\n" * 10_000
     assert len(whole(read(io.BytesIO(text.encode()), format="csv"))[0]) == 20_000
+
+
+LINES = 'ham\t"Hi" she said', "spam\tWin £9", 'ham\t"so what'
+MESSAGES = [f"{line} {i}" for i in range(30) for line in LINES]
+
+
+def test_marks_between_tabs_are_text_if_some_are_never_closed():
+    file = io.BytesIO("\n".join(MESSAGES).encode())
+    reader = read(file, format="tsv", text=["1"], batch_bytes=99)
+    labels, texts = zip(*(line.split("\t") for line in MESSAGES), strict=True)
+    assert whole(reader)[0] == list(labels)
+    assert [record["1"] for record in read_records(reader)] == list(texts)
+
+
+def test_a_model_of_numbered_columns_leaves_out_names():
+    rows = "".join(f"{i},{'ab'[i % 2]}\n" for i in range(30))
+    model = read(io.BytesIO(rows.encode()), format="csv").features()
+    plain, named = (io.BytesIO(f"{head}{rows}".encode()) for head in ("", "\nsize,kind\n"))
+    reader = read(named, format="csv", features=model)
+    assert whole(reader) == whole(read(plain, format="csv", features=model))
+    assert notices(reader) == ["header"]

@@ -32,7 +32,7 @@ from ..parameters import (
 )
 from ..reading.batches import Batch, known_labels, select_rows
 from ..reading.columnar import COLUMNAR
-from ..reading.delimited import row_ends
+from ..reading.delimited import TextProfile, row_ends
 from ..reading.formats import DELIMITERS
 from ..reading.lists import count_places
 from ..reading.parser import SAMPLE
@@ -620,8 +620,9 @@ def take_part(reader: Reader, split: Split, budget: Budget) -> tuple[Source, int
         text = mmap(file.fileno(), 0, access=ACCESS_READ)
     if text[:6].startswith(tuple(PACKINGS)):
         return None
-    if reader.format in DELIMITERS and text.find(b'"') >= 0:  # a row may have several lines
-        ends = row_ends(text, recipe.delimiter or DELIMITERS[reader.format])[0]
+    profile = reader.profile
+    if isinstance(profile, TextProfile) and text.find(b'"') >= 0:  # a row may have several lines
+        ends = row_ends(text, profile.dialect)[0]
         starts = np.append(0, ends)[int(bool(recipe.header)) :]
         begins, ends, count = starts[:-1], starts[1:], len(starts) - 1
     else:

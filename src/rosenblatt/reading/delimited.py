@@ -17,7 +17,7 @@ from ..kernels.addresses import MARKS, NEWLINE
 from ..kernels.lines import NUL
 from ..parameters import InputError
 from .arrow import DecodedColumns, TableParser, TableProfile
-from .formats import divide_rows, find_delimiter
+from .formats import Dialect, divide_rows, find_delimiter, is_quoted
 from .kinds import are_numbers, detect_cells
 from .label import LABEL_NAMES, find_usual_labels
 from .lines import line_error
@@ -60,13 +60,13 @@ class DelimitedParser(TableParser):
         profile: TextProfile = self.profile
         if place == 0:
             return profile.skip
-        begin, head, ends = read_sample(stream, profile.delimiter)
+        begin, head, ends = read_sample(stream, profile.dialect)
         if not profile.header:
             return begin
         if not head.strip():
             raise file_error("empty", stream.name, "is empty; leave it out, or write its header")
         text, own = head[begin : ends[0]].decode(errors="replace"), profile.columns
-        names = [cell.strip() for cell in split_cells(text, profile.delimiter)]
+        names = [cell.strip() for cell in split_cells(text, profile.dialect)]
         if names != own.names:
             what = f"has other columns than {own.source}: {list_words(names)} instead of "
             raise file_error("other-columns", stream.name, what + list_words(own.names))
@@ -81,19 +81,20 @@ class DelimitedParser(TableParser):
 
     def end_of_rows(self, data: np.ndarray) -> int:
         """Return where the last whole row ends."""
-        if not count_byte(data, MARKS):
+        if not (self.profile.dialect.quoted and count_byte(data, MARKS)):
             return last_newline(data)
-        ends, _ = row_ends(data, self.profile.delimiter)
+        ends, _ = row_ends(data, self.profile.dialect)
         return int(ends[-1]) if len(ends) else 0
 
     def row_edges(self, data: np.ndarray) -> np.ndarray:
         """Return where rows begin and end; a mark that is never closed may hide the last end."""
-        ends, _ = row_ends(data, self.profile.delimiter, last=True)
+        ends, _ = row_ends(data, self.profile.dialect, last=True)
         return np.unique([0, *ends, len(data)])
 
     def decode(self, data: np.ndarray) -> DecodedColumns:
         """Decode the cells of whole rows: by the kernel if they are many and written plainly."""
-        found = self.decode_plain(data) if len(data) >= LEAST_BYTES else None
+        is_plain = self.profile.dialect.quoted or not count_byte(data, MARKS)
+        found = self.decode_plain(data) if is_plain and len(data) >= LEAST_BYTES else None
         return self.decode_any(data) if found is None else found
 
     def decode_plain(self, data: np.ndarray) -> DecodedColumns | None:
@@ -104,7 +105,10 @@ class DelimitedParser(TableParser):
         most = max(most, cell_bytes // 2)  # memory of this size is kept for the next piece
         labels, matrix = np.empty(most), np.empty((most, width), self.read_dtype)
         spans = np.empty((most, self.n_words, 2), np.int32)
-        delimiter, limit = ord(self.profile.delimiter), float(np.finfo(self.options.dtype).max)
+        delimiter, limit = (
+            ord(self.profile.dialect.delimiter),
+            float(np.finfo(self.options.dtype).max),
+        )
         filled = labels, matrix, spans
         rows, missing = cells.plain_cells(data, delimiter, places, limit, *filled)
         if rows == cells.NOT_PLAIN:
@@ -123,12 +127,12 @@ class DelimitedParser(TableParser):
         """Decode cells by Arrow, which knows every way to write them."""
         if not data.all():
             raise line_error(NUL, int(data.argmin()) + 1)
-        if row_ends(data, self.profile.delimiter, last=True)[1]:
+        if row_ends(data, self.profile.dialect, last=True)[1]:
             place = bytes(data).rfind(b'"') + 1  # if the row is alone
             why = "a quotation mark is never closed; close it, or use skip_bad to leave the row out"
             raise InputError(why, code="quotation", column=place)
         width = len(self.profile.columns)
-        table = parse_cells(data, self.profile.delimiter, width, self.wanted)
+        table = parse_cells(data, self.profile.dialect, width, self.wanted)
         return self.decode_columns([each.combine_chunks() for each in table.columns], len(table))
 
     def explain(self, row: np.ndarray) -> InputError:
@@ -141,7 +145,7 @@ class DelimitedParser(TableParser):
         except UnicodeDecodeError as error:
             return InputError(NOT_UTF8, code="encoding", column=error.start + 1)
         try:
-            cells, names = split_cells(text, self.profile.delimiter), self.profile.columns.names
+            cells, names = split_cells(text, self.profile.dialect), self.profile.columns.names
         except ValueError:
             return InputError("the row cannot be divided into cells", code="cells", column=1)
         if len(cells) != len(names):
@@ -166,13 +170,18 @@ def copy_words(data: np.ndarray, spans: np.ndarray, column: int) -> Any:
 
 @dataclass(frozen=True)
 class TextProfile(TableProfile):
-    """The profile of a CSV or TSV file, whose rows begin after ``skip`` bytes."""
+    """The profile of a CSV or TSV file, whose rows begin after ``skip`` bytes.
+
+    ``named`` says whether the first row has names, and ``header`` whether columns have these.
+    """
 
     parser = DelimitedParser
     divided_by: str
     usual: str
+    dialect: Dialect
     skip: int
     header: bool
+    named: bool
 
     def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
         """Return the recipe for what was requested, and what to note about it."""
@@ -183,6 +192,8 @@ class TextProfile(TableProfile):
             raise file_error("one-column", names.source, what)
         recipe, notices = super().resolve(requested, options)
         if not options.new:
+            if self.named and not self.header:
+                notices[make_notice("header")] = None
             return recipe, notices
         found, kind = self.divided_by, recipe.label_kind
         if recipe.label:
@@ -194,11 +205,6 @@ class TextProfile(TableProfile):
             said = "blanks" if found == BLANKS else repr(found)
             notices = {make_notice("delimiter", delimiter=said): None, **notices}
         return recipe, notices
-
-    @property
-    def delimiter(self) -> str:
-        """The letter between cells; blanks are read as tabs."""
-        return "\t" if self.divided_by == BLANKS else self.divided_by
 
 
 def profile_text(
@@ -213,11 +219,12 @@ def profile_text(
     if divided_by == BLANKS:
         source.divide_at_blanks()
     delimiter = "\t" if divided_by == BLANKS else divided_by
-    begin, head, ends = read_sample(source, delimiter)
+    dialect = Dialect(delimiter, is_quoted(source.head(SAMPLE), delimiter))
+    begin, head, ends = read_sample(source, dialect)
     top, rows = head[begin : ends[0]], head[begin : ends[-1]]
     refuse_odd_beginning(source.name, top, head[begin:], head[ends[-1] :], ends[0] - begin)
-    cells = [cell.strip() for cell in split_cells(top.decode(errors="replace"), delimiter)]
-    columns = parse_strings(rows, delimiter, len(cells))
+    cells = [cell.strip() for cell in split_cells(top.decode(errors="replace"), dialect)]
+    columns = parse_strings(rows, dialect, len(cells))
     below = [column[1:] for column in columns]
     known = recipe.columns is not None
     header, found = recipe.header, list[ColumnKind]()
@@ -225,10 +232,11 @@ def profile_text(
         found = [detect_cells(*one, options.skip_bad) for one in zip(cells, below, strict=True)]
     if header is None:
         header = is_header(cells, below, recipe, found)
-    if not (head[ends[0] : ends[-1]] if header else rows).strip():
+    named = header or (known and recipe.header is False and names_columns(cells, below))
+    if not (head[ends[0] : ends[-1]] if named else rows).strip():
         hint = " below its header (use header=False if that line is a row)" if header else ""
         raise file_error("no-rows", source.name, f"has no rows{hint}")
-    columns = below if header else columns
+    columns = below if named else columns
     if not header:  # of a model that knows columns by number, without that of the label
         by_number = known and recipe.header is False
         numbered = recipe.numbered_columns(source.name) if by_number else []
@@ -244,15 +252,15 @@ def profile_text(
     kinds = [
         ColumnKind("category") if place in stated else each for place, each in enumerate(found)
     ]
-    skip = ends[0] if header else begin
+    skip = ends[0] if named else begin
     looks = columns.__getitem__
-    return TextProfile(names, kinds, looks, divided_by, usual, skip, header)
+    return TextProfile(names, kinds, looks, divided_by, usual, dialect, skip, header, named)
 
 
 # The first megabyte.
 
 
-def read_sample(source: Source | ByteStream, delimiter: str) -> tuple[int, bytes, list[int]]:
+def read_sample(source: Source | ByteStream, dialect: Dialect) -> tuple[int, bytes, list[int]]:
     """Return where rows begin, the first bytes, and the ends of the rows in them."""
     size = SAMPLE
     while True:
@@ -261,7 +269,7 @@ def read_sample(source: Source | ByteStream, delimiter: str) -> tuple[int, bytes
         begin = len(head) - len(head.removeprefix(BOM).lstrip(b"\r\n"))
         if over and not head.endswith(b"\n"):
             head += b"\n"
-        ends = row_ends(head[begin:] or b"\n", delimiter)[0] + begin
+        ends = row_ends(head[begin:] or b"\n", dialect)[0] + begin
         if over or len(ends) > 1:
             return begin, head, ends.tolist() or [len(head)]
         size *= 2
@@ -274,7 +282,7 @@ def refuse_odd_beginning(name: str, top: bytes, head: bytes, rest: bytes, length
         code, column = "row-too-long", 1
         why = f"the row is longer than {LONGEST_ROW >> 20} MB"
     elif top.startswith((b"\xff\xfe", b"\xfe\xff")):
-        code, why = "encoding", 'the file begins like UTF-16; use encoding="utf-16"'
+        code, why = "encoding", 'the file begins like UTF-16; train with encoding="utf-16"'
     elif b"\0" in top:
         code, column = "nul-byte", top.index(0) + 1
         why = "there is a NUL byte (a table must be UTF-8)"
@@ -291,23 +299,25 @@ def refuse_odd_beginning(name: str, top: bytes, head: bytes, rest: bytes, length
     raise InputError(f"{where}: {why}.", code=code, file=name, line=line, column=column)
 
 
-def row_ends(data: Any, delimiter: str, last: bool = False) -> tuple[np.ndarray, int]:
+def row_ends(data: Any, dialect: Dialect, last: bool = False) -> tuple[np.ndarray, int]:
     """Return where each whole row ends, and how many quotation marks are never closed.
 
     Nothing follows the ``last`` data.
     """
     data = read_only(np.frombuffer(data, np.uint8))
-    if not count_byte(data, MARKS):  # without a kernel, which takes time to compile
+    if not (
+        dialect.quoted and count_byte(data, MARKS)
+    ):  # without a kernel, which takes time to compile
         return np.flatnonzero(data == NEWLINE) + 1, 0
     ends = np.empty(len(data), np.int64)
-    n, unclosed = lines.row_ends(data, ord(delimiter), last, ends)
+    n, unclosed = lines.row_ends(data, ord(dialect.delimiter), last, ends)
     return ends[:n], unclosed
 
 
-def split_cells(row: str, delimiter: str) -> list[str]:
+def split_cells(row: str, dialect: Dialect) -> list[str]:
     """Split one row into cells."""
     try:
-        return next(divide_rows([row], delimiter), [])
+        return next(divide_rows([row], dialect), [])
     except csv.Error as error:
         raise InputError(f"A row cannot be divided into cells: {error}.", code="cells") from error
 
@@ -326,6 +336,14 @@ def keep_zeros(found: ColumnKind, name: str, column: Any) -> ColumnKind:
 
 
 # The header.
+
+
+def names_columns(cells: list[str], below: Sequence[Any]) -> bool:
+    """Whether a cell of the first row is surely a name: a word above numbers or dates."""
+    return len(below[0]) > 0 and any(
+        weigh_name(cell, detect_cells("", column), column, False) == math.inf
+        for cell, column in zip(cells, below, strict=True)
+    )
 
 
 def is_header(
@@ -403,7 +421,7 @@ def holds_long(column: Any) -> bool:
 
 
 def parse_cells(
-    data: Any, delimiter: str, width: int, wanted: list[int] | None = None, lenient: bool = False
+    data: Any, dialect: Dialect, width: int, wanted: list[int] | None = None, lenient: bool = False
 ) -> Any:
     """Parse whole rows as an Arrow table of strings whose columns are named by number.
 
@@ -421,7 +439,8 @@ def parse_cells(
         pyarrow.BufferReader(pyarrow.py_buffer(data)),
         arrow.ReadOptions(column_names=names, block_size=len(data) + 1, use_threads=False),
         arrow.ParseOptions(
-            delimiter=delimiter,
+            delimiter=dialect.delimiter,
+            quote_char='"' if dialect.quoted else False,
             newlines_in_values=bool(np.any(np.frombuffer(data, np.uint8) == MARKS)),
             invalid_row_handler=(lambda row: "skip") if lenient else None,
         ),
@@ -433,11 +452,11 @@ def parse_cells(
     )
 
 
-def parse_strings(rows: bytes, delimiter: str, width: int) -> list[Any]:
+def parse_strings(rows: bytes, dialect: Dialect, width: int) -> list[Any]:
     """Parse whole rows as columns of strings; leave out rows of another width."""
     from pyarrow import compute, nulls
 
     data = rows.decode(errors="replace").encode()  # rows that are left out must be UTF-8 too
-    columns = parse_cells(data, delimiter, width, lenient=True).columns
+    columns = parse_cells(data, dialect, width, lenient=True).columns
     missing = nulls(1)[0]  # of None, Arrow would make a scalar by pandas
     return [compute.if_else(trim_cells(one).is_valid(), one, missing) for one in columns]

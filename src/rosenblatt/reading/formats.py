@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Any, NamedTuple
 
 from ..parameters import ParameterError
 from ..slices import find_by_format, find_ending, list_slices
@@ -39,6 +40,8 @@ SVMLIGHT_LINE = re.compile(  # which may lack a label where others have several
 VW_LINE = re.compile(
     rf"(?:{NUMBERS}\s+)?(?:{NUMBER}\s+)*(?:'[^\s|]*\s*)?\|(?:[^\s|:]*(?::{NUMBER})?\s.*)?".encode()
 )
+MARKED_CELL = re.compile(rb'(?:^|\t)("[^\t\r\n]*)', re.MULTILINE)
+CLOSED_CELL = re.compile(rb'"(?:[^"]|"")*"')
 DECIMAL_COMMA = re.compile(r"[-+]?[0-9.]+,[0-9]+")
 LINES_LOOKED_AT = 100
 ALIKE = 0.9  # of the rows have as many cells as the first, where the delimiter is the right one
@@ -138,11 +141,31 @@ def find_delimiter(head: bytes, usual: str) -> str | None:
     return BLANKS if numbers and have_equal_widths(rows) else None
 
 
-def divide_rows(text: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+class Dialect(NamedTuple):
+    """How rows are divided into cells: the letter between them, and whether marks enclose them."""
+
+    delimiter: str
+    quoted: bool = True
+
+
+def is_quoted(head: bytes, delimiter: str) -> bool:
+    r"""Whether quotation marks enclose cells; else they are part of the text between tabs.
+
+    >>> is_quoted(b'spam\t"Win" now\nham\tyes\n', "\t"), is_quoted(b'a\t"b\tc"\n', "\t")
+    (False, True)
+    """
+    cells = MARKED_CELL.findall(head)
+    if delimiter != "\t" or all(map(CLOSED_CELL.fullmatch, cells)):
+        return True
+    return len({line.count(b"\t") for line in first_lines(head)}) != 1
+
+
+def divide_rows(text: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
     """Divide the rows of a text into cells, however long they are."""
     usual = csv.field_size_limit(2**31 - 1)
+    quoting: Any = csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE
     try:
-        yield from csv.reader(text, delimiter=delimiter)
+        yield from csv.reader(text, delimiter=dialect.delimiter, quoting=quoting)
     finally:
         csv.field_size_limit(usual)
 
@@ -150,7 +173,7 @@ def divide_rows(text: Iterable[str], delimiter: str) -> Iterator[list[str]]:
 def split_rows(text: str, delimiter: str) -> list[list[str]]:
     """Divide the first rows of a text into cells; return none if they cannot be divided."""
     try:
-        rows = divide_rows(io.StringIO(text, newline=""), delimiter)
+        rows = divide_rows(io.StringIO(text, newline=""), Dialect(delimiter))
         return list(islice(filter(None, rows), LINES_LOOKED_AT))
     except csv.Error:
         return []

@@ -93,6 +93,9 @@ def with_label(
     if recipe.labels_separator is not None:
         return replace(recipe, label=names.names[places[0]], numbers=False), {}
     good = [place for place in places if recipe.numbers or holds_classes(cells(place))]
+    if not (good or named or holds_numbers(cells(last))):  # the only column of classes is taken
+        alone = [j for j in range(last) if holds_classes(cells(j)) and len(cells(j).counts) > 1]
+        good = alone if len(alone) == 1 else []
     if not good and not stated and not (usual and holds_numbers(cells(usual[0]), tolerated)):
         raise no_label_error(names, places[0], cells)
     place = good[0] if good else places[0]
@@ -232,7 +235,7 @@ def no_label_error(names: ColumnNames, place: int, cells: Callable[[int], Cells]
     elif holds_numbers(cells(place)):
         what += f"label={name!r} to learn numbers, or another column"
     else:
-        what += f"label={found[0]!r}" if len(found) == 1 else "label to choose one"
+        what += "label to choose one"
     return file_error("no-label-column", names.source, what, column=name)
 
 

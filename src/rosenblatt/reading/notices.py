@@ -54,6 +54,7 @@ SENTENCES = {
     "other rows; use ignore to leave it out, or text={name}:c1-5 to learn its characters.",
     "dates": "The column {name!r} is taken as dates{form}: {parts}, and the time as a number.",
     "text": "The column {name!r} is taken as text: most cells differ and have several words.",
+    "header": "The first row is taken as names and left out; the model knows columns by number.",
     "delimiter": "The cells are divided by {delimiter}.",
     "scale-first-rows": "Numbers are scaled by the first {rows:,} rows, as a pipe is read once.",
     "scale-maxabs": "The sizes of columns differ widely, so each is divided by its largest number.",

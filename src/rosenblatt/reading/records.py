@@ -59,7 +59,7 @@ def read_records(reader: Reader, typed: bool = False) -> Iterator[Record]:
             continue
         text = bytes(piece.data).decode(errors="replace")
         if isinstance(parser, DelimitedParser):
-            rows = divide_rows(io.StringIO(text, newline=""), parser.profile.delimiter)
+            rows = divide_rows(io.StringIO(text, newline=""), parser.profile.dialect)
             for cells in (zip(names, row, strict=False) for row in rows if row):
                 yield {name: to_value(x) if name in numbers else x for name, x in cells}
         else:

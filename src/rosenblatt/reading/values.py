@@ -8,7 +8,7 @@ import numpy as np
 from ..kernels.lines import MISSING
 from ..parameters import InputError
 
-NOT_UTF8 = "the bytes are not UTF-8; use encoding, such as latin-1"
+NOT_UTF8 = "the bytes are not UTF-8; convert them, or train with encoding, such as latin-1"
 MISSING_LABELS = {*MISSING} - {"-", "None"}
 """What is no label among labels that are words; minus and "None" may well be classes."""
 

@@ -157,11 +157,9 @@ def test_words_that_mean_missing_are_no_labels(write):
     for path in forms(frame, write):
         reader = read(path)
         assert {*whole(reader)[0]} == {"no", "yes", "No", "-", "None"}
-        noted = [one.sentence for one in reader.notices if one.kind == "label"]
-        found = [one.code for one in reader.notices if one.kind == "label"]
-        assert found == ["label-alike", "label-na", "label-missing"]
-        assert "'no', 'No'" in noted[0]
-        assert "'NA'" in noted[1]
+        noted = [one for one in reader.notices if one.kind == "label"]
+        assert [one.code for one in noted] == ["label-na", "label-missing"]
+        assert "'NA'" in noted[0].sentence
 
 
 def test_a_missing_label_far_down_is_left_out_too():
@@ -226,11 +224,10 @@ def test_a_first_column_of_words_beside_numbers_without_names_is_noted(write):
     assert "label-guessed" not in notices(read(write("t.csv", "".join(letters)), label=2))
 
 
-def test_the_only_column_that_may_be_the_label_is_named(write):
+def test_the_only_column_that_may_be_the_label_is_taken(write):
     lines = "".join(f"{'ab'[k % 2]},text {k}\n" for k in range(40))
-    with refused("no-label-column", column="1") as caught:
-        read(write("sms.csv", lines))
-    assert str(caught.value).endswith("Use label='0'.")
+    reader = read(write("sms.csv", lines))
+    assert (reader.features()["label"], notices(reader)[0]) == ("0", "label-other")
 
 
 def test_columns_that_are_named_together_are_to_be_named_one_by_one(write):

@@ -100,7 +100,7 @@ def test_products_have_bounds(monkeypatch):
     line = b"1 |a " + b" ".join(b"f%d" % i for i in range(20)) + b"\n"
     with refused("too-many-products"):
         list(read(io.BytesIO(line), format="vw", pairs=True))
-    with refused("columns-of-format"):
+    with refused("option-of-format"):
         read(io.BytesIO(SVMLIGHT), format="svm", cross="a,b")
 
 

@@ -580,7 +580,7 @@ def remove_repeated(candidates: list[Candidate]) -> list[Candidate]:
 def find_short(reader: Reader) -> list[str]:
     """Find the columns of short strings that mostly differ, such as names."""
     kinds = dict(reader.recipe.columns or ())
-    notices = (one for one in reader.notices if one.code in ("words-few", "codes-names"))
+    notices = (one for one in reader.notices if one.code == "words-short")
     return [one.column for one in notices if kinds.get(one.column) == "category"]
 
 

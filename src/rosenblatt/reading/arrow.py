@@ -107,7 +107,7 @@ class TableProfile(Profile):
     def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
         """Return a recipe with the label and the columns, and what to note about them."""
         asked = make_recipe(requested, "table", self.columns.source)
-        recipe, notices = with_label(asked, self.columns, self.cells, options.skip_bad)
+        recipe, notices = with_label(asked, self.columns, self.cells)
         recipe = with_columns(recipe, self.columns, self.kinds)
         features = ColumnNames([name for name, _ in recipe.columns or ()], self.columns.source)
         for pair in split_crosses(recipe):

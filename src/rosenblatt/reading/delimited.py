@@ -25,7 +25,7 @@ from .notices import list_words, make_notice
 from .parser import BOM, SAMPLE
 from .recipe import DIGITS, ColumnKind, ColumnNames, FeatureRecipe, ReaderOptions, Resolved
 from .sources import BLANKS, LONGEST_ROW, ByteStream, Source, count_byte, file_error, last_newline
-from .spellings import LEADING_ZEROS, is_number
+from .spellings import is_number
 from .values import NOT_UTF8, to_scalar, trim_cells
 
 LONG = 30  # characters: a name has fewer, a sentence more
@@ -229,7 +229,7 @@ def profile_text(
     known = recipe.columns is not None
     header, found = recipe.header, list[ColumnKind]()
     if header is None or not known:
-        found = [detect_cells(*one, options.skip_bad) for one in zip(cells, below, strict=True)]
+        found = [detect_cells(*one) for one in zip(cells, below, strict=True)]
     if header is None:
         header = is_header(cells, below, recipe, found)
     named = header or (known and recipe.header is False and names_columns(cells, below))
@@ -246,8 +246,7 @@ def profile_text(
         found = [ColumnKind("number" if are_numbers(one) else "category") for one in columns]
     elif not header:
         every = zip(names.names, columns, strict=True)
-        found = [detect_cells(*one, options.skip_bad) for one in every]
-    found = [keep_zeros(*each) for each in zip(found, names.names, columns, strict=True)]
+        found = [detect_cells(*one) for one in every]
     stated = {names.number(name) for name in options.category}
     kinds = [
         ColumnKind("category") if place in stated else each for place, each in enumerate(found)
@@ -320,19 +319,6 @@ def split_cells(row: str, dialect: Dialect) -> list[str]:
         return next(divide_rows([row], dialect), [])
     except csv.Error as error:
         raise InputError(f"A row cannot be divided into cells: {error}.", code="cells") from error
-
-
-def keep_zeros(found: ColumnKind, name: str, column: Any) -> ColumnKind:
-    """Take numbers with leading zeros, such as postal codes, as a category."""
-    from pyarrow import compute
-
-    if found.kind != "number":
-        return found
-    zeros = column.filter(compute.match_substring_regex(column, LEADING_ZEROS))
-    if not len(zeros):
-        return found
-    cell = zeros[0].as_py().strip()[:40]
-    return ColumnKind("category", make_notice("codes-zeros", name=name, cell=cell))
 
 
 # The header.

@@ -24,8 +24,8 @@ STRAY = 0.01  # of the cells may be slips
 WORDS, DIFFERENT = 3.0, 0.5  # least mean words of texts, and least share of different ones
 MOST_UNITS = 3  # in one column; more words are words
 SEVERAL = 1.8  # least mean words of what may be names or short texts
-TRUTH = r"^([Tt]rue|[Ff]alse|TRUE|FALSE)$"
 ONLY_ONCE = 0.9  # of the cells of names or numbers of items are different
+TRUTH = r"^([Tt]rue|[Ff]alse|TRUE|FALSE)$"
 
 
 @lru_cache
@@ -55,14 +55,19 @@ def are_numbers(column: Any) -> bool:
     return True
 
 
-def detect_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
+def detect_cells(name: str, column: Any) -> ColumnKind:
     """Detect the kind of a column of a text table, by its cells as strings.
 
-    A few words among many numbers are slips, and more make a category. ``tolerated`` broken rows
-    allow as many slips, if numbers outnumber them.
+    A few words among many numbers are slips, and more make a category.
     """
+    from pyarrow import compute
+
     if are_numbers(column):
-        return ColumnKind("number")
+        zeros = column.filter(compute.match_substring_regex(column, LEADING_ZEROS))
+        if not len(zeros):
+            return ColumnKind("number")
+        cell = zeros[0].as_py().strip()[:40]  # such as of a postal code
+        return ColumnKind("category", make_notice("codes-zeros", name=name, cell=cell))
     cells = drop_missing(column)
     if is_in_all(cells, TRUTH):
         return ColumnKind("boolean")
@@ -74,7 +79,7 @@ def detect_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
     if n_numbers <= n_words:
         return detect_words(name, cells)
     slips = max(1, STRAY * len(cells)) if n_numbers >= ENOUGH else 0
-    if n_words <= max(slips, tolerated):
+    if n_words <= slips:
         odd = list_words(drop_matches(words, TRUTH).unique().to_pylist())  # true counts as 1
         slip = make_notice("words-slips", name=name, words=odd, cells=len(cells)) if odd else None
         return ColumnKind("number", slip)
@@ -121,10 +126,8 @@ def detect_words(name: str, cells: Any) -> ColumnKind:
         words = compute.mean(compute.count_substring_regex(cells, r"\S+")).as_py()
         if words >= WORDS:
             return ColumnKind("text", make_notice("text", name=name))
-        if words >= SEVERAL:
-            return ColumnKind("category", make_notice("words-few", name=name))
-        if different >= ONLY_ONCE * count:
-            return ColumnKind("category", make_notice("codes-names", name=name))
+        if words >= SEVERAL or different >= ONLY_ONCE * count:
+            return ColumnKind("category", make_notice("words-short", name=name))
     return ColumnKind("category")
 
 

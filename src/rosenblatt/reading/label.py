@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..parameters import InputError
-from .notices import list_words, make_notice
+from .notices import make_notice
 from .recipe import ColumnNames, FeatureRecipe, Resolved
 from .sources import file_error
 from .spellings import LEADING_ZEROS, PLAIN, Spelling, find_spelling
@@ -64,17 +64,13 @@ def count_cells(values: Iterable[Any]) -> Cells:
 
 
 def with_label(
-    recipe: FeatureRecipe,
-    names: ColumnNames,
-    cells: Callable[[int], Cells],
-    tolerated: int = 0,
+    recipe: FeatureRecipe, names: ColumnNames, cells: Callable[[int], Cells]
 ) -> Resolved:
     """Return the recipe of a new table with the name of its label, and what to note about it.
 
     Without a stated label it is the first column that holds classes among those with a usual name
     and the last one whose cells differ, else one with a usual name that holds numbers. A column
     that is empty, or has one value in all rows, is not the label because of its name.
-    ``tolerated`` rows may be broken.
     """
     if recipe.columns is not None or recipe.label is False:
         return recipe, {}
@@ -96,22 +92,20 @@ def with_label(
     if not (good or named or holds_numbers(cells(last))):  # the only column of classes is taken
         alone = [j for j in range(last) if holds_classes(cells(j)) and len(cells(j).counts) > 1]
         good = alone if len(alone) == 1 else []
-    if not good and not stated and not (usual and holds_numbers(cells(usual[0]), tolerated)):
+    if not good and not stated and not (usual and holds_numbers(cells(usual[0]))):
         raise no_label_error(names, places[0], cells)
     place = good[0] if good else places[0]
     label = names.names[place]
-    recipe, codes = with_numbers(replace(recipe, label=label), cells(place), tolerated)
+    recipe, codes = with_numbers(replace(recipe, label=label), cells(place))
     separator = None if recipe.numbers else find_separator(cells(place))
     codes = codes if separator is None else ["label-separated"]
     about = {"name": label, "values": len(cells(place).counts), "separator": separator}
     notices = [make_notice(code, **about) for code in codes]
-    spelling, cell, alike = cells(place).spelling, cells(place).first, find_alike(cells(place))
+    spelling, cell = cells(place).spelling, cells(place).first
     if recipe.numbers and spelling is not None:
         recipe = replace(recipe, spellings={**recipe.spellings, label: spelling})
         number = spelling.number(cell)
         notices += [make_notice("numbers-label", name=label, cell=cell, number=number)]
-    elif alike and not recipe.numbers:
-        notices += [make_notice("label-alike", name=label, words=list_words(alike))]
     if good and place != (first := (named or places)[0]):
         notices += [make_notice("label-other", name=label, other=names.names[first])]
     others = [other for other in good[1:] if other in usual]
@@ -154,12 +148,10 @@ def tells_rows_apart(cells: Cells) -> bool:
     return len(cells.counts) > 1 or cells.rows >= FIRST_ROWS
 
 
-def with_numbers(
-    recipe: FeatureRecipe, cells: Cells, tolerated: int = 0
-) -> tuple[FeatureRecipe, list[str]]:
+def with_numbers(recipe: FeatureRecipe, cells: Cells) -> tuple[FeatureRecipe, list[str]]:
     """Return a recipe that says whether the label is numbers, and the codes of notices."""
     different, notes = len(cells.counts), list[str]()
-    numbers = holds_numbers(cells, tolerated)
+    numbers = holds_numbers(cells)
     rare = different > FEW_CLASSES and cells.rows < FEW_OF_CLASS * different
     classes = holds_classes(cells) and not (numbers and rare)
     if recipe.numbers is None:
@@ -183,22 +175,10 @@ def has_order(name: Any, labels: Sequence[str]) -> bool:
     return 3 <= len(ranks) == max(ranks) - min(ranks) + 1 <= MOST_RANKS
 
 
-def find_alike(cells: Cells) -> list[str]:
-    """Find the first labels that differ only in case or blanks; none if there are none.
-
-    >>> find_alike(count_cells(["no", "yes", "No", "no"])), find_alike(count_cells(["a", "b"]))
-    (['no', 'No'], [])
-    """
-    spelled: dict[str, list[str]] = {}
-    for word in cells.counts:
-        spelled.setdefault("".join(word.split()).casefold(), []).append(word)
-    return next((words for words in spelled.values() if len(words) > 1), [])
-
-
-def holds_numbers(cells: Cells, tolerated: int = 0) -> bool:
+def holds_numbers(cells: Cells) -> bool:
     """Whether cells are numbers: neither truth values nor codes such as 0012.
 
-    A few words among many numbers are slips, and so are as many words as rows may be broken.
+    A few words among many numbers are slips.
 
     >>> [holds_numbers(count_cells(cells)) for cells in (["1", "2.5e3", None], ["1", "a"], [True])]
     [True, False, False]
@@ -210,7 +190,7 @@ def holds_numbers(cells: Cells, tolerated: int = 0) -> bool:
     known = cells.counts.total()
     words = sum(n for cell, n in cells.counts.items() if PLAIN.fullmatch(cell) is None)
     slips = max(1, STRAY * known) if known > FEW_ROWS else 0
-    return known > 2 * words and words <= max(slips, tolerated)
+    return known > 2 * words and words <= slips
 
 
 def find_usual_labels(names: Sequence[str]) -> list[int]:

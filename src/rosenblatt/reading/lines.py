@@ -13,7 +13,7 @@ from ..kernels import lines
 from ..kernels.addresses import MINUS, line_end
 from ..kernels.algebra import Rows
 from ..kernels.words import CSRBuffer
-from ..parameters import InputError, ParameterError
+from ..parameters import InputError
 from .batches import Batch, with_rows
 from .label import FRACTION, count_cells, with_numbers
 from .notices import make_notice
@@ -25,7 +25,6 @@ from .recipe import (
     Resolved,
     find_crossed_groups,
     make_recipe,
-    split_crosses,
 )
 from .scaling import sparse_scaling
 from .sources import Source
@@ -257,7 +256,7 @@ def with_line_labels(recipe: FeatureRecipe, head: bytes, options: ReaderOptions)
     cells = count_cells(label.decode() for label in FIRST_LABEL.findall(head))
     if recipe.numbers is None and not any(map(FRACTION.fullmatch, cells.counts)):
         return replace(recipe, numbers=False), {}  # there may be thousands of classes
-    recipe, codes = with_numbers(recipe, cells, options.skip_bad)
+    recipe, codes = with_numbers(recipe, cells)
     about = {"name": "label", "values": len(cells.counts)}
     return recipe, {make_notice(code, **about): None for code in codes}
 
@@ -274,42 +273,16 @@ class LineProfile(Profile):
     ``look`` says whether they are looked at: a pipe of Vowpal Wabbit's is not waited for.
     """
 
-    def __init__(self, source: Source, look: bool = True) -> None:
-        self.name, self.head = source.name, source.head(SAMPLE if look else len(BOM))
-
-
-class SvmlightProfile(LineProfile):
-    """What the first lines of svmlight text show."""
-
-    parser = SvmlightParser
+    def __init__(self, source: Source, parser: type[LineParser], look: bool) -> None:
+        self.name, self.parser = source.name, parser
+        self.head = source.head(SAMPLE if look else len(BOM))
 
     def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
         """Return the recipe for what was requested, and what to note about it."""
-        if requested.text or requested.cross:
-            raise ParameterError(
-                "svmlight has numbered columns only: text and cross do not apply.",
-                code="columns-of-format",
-            )
-        bits = requested.bits or OTHER_BITS if requested.pairs else None
-        first = requested.first
-        if first is None:
-            first = 0 if has_index_0(self.head) else 1
-        recipe = make_recipe(requested, "svmlight", self.name, first=first, bits=bits)
-        return with_line_labels(recipe, self.head, options)
-
-
-class VowpalWabbitProfile(LineProfile):
-    """What the first lines of Vowpal Wabbit's text show."""
-
-    parser = VowpalWabbitParser
-
-    def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
-        """Return the recipe for what was requested, and what to note about it."""
-        if requested.text:
-            raise ParameterError(
-                "Vowpal Wabbit's text has no columns for text; put words into a namespace.",
-                code="columns-of-format",
-            )
-        split_crosses(requested)
-        recipe = make_recipe(requested, "vw", self.name, bits=requested.bits or OTHER_BITS)
+        first, bits = requested.first, requested.bits or OTHER_BITS
+        rows = "svmlight" if self.parser is SvmlightParser else "vw"
+        if rows == "svmlight":
+            bits = bits if requested.pairs else None
+            first = int(not has_index_0(self.head)) if first is None else first
+        recipe = make_recipe(requested, rows, self.name, first=first, bits=bits)
         return with_line_labels(recipe, self.head, options)

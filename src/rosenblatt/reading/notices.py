@@ -23,15 +23,11 @@ SENTENCES = {
     "first rows. Use numbers=True to learn numbers.",
     "label-order": "The labels of {name!r} may have an order. Use ordinal to learn ranks, which "
     "makes errors smaller, if not always fewer.",
-    "label-alike": "Labels of {name!r} differ only in case or blanks ({words}) and are different "
-    "classes; write them in one way if they are not.",
     "label-na": "The label {name!r} is missing where it is {word!r}.",
     "label-missing": "{rows} without a label left out.",
     "missing-zero": "Missing numbers count as 0.",
     "missing-mean": "Missing numbers count as the mean of their column.",
     "missing-flag": "An extra feature marks the missing numbers of {names}.",
-    "pairs": "Each row gets {pairs} products of two of its {columns:,} columns; that may take "
-    "long.",
     "index": "The index of the data frame ({names}) is not used; make it a column to learn from "
     "it.",
     "column": "The column {name!r} is not used: it has neither numbers, strings nor dates.",
@@ -48,10 +44,8 @@ SENTENCES = {
     "and is taken as a category; write them in one way to have it taken as numbers.",
     "codes-zeros": "The column {name!r} has leading zeros ({cell!r}) and is taken as a category; "
     "write its numbers without them to have it taken as numbers.",
-    "words-few": "The column {name!r} has mostly different cells of a few words and is taken as a "
-    "category; use text to learn its words, or ignore.",
-    "codes-names": "The column {name!r} is different in nearly every row and says little about "
-    "other rows; use ignore to leave it out, or text={name}:c1-5 to learn its characters.",
+    "words-short": "The column {name!r} has mostly different cells of a few words and is taken as "
+    "a category; use text to learn its words, text={name}:c1-5 for its characters, or ignore.",
     "dates": "The column {name!r} is taken as dates{form}: {parts}, and the time as a number.",
     "text": "The column {name!r} is taken as text: most cells differ and have several words.",
     "header": "The first row is taken as names and left out; the model knows columns by number.",

@@ -19,7 +19,7 @@ from .delimited import profile_text
 from .fasttext import profile_fasttext
 from .formats import DELIMITERS, TEXTS, detect_format, format_from_name
 from .jsonlines import profile_json
-from .lines import SvmlightProfile, VowpalWabbitProfile
+from .lines import LineProfile, SvmlightParser, VowpalWabbitParser
 from .notices import Notice, count_rows, make_notice
 from .parser import Parser, Profile
 from .recipe import (
@@ -28,7 +28,6 @@ from .recipe import (
     ReaderOptions,
     check_options,
     load_recipe,
-    refuse_options_of_text,
 )
 from .sources import Location, Source
 from .statistics import find_on_the_way, learnt_rows, next_statistics
@@ -36,12 +35,17 @@ from .tables import TableSource, open_source
 from .threads import Piece, cores, parse_in_order
 from .vocabulary import FeatureNames
 
+LINES = ("svmlight", "vw")
+TABLES = (*DELIMITERS, "jsonl", "fasttext", *COLUMNAR)
 FORMATS_OF_OPTIONS = {
-    "header": (DELIMITERS, "CSV and TSV; other formats have no line of names"),
-    "encoding": (TEXTS, "files of text; Parquet, Arrow and tables state their own"),
-    "first": (("svmlight",), "svmlight; other formats do not number columns"),
+    "header": tuple(DELIMITERS),
+    "encoding": TEXTS,
+    "first": ("svmlight",),
+    "cross": (*TABLES, "vw"),
+    **dict.fromkeys(("label", "category", "ignore", "id", "bins", "text"), TABLES),
+    **dict.fromkeys(("ngrams", "characters", "counts", "tfidf"), TABLES),
 }
-"""The formats that an option is about, and what to say where it is stated for another."""
+"""The formats that an option is for, where these are not all."""
 BATCH_BYTES = 4 << 20  # they and their rows stay near the processor
 UNSCALED = 1 << 28  # bytes of numbers that wait for their scales; more are read again
 Report = Callable[[Batch], None]
@@ -186,7 +190,7 @@ def read(
     if is_table and format is not None:
         raise ParameterError("format is about files; a table has none.", code="format-of-table")
     kind = "arrow" if is_table else detect_format(source, format, recipe.rows)
-    if kind not in ("svmlight", "vw") or recipe.rows != "table":  # else refused as other rows
+    if kind not in LINES or recipe.rows != "table":  # else refused as other rows
         refuse_options_of_others(kind, asked, options)
     return Reader(source, kind, look(source, kind, recipe, options), recipe, options)
 
@@ -208,34 +212,25 @@ def look(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOption
     if kind == "fasttext":
         return profile_fasttext(source)
     if kind == "svmlight":
-        return SvmlightProfile(source)
-    return VowpalWabbitProfile(source, look=options.new and source.rereadable)
+        return LineProfile(source, SvmlightParser, look=True)
+    return LineProfile(source, VowpalWabbitParser, look=options.new and source.rereadable)
 
 
 def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> None:
     """Raise ParameterError for options that have no meaning for a format."""
-    label = None if recipe.label is False else recipe.label
-    named = options.category or recipe.ignore or (label, recipe.id) != (None, None)
-    if kind in ("svmlight", "vw"):
-        if named:
+    stated = {**vars(recipe), "category": options.category}
+    for name, formats in FORMATS_OF_OPTIONS.items():
+        is_usual = stated[name] is False or stated[name] == getattr(ASKED, name, ())
+        if kind not in formats and not is_usual:
             raise ParameterError(
-                f"A line of {kind} begins with its label: it has no columns to name.",
-                code="columns-of-format",
+                f"{name} is for {', '.join(formats)}, but the data are {kind}; leave it out.",
+                code="option-of-format",
             )
-        if recipe.bins:
-            raise ParameterError(
-                f"bins is for columns of tables, but the data are {kind}; leave it out.",
-                code="columns-of-format",
-            )
-        refuse_options_of_text(recipe)
-        if recipe.labels_separator not in (None, ","):
-            raise ParameterError(
-                f'Commas divide the labels of a line of {kind}; use labels_separator=",".',
-                code="separator-of-format",
-            )
-    for name, (formats, why) in FORMATS_OF_OPTIONS.items():
-        if getattr(recipe, name) is not None and kind not in formats:
-            raise ParameterError(f"{name} is about {why}.", code=f"{name}-of-format")
+    if kind in LINES and recipe.labels_separator not in (None, ","):
+        raise ParameterError(
+            f'Commas divide the labels of a line of {kind}; use labels_separator=",".',
+            code="separator-of-format",
+        )
 
 
 class Reader:

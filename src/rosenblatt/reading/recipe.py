@@ -12,7 +12,7 @@ from ..data.splits import Fold
 from ..parameters import InputError, Parameter, ParameterError, check_ranges, count
 from ..parameters.tables import FEATURES, MOST_BINS, count_from_0, is_number_of_bins
 from .dates import DateForm
-from .notices import Notice, make_notice
+from .notices import Notice
 from .scaling import Scale, recipe_error, unpack_array
 from .sources import file_error
 from .spellings import Spelling
@@ -21,7 +21,7 @@ TEXT_BITS, OTHER_BITS = 20, 18  # unless stated
 WORDS, CHARACTERS = (1, 2), (2, 4)  # of an n-gram, unless stated
 COUNTS = ("raw", "binary", "sublinear")
 OWN_GRAMS = re.compile(r"(.+):(c?)(\d+)(?:-(\d+))?", re.DOTALL)
-MANY_PAIRS, MOST_PAIRS = 10_000, 1 << 22  # of columns: more are noted, or refused
+MOST_PAIRS = 1 << 22  # of columns
 MOST_COLUMNS = 16  # of a file, for each that the model has weights for
 DIGITS = re.compile(r"-?\d+")
 
@@ -460,11 +460,7 @@ def collect_notices(
     stated, _ = text_columns(asked.text, names)
     kept = {str(name): kind for name, kind in recipe.columns or () if name not in stated}
     pairs = zip(names.names, kinds, strict=True)
-    found = {one.notice: None for name, one in pairs if one.notice and kept.get(name) == one.kind}
-    if recipe.pairs and count_pairs(recipe) > MANY_PAIRS:
-        said = f"{count_pairs(recipe):,}"
-        found[make_notice("pairs", columns=len(recipe.columns or ()), pairs=said)] = None
-    return found
+    return {one.notice: None for name, one in pairs if one.notice and kept.get(name) == one.kind}
 
 
 def count_pairs(recipe: FeatureRecipe) -> int:

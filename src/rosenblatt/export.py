@@ -353,7 +353,7 @@ def refuse_other_models(model: Model) -> None:
     what = {
         f"the n-grams or dates of {', '.join(map(repr, names[:3]))}": names,
         "names": recipe.rows != "table",
-        "products": recipe.cross or recipe.pairs,
+        "products": recipe.pairs,
         "bins": recipe.bins,
     }
     hashed = [one for one, given in what.items() if given and recipe.bits is not None]

@@ -22,7 +22,7 @@ OPTIONS = [
     {"text": ["text"], "ngrams": (1, 2)},
     {"text": [0], "ngrams": (2, 3), "characters": True},
     {"pairs": True, "bits": 5, "names": 3},
-    {"cross": ["a,b"], "names": 99},
+    {"pairs": True, "names": 99},
     {"label": False},
     {"label": 0, "header": True, "dtype": np.float64},
     {"header": False, "first": 1},

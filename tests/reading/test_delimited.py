@@ -219,7 +219,7 @@ ODD = ["", "1,2,red,3\n", '1,2,"dark ""blue""",3,2024-01-01,1,a,b,"1,000 EUR",1,
         {"text": ["text"], "category": ["kind"], "names": 99},
         {"bins": 4, "ignore": ["text", "name"]},
         {"pairs": True, "bits": 12, "ignore": ["text"]},
-        {"cross": ["a,colour", "b,c"], "names": 9},
+        {"pairs": True, "names": 9},
         {"ignore": ["colour", "day", "kind", "text", "name", "price"]},  # dense rows
         {"batch_bytes": 1000},
     ],

@@ -58,7 +58,7 @@ def test_files_of_sentences_are_refused_with_the_format_to_state(write, tmp_path
     assert "use format='conllu'" in str(caught.value)
 
 
-@pytest.mark.parametrize("delimiter", [";", "\t", "|", "  "])
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 def test_delimiters_are_found(write, delimiter):
     expected = whole(read(io.BytesIO(NUMBERS.encode())))
     text = NUMBERS.replace(",", delimiter)
@@ -81,14 +81,6 @@ def test_delimiters_within_cells_are_not_found():
     text = "text,y\n" + "many words here,1\n" * 5 + "a broken, row,1\n"
     with refused("cell-count", line=7):
         list(read(io.BytesIO(text.encode()), format="csv"))
-
-
-def test_tables_divided_by_blanks_have_lines_too(write):
-    text = "a  b y\n 1 2  0 \n\n3\t4 x\r\n" + "5 6 1\n" * 30
-    with refused("not-a-number", line=4, column="y"):
-        list(read(write("data.txt", text)))
-    reader = read(write("data.txt", text), skip_bad=1, batch_bytes=7)
-    assert whole(reader)[2] == [[1, 2]] + [[5, 6]] * 30
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252", "utf-8"])

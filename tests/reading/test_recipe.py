@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ..reference import hash_bytes
-from .samples import NUMBERS, PEOPLE, SVMLIGHT, VW, category, number, product, read, refused, whole
+from .samples import NUMBERS, PEOPLE, VW, category, number, product, read, refused, whole
 
 
 def test_what_cannot_be_asked_for(write):
@@ -19,8 +19,6 @@ def test_what_cannot_be_asked_for(write):
         {"first": 2},
         {"dtype": np.int32},
         {"batch_bytes": 0},
-        {"cross": ["a"]},
-        {"cross": [["a", "b"]]},
         {"scale": "big"},
         {"threads": 0},
         {"features": {"what": 1}},
@@ -33,7 +31,7 @@ def test_what_cannot_be_asked_for(write):
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_features_are_made_again_from_columns_in_another_order(write, text, kind):
     frame = pd.read_csv(io.StringIO(text))
-    options = {"text": ["text"], "cross": ["age,colour"]} if text is PEOPLE else {}
+    options = {"text": ["text"], "pairs": True} if text is PEOPLE else {}
     reader = read(write("one.csv", text), **options)
     features = json.loads(json.dumps(reader.features()))
     expected = whole(reader)
@@ -58,21 +56,26 @@ def test_features_are_made_again_from_columns_in_another_order(write, text, kind
 def test_features_of_lines_are_made_again():
     zero = read(io.BytesIO(b"1 0:1 1:1\n"), format="svm").features()
     assert whole(read(io.BytesIO(b"1 1:1\n"), format="svm", features=zero))[2] == [[(1, 1)]]
-    vw = read(io.BytesIO(VW), format="vw", bits=5, cross=["a,b"])
+    vw = read(io.BytesIO(VW), format="vw", bits=5, pairs=True)
     assert whole(read(io.BytesIO(VW), format="vw", features=vw.features())) == whole(vw)
     with refused("other-format"):
         read(io.BytesIO(VW), format="vw", features=zero)
     assert whole(read(io.BytesIO(VW), format="vw", label=False))[0] == [None] * 200
 
 
-def test_crosses_of_columns_and_namespaces_are_the_naive_ones(monkeypatch):
+def test_products_are_the_naive_ones(monkeypatch):
     monkeypatch.setattr("rosenblatt.reading.parser.MOST_PRODUCTS", 20)
     text = b"n,c,d,y\n" + b"2,red,up,1\n3,,down,0\n,blue,,1\n" * 3
-    reader = read(io.BytesIO(text), format="csv", cross=["n,c", "c,d"], names=99)
+    reader = read(io.BytesIO(text), format="csv", pairs=True, names=99)
     n, up, down = number("n"), category("d", "up"), category("d", "down")
     red, blue = category("c", "red"), category("c", "blue")
-    first = [(n, 2), (red, 1), (up, 1), (product(n, red), 2), (product(red, up), 1)]
-    expected = [first, [(n, 3), (down, 1)], [(blue, 1)]] * 3
+    products = (
+        (product(n, red), 2),
+        (product(*sorted((n, up))), 2),
+        (product(*sorted((red, up))), 1),
+    )
+    first = [(n, 2), (red, 1), (up, 1), *products]
+    expected = [first, [(n, 3), (down, 1), (product(*sorted((n, down))), 3)], [(blue, 1)]] * 3
     assert whole(reader) == ([1, 0, 1] * 3, [], expected)
     assert reader.names[product(n, red)] == "n × c=red"
 
@@ -80,13 +83,9 @@ def test_crosses_of_columns_and_namespaces_are_the_naive_ones(monkeypatch):
     space_a, space_b, mask = hash_bytes(b"a"), hash_bytes(b"b"), 2**18 - 1
     x, y = hash_bytes(b"x", space_a) & mask, hash_bytes(b"y", space_a) & mask
     z = hash_bytes(b"z", space_b) & mask
-    for options, pairs in (
-        ({"cross": ["a,b"]}, [(x, z), (y, z)]),
-        ({"cross": ["a,a"]}, [tuple(sorted((x, y)))]),
-        ({"pairs": True}, [tuple(sorted(p)) for p in ((x, y), (x, z), (y, z))]),
-    ):
-        _, _, (row,) = whole(read(io.BytesIO(line), format="vw", **options))
-        assert row == [(i, 1) for i in (x, y, z)] + [(product(i, j), 1) for i, j in pairs]
+    products = [(product(*sorted(pair)), 1) for pair in ((x, y), (x, z), (y, z))]
+    _, _, (row,) = whole(read(io.BytesIO(line), format="vw", pairs=True))
+    assert row == [(i, 1) for i in (x, y, z)] + products
 
 
 def test_pairs_of_a_table_of_numbers_are_hashed():
@@ -100,15 +99,13 @@ def test_products_have_bounds(monkeypatch):
     line = b"1 |a " + b" ".join(b"f%d" % i for i in range(20)) + b"\n"
     with refused("too-many-products"):
         list(read(io.BytesIO(line), format="vw", pairs=True))
-    with refused("option-of-format"):
-        read(io.BytesIO(SVMLIGHT), format="svm", cross="a,b")
 
 
 def test_features_are_made_as_before_and_not_otherwise(write):
     features = read(write("data.csv", NUMBERS)).features()
     with refused("features-and-options"):
         read(write("data.csv", NUMBERS), features=features, pairs=True)
-    assert whole(read(write("data.csv", NUMBERS), features=features, text=[], cross=[]))[2]
+    assert whole(read(write("data.csv", NUMBERS), features=features, text=[]))[2]
 
 
 def test_a_string_is_one_name(write):

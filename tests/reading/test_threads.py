@@ -84,7 +84,7 @@ KINDS = ["svm", "svm.gz", "vw", "numbers.csv", "words.csv", "parquet"]
 
 
 def parser_options(kind):
-    return {"text": ["text"], "cross": ["colour,text"]} if kind in ("words.csv", "parquet") else {}
+    return {"text": ["text"], "pairs": True} if kind in ("words.csv", "parquet") else {}
 
 
 def seen(path, threads, **options):

@@ -26,7 +26,7 @@ def dense(made):
     return to_dense(to_matrix(made.rows, n_rows(made.rows), made.width))
 
 
-@pytest.mark.parametrize("options", [{}, {"cross": "size,colour"}, {"scale": "none"}])
+@pytest.mark.parametrize("options", [{}, {"pairs": True}, {"scale": "none"}])
 def test_rows_are_those_of_features(tmp_path, options):
     path = trained(tmp_path / "m.safetensors", **options)
     rows = examples(20, seed=3)

@@ -8,7 +8,7 @@ from rosenblatt.shell.parameters import parse_settings, table_for_training
 
 def test_values_have_the_types_of_python():
     words = ["C=1", "r=0.5", "order=fixed", "scale=none", "budget=None", "aggressive=False"]
-    words += ["ngrams=1-2", "cross=a,b", "cross=c,d", "fit-intercept=true"]
+    words += ["ngrams=1-2", "fit-intercept=true"]
     table = {**table_for_training(), "budget": table_for_training()["bits"]}
     assert parse_settings(words, table) == {
         "C": 1,
@@ -18,7 +18,6 @@ def test_values_have_the_types_of_python():
         "budget": None,
         "aggressive": False,
         "ngrams": "1-2",
-        "cross": ("a,b", "c,d"),
         "fit_intercept": True,
     }
 

@@ -52,8 +52,6 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         once.
     bits : int or None, default=None
         Hashed features get 2^bits columns; None means 18, or 20 with text.
-    cross : str or sequence of str, default=()
-        ``"A,B"`` adds the products of the features of the columns A and B.
     pairs : bool, default=False
         Whether to add the products of every two features of a row.
     bins : int, default=0
@@ -106,7 +104,6 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     counts: str = "binary"
     tfidf: bool | None = None
     bits: int | None = None
-    cross: Any = ()
     pairs: bool = False
     bins: int = 0
     scale: str = "auto"

@@ -408,7 +408,7 @@ class Choice:
             possible = possible and not (pairs and size * whole > self.budget.trained)
             return bool(possible and 1 < size <= min(MOST_PRODUCTS, self.budget.values / rows))
 
-        if recipe.cross or recipe.rows not in ("table", "svmlight"):
+        if recipe.rows not in ("table", "svmlight"):
             return []
         found = self.allow([*BINS, *([] if self.budget is QUICK else [{"pairs": True}])])
         return [each for each in found if is_possible(**each)]
@@ -613,7 +613,7 @@ def take_part(reader: Reader, split: Split, budget: Budget) -> tuple[Source, int
         rows = table.num_rows
         return pick(lambda rows: TableSource(table.take(rows)), rows, rows)
     lines = (*DELIMITERS, "svmlight", "vw", "jsonl", "fasttext")
-    odd = source.file is not None or source.encoding or source.blanks or len(source.files) != 1
+    odd = source.file is not None or source.encoding or len(source.files) != 1
     if odd or reader.format not in lines:
         return None
     with Path(source.files[0]).open("rb") as file:

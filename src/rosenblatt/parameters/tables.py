@@ -300,7 +300,6 @@ FEATURES: Mapping[str, Parameter] = {
     "bits": or_none(
         number(None, "1 to 31", "Hash features to 2^bits columns, 1 to 31"), "18; text: 20"
     ),
-    "cross": anything((), "Add products of two columns, A,B; repeatable"),
     "pairs": flag(False, "Add the product of every two features"),
     "bins": Parameter(
         0,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,9 +33,7 @@ from .recipe import (
     ReaderOptions,
     Resolved,
     collect_notices,
-    find_crossed_groups,
     make_recipe,
-    split_crosses,
     with_columns,
 )
 from .scaling import DenseScaling, make_bins, name_bins, recipe_error, sparse_scaling, unpack_array
@@ -109,9 +107,6 @@ class TableProfile(Profile):
         asked = make_recipe(requested, "table", self.columns.source)
         recipe, notices = with_label(asked, self.columns, self.cells)
         recipe = with_columns(recipe, self.columns, self.kinds)
-        features = ColumnNames([name for name, _ in recipe.columns or ()], self.columns.source)
-        for pair in split_crosses(recipe):
-            features.find_names(pair)
         if options.new:
             notices |= collect_notices(recipe, asked, self.columns, self.kinds)
         return recipe, notices
@@ -143,15 +138,11 @@ class TableParser(Parser):
     def prepare_hashed(
         self, own: ColumnNames, scaling: DenseScaling | None, flagged: list[str]
     ) -> None:
-        """Find the features of each column, its group in crosses, and how it is scaled.
+        """Find the features of each column, and how it is scaled.
 
-        Numbers of one group that follow each other are made together.
+        Numbers that follow each other are made together.
         """
         recipe, self.width = self.recipe, 1 << (self.recipe.bits or 0)
-        crossed = [] if recipe.pairs else sorted(set(chain(*split_crosses(recipe))))
-        numbers = {name: number for number, name in enumerate(crossed, 1)}
-        self.groups = [numbers.get(name, 0) for name in own.names]  # 0: outside of crosses
-        self.pairs = find_crossed_groups(recipe, lambda name: self.groups[own.number(name)])
         self.salts = [np.uint64(salt(name)) for name in own.names]
         self.text_weights = text_weights(recipe)
         flags = {name: self.add_name(missing_name(name)) for name in flagged}
@@ -164,10 +155,9 @@ class TableParser(Parser):
                 said = name if kind == "number" else f"{name} in days"
                 self.vocabulary.add(int(self.salts[number] & self.mask), said)
 
-        def key(number: int) -> tuple[int, int]:
+        def key(number: int) -> int:
             name, kind = self.columns[number]
-            plain = kind == "number" and name not in self.bins
-            return self.groups[number], -1 if plain else number
+            return -1 if kind == "number" and name not in self.bins else number
 
         runs = [list(run) for _, run in groupby(range(len(self.columns)), key)]
         self.runs = [(run, self.number_columns(run, scaling, flags)) for run in runs]
@@ -429,18 +419,16 @@ class TableParser(Parser):
         if not self.hashed:
             yield slice(decoded.rows), self.make_number_rows(matrix)
             return
-        parts, numbers = list[CSRBuffer](), list[int]()
-        for run, columns in self.runs:
-            made = self.features(run, columns, decoded, matrix)
-            parts += made
-            numbers += [self.groups[run[0]]] * len(made)
-        if self.pairs is not None:
-            rows, groups = join_columns(parts, numbers, self.options.dtype)
-            yield from self.cross_rows(rows, groups, self.pairs)
-            return
-        if len(parts) > 1:
-            parts[0], _ = join_columns(parts, None, self.options.dtype)
-        yield slice(decoded.rows), view_filled_rows(parts[0], decoded.rows)
+        parts = [
+            part
+            for run, columns in self.runs
+            for part in self.features(run, columns, decoded, matrix)
+        ]
+        made = parts[0] if len(parts) == 1 else join_columns(parts, self.options.dtype)
+        if self.recipe.pairs:
+            yield from self.multiply_pairs(made)
+        else:
+            yield slice(decoded.rows), view_filled_rows(made, decoded.rows)
 
     def features(
         self,
@@ -575,17 +563,14 @@ def missing_name(name: str) -> str:
     return f"{name} is missing"
 
 
-def join_columns(
-    parts: list[CSRBuffer], numbers: list[int] | None, dtype: np.dtype
-) -> tuple[CSRBuffer, np.ndarray]:
-    """Join the features of several columns row by row, with the group of each value if given."""
+def join_columns(parts: list[CSRBuffer], dtype: np.dtype) -> CSRBuffer:
+    """Join the features of several columns row by row."""
     starts = np.add.reduce([part.starts for part in parts])
-    values = int(starts[-1])
+    values, ends = int(starts[-1]), starts[:-1].copy()
     out = CSRBuffer(np.empty(values, dtype), np.empty(values, np.uint32), starts)
-    groups, ends = np.empty(values if numbers else 0, np.uint16), starts[:-1].copy()
-    for part, number in zip(parts, numbers or [0] * len(parts), strict=True):
-        words.append(part, number, ends, out, groups)
-    return out, groups
+    for part in parts:
+        words.append(part, 0, ends, out, np.empty(0, np.uint16))
+    return out
 
 
 def decode_name(name: bytes) -> str:

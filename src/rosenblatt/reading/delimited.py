@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..data.labels import LARGEST_LABEL
 from ..data.results import count
 from ..data.rows import read_only
 from ..kernels import cells, lines
@@ -24,12 +23,11 @@ from .lines import line_error
 from .notices import list_words, make_notice
 from .parser import BOM, SAMPLE
 from .recipe import DIGITS, ColumnKind, ColumnNames, FeatureRecipe, ReaderOptions, Resolved
-from .sources import BLANKS, LONGEST_ROW, ByteStream, Source, count_byte, file_error, last_newline
+from .sources import LONGEST_ROW, ByteStream, Source, count_byte, file_error, last_newline
 from .spellings import is_number
 from .values import NOT_UTF8, to_scalar, trim_cells
 
 LONG = 30  # characters: a name has fewer, a sentence more
-FEW = 3  # numbers do not tell a range
 LEAST_BYTES = 1 << 16  # for which a kernel is loaded, or compiled; Arrow is there already
 
 
@@ -176,7 +174,6 @@ class TextProfile(TableProfile):
     """
 
     parser = DelimitedParser
-    divided_by: str
     usual: str
     dialect: Dialect
     skip: int
@@ -195,15 +192,11 @@ class TextProfile(TableProfile):
             if self.named and not self.header:
                 notices[make_notice("header")] = None
             return recipe, notices
-        found, kind = self.divided_by, recipe.label_kind
-        if recipe.label:
-            label = self.column(names.number(recipe.label))
-            if kind == "boolean" or (kind == "number" and holds_long(label)):
-                kind = "category"
-        recipe = replace(recipe, header=self.header, delimiter=found, label_kind=kind)
-        if found != self.usual:
-            said = "blanks" if found == BLANKS else repr(found)
-            notices = {make_notice("delimiter", delimiter=said): None, **notices}
+        delimiter = self.dialect.delimiter
+        kind = "category" if recipe.label_kind == "boolean" else recipe.label_kind
+        recipe = replace(recipe, header=self.header, delimiter=delimiter, label_kind=kind)
+        if delimiter != self.usual:
+            notices = {make_notice("delimiter", delimiter=delimiter): None, **notices}
         return recipe, notices
 
 
@@ -214,24 +207,19 @@ def profile_text(
 
     What a recipe knows is not detected: the header, and the kinds of the columns.
     """
-    divided_by = find_delimiter(source.head(SAMPLE), recipe.delimiter or usual)
-    divided_by = divided_by or recipe.delimiter or usual
-    if divided_by == BLANKS:
-        source.divide_at_blanks()
-    delimiter = "\t" if divided_by == BLANKS else divided_by
-    dialect = Dialect(delimiter, is_quoted(source.head(SAMPLE), delimiter))
+    sample = source.head(SAMPLE)
+    delimiter = find_delimiter(sample, recipe.delimiter or usual) or recipe.delimiter or usual
+    dialect = Dialect(delimiter, is_quoted(sample, delimiter))
     begin, head, ends = read_sample(source, dialect)
     top, rows = head[begin : ends[0]], head[begin : ends[-1]]
     refuse_odd_beginning(source.name, top, head[begin:], head[ends[-1] :], ends[0] - begin)
     cells = [cell.strip() for cell in split_cells(top.decode(errors="replace"), dialect)]
     columns = parse_strings(rows, dialect, len(cells))
     below = [column[1:] for column in columns]
-    known = recipe.columns is not None
-    header, found = recipe.header, list[ColumnKind]()
-    if header is None or not known:
-        found = [detect_cells(*one) for one in zip(cells, below, strict=True)]
+    header, known, kinds = recipe.header, recipe.columns is not None, list[ColumnKind]()
     if header is None:
-        header = is_header(cells, below, recipe, found)
+        kinds = list(map(detect_cells, cells, below))
+        header = is_header(cells, below, recipe, kinds)
     named = header or (known and recipe.header is False and names_columns(cells, below))
     if not (head[ends[0] : ends[-1]] if named else rows).strip():
         hint = " below its header (use header=False if that line is a row)" if header else ""
@@ -243,17 +231,14 @@ def profile_text(
         cells = numbered if len(numbered) == len(cells) else list(map(str, range(len(cells))))
     names = ColumnNames(cells, source.names[0])
     if known:  # the model says what a column holds, and the file how it writes that
-        found = [ColumnKind("number" if are_numbers(one) else "category") for one in columns]
-    elif not header:
-        every = zip(names.names, columns, strict=True)
-        found = [detect_cells(*one) for one in every]
-    stated = {names.number(name) for name in options.category}
-    kinds = [
-        ColumnKind("category") if place in stated else each for place, each in enumerate(found)
-    ]
+        kinds = [ColumnKind("number" if are_numbers(one) else "category") for one in columns]
+    elif not (header and kinds):
+        kinds = list(map(detect_cells, cells, columns))
+    for name in options.category:
+        kinds[names.number(name)] = ColumnKind("category")
     skip = ends[0] if named else begin
     looks = columns.__getitem__
-    return TextProfile(names, kinds, looks, divided_by, usual, dialect, skip, header, named)
+    return TextProfile(names, kinds, looks, usual, dialect, skip, header, named)
 
 
 # The first megabyte.
@@ -371,7 +356,7 @@ def weigh_name(cell: str, found: ColumnKind, column: Any, is_label: bool) -> flo
         return 0 if re.search(r"\d", cell) else math.inf
     if found.kind == "number":
         number = is_number(cell) or (found.spelling is not None and found.spelling.fits(cell))
-        return math.inf if not number else -1 if is_within(cell, column) else 0
+        return -1 if number else math.inf
     words = trim_cells(column).drop_null()
     if compute.any(compute.equal(words, to_scalar(cell))).as_py():
         return -0.5 if is_label else -1
@@ -380,27 +365,6 @@ def weigh_name(cell: str, found: ColumnKind, column: Any, is_label: bool) -> flo
     if (compute.mean(compute.utf8_length(words)).as_py() or 0) > LONG:
         return -1 if len(cell) > LONG else 1
     return 1 if len(words.unique()) < len(words) else 0
-
-
-def is_within(cell: str, column: Any) -> bool:
-    """Whether a number fits the range of a column, or the column has no clear range."""
-    from pyarrow import compute
-
-    if len(column) - column.null_count < FEW or not DIGITS.fullmatch(cell):
-        return True
-    try:
-        ends = compute.min_max(column.cast("float64")).as_py()
-    except ValueError:  # numbers that are not written plainly
-        return True
-    return bool(ends["min"] <= int(cell) <= ends["max"])
-
-
-def holds_long(column: Any) -> bool:
-    """Whether an integer among labels is too large for a float to tell it from the next."""
-    from pyarrow import compute
-
-    found = column.filter(compute.match_substring_regex(column, r"^ *[+-]?\d{16,} *$"))
-    return any(abs(int(cell)) >= LARGEST_LABEL for cell in found.unique().to_pylist())
 
 
 # Cells through Arrow.

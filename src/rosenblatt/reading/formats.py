@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..parameters import ParameterError
 from ..slices import find_by_format, find_ending, list_slices
 from .parser import BOM, SAMPLE
-from .sources import BLANKS, Source, file_error
+from .sources import Source, file_error
 from .spellings import NUMBER
 
 FORMATS = {
@@ -132,13 +132,9 @@ def find_delimiter(head: bytes, usual: str) -> str | None:
     if usual == "," and decimal and have_equal_widths(rows):
         return ";"
     for delimiter in dict.fromkeys([usual, ",", ";", "\t", "|"]):
-        if delimiter != BLANKS and have_equal_widths(split_rows(text, delimiter)):
+        if have_equal_widths(split_rows(text, delimiter)):
             return delimiter
-    rows = [line.split() for line in text.split("\n", LINES_LOOKED_AT) if '"' not in line]
-    rows = [row for row in rows if row]
-    cells = [[re.fullmatch(NUMBER, cell) for cell in row] for row in rows[1:]]
-    numbers = cells and any(map(all, zip(*cells, strict=False)))
-    return BLANKS if numbers and have_equal_widths(rows) else None
+    return None
 
 
 class Dialect(NamedTuple):

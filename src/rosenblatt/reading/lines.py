@@ -23,7 +23,6 @@ from .recipe import (
     FeatureRecipe,
     ReaderOptions,
     Resolved,
-    find_crossed_groups,
     make_recipe,
 )
 from .scaling import sparse_scaling
@@ -173,8 +172,7 @@ class SvmlightParser(LineParser):
         scaled = self.scaled(view_filled_rows(out.rows, cursor.rows)).values
         indices = rows.indices & np.uint32(self.mask)
         rows = rows._replace(values=scaled.copy(), indices=indices)
-        groups = out.groups[: len(indices)].astype(np.uint16)
-        yield from self.cross_rows(rows, groups, np.zeros((1, 2), np.uint16))
+        yield from self.multiply_pairs(rows)
 
     def explain(self, data: np.ndarray, cursor: lines.Cursor) -> InputError:
         """Say where the line at the cursor is broken, and why."""
@@ -197,7 +195,6 @@ class VowpalWabbitParser(LineParser):
         """Make what the recipe asks for."""
         super().prepare()
         self.width = int(self.mask) + 1
-        self.pairs = find_crossed_groups(self.recipe, lambda name: ord((name or " ")[0]))
 
     def parse(self, data: np.ndarray, cursor: lines.Cursor, out: LineBuffers) -> lines.Cursor:
         """Call the kernel."""
@@ -215,12 +212,11 @@ class VowpalWabbitParser(LineParser):
 
     def make_rows(self, cursor: lines.Cursor, out: LineBuffers) -> Iterator[tuple[slice, Rows]]:
         """Return what the kernel has filled, with products."""
-        if self.pairs is None or not cursor.rows:
+        if not self.recipe.pairs or not cursor.rows:
             yield from super().make_rows(cursor, out)
             return
-        rows, span = slice_rows(out.rows, 0, cursor.rows)
-        groups = out.groups[span].astype(np.uint16) * np.uint16(not self.recipe.pairs)
-        for some, part in self.cross_rows(rows, groups, self.pairs):
+        rows, _ = slice_rows(out.rows, 0, cursor.rows)
+        for some, part in self.multiply_pairs(rows):
             yield some, self.scaled(part)
 
 
@@ -279,10 +275,12 @@ class LineProfile(Profile):
 
     def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
         """Return the recipe for what was requested, and what to note about it."""
-        first, bits = requested.first, requested.bits or OTHER_BITS
+        changes: dict[str, Any] = {"bits": requested.bits or OTHER_BITS}
+        if self.parser is SvmlightParser:
+            changes["bits"] = changes["bits"] if requested.pairs else None
+            if requested.first is None:
+                changes["first"] = 0 if has_index_0(self.head) else 1
         rows = "svmlight" if self.parser is SvmlightParser else "vw"
-        if rows == "svmlight":
-            bits = bits if requested.pairs else None
-            first = int(not has_index_0(self.head)) if first is None else first
-        recipe = make_recipe(requested, rows, self.name, first=first, bits=bits)
-        return with_line_labels(recipe, self.head, options)
+        return with_line_labels(
+            make_recipe(requested, rows, self.name, **changes), self.head, options
+        )

@@ -49,7 +49,7 @@ SENTENCES = {
     "dates": "The column {name!r} is taken as dates{form}: {parts}, and the time as a number.",
     "text": "The column {name!r} is taken as text: most cells differ and have several words.",
     "header": "The first row is taken as names and left out; the model knows columns by number.",
-    "delimiter": "The cells are divided by {delimiter}.",
+    "delimiter": "The cells are divided by {delimiter!r}.",
     "scale-first-rows": "Numbers are scaled by the first {rows:,} rows, as a pipe is read once.",
     "scale-maxabs": "The sizes of columns differ widely, so each is divided by its largest number.",
 }
@@ -75,8 +75,8 @@ class Notice(NamedTuple):
 def make_notice(code: str, **values: Any) -> Notice:
     """Fill in the sentence of a notice.
 
-    >>> str(make_notice("delimiter", delimiter="blanks"))
-    'The cells are divided by blanks.'
+    >>> str(make_notice("delimiter", delimiter=";"))
+    "The cells are divided by ';'."
     """
     return Notice(code, SENTENCES[code].format(**values), str(values.get("name", "")))
 

@@ -37,23 +37,14 @@ def decode_numbers(parser: TableParser, values: Sequence[Any], name: str) -> np.
 
     Each goes through double precision on its own, so that none depends on those beside it.
     """
-    try:
-        doubles = np.array(values)
-    except ValueError:  # lists of several lengths
-        doubles = np.array(values, object)
-    plain = None  # which values are numbers, if not all are
-    if doubles.dtype.kind not in "iufb" or doubles.ndim != 1:
-        plain = np.array([isinstance(value, float | int) for value in values])
-        known = [value for value in values if isinstance(value, float | int)]
-        doubles = np.array([one if abs(one) <= LARGEST else np.inf for one in known], np.float64)
-    doubles = doubles.astype(np.float64) + 0.0  # -0 is 0
-    large = too_large(doubles, parser.options.dtype)
+    plain = np.array([isinstance(value, float | int) for value in values], bool)
+    known = [value for value in values if isinstance(value, float | int)]
+    doubles = np.array([one if abs(one) <= LARGEST else np.inf for one in known], np.float64) + 0.0
+    large = too_large(doubles, parser.options.dtype)  # and -0 is 0
     if large.any():
-        error, at = line_error(VALUE_TOO_LARGE, name), int(large.argmax())
-        error.line = 1 + (at if plain is None else int(np.flatnonzero(plain)[at]))
+        error = line_error(VALUE_TOO_LARGE, name)
+        error.line = 1 + int(np.flatnonzero(plain)[large.argmax()])
         raise error
-    if plain is None:
-        return read_only(doubles.astype(parser.read_dtype))
     numbers = np.empty(len(values), parser.read_dtype)
     numbers[plain] = doubles
     if not plain.all():

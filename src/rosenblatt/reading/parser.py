@@ -199,16 +199,15 @@ class Parser:
             truth = isinstance(kept.labels[0], bool)
             yield kept._replace(labels=kept.labels.astype(bool)) if truth else kept
 
-    def cross_rows(
-        self, rows: CSRBuffer, groups: np.ndarray, pairs: np.ndarray
-    ) -> Iterator[tuple[slice, Rows]]:
-        """Yield the rows with the products of pairs of groups, in parts that fit in memory."""
-        starts = np.zeros(len(rows.starts), np.uint64)
+    def multiply_pairs(self, rows: CSRBuffer) -> Iterator[tuple[slice, Rows]]:
+        """Yield the rows with the products of every two features, in parts that fit in memory."""
+        starts, pairs = np.zeros(len(rows.starts), np.uint64), np.zeros((1, 2), np.uint16)
+        groups = np.zeros(len(rows.values), np.uint16)  # one, with all features
         words.count_crosses(rows.starts, groups, pairs, starts)
         row, last = 0, len(starts) - 1
         if last and np.diff(starts).max() > 16 * MOST_PRODUCTS:
             raise InputError(
-                f"A row has over {16 * MOST_PRODUCTS:,} products; cross fewer columns.",
+                f"A row has over {16 * MOST_PRODUCTS:,} products; ignore some columns.",
                 code="too-many-products",
             )
         while row < last:

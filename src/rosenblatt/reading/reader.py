@@ -41,7 +41,6 @@ FORMATS_OF_OPTIONS = {
     "header": tuple(DELIMITERS),
     "encoding": TEXTS,
     "first": ("svmlight",),
-    "cross": (*TABLES, "vw"),
     **dict.fromkeys(("label", "category", "ignore", "id", "bins", "text"), TABLES),
     **dict.fromkeys(("ngrams", "characters", "counts", "tfidf"), TABLES),
 }
@@ -66,7 +65,6 @@ def read(
     counts: str = "binary",
     tfidf: bool | None = None,
     bits: int | None = None,
-    cross: Sequence[str] = (),
     pairs: bool = False,
     bins: int = 0,
     scale: str = "auto",
@@ -118,8 +116,6 @@ def read(
         where all rows can be read twice.
     bits : int or None, default=None
         Hashed features get 2^bits columns: 18 unless stated, or 20 with text.
-    cross : str or sequence of str, default=()
-        ``"A,B"`` adds the products of the features of two columns, or namespaces by first letter.
     pairs : bool, default=False
         Whether to add the products of every two features of a row.
     bins : int, default=0
@@ -174,7 +170,7 @@ def read(
     2
     """
     given = {name: value for name, value in locals().items() if name in vars(ASKED)}
-    given |= {name: as_tuple(given[name]) for name in ("text", "cross", "ignore")}
+    given |= {name: as_tuple(given[name]) for name in ("text", "ignore")}
     if label in as_tuple(category):  # stated to be words
         given["numbers"] = False
     asked = replace(ASKED, **given)
@@ -432,8 +428,8 @@ class Reader:
     def vary(self, **options: Any) -> "Reader":
         """Return a reader of the same rows with other features; the source is not looked at again.
 
-        Options are those of ``read``: bins, bits, characters, counts, cross, ngrams, pairs, tfidf,
-        or text, whose columns are added to those stated.
+        Options are those of ``read``: bins, bits, characters, counts, ngrams, pairs, tfidf, or
+        text, whose columns are added to those stated.
 
         :meta private:
         """

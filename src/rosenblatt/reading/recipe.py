@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple, TypedDict
 
@@ -66,7 +66,6 @@ class FeatureRecipe:
     ngrams: Sequence[int] | None = (1, 1)
     characters: bool = False
     bits: int | None = None
-    cross: Sequence[str] = ()
     pairs: bool = False
     first: int | None = None
     header: bool | None = None
@@ -263,27 +262,6 @@ def make_recipe(recipe: FeatureRecipe, rows: str, source: str, **changes: Any) -
     return replace(recipe, rows=rows, **changes)
 
 
-def find_crossed_groups(recipe: FeatureRecipe, group: Callable[[str], int]) -> np.ndarray | None:
-    """Return the pairs of groups to multiply; all features are group 0 for all pairs."""
-    if recipe.pairs:
-        return np.zeros((1, 2), np.uint16)
-    if not recipe.cross:
-        return None
-    return np.array([[group(name) for name in pair] for pair in split_crosses(recipe)], np.uint16)
-
-
-def split_crosses(recipe: FeatureRecipe) -> list[list[str]]:
-    """Return the two names of each cross."""
-    for cross in recipe.cross:
-        if not isinstance(cross, str) or cross.count(",") != 1:
-            raise ParameterError(
-                f"cross={cross!r} must be two names with a comma between them; products of three "
-                "are made by scikit-learn's PolynomialFeatures.",
-                code="out-of-range",
-            )
-    return [cross.split(",") for cross in recipe.cross]
-
-
 class ColumnNames:
     """The names of the columns of a table, and their places."""
 
@@ -361,10 +339,10 @@ def with_columns(
         raise ParameterError(
             f"pairs=True would give each row {count_pairs(recipe):,} products of two of its "
             f"{len(recipe.columns):,} columns, but at most {MOST_PAIRS:,} are made; ignore "
-            "some columns, or name the pairs with cross.",
+            "some columns.",
             code="too-many-products",
         )
-    dense = not (recipe.cross or recipe.pairs or recipe.bins)
+    dense = not (recipe.pairs or recipe.bins)
     if dense and all(kind == "number" for _, kind in recipe.columns):
         return replace(recipe, bits=None)
     many = recipe.text and not has_text_label_sets(recipe)

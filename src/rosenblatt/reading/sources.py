@@ -24,12 +24,8 @@ from ..parameters import InputError, ParameterError
 LONGEST_ROW = 64 << 20
 WAIT = 0.1  # seconds, after which a pipe may be left
 NEWLINE = ord("\n")
-BLANKS = " "  # stands for any run of blanks between cells
-TRANSLATED = 1 << 20  # bytes at once
+RECODED = 1 << 20  # bytes at once
 TAIL = 1 << 16  # bytes in which most last lines begin, and that are looked at together
-
-Translate = Callable[[bytes, bool], bytes]
-"""Translates the next bytes of a stream, which may be the last ones."""
 
 
 def file_error(code: str, name: str, what: str, **where: Any) -> InputError:
@@ -42,7 +38,6 @@ class Source:
 
     files: list[str]
     encoding: str | None = None
-    blanks = False  # whether runs of blanks are to become tabs
     size: int | None = None
     is_folder = False
     file: Any = None  # one that is open already
@@ -125,28 +120,22 @@ class Source:
         if self.file is None:
             name = self.names[place]
             with explain_errors(name, "read"), open(self.files[place], "rb", buffering=0) as file:
-                yield self.translate(decompress(name, file))
+                yield self.recode(decompress(name, file))
         elif self.start is not None:
             self.file.seek(self.start)
-            yield self.translate(decompress(self.name, self.file))
+            yield self.recode(decompress(self.name, self.file))
         elif self.spent:
             what = "can be read only once; write it to a file first"
             raise file_error("read-once", self.name, what)
         else:
             self.spent = True
-            yield self.stream or self.translate(decompress(self.name, self.file))
+            yield self.stream or self.recode(decompress(self.name, self.file))
 
-    def translate(self, stream: "ByteStream") -> "ByteStream":
-        """Translate a stream to UTF-8, and blanks between cells to tabs where asked."""
-        if self.encoding is not None:
-            stream = translate(stream, make_recoder(stream.name, self.encoding))
-        return translate(stream, make_tabs()) if self.blanks else stream
-
-    def divide_at_blanks(self) -> None:
-        """Replace runs of blanks between cells by tabs from now on."""
-        self.blanks, self.known_head = True, (0, b"")
-        if self.stream is not None:  # what cannot be opened again, and was looked at
-            self.stream = translate(self.stream, make_tabs())
+    def recode(self, stream: "ByteStream") -> "ByteStream":
+        """Return a stream as UTF-8."""
+        if self.encoding is None:
+            return stream
+        return ByteStream(stream.name, Recoded(stream, self.encoding), stream)
 
     def head(self, size: int) -> bytes:
         """Return the first bytes, which stay to be read; the source is opened for them once."""
@@ -271,37 +260,24 @@ PACKINGS: dict[bytes, Any] = {
 """How to open compressed bytes, by what they begin with."""
 
 
-class Translated(Stream):
-    """A stream of bytes that a function translates block by block."""
+class Recoded(Stream):
+    """A stream of another encoding, block by block as UTF-8."""
 
-    def __init__(self, stream: ByteStream, translate: Translate) -> None:
-        self.stream, self.translate, self.over = stream, translate, False
+    def __init__(self, stream: ByteStream, encoding: str) -> None:
+        self.stream, self.encoding, self.over = stream, encoding, False
+        self.decoder = codecs.getincrementaldecoder(encoding)()
 
     def readinto(self, view: Any) -> int:
         """Fill the beginning of a view with the next bytes; how many, 0 at the end."""
         while not self.kept and not self.over:
-            more = self.stream.read(TRANSLATED) or b""
+            more = self.stream.read(RECODED) or b""
             self.over = not more
-            self.kept = self.translate(more, self.over)
+            try:
+                self.kept = self.decoder.decode(more, self.over).encode()
+            except UnicodeDecodeError as error:
+                what = f"has bytes that are not {self.encoding}"
+                raise file_error("encoding", self.stream.name, what) from error
         return self.give(view)
-
-
-def translate(stream: ByteStream, function: Translate) -> ByteStream:
-    """Return a stream of the bytes that a function makes of those of another one."""
-    return ByteStream(stream.name, Translated(stream, function), stream)
-
-
-def make_recoder(name: str, encoding: str) -> Translate:
-    """Return a function that translates the next bytes of another encoding to UTF-8."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-
-    def recode(data: bytes, last: bool) -> bytes:
-        try:
-            return decoder.decode(data, last).encode()
-        except UnicodeDecodeError as error:
-            raise file_error("encoding", name, f"has bytes that are not {encoding}") from error
-
-    return recode
 
 
 def find_encoding(name: str | None) -> str | None:
@@ -314,21 +290,6 @@ def find_encoding(name: str | None) -> str | None:
             f"encoding={name!r} is unknown; try latin-1.", code="encoding"
         ) from None
     return None if found == "utf-8" else found
-
-
-def make_tabs() -> Translate:
-    """Return a function that translates runs of blanks within lines to single tabs."""
-    begun = b""
-
-    def translate(data: bytes, last: bool) -> bytes:
-        nonlocal begun
-        data = begun + data
-        end = len(data) if last else data.rfind(b"\n") + 1
-        begun = data[end:]
-        trimmed = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data[:end])
-        return re.sub(rb"[ \t]+", b"\t", trimmed)
-
-    return translate
 
 
 class Location:

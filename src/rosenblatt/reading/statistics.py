@@ -54,7 +54,7 @@ def learnt_rows(batches: Iterable[Batch], split: Split) -> Iterator[Rows]:
 def keep_columns(recipe: FeatureRecipe, kinds: tuple[str, ...], **changes: Any) -> FeatureRecipe:
     """Return the recipe of the columns of some kinds alone: without bins and products."""
     changes["columns"] = [each for each in recipe.columns or () if each[1] in kinds] or None
-    return replace(recipe, bins=0, cross=(), pairs=False, id=None, **changes)
+    return replace(recipe, bins=0, pairs=False, id=None, **changes)
 
 
 def share_scales(names: list[str], scales: list[Scale]) -> list[Scale]:
@@ -188,9 +188,7 @@ class TextSurvey:
     def apart(self) -> bool:
         """Whether texts must be read before the rows: only a single text can be weighed later."""
         recipe = self.recipe
-        return (
-            len(recipe.columns or ()) > 1 or bool(recipe.cross) or recipe.pairs or recipe.bins > 0
-        )
+        return len(recipe.columns or ()) > 1 or recipe.pairs or recipe.bins > 0
 
     def finish(self, parser: Any, rows: Rows) -> Rows:
         """Weigh the rows that were counted, in place."""

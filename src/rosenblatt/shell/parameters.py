@@ -76,12 +76,9 @@ def parse_settings(words: Sequence[str], table: Mapping[str, Parameter]) -> dict
         if name not in table or name in PYTHON_ONLY:
             meant = suggest_name(name, table)
             raise CommandError(f"There is no parameter {name} to set.{meant}")
-        value = parse_value(text.strip(), table[name])
-        if isinstance(table[name].default, tuple):
-            value = (*given.get(name, ()), value)
-        elif name in given:
+        if name in given:
             raise CommandError(f"--set {name} is given twice; leave one out.")
-        given[name] = value
+        given[name] = parse_value(text.strip(), table[name])
     return given
 
 

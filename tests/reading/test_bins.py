@@ -104,19 +104,6 @@ def test_all_formats_and_served_rows_are_binned_alike(tmp_path):
     np.testing.assert_allclose(served, wanted[:20].toarray(), atol=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore:An extra feature marks", "ignore:Missing numbers")
-def test_bins_let_a_linear_model_learn_an_interval(tmp_path):
-    path, table = tmp_path / "t.csv", make_table(2000)
-    table.to_csv(path, index=False)
-    errors = []
-    for count in (0, 8):
-        model = rosenblatt.train(path, bins=count, holdout=0.3)
-        held = model.file_facts_["facts"]["held_out"]
-        errors.append(held["errors"] / held["rows"])
-    assert errors[0] > 0.3
-    assert errors[1] < 0.12
-
-
 def test_held_out_rows_do_not_move_the_edges():
     table = make_table()
     table.loc[Split(0.5, 0).held_out(0, len(table)), "x"] = 100.0
@@ -171,13 +158,6 @@ def test_bins_without_numbers_are_refused():
     for count in (1, 256, -2):
         with refused("out-of-range"):
             read(make_table(), bins=count)
-
-
-@pytest.mark.parametrize("name", ["rows.svm", "rows.vw"])
-def test_bins_are_of_tables(tmp_path, name):
-    (tmp_path / name).write_text("1 1:1\n" if name == "rows.svm" else "1 | a:1\n")
-    with refused("option-of-format"):
-        read(tmp_path / name, bins=4)
 
 
 def test_too_many_pairs_are_refused():

@@ -72,12 +72,6 @@ def test_columns_of_other_types(write):
     )
 
 
-def test_compressed_parquet_inside_is_read_too(write, tmp_path):
-    path = tmp_path / "data.parquet"
-    parquet.write_table(pa.table({"x": [1.0, 2.0], "y": [0, 1]}), path, compression="zstd")
-    assert whole(read(path)) == ([0, 1], [], [[1], [2]])
-
-
 def test_truth_values_stay_so_as_labels_and_are_numbers_as_features(write):
     frame = pd.DataFrame({"flag": [True, False, True], "x": [1.0, 2, 3], "y": [True, False, False]})
     rows = [[1, 1], [0, 2], [1, 3]]

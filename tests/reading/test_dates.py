@@ -10,8 +10,6 @@ import polars
 import pyarrow as pa
 import pytest
 
-from rosenblatt import Features, train
-from rosenblatt.reading.arrow import in_file_units
 from rosenblatt.reading.dates import CLOCK, ISO, detect_date_form
 from rosenblatt.reading.reader import read
 
@@ -183,33 +181,6 @@ def test_dates_as_labels_and_as_categories_are_words(write):
             (category("when", day), 1) for day in words
         ]
         assert "dates" not in [notice.kind for notice in reader.notices]
-
-
-def test_features_and_models_take_dates(tmp_path):
-    rows = [{"when": day, "y": "late" if day.year > 2021 else "early"} for day in DAYS]
-    with pytest.warns(UserWarning, match="taken as dates"):
-        model = train(rows, label="y")
-    assert model.score([{"when": row["when"]} for row in rows], [row["y"] for row in rows]) > 0.9
-    features = Features().fit([{"when": day} for day in DAYS])
-    names = features.get_feature_names_out().tolist()
-    assert "when in days" in names
-    weights, bias = np.zeros((1, 2**18)), np.zeros(1)
-    weights[0, number("when")] = 2.0
-    per_day, shift = in_file_units(features.recipe_, weights, bias)
-    days = (DAYS[3] - datetime.datetime(1970, 1, 1)).days
-    expected = features.transform([{"when": DAYS[3]}]) @ weights[0]
-    np.testing.assert_allclose(days * per_day[0, number("when")] + shift, expected, rtol=1e-4)
-
-
-@pytest.mark.parametrize("odd", ["n/k", "31/12/2023"])
-def test_a_slip_among_dates_is_told(odd):
-    days = [str(np.datetime64("2024-01-01") + np.timedelta64(i, "D")) for i in range(200)]
-    table = pd.DataFrame({"when": [*days, odd], "class": [0, 1] * 100 + [0]})
-    data = io.BytesIO(table.to_csv(index=False).encode())
-    reader = read(data, format="csv")
-    list(reader)
-    (said,) = (str(notice) for notice in reader.notices if notice.kind == "words")
-    assert f"cells that are not dates of the same form ('{odd}')" in said
 
 
 @pytest.mark.parametrize(

@@ -102,10 +102,6 @@ def test_an_empty_or_constant_column_is_not_the_label_because_of_its_name(write,
 
 
 def test_another_column_that_may_be_the_label_is_noted(write):
-    frame = FRAME.assign(target=np.arange(N) % 2, y=np.arange(N) % 3)[["size", "target", "y"]]
-    for path in forms(frame, write):
-        reader = read(path)
-        assert (reader.features()["label"], notices(reader)) == ("target", ["label-guessed"])
     first = pd.DataFrame({"party": ["d", "r"] * 60, "n": range(120), "grade": [*range(8)] * 15})
     path = write("f.csv", first.to_csv(index=False))
     assert read(path).features()["label"] == "grade"
@@ -230,16 +226,6 @@ def test_the_only_column_that_may_be_the_label_is_taken(write):
     assert (reader.features()["label"], notices(reader)[0]) == ("0", "label-other")
 
 
-def test_columns_that_are_named_together_are_to_be_named_one_by_one(write):
-    path = write("t.csv", FRAME.to_csv(index=False))
-    with refused("no-column", column="size, id") as caught:
-        read(path, label="kind", ignore=["size, id"])
-    assert str(caught.value).endswith("one column at a time, and the option again for the next.")
-    with refused("no-column", column="size, width") as caught:
-        read(path, label="kind", ignore=["size, width"])
-    assert "one column at a time" not in str(caught.value)
-
-
 def test_a_word_among_labels_of_numbers_is_a_broken_row(write):
     price = FRAME["price"].astype(str)
     frame = FRAME[["kind", "size"]].assign(price=price.where(FRAME["id"] != 200, "unknown"))
@@ -302,13 +288,6 @@ def test_a_column_that_tells_nothing_apart_is_not_the_label(write, last):
     assert read(path).recipe.label == "kind"
     sorted_rows = "".join(f"{k % 7},{'xy'[k // 3000]}\n" for k in range(6000))
     assert read(write("s.csv", "a,kind\n" + sorted_rows)).recipe.label == "kind"
-
-
-def test_a_dozen_numbers_with_decimals_are_numbers(write):
-    rows = "".join(f"{k},{1.25 + k % 12 * 1.3:.2f}\n" for k in range(300))
-    assert read(write("t.csv", "a,price\n" + rows), label="price").has_numbers
-    halves = "".join(f"{k},{k % 6 / 2}\n" for k in range(300))
-    assert read(write("h.csv", "a,stars\n" + halves), label="stars").has_classes
 
 
 def test_the_runner_up_of_a_guessed_label_is_named(write):

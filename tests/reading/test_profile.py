@@ -16,7 +16,7 @@ from rosenblatt.reading.parser import Parser
 from rosenblatt.reading.sources import Source
 from rosenblatt.reading.spellings import is_number
 
-from .samples import NUMBERS, category, number, read, refused, whole
+from .samples import NUMBERS, category, read, refused, whole
 
 
 @pytest.mark.parametrize(
@@ -67,12 +67,6 @@ def test_a_header_alone_has_no_rows():
     features = read(io.BytesIO(b"red,up\nblue,down\nred,up\n"), format="csv").features()
     row = read(io.BytesIO(b"red,up\n"), format="csv", features=features)
     assert whole(row)[2] == [[(category("0", "red"), 1)]]
-
-
-def test_labels_may_be_words_over_numbers():
-    reader = read(io.BytesIO(b"1,2,yes\n3,,no\n"), format="csv")
-    assert whole(reader) == (["yes", "no"], [], [[1, 2], [3, 0]])
-    assert not reader.hashed
 
 
 @pytest.mark.parametrize(
@@ -248,15 +242,6 @@ def test_blanks_around_words_do_not_count():
     red = [(category("c", "red"), 1), (category("d", "?"), 1)]
     assert rows == [red, red, [(category("d", "up"), 1)]]
     assert sorted(reader.names.values()) == ["c=red", "d=?", "d=up"]
-
-
-def test_numbers_are_missing_with_blanks_around_too():
-    text = b"a, b, c, y\n 1, ?, red, 0\n ?, 2, blue, 1\n"
-    _, _, rows = whole(read(io.BytesIO(text), format="csv"))
-    assert rows == [
-        [(number("a"), 1), (category("c", "red"), 1)],
-        [(number("b"), 2), (category("c", "blue"), 1)],
-    ]
 
 
 def test_a_table_is_opened_three_times_and_has_a_parser_for_each_pass(write, monkeypatch):

@@ -185,6 +185,8 @@ def test_any_bytes_are_rows_or_one_sentence(kind, data, size):
         ("data.vw", {"ngrams": (2, 2)}, "ngrams is for csv, tsv"),
         ("data.vw", {"label": "kind"}, "label is for csv, tsv"),
         ("data.svm", {"label": 0}, "label is for csv, tsv"),
+        ("data.svm", {"bins": 4}, "bins is for csv, tsv"),
+        ("data.vw", {"bins": 4}, "bins is for csv, tsv"),
         ("data.svm", {"category": ["a"]}, "category is for csv, tsv"),
         ("data.svm", {"header": True}, "header is for csv, tsv, but the data are svmlight"),
         ("data.csv", {"first": 1}, "first is for svmlight"),

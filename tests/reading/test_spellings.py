@@ -128,15 +128,6 @@ def test_codes_with_leading_zeros_are_a_category(others):
     assert {"zip=02139", "zip=00501"} <= {*reader.names.values()}
 
 
-def test_labels_that_are_written_differently_are_different():
-    data = b"x,y\n" + b"1,01\n2,1\n3,001\n" * 3
-    (batch,) = read(io.BytesIO(data), format="csv")
-    assert batch.labels.tolist()[:3] == ["01", "1", "001"]
-    plain = b"x,y\n" + b"1,1.0\n2,1\n3,+1\n" * 3
-    (batch,) = read(io.BytesIO(plain), format="csv")
-    assert set(batch.labels.tolist()) == {1.0}
-
-
 @pytest.mark.parametrize("cell", ["€ {},58", "{}.58", "1.{:03d},50", "2020-01-{:02d}", "true"])
 def test_every_kind_of_column_has_the_same_missing_cells(cell):
     cells = [cell.format(i + 1) for i in range(28)]

@@ -9,7 +9,6 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from rosenblatt import Features
 from rosenblatt.reading.batches import join_batches
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.reading.statistics import TextSurvey
@@ -83,14 +82,6 @@ def test_one_text_is_read_once_and_weighed_bit_for_bit_as_if_read_twice(write, m
     assert "body=spam" in once.names.values()
     both = read(write("both.csv", MAILS.to_csv(index=False)), text=["body", "subject"])
     assert not both.one_pass_statistics  # each text has its own length
-
-
-def test_recipes_of_older_models_make_the_rows_of_then():
-    old = read(MAILS, label="y", text="body", ngrams=(1, 1), counts="raw", tfidf=False)
-    kept = old.features()
-    for name in ("counts", "tfidf", "frequencies", "grams", "dates"):
-        del kept[name]
-    assert whole(read(MAILS, features=kept)) == whole(old)
 
 
 def test_a_pipe_has_no_weights_of_all_rows():
@@ -170,12 +161,3 @@ def test_options_of_text_are_refused_without_text(write):
             read(numbers, **options)
     with pytest.raises(ValueError, match="counts must be one of 'binary', 'raw'"):
         read(MAILS, text="body", counts="often")
-
-
-def test_features_weigh_by_the_texts_they_were_fitted_to():
-    features = Features(bits=12).fit(TEXTS)
-    again = Features(bits=12).fit(TEXTS + ["spam"] * 100)
-    one, other = features.transform(["spam lunch"]), again.transform(["spam lunch"])
-    assert one.shape == other.shape
-    assert abs(one - other).max() > 0.01
-    assert Features(bits=12, tfidf=False).fit(TEXTS).recipe_["frequencies"] is None

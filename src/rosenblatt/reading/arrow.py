@@ -21,7 +21,7 @@ from ..parameters import InputError
 from .batches import Batch, with_rows
 from .dates import Times, get_parts, to_days, to_times
 from .kinds import classify_type
-from .label import FIRST_ROWS, count_cells, with_label
+from .label import FIRST_ROWS, FirstCells, count_cells, with_label
 from .lines import line_error
 from .notices import Notice
 from .parser import Parser, Profile, allocate_rows
@@ -88,19 +88,18 @@ class TableProfile(Profile):
     column: Callable[[int], Any]
     """Returns the first rows of a column by its place, as Arrow has them."""
 
-    def first_cells(self, place: int) -> list[Any]:
-        """Return the first cells of a column; None where one is missing."""
+    @cached_property
+    def cells(self) -> Callable[[int], FirstCells]:
+        """Count the first cells of a column by its place, once."""
         from pyarrow import types
 
-        cells = self.column(place)[:FIRST_ROWS]
-        if types.is_temporal(cells.type):  # Python's own times are of years up to 9999
-            cells = to_words(cells)
-        return list(cells.to_pylist())
+        def count(place: int) -> FirstCells:
+            cells = self.column(place)[:FIRST_ROWS]
+            if types.is_temporal(cells.type):  # Python's own times are of years up to 9999
+                cells = to_words(cells)
+            return count_cells(cells.to_pylist())
 
-    @cached_property
-    def cells(self) -> Callable[[int], Any]:
-        """Count the first cells of a column by its place, once."""
-        return lru_cache(lambda place: count_cells(self.first_cells(place)))
+        return lru_cache(count)
 
     def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
         """Return a recipe with the label and the columns, and what to note about them."""

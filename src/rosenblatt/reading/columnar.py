@@ -1,6 +1,6 @@
 """Parquet and Arrow files, one or many, through Arrow's datasets."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from .batches import Batch, slice_batch
 from .kinds import classify_type, detect_column
 from .lists import count_places, expand_lists, find_lengths, find_list
 from .notices import make_notice
+from .parser import Parser
 from .recipe import (
     ColumnKind,
     ColumnNames,
@@ -36,13 +37,22 @@ DAMAGE = ValueError, OSError, NotImplementedError, MemoryError
 
 @dataclass(frozen=True)
 class TypedProfile(TableProfile):
-    """Columns of Arrow types; ``lengths`` are those of the lists that hold some of them."""
+    """Columns of Arrow types; ``lengths`` are those of the lists that hold some of them.
 
+    ``file`` is a table or dataset that is open, or the Arrow schema of JSON lines, and ``index``
+    are the columns of a data frame's index.
+    """
+
+    parser: type[Parser]
     schema: Any
     lengths: Mapping[str, int]
+    file: Any
+    index: Sequence[str] = ()
 
     def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
         """Return the recipe for what was requested, and what to note about it."""
+        from pyarrow import types
+
         names, schema = self.columns, self.schema
         recipe, notices = super().resolve(requested, options)
         for name in (recipe.label, *recipe.ignore) if options.new else ():
@@ -50,7 +60,12 @@ class TypedProfile(TableProfile):
                 what = f"has {name} in lists; a label or an ignored column must be separate"
                 raise file_error("label-in-list", names.source, what, column=name)
         if options.new and recipe.label and recipe.label not in options.category:
-            recipe = with_label_type(recipe, schema.field(recipe.label).type)
+            kind = schema.field(recipe.label).type
+            if types.is_list(kind):  # lists are sets of labels
+                recipe = replace(recipe, labels_separator=recipe.labels_separator or ",")
+                refuse_several_numbers(recipe)
+            found = classify_type(kind.value_type if types.is_dictionary(kind) else kind)
+            recipe = replace(recipe, label_kind=label_kind(ColumnKind(found), recipe))
         label = names.label(recipe, options.label_needed)
         wanted = [name for name, _ in recipe.columns or ()]
         wanted += [] if recipe.id is None else [str(recipe.id)]
@@ -66,6 +81,8 @@ class TypedProfile(TableProfile):
         for name, each in zip(schema.names, self.kinds, strict=True):
             if not each.kind and name not in (*recipe.ignore, recipe.label):
                 notices[make_notice("column", name=name)] = None
+        if self.index and options.new:
+            notices[make_notice("index", names=", ".join(self.index))] = None
         return recipe, notices
 
 
@@ -75,8 +92,9 @@ def profile_typed(
     options: ReaderOptions,
     schema: Any,
     read_first_rows: Callable[[], Any],
-) -> tuple[ColumnNames, list[ColumnKind], Callable[[int], Any], Any, Mapping[str, int]]:
-    """Look at columns of Arrow types; return the parts of a ``TypedProfile``.
+    **parts: Any,
+) -> TypedProfile:
+    """Look at columns of Arrow types; ``parts`` are those of the profile that a file has.
 
     The first rows tell strings from dates and texts. Where a model knows the columns, only their
     types count.
@@ -101,7 +119,8 @@ def profile_typed(
     ]
     for name in options.category:
         kinds[names.number(name)] = ColumnKind("category")
-    return names, kinds, first.column, schema, lengths
+    found: Any = {"columns": names, "kinds": kinds, "column": first.column}
+    return TypedProfile(**found, schema=schema, lengths=lengths, **parts)
 
 
 def stated_columns(recipe: FeatureRecipe, options: ReaderOptions) -> set[Any]:
@@ -187,7 +206,7 @@ class ColumnarParser(TypedParser):
     def prepare(self) -> None:
         """Find the places of columns, in what is open or in another table with these columns."""
         super().prepare()
-        self.opened: Opened = self.profile.opened
+        self.opened: Opened = self.profile.file
         if isinstance(self.source, TableSource):
             self.opened = open_table(self.source.table)
 
@@ -228,28 +247,12 @@ class ColumnarParser(TypedParser):
         return np.arange(len(data) + 1)
 
 
-@dataclass(frozen=True)
-class ColumnarProfile(TypedProfile):
-    """What opened Parquet and Arrow files, or a table, show; ``index`` is of a data frame."""
-
-    parser = ColumnarParser
-    index: list[str]
-    opened: Opened
-
-    def resolve(self, requested: FeatureRecipe, options: ReaderOptions) -> Resolved:
-        """Return the recipe for what was requested, and what to note about it."""
-        recipe, notices = super().resolve(requested, options)
-        if self.index and options.new:
-            notices[make_notice("index", names=", ".join(self.index))] = None
-        return recipe, notices
-
-
 def profile_columnar(
     source: Source,
     format: str,  # noqa: A002
     recipe: FeatureRecipe,
     options: ReaderOptions,
-) -> ColumnarProfile:
+) -> TypedProfile:
     """Look at Parquet or Arrow files, or a table in memory."""
     if isinstance(source, TableSource):
         opened = open_table(source.table)
@@ -258,8 +261,10 @@ def profile_columnar(
     known = {name for name, _ in recipe.columns or ()}
     stated = stated_columns(recipe, options)
     schema, index = divide_index(opened.data.schema, known | stated)
-    typed = profile_typed(source, recipe, options, schema, lambda: opened.head(schema.names))
-    return ColumnarProfile(*typed, index, opened)
+    parts: Any = {"parser": ColumnarParser, "file": opened, "index": index}
+    return profile_typed(
+        source, recipe, options, schema, lambda: opened.head(schema.names), **parts
+    )
 
 
 def divide_index(schema: Any, stated: set[Any]) -> tuple[Any, list[str]]:
@@ -276,17 +281,6 @@ def divide_index(schema: Any, stated: set[Any]) -> tuple[Any, list[str]]:
     for name in names:
         schema = schema.remove(schema.get_field_index(name))
     return schema, names
-
-
-def with_label_type(recipe: FeatureRecipe, kind: Any) -> FeatureRecipe:
-    """Return a recipe for labels of an Arrow type; lists are sets of labels."""
-    from pyarrow import types
-
-    if types.is_list(kind):
-        recipe = replace(recipe, labels_separator=recipe.labels_separator or ",")
-        refuse_several_numbers(recipe)
-    found = classify_type(kind.value_type if types.is_dictionary(kind) else kind)
-    return replace(recipe, label_kind=label_kind(ColumnKind(found), recipe))
 
 
 def check_batches(scanned: Iterator[Any], name: str) -> Iterator[Any]:

@@ -51,14 +51,6 @@ class Times(NamedTuple):
     column: Any
 
 
-def is_form(times: Any) -> bool:
-    """Whether the times that a form gave are plausible: the earliest year is 1000 or later."""
-    from pyarrow import compute
-
-    first = compute.min(compute.year(times)).as_py()
-    return first is not None and first >= FIRST_YEAR
-
-
 def detect_date_form(cells: Any) -> str | None:
     """Detect the form of dates in a column of strings; None if it holds anything else."""
     from pyarrow import compute
@@ -70,9 +62,12 @@ def detect_date_form(cells: Any) -> str | None:
 
 def find_form(cells: Any, odd: float) -> tuple[str | None, Any]:
     """Find the first form that fewer cells than ``odd`` do not have, and the cells as times."""
+    from pyarrow import compute
+
     for form in ALL_FORMS:
         times = to_times(cells, form)
-        if times.null_count < odd and is_form(times):
+        first = compute.min(compute.year(times)).as_py() or 0
+        if times.null_count < odd and first >= FIRST_YEAR:
             return form, times
     return None, None
 
@@ -158,8 +153,3 @@ def find_parts(times: Any, form: str) -> tuple[str, ...]:
     clocks = compute.hour(times), compute.minute(times)
     some = any(compute.any(compute.not_equal(clock, to_scalar(0))).as_py() for clock in clocks)
     return PARTS if some else PARTS[:3]
-
-
-def describe_form(form: str) -> str:
-    """Describe a form of dates in words; empty where there is no doubt."""
-    return next((f" ({said})" for day, said in FORMS.items() if form.startswith(day)), "")

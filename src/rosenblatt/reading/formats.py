@@ -71,7 +71,9 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
         raise file_error("folder", source.name, f"{what}: {list_formats()}")
     head = source.head(SAMPLE)
     known = {"svmlight": "svmlight", "vw": "vw", "table": "csv"}.get(rows)
-    told = format_from_magic(head) or known or format_from_lines(head)
+    begin = head.removeprefix(BOM)
+    told = next((kind for mark, kind in MAGIC.items() if begin.startswith(mark)), None)
+    told = told or ("jsonl" if JSON_OBJECT.match(begin) else known or format_from_lines(head))
     if told is None:
         raise ParameterError(
             f"Neither the name nor the content of {source.name} tells its format; use "
@@ -94,13 +96,6 @@ def list_formats() -> str:
 def format_from_name(name: str) -> str | None:
     """Return the format that the ending of a name implies, or None."""
     return FORMATS.get(find_ending(name))
-
-
-def format_from_magic(head: bytes) -> str | None:
-    """Return the format that the first bytes of a file mark, or None."""
-    head = head.removeprefix(BOM)
-    found = next((kind for mark, kind in MAGIC.items() if head.startswith(mark)), None)
-    return found or ("jsonl" if JSON_OBJECT.match(head) else None)
 
 
 def format_from_lines(head: bytes) -> str | None:

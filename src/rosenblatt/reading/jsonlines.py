@@ -2,9 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from ..parameters import InputError
@@ -30,7 +29,7 @@ class JsonLinesParser(TypedParser):
         import pyarrow
 
         names = self.list_columns(self.wanted)
-        schema = pyarrow.schema([(name, self.profile.types[name]) for name in names])
+        schema = pyarrow.schema([self.profile.file.field(name) for name in names])
         text = bytes(data)
         if not text.strip():
             return super().decode(schema.empty_table())
@@ -46,7 +45,7 @@ class JsonLinesParser(TypedParser):
         import pyarrow
         from pyarrow import types
 
-        kind = self.profile.types[name]
+        kind = self.profile.file.field(name).type
         with suppress(pyarrow.ArrowException, OverflowError):
             return pyarrow.array(values, kind)
         odd = types.is_nested(kind) or (types.is_boolean(kind) and name == self.recipe.label)
@@ -56,15 +55,7 @@ class JsonLinesParser(TypedParser):
         return pyarrow.array([None if value is None else str(value) for value in values])
 
 
-@dataclass(frozen=True)
-class JsonProfile(TypedProfile):
-    """What the first JSON lines show; ``types`` are those of Arrow, by name."""
-
-    parser = JsonLinesParser
-    types: Mapping[str, Any]
-
-
-def profile_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> JsonProfile:
+def profile_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> TypedProfile:
     """Look at the first JSON lines."""
     import pyarrow
 
@@ -83,8 +74,9 @@ def profile_json(source: Source, recipe: FeatureRecipe, options: ReaderOptions) 
         else field.type
         for field in first.schema
     }
-    typed = profile_typed(source, recipe, options, pyarrow.schema(types), lambda: first)
-    return JsonProfile(*typed, types)
+    schema = pyarrow.schema(types)
+    parts: Any = {"parser": JsonLinesParser, "file": schema}
+    return profile_typed(source, recipe, options, schema, lambda: first, **parts)
 
 
 def first_lines(source: Source) -> bytes:

@@ -5,10 +5,10 @@ from typing import Any
 
 from .dates import (
     CLOCK,
+    FORMS,
     ISO,
     LOOKS,
     DateForm,
-    describe_form,
     detect_date_form,
     find_form,
     find_parts,
@@ -166,5 +166,6 @@ def find_invalid_dates(cells: Any) -> list[str]:
 def detect_dates(name: str, column: Any, form: str) -> ColumnKind:
     """Return the kind of a column of dates of a form."""
     parts = find_parts(to_times(column, form), form)
-    said = make_notice("dates", name=name, form=describe_form(form), parts=", ".join(parts))
+    words = next((f" ({said})" for day, said in FORMS.items() if form.startswith(day)), "")
+    said = make_notice("dates", name=name, form=words, parts=", ".join(parts))
     return ColumnKind("date", said, DateForm(form, parts))

@@ -27,7 +27,7 @@ WHOLE = re.compile(r"\d+(\.0*)?")
 MOST_RANKS = 11  # from 0 to 10
 
 
-class Cells(NamedTuple):
+class FirstCells(NamedTuple):
     """What the first cells of a column hold.
 
     ``counts`` are of the cells that are not missing, without blanks around them; numbers are
@@ -41,7 +41,7 @@ class Cells(NamedTuple):
     has_lists: bool
 
 
-def count_cells(values: Iterable[Any]) -> Cells:
+def count_cells(values: Iterable[Any]) -> FirstCells:
     """Count the first cells of a column.
 
     >>> count_cells(["$1,234.50", None, "$7"]).counts
@@ -60,11 +60,11 @@ def count_cells(values: Iterable[Any]) -> Cells:
         for cell, count in counts.items():
             plain[f"{spelling.number(cell):.15g}"] += count
         counts = plain
-    return Cells(counts, spelling, first, len(values), has_lists)
+    return FirstCells(counts, spelling, first, len(values), has_lists)
 
 
 def with_label(
-    recipe: FeatureRecipe, names: ColumnNames, cells: Callable[[int], Cells]
+    recipe: FeatureRecipe, names: ColumnNames, cells: Callable[[int], FirstCells]
 ) -> Resolved:
     """Return the recipe of a new table with the name of its label, and what to note about it.
 
@@ -115,7 +115,7 @@ def with_label(
     return recipe, dict.fromkeys(notices)
 
 
-def find_runners_up(cells: Callable[[int], Cells], place: int, last: int) -> list[int]:
+def find_runners_up(cells: Callable[[int], FirstCells], place: int, last: int) -> list[int]:
     """Find the columns that may be the label instead: the first one, or one of the last.
 
     The first one comes first if it has far fewer classes than the label.
@@ -127,7 +127,7 @@ def find_runners_up(cells: Callable[[int], Cells], place: int, last: int) -> lis
     return [j for j in others if len(cells(j).counts) > 1 and holds_classes(cells(j))]
 
 
-def find_separator(cells: Cells) -> str | None:
+def find_separator(cells: FirstCells) -> str | None:
     """Return what divides cells that hold several labels: their parts repeat, as words do.
 
     >>> find_separator(count_cells(["a|b", "b|c", "a|c", "a|b|c", "c|b", "b|a", "c", "a", "b"]))
@@ -143,12 +143,12 @@ def find_separator(cells: Cells) -> str | None:
     return None
 
 
-def tells_rows_apart(cells: Cells) -> bool:
+def tells_rows_apart(cells: FirstCells) -> bool:
     """Whether cells differ, or may do so below the first rows: a file may be sorted."""
     return len(cells.counts) > 1 or cells.rows >= FIRST_ROWS
 
 
-def with_numbers(recipe: FeatureRecipe, cells: Cells) -> tuple[FeatureRecipe, list[str]]:
+def with_numbers(recipe: FeatureRecipe, cells: FirstCells) -> tuple[FeatureRecipe, list[str]]:
     """Return a recipe that says whether the label is numbers, and the codes of notices."""
     different, notes = len(cells.counts), list[str]()
     numbers = holds_numbers(cells)
@@ -175,7 +175,7 @@ def has_order(name: Any, labels: Sequence[str]) -> bool:
     return 3 <= len(ranks) == max(ranks) - min(ranks) + 1 <= MOST_RANKS
 
 
-def holds_numbers(cells: Cells) -> bool:
+def holds_numbers(cells: FirstCells) -> bool:
     """Whether cells are numbers: neither truth values nor codes such as 0012.
 
     A few words among many numbers are slips.
@@ -203,7 +203,9 @@ def find_usual_labels(names: Sequence[str]) -> list[int]:
     return [lower.index(name) for name in LABEL_NAMES if name in lower]
 
 
-def no_label_error(names: ColumnNames, place: int, cells: Callable[[int], Cells]) -> InputError:
+def no_label_error(
+    names: ColumnNames, place: int, cells: Callable[[int], FirstCells]
+) -> InputError:
     """Return the error of a table whose label cannot be guessed, with the columns it could be."""
     found = [name for j, name in enumerate(names.names) if holds_classes(cells(j))]
     others = f" It could be one of: {', '.join(found[:10])}." if found else ""
@@ -219,7 +221,7 @@ def no_label_error(names: ColumnNames, place: int, cells: Callable[[int], Cells]
     return file_error("no-label-column", names.source, what, column=name)
 
 
-def holds_classes(cells: Cells) -> bool:
+def holds_classes(cells: FirstCells) -> bool:
     """Whether cells may be classes: they repeat, and are not many numbers with decimals.
 
     >>> [holds_classes(count_cells(cells)) for cells in (["a", "b"] * 20, range(40), [None] * 99)]

@@ -103,7 +103,10 @@ class LineParser(Parser):
         while cursor.error > lines.FULL:
             error = self.explain(data, cursor)  # an index of 0 shows that all are read wrongly
             broken.append(Broken(cursor.lines + 1, error, error.code == "first"))
-            cursor = self.parse(data, after_line(data, cursor), out)
+            begin = data.ctypes.data  # the next line does after the end of this one
+            at = line_end(begin + cursor.at) - begin + 1
+            cursor = cursor._replace(at=at, lines=cursor.lines + 1, error=0)
+            cursor = self.parse(data, cursor, out)
         return cursor
 
     def explain(self, data: np.ndarray, cursor: lines.Cursor) -> InputError:
@@ -136,14 +139,6 @@ class LineParser(Parser):
 def line_error(error: int, column: str | int) -> InputError:
     """Return the error for which a kernel stopped."""
     return InputError(lines.REASONS[error], code=CODES[error], column=column)
-
-
-def after_line(data: np.ndarray, cursor: lines.Cursor) -> lines.Cursor:
-    """Move the cursor to the beginning of the next line."""
-    begin = data.ctypes.data
-    return cursor._replace(
-        at=line_end(begin + cursor.at) - begin + 1, lines=cursor.lines + 1, error=0
-    )
 
 
 class SvmlightParser(LineParser):
@@ -220,6 +215,7 @@ class VowpalWabbitParser(LineParser):
             yield some, self.scaled(part)
 
 
+INDEX_0 = re.compile(rb"(?:^|\s)0:")
 NAMESPACE_END = re.compile(rb"[\s:]")
 
 
@@ -257,12 +253,6 @@ def with_line_labels(recipe: FeatureRecipe, head: bytes, options: ReaderOptions)
     return recipe, {make_notice(code, **about): None for code in codes}
 
 
-def has_index_0(head: bytes) -> bool:
-    """Whether an index of svmlight text is 0, outside of comments."""
-    places = re.finditer(rb"\s0:", head)
-    return any(b"#" not in head[head.rfind(b"\n", 0, m.end()) + 1 : m.end()] for m in places)
-
-
 class LineProfile(Profile):
     """What the first lines of svmlight or Vowpal Wabbit text show.
 
@@ -279,7 +269,8 @@ class LineProfile(Profile):
         if self.parser is SvmlightParser:
             changes["bits"] = changes["bits"] if requested.pairs else None
             if requested.first is None:
-                changes["first"] = 0 if has_index_0(self.head) else 1
+                lines = (line.partition(b"#")[0] for line in self.head.split(b"\n"))
+                changes["first"] = 0 if any(map(INDEX_0.search, lines)) else 1
         rows = "svmlight" if self.parser is SvmlightParser else "vw"
         return with_line_labels(
             make_recipe(requested, rows, self.name, **changes), self.head, options

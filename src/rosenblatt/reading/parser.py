@@ -176,7 +176,7 @@ class Parser:
 
     def long_label_error(self, column: Any) -> InputError:
         """Return the error of a label that is too large."""
-        why = "to tell from the next; name its column in category, or classes by words"
+        why = "to tell from the next; name its column in category, or name classes by words"
         if self.recipe.numbers:
             why = f"to learn, as it is above {np.finfo(np.float32).max:.2g}; divide all labels"
         return InputError(

@@ -300,9 +300,6 @@ class ColumnNames:
         """Return the error of a column that is not there."""
         there = ", ".join(name[:40] for name in self.names[:20]) + (", …" if len(self) > 20 else "")
         what = f"has no column {column!r}; there are: {there}"
-        parts = [part.strip() for part in str(column).split(",")]
-        if len(parts) > 1 and all(part in self.numbers for part in parts):
-            what += ". Name one column at a time, and the option again for the next"
         return file_error("no-column", self.source, what, column=column)
 
     def label(self, recipe: FeatureRecipe, needed: bool) -> int | None:

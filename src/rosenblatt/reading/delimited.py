@@ -24,8 +24,8 @@ from .notices import list_words, make_notice
 from .parser import BOM, SAMPLE
 from .recipe import DIGITS, ColumnKind, ColumnNames, FeatureRecipe, ReaderOptions, Resolved
 from .sources import LONGEST_ROW, ByteStream, Source, count_byte, file_error, last_newline
-from .spellings import is_number
-from .values import NOT_UTF8, to_scalar, trim_cells
+from .spellings import LEADING_ZEROS, is_number
+from .values import NOT_UTF8, is_in_any, to_scalar, trim_cells
 
 LONG = 30  # characters: a name has fewer, a sentence more
 LEAST_BYTES = 1 << 16  # for which a kernel is loaded, or compiled; Arrow is there already
@@ -231,7 +231,8 @@ def profile_text(
         cells = numbered if len(numbered) == len(cells) else list(map(str, range(len(cells))))
     names = ColumnNames(cells, source.names[0])
     if known:  # the model says what a column holds, and the file how it writes that
-        kinds = [ColumnKind("number" if are_numbers(one) else "category") for one in columns]
+        plain = (are_numbers(one) and not is_in_any(one, LEADING_ZEROS) for one in columns)
+        kinds = [ColumnKind("number" if each else "category") for each in plain]
     elif not (header and kinds):
         kinds = list(map(detect_cells, cells, columns))
     for name in options.category:
@@ -397,7 +398,9 @@ def parse_cells(
         arrow.ConvertOptions(
             include_columns=include,
             column_types=dict.fromkeys(include, pyarrow.string()),
-            null_values=[],  # Arrow would keep a list of them for each column
+            null_values=[],  # Arrow would keep lists of them for each column
+            true_values=[],
+            false_values=[],
         ),
     )
 

@@ -4,29 +4,14 @@ import numpy as np
 import pytest
 
 from rosenblatt.kernels import columns
-from rosenblatt.kernels.columns import COUNT, LARGEST, SHIFT, SQUARES, SUM, ZEROS
 
 ROWS = np.array([[1.0, np.nan, 0.0], [3.0, -5.0, 0.0], [-4.0, 2.0, 7.0]])
-
-
-@pytest.mark.parametrize("cut", [0, 1, 2, 3])
-def test_statistics_are_those_of_numpy(cut):
-    seen = np.zeros((6, 3))
-    for part in (ROWS[:cut], ROWS[cut:]):
-        columns.measure(part.ravel(), 3, seen)
-    assert seen[COUNT].tolist() == [3, 2, 3]
-    assert seen[ZEROS].tolist() == [0, 0, 2]
-    assert seen[SHIFT].tolist() == [1, -5, 0]
-    assert seen[LARGEST].tolist() == [4, 5, 7]
-    mean = seen[SHIFT] + seen[SUM] / seen[COUNT]
-    assert np.allclose(mean, np.nanmean(ROWS, axis=0))
-    variance = seen[SQUARES] / seen[COUNT] - (seen[SUM] / seen[COUNT]) ** 2
-    assert np.allclose(variance, np.nanvar(ROWS, axis=0))
 
 
 def test_sums_are_added_row_by_row_to_the_bit():
     rng, seen, expected = np.random.default_rng(0), np.zeros((6, 3)), np.zeros((6, 3))
     table = np.where(rng.random((200, 3)) < 0.1, np.nan, rng.normal(size=(200, 3)) * [1, 1e9, 1e-9])
+    table[::7, 1:] = 0
     for cut in np.split(table, [1, 70, 197]):
         columns.measure(cut.ravel(), 3, seen)
     for j, column in enumerate(table.T):
@@ -35,7 +20,7 @@ def test_sums_are_added_row_by_row_to_the_bit():
         sums = 0.0, 0.0
         for x in above:
             sums = sums[0] + x, sums[1] + x * x
-        expected[:, j] = len(known), 0, known[0], *sums, np.abs(known).max()
+        expected[:, j] = len(known), sum(known == 0), known[0], *sums, np.abs(known).max()
     assert seen.tolist() == expected.tolist()
 
 

@@ -152,20 +152,19 @@ def are_words(name: str, values: list[Any]) -> bool:
         raise InputError(f"Complex data not supported: {name} has such values.", code="label-type")
     for row, value in enumerate(values):
         if kinds[type(value)] == "":
-            raise InputError(
-                f"{name} has {value!r:.80}, of type {type(value).__name__}, in row {row}; each row "
-                "needs one word, number or truth value. For several labels per row, pass an "
-                "indicator matrix of 0 and 1.",
-                code="label-type",
-                line=row,
+            fault = (
+                f"has {value!r:.80}, of type {type(value).__name__}, in row {row}; each row needs "
+                "one word, number or truth value. For several labels per row, pass an indicator "
+                "matrix of 0 and 1."
             )
-        if kinds[type(value)] != kinds[type(values[0])]:
-            raise InputError(
-                f"{name} mixes words and numbers: row 0 is {values[0]!r:.80} and row {row} is "
-                f"{value!r:.80}; convert all to one type, for example by str.",
-                code="label-type",
-                line=row,
+        elif kinds[type(value)] != kinds[type(values[0])]:
+            fault = (
+                f"mixes words and numbers: row 0 is {values[0]!r:.80} and row {row} is "
+                f"{value!r:.80}; convert all to one type, for example by str."
             )
+        else:
+            continue
+        raise InputError(f"{name} {fault}", code="label-type", line=row)
     return "word" in kinds.values()
 
 

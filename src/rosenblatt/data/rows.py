@@ -106,16 +106,14 @@ def view_unsigned(array: Array) -> Array:
 
 def first_not_finite(X: Any) -> tuple[int, int] | None:
     """The row and column of the first NaN or infinity, or None."""
-    values = X.data if hasattr(X, "indptr") else X.reshape(-1)
-    finite = np.isfinite(values)
+    sparse = hasattr(X, "indptr")
+    finite = np.isfinite(X.data if sparse else X.reshape(-1))
     if finite.all():
         return None
-    bad = np.flatnonzero(~finite)
-    if hasattr(X, "indptr"):
-        row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
-        return row, int(X.indices[bad[0]])
-    row, column = divmod(int(bad[0]), X.shape[1])
-    return row, column
+    place = int(np.argmin(finite))
+    if sparse:
+        return int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
+    return divmod(place, X.shape[1])
 
 
 def n_rows(rows: Rows) -> int:
@@ -184,12 +182,7 @@ def known_columns(rows: Rows, width: int, known: int) -> Rows:
         return rows if length <= known else view_rows(np.ascontiguousarray(cut))
     if width <= known or not (rows.indices >= known).any():
         return rows
-    return keep_values(rows, rows.indices < known)
-
-
-def keep_values(rows: Rows, keep: Array) -> Rows:
-    """Sparse rows with the flagged values only."""
-    assert rows.indices is not None
+    keep = rows.indices < known
     ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(keep, dtype=np.uint64)])
     starts = read_only(ends[rows.starts.astype(np.intp)])
     return Rows(read_only(rows.values[keep]), read_only(rows.indices[keep]), starts)
@@ -217,10 +210,8 @@ def drop_empty_columns(rows: Rows, width: int) -> tuple[Rows, int]:
 
 def refuse_not_finite(X: Any, first_row: int = 0) -> None:
     """Raise if X has NaN or infinity, with its place."""
-    where = first_not_finite(X)
-    if where is not None:
-        row, column = where
-        raise value_error(X[row, column], first_row + row, column)
+    if (place := first_not_finite(X)) is not None:
+        raise value_error(X[place], first_row + place[0], place[1])
 
 
 def value_error(value: Any, row: int, column: int) -> InputError:

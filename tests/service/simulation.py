@@ -23,6 +23,7 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("disk_calls.c")
@@ -100,7 +101,7 @@ class History:
         from rosenblatt.storage.file import load_model
 
         served = ServedModel(load_model("new", data), "new")
-        self.learning.change(served, "model", model=data)
+        self.learning.change(served, "model", self.learning.log.last, data)
 
     def run(self):
         """All that a service does to its files."""
@@ -219,14 +220,21 @@ def change(content, what, place, data):
 def check(files, notes, folder, was_killed=True):
     """Start a service on a disk, and compare it with what was acknowledged before."""
     from rosenblatt.service.learning import Learning
-    from rosenblatt.service.replay import Replay, find_difference
 
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for path, data in files.items():
         (folder / Path(path).name).write_bytes(data)
     learning = Learning(folder / "m", None, lambda sentence: None)
-    log = learning.log
+    with closing(learning.log):
+        compare(learning, notes, was_killed)
+
+
+def compare(learning, notes, was_killed):
+    """Compare a service that has started with what was acknowledged before."""
+    from rosenblatt.service.replay import Replay, find_difference
+
+    log, folder = learning.log, learning.path.parent
     rows = {one.sequence: one for entries in log.entries(log.models()[0]) for one in entries}
     gone = {n for what, some in notes if what == "forgetting" for n in some}
     for what, value in notes:
@@ -245,7 +253,6 @@ def check(files, notes, folder, was_killed=True):
     assert learning.served.sequence == log.last
     whole = Replay(log, print).run(Replay(log).open_model(log.models()[0]))
     assert find_difference(learning.served.model(), whole.model()) is None
-    log.close()
 
 
 def count_requests(notes, was_killed):

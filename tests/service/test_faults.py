@@ -9,7 +9,7 @@ import pytest
 import rosenblatt
 from rosenblatt.service.app import Service
 from rosenblatt.service.learning import Learning
-from rosenblatt.service.log import Log, acknowledged_path
+from rosenblatt.service.log import Log
 from rosenblatt.service.replay import log_path
 from rosenblatt.service.server import ModelWatcher
 
@@ -61,7 +61,7 @@ def test_others_do_not_read_the_log_and_the_model(serve, model):
     assert service.learn(examples(3))[0] == 202
     assert service.stop()[0] == 0
     log = log_path(model)
-    for path in (model, log, acknowledged_path(log), log.with_name(f"{log.name}-lock")):
+    for path in (model, log, log.with_name(f"{log.name}-lock")):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 

@@ -18,7 +18,7 @@ from urllib.parse import quote
 try:
     import httptools  # noqa: F401
     import msgspec
-    import prometheus_client  # noqa: F401
+    from prometheus_client.exposition import choose_encoder
     from starlette.exceptions import HTTPException
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import Response, StreamingResponse
@@ -98,11 +98,10 @@ class Rollback(msgspec.Struct):
 
 @dataclass
 class Budget:
-    """Requests that are open, and the bytes of their bodies, up to a limit."""
+    """The bytes of the bodies of open requests, up to a limit."""
 
     most: int
     bytes: int = 0
-    requests: int = 0
 
 
 @dataclass(frozen=True)
@@ -287,12 +286,10 @@ class Service:
         if operation.method == "GET":
             return to_response(await operation.answer(Call(request, body, query)))
         budget = self.rows_budget if operation.largest is None else self.model_budget
-        budget.requests += 1
         try:
             await self.read(request, operation.largest or self.limits.bytes, budget, body)
             return to_response(await operation.answer(Call(request, body, query)), operation.status)
         finally:
-            budget.requests -= 1
             budget.bytes -= len(body)
 
     async def read(self, request: Request, most: int, budget: Budget, body: bytearray) -> None:
@@ -413,10 +410,7 @@ class Service:
 
     async def forget(self, call: Call) -> Learnt:
         """Forget examples: the model becomes one that never saw them, and they are erased."""
-        try:
-            numbers = changes.parse_numbers(call.request.path_params["numbers"])
-        except ValueError as error:
-            raise RequestError(400, "bad-numbers", str(error)) from None
+        numbers = changes.parse_numbers(call.request.path_params["numbers"])
         return await self.change(changes.forget, numbers)
 
     async def load(self, call: Call) -> Learnt:
@@ -441,8 +435,9 @@ class Service:
             raise RequestError(422, "bad-model", str(error)) from None
 
     async def send_metrics(self, call: Call) -> Response:
-        """Send metrics for Prometheus."""
-        return self.metrics.to_response(call.header("accept"))
+        """Send metrics in the text format of Prometheus or as OpenMetrics."""
+        encode, kind = choose_encoder(call.header("accept"))
+        return Response(encode(self.metrics.registry), media_type=kind)
 
     async def health(self, call: Call) -> Response:
         """Tell whether the service works: 503 if it should learn and cannot."""

@@ -14,7 +14,6 @@ from .replay import Replay, read_log
 from .requests import RequestError
 
 MOST_AT_ONCE = 100_000  # examples to forget
-IMPOSSIBLE = "impossible-change"  # with this log
 RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
 
 
@@ -33,22 +32,22 @@ def parse_numbers(text: str) -> list[int]:
         numbers = RANGE.fullmatch(part.strip())
         first, last = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (0, -1)
         if not numbers or last < first or last - first + len(found) >= MOST_AT_ONCE:
-            raise ValueError(
-                f"{text[:40]!r} is not a list of at most {MOST_AT_ONCE:,} examples, such as 3,7-9."
-            )
+            most = f"at most {MOST_AT_ONCE:,} examples"
+            sentence = f"{text[:40]!r} is not a list of {most}, such as 3,7-9."
+            raise RequestError(400, "bad-numbers", sentence)
         found.update(range(first, last + 1))
     return sorted(found)
 
 
 def check_examples(log: Log, numbers: Collection[int]) -> list[int]:
     """Return the numbers that are not forgotten yet; refuse those of no example."""
-    found = []
+    found, first = [], log.models()[0]
     for number in numbers:
-        kind = log.find_kind(number)
-        if kind in ("", "change"):
+        (entry,) = log.read_entries(number, number)
+        if not first < number <= log.last or entry.kind == "change":
             sentence = f"{log.path.name} has no example {number}."
             raise RequestError(404, "unknown-example", sentence)
-        found += [number] if kind == "example" else []
+        found += [number] if entry.kind == "example" else []
     return found
 
 
@@ -57,10 +56,7 @@ def forget(learning: Learning, numbers: Collection[int]) -> Changed:
     with learning.changing, read_log(learning.log.path) as log:
         left = frozenset(check_examples(log, numbers))
         if left:
-            try:
-                served = Replay(log, learning.say, left).rebuild()
-            except ValueError as error:
-                raise RequestError(409, IMPOSSIBLE, str(error)) from None
+            served = Replay(log, learning.say, left).rebuild()
             learning.call(lambda: learning.forget(served, left)).result()
         elif log.is_erasing:  # the examples of an earlier request
             learning.call(learning.erase).result()
@@ -70,10 +66,7 @@ def forget(learning: Learning, numbers: Collection[int]) -> Changed:
 def roll_back(learning: Learning, number: int) -> Changed:
     """Return to the model after an example; those since then stay in the log."""
     with learning.changing, read_log(learning.log.path) as log:
-        try:
-            served = Replay(log, learning.say).rebuild(number)
-        except ValueError as error:
-            raise RequestError(409, IMPOSSIBLE, str(error)) from None
+        served = Replay(log, learning.say).rebuild(number)
         return learning.call(lambda: learning.change(served, "rollback", number)).result(), 0
 
 
@@ -86,7 +79,8 @@ def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
             if served.sequence and (served.log == log.identity or log.is_former(served.log)):
                 instead = f"roll back to example {served.sequence}, or forget examples, instead"
                 sentence = f"{name} has learnt from this log; {instead}."
-                raise RequestError(409, IMPOSSIBLE, sentence)
+                raise RequestError(409, "impossible-change", sentence)
         if learning.served.most_classes is not None:
             served.check_growing()
-        return learning.call(lambda: learning.change(served, "model", model=data)).result(), 0
+        change = learning.call(lambda: learning.change(served, "model", learning.log.last, data))
+        return change.result(), 0

@@ -19,7 +19,7 @@ import httptools
 OVERHEAD = 1 << 16  # bytes of a head, and of the chunk sizes and trailers of a body
 PIECE = 1 << 16  # bytes of a body that are read at once
 CHECK = 0.5  # seconds between two looks at the deadlines
-MOST_CONNECTIONS = 1024  # one more closes the one that has waited longest for its client
+MOST_CONNECTIONS = 512  # one more closes the one that has waited longest for its client
 HEADER_SECONDS, BODY_SECONDS = 10.0, 60.0  # for these to arrive; for an answer to leave, the latter
 IDLE_SECONDS = 75.0  # between two requests
 LINGER = 2.0  # seconds in which a client that still sends can read why it was refused

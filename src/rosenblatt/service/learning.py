@@ -122,7 +122,6 @@ class Learning(threading.Thread):
         self.ended, self.ending = False, threading.Lock()  # after which nothing is queued
         self.failure: str | None = None
         self.has_died = False
-        self.reported: str | None = None
         self.snapshots = ThreadPoolExecutor(1, "rosenblatt-snapshot")
         self.saving: Future[None] | None = None
         self.saved_at = time.monotonic()
@@ -177,6 +176,7 @@ class Learning(threading.Thread):
             self.run_due_work()
             return True
         group: list[Job] = []
+        # It waits a little for as many requests as shared the last sync.
         count, until = 0, time.monotonic() + PATIENCE * self.syncing
         while isinstance(job, Job):
             group.append(job)
@@ -184,7 +184,8 @@ class Learning(threading.Thread):
             try:
                 if count >= MOST_TOGETHER:
                     break
-                job = self.next_job(group, until)
+                wait = until - time.monotonic() if len(group) < self.expected else 0.0
+                job = self.jobs.get(timeout=max(0.0, wait))
             except queue.Empty:
                 break
         try:
@@ -238,12 +239,6 @@ class Learning(threading.Thread):
         self.fail(str(error))
         for job in group:
             settle(job, error)
-
-    def next_job(self, group: list[Job], until: float) -> Job | Call | None:
-        """The next job; wait a little for as many requests as shared the last sync."""
-        if len(group) >= self.expected:
-            return self.jobs.get_nowait()
-        return self.jobs.get(timeout=max(0.0, until - time.monotonic()))
 
     def make_rows(self, group: list[Job]) -> Iterator[tuple[list[Job], Batch]]:
         """Jobs and their rows; jobs with examples that cannot be learnt get the error."""
@@ -299,7 +294,7 @@ class Learning(threading.Thread):
         if self.log.is_erasing:
             self.erase_at = time.monotonic()
         self.say(f"The log can be written again; it has {self.log.last:,} examples.")
-        self.failure = self.reported = None
+        self.failure = None
 
     def check_learnt(self) -> None:
         """Raise RuntimeError if the model has not learnt exactly what the log holds."""
@@ -310,10 +305,9 @@ class Learning(threading.Thread):
 
     def fail(self, sentence: str) -> None:
         """Note why the log cannot be written, and report it once."""
-        self.failure, self.retry_at = sentence, time.monotonic() + RETRY
-        if sentence != self.reported:
-            self.reported = sentence
+        if sentence != self.failure:
             self.say(f"{sentence} Nothing is learnt until it can be written; predictions continue.")
+        self.failure, self.retry_at = sentence, time.monotonic() + RETRY
 
     def refuse_rest(self) -> None:
         """Accept no more jobs, and refuse those that wait."""
@@ -353,16 +347,12 @@ class Learning(threading.Thread):
         self,
         served: ServedModel,
         action: str,
-        source: int | None = None,
+        source: int,
         model: bytes | None = None,
     ) -> int:
-        """Write a change of the model to the log, then serve that model; return its number.
-
-        ``source`` is the row that the change names, by default the last one.
-        """
+        """Write a change of the model to the log, then serve that model; return its number."""
         self.recover()
         try:
-            source = self.log.last if source is None else source
             number = self.log.append_change(action, source, model)
         except LogError as error:
             self.fail(str(error))

@@ -6,8 +6,7 @@ no other file. A forgotten example is an empty text. A text that begins with @ i
 model: ``@rollback N`` returns to the model after row N, and ``@model N`` takes the model file of
 its row, as of row N, and has it learn the rows since.
 
-Each row has a checksum, and a small file beside the database has the number of the last example
-that was acknowledged: if the database loses rows, that is noticed.
+Each row has a checksum, so that a damaged one is noticed.
 """
 
 import hashlib
@@ -19,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 from urllib.parse import quote
 from zlib import crc32
 
@@ -109,27 +108,23 @@ class Log:
         that models which have seen a forgotten example no longer belong to the log.
     last : int
         The sequence number of the last example.
-    lost : int
-        How many acknowledged examples the database no longer has, as it was opened.
     """
 
-    def __init__(self, path: Path, writes: bool, lock: "LogLock | None" = None) -> None:
+    def __init__(self, path: Path, writes: bool, lock: IO[str] | None = None) -> None:
         if not path.exists():
             raise FileNotFoundError(f"There is no log {path}.")
         self.path, self.writes = path, writes
-        self.lock = LogLock(path) if writes and lock is None else lock
+        self.lock = lock_log(path) if writes and lock is None else lock
         self.connection: sqlite3.Connection | None = None
-        self.beside: int | None = None
         try:
             self.open()
-            self.lost = max(self.read_acknowledged() - self.last, 0)
         except BaseException:
             self.close()
             raise
 
     @classmethod
     def create(
-        cls, path: Path, model: bytes, sequence: int = 0, lock: "LogLock | None" = None
+        cls, path: Path, model: bytes, sequence: int = 0, lock: IO[str] | None = None
     ) -> "Log":
         """Create a log that begins with a model; the file appears complete or not at all.
 
@@ -140,9 +135,7 @@ class Log:
                 f"The model takes {len(model) >> 20:,} MB, and a log begins with one of at most "
                 f"{LARGEST_MODEL >> 20:,} MB; use fewer bits."
             )
-        if not path.parent.is_dir():
-            raise LogError(f"{path} cannot be written (there is no folder {path.parent}).")
-        lock = LogLock(path) if lock is None else lock
+        lock = lock_log(path) if lock is None else lock
         for ending in ("-wal", "-shm"):
             rest = path.with_name(path.name + ending)
             if rest.exists():
@@ -159,7 +152,6 @@ class Log:
                     made.execute(f"PRAGMA user_version={new_identity()}")
                     made.execute(INSERT, (sequence, time.time(), None, model, None))
                 place_file(temporary, path)
-                acknowledged_path(path).unlink(missing_ok=True)
                 with suppress(PermissionError):  # some systems do not open folders
                     sync(path.parent)
         finally:
@@ -228,41 +220,15 @@ class Log:
             statements.append((statement, [tuple(chain.from_iterable(values))]))
         keys = [(key, digest, first + a, first + b) for key, digest, a, b in requests]
         self.write(*statements, ("INSERT INTO requests VALUES (?, ?, ?, ?)", keys))
-        return self.extend(first + len(texts) - 1)
+        self.last = first + len(texts) - 1
+        return int(self.last)
 
     def append_change(self, action: str, source: int, model: bytes | None = None) -> int:
         """Put a change of the model on disk; return its number."""
-        if model is not None and len(model) > LARGEST_MODEL:
-            raise ValueError(f"A model may take at most {LARGEST_MODEL >> 20:,} MB.")
         number, text = int(self.last) + 1, f"@{action} {source}"
         self.write((INSERT, [(number, time.time(), text, model, crc32(text.encode()))]))
-        return self.extend(number)
-
-    def extend(self, last: int) -> int:
-        """Acknowledge a number, and make it the last one."""
-        self.acknowledge(last)
-        self.last = last
-        return last
-
-    def acknowledge(self, sequence: int) -> None:
-        """Write the number of the last acknowledged example to the file beside the database.
-
-        The file is not synced: it may be behind after a loss of power, but never ahead.
-        """
-        with explain_errors(self.path, "written"):
-            if self.beside is None:
-                flags = os.O_RDWR | os.O_CREAT
-                self.beside = os.open(acknowledged_path(self.path), flags, PRIVATE)
-            os.lseek(self.beside, 0, os.SEEK_SET)
-            os.write(self.beside, pack_acknowledged(sequence))
-
-    def read_acknowledged(self) -> int:
-        """Read the number of the last acknowledged example, or 0 if it is unknown."""
-        with suppress(OSError):
-            data = acknowledged_path(self.path).read_bytes()
-            sequence = int.from_bytes(data[:8], "little")
-            return sequence if data == pack_acknowledged(sequence) else 0
-        return 0
+        self.last = number
+        return number
 
     def reopen(self) -> None:
         """Connect again after an error, and delete the rows that were refused.
@@ -371,11 +337,6 @@ class Log:
         parts = ((number, *text[1:].split()) for number, text in found)
         return [Change(number, action, int(source)) for number, action, source in parts]
 
-    def find_kind(self, sequence: int) -> str:
-        """What a row is: "example", "forgotten", "change", or "" if there is no such row."""
-        found = self.one("SELECT example FROM examples WHERE sequence = ?", sequence)
-        return Entry(sequence, found[0]).kind if found and found[0] is not None else ""
-
     def find_request(self, key: bytes) -> KeyedRequest | None:
         """The request that came with a key before, if any."""
         found = self.one("SELECT key, digest, first, last FROM requests WHERE key = ?", key)
@@ -406,11 +367,8 @@ class Log:
     def close(self) -> None:
         """Close the database and release its lock."""
         self.disconnect()
-        beside, self.beside = self.beside, None
-        if beside is not None:
-            os.close(beside)
         if self.lock is not None:
-            self.lock.release()
+            self.lock.close()
 
 
 @contextmanager
@@ -440,40 +398,21 @@ def new_identity() -> int:
     return secrets.randbits(31) or 1
 
 
-def pack_acknowledged(sequence: int) -> bytes:
-    """A sequence number and its checksum."""
-    number = sequence.to_bytes(8, "little")
-    return number + crc32(number).to_bytes(4, "little")
+def lock_log(path: Path) -> IO[str]:
+    """Lock a log, which need not exist yet, to write it; closing the file ends the lock."""
+    place = path.with_name(path.name + "-lock")
+    with explain_errors(path, "locked"):
+        lock = os.fdopen(os.open(place, os.O_RDWR | os.O_CREAT, PRIVATE), "r+")
+    try:
+        import fcntl
 
-
-def acknowledged_path(path: Path) -> Path:
-    """The file with the last acknowledged number of a log."""
-    return path.with_name(path.name + "-last")
-
-
-class LogLock:
-    """A lock to write a log, which need not exist yet; it ends with the process."""
-
-    def __init__(self, path: Path) -> None:
-        self.descriptor: int | None = None
-        try:
-            import fcntl
-        except ImportError:  # not on this system: two services for one log are not noticed
-            return
-        with explain_errors(path, "locked"):
-            place, flags = path.with_name(path.name + "-lock"), os.O_RDWR | os.O_CREAT
-            self.descriptor = os.open(place, flags, PRIVATE)
-        try:
-            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self.release()
-            raise ValueError(f"Another service writes {path}; end it first.") from None
-
-    def release(self) -> None:
-        """Release the lock."""
-        descriptor, self.descriptor = self.descriptor, None
-        if descriptor is not None:
-            os.close(descriptor)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # not on this system: two services for one log are not noticed
+        pass
+    except OSError:
+        lock.close()
+        raise ValueError(f"Another service writes {path}; end it first.") from None
+    return lock
 
 
 def place_file(temporary: Path, path: Path) -> None:

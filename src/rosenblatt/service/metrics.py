@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
 from prometheus_client.core import CounterMetricFamily as Count, GaugeMetricFamily as Gauge, Metric
-from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
-from starlette.responses import Response
 
 from .responses import about
 
@@ -28,9 +26,9 @@ class Metrics(Collector):
         requests, answered = "Requests answered.", "Time from the headers to the end of a response."
         synced = "Time to write a group of examples to the log and to sync it."
         timed: Any = {"buckets": SECONDS, "registry": registry}
-        here: Any = {"registry": registry}
-        self.requests = Counter("rosenblatt_requests", requests, ["path", "status"], **here)
-        self.rows = Counter("rosenblatt_rows", "Rows of requests.", ["path"], **here)
+        labels = ["path", "status"]
+        self.requests = Counter("rosenblatt_requests", requests, labels, registry=registry)
+        self.rows = Counter("rosenblatt_rows", "Rows of requests.", ["path"], registry=registry)
         self.seconds = Histogram("rosenblatt_request_seconds", answered, ["path"], **timed)
         self.sync = Histogram("rosenblatt_sync_seconds", synced, **timed)
         ProcessCollector(registry=registry)
@@ -43,11 +41,6 @@ class Metrics(Collector):
         if rows:
             self.rows.labels(path).inc(rows)
 
-    def to_response(self, accept: str) -> Response:
-        """All metrics, in the text format of Prometheus or as OpenMetrics."""
-        encode, kind = choose_encoder(accept)
-        return Response(encode(self.registry), media_type=kind)
-
     def describe(self) -> Iterator[Metric]:
         """Nothing: the registry would ask for all values to learn their names."""
         return iter(())
@@ -58,10 +51,7 @@ class Metrics(Collector):
         predictor = service.current()
         model, progress = about(predictor, learning), predictor.served.progress
         shares = {name: share for name, share in model.error.items() if share is not None}
-        counts = {name: count for name, (count, _) in progress.classes.items()}
-        errors = {name: count for name, (_, count) in progress.classes.items()}
         found: list[tuple[Any, str, str, Any, str]] = [
-            (Gauge, "open_requests", "Requests answered now.", service.rows_budget.requests, ""),
             (Gauge, "sequence", "Number of the last example learnt.", model.sequence, ""),
             (Gauge, "published_sequence", "Number in predictions.", model.published, ""),
             (Gauge, "saved_sequence", "Number in the model file.", model.saved, ""),
@@ -70,8 +60,6 @@ class Metrics(Collector):
             (Count, "errors", f"{WRONG}; sum of errors of numbers.", progress.errors, ""),
             (Count, "refused_examples", "Logged examples that were skipped.", model.refused, ""),
             (Gauge, "error_ratio", f"Share of: {WRONG}; mean error of numbers.", shares, "last"),
-            (Count, "class_examples", "Examples learnt, by class.", counts, "class"),
-            (Count, "class_errors", f"{WRONG}, by class.", errors, "class"),
         ]
         if learning is not None:
             waiting, age = learning.jobs.qsize(), time.monotonic() - learning.saved_at

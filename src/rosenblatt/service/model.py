@@ -2,9 +2,8 @@
 
 import base64
 import copy
-from collections import Counter
-from collections.abc import Collection, Sequence
-from itertools import chain, compress
+from collections.abc import Collection
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +39,6 @@ class Progress:
         self.examples = int(kept.get("examples", 0))
         self.errors: float = kept.get("errors", 0)
         self.refused = int(kept.get("refused", 0))
-        self.classes = {name: list(counts) for name, counts in kept.get("classes", {}).items()}
         self.step = int(kept.get("step", 1))
         self.curve: list[list[float]] = [list(point) for point in kept.get("curve", ())]
         stored = np.frombuffer(base64.b64decode(kept.get("recent", "")), np.uint8)
@@ -49,13 +47,8 @@ class Progress:
         else:
             self.recent = np.unpackbits(stored, count=min(self.examples, MOST_RECENT)).view(bool)
 
-    def add(self, wrong: Array, labels: Sequence[Any] = ()) -> None:
-        """Count more examples, also by label if there is one for each."""
-        errors_of = Counter(compress(labels, wrong))
-        for label, examples in Counter(labels).items():
-            counts = self.classes.setdefault(str(label), [0, 0])  # examples, errors
-            counts[0] += examples
-            counts[1] += errors_of[label]
+    def add(self, wrong: Array) -> None:
+        """Count more examples."""
         more = wrong.astype(self.recent.dtype, copy=False)
         self.recent = np.append(self.recent, more)[-MOST_RECENT:]
         sums = np.cumsum(np.append(self.errors, wrong))  # in the order of the examples
@@ -85,7 +78,6 @@ class Progress:
             "errors": self.errors,
             "refused": self.refused,
             "recent": base64.b64encode(recent.tobytes()).decode(),
-            "classes": copy.deepcopy(self.classes),
             "step": self.step,
             "curve": list(self.curve),
         }
@@ -143,17 +135,12 @@ class ServedModel:
         """Whether the model predicts numbers."""
         return bool(self.learner.target_kind == "numbers")
 
-    @property
-    def has_classes(self) -> bool:
-        """Whether the model predicts one label of some for each row."""
-        return not (self.learner.multilabel or self.has_numbers)
-
     # Learning
 
     def learn(self, given: Batch) -> None:
         """Learn examples in their order; a new label becomes a class at its first example."""
-        done = 0
-        for row, label in enumerate(given.labels if self.has_classes else ()):
+        done, is_one_of_some = 0, not (self.learner.multilabel or self.has_numbers)
+        for row, label in enumerate(given.labels if is_one_of_some else ()):
             if label not in self.learner.codes:
                 if row > done:
                     self.learn_known(slice_batch(given, done, row))
@@ -174,7 +161,7 @@ class ServedModel:
             wrong[:] = not self.has_numbers
             self.progress.refused += 1
         shown = wrong * self.learner.numbers.scale if self.has_numbers else wrong
-        self.progress.add(shown, given.labels if self.has_classes else ())
+        self.progress.add(shown)
         self.sequence += len(wrong)
 
     def encode(self, given: Batch) -> tuple[TrainingRows, Array]:
@@ -236,10 +223,6 @@ class ServedModel:
         if new and self.most_classes is None:
             self.refuse_label(*next(iter(new.items())))
         self.check_growth(new)
-        if given.width > self.learner.width:
-            raise BadExampleError(
-                f"The model has {self.learner.width:,} columns; an example has {given.width:,}."
-            )
         self.check_sizes(given)
         return given
 
@@ -299,10 +282,9 @@ class ServedModel:
             return
         largest = float(np.nanmax(np.abs(given.rows.values)))
         if largest > MOST_DEVIATIONS:
-            scaled = self.maker.recipe.scale != "none"
-            unit = "standard deviations from its mean" if scaled else "and not scaled"
             raise BadExampleError(
-                f"A number is {largest:.2g} {unit}; at most {MOST_DEVIATIONS:.0e} is learnt."
+                f"A number is {largest:.2g}, in standard deviations if the model scales it; "
+                f"at most {MOST_DEVIATIONS:.0e} is learnt."
             )
 
 

@@ -34,7 +34,8 @@ def describe(service: "Service") -> dict[str, Any]:
     """The description."""
     served, paths = service.current().served, dict[str, Any]()
     kinds = {kind for one in service.operations for kind in (one.result, one.body)} | {Failure}
-    ordered = sorted((one for one in kinds if is_struct(one)), key=lambda one: one.__name__)
+    structs = [one for one in kinds if isinstance(one, type) and issubclass(one, msgspec.Struct)]
+    ordered = sorted(structs, key=lambda one: one.__name__)
     found, schemas = msgspec.json.schema_components(ordered, ref_template=PLACE)
     places: dict[Any, Any] = dict(zip(ordered, found, strict=True))
     for name, row in zip(("rows", "examples"), describe_rows(served), strict=True):
@@ -65,11 +66,6 @@ def describe(service: "Service") -> dict[str, Any]:
         "paths": paths,
         "components": {"schemas": schemas, "securitySchemes": token},
     }
-
-
-def is_struct(kind: Any) -> bool:
-    """Whether a type is described among the components."""
-    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 def list_parameters(operation: Operation, served: ServedModel) -> list[dict[str, Any]]:

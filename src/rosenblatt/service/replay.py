@@ -12,8 +12,9 @@ from ..disk import remove_temporaries
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from ..training import state as states
-from .log import PRIVATE, Change, Entry, Log, LogLock
+from .log import PRIVATE, Change, Entry, Log, lock_log
 from .model import ServedModel
+from .requests import RequestError
 
 ROUNDING = 1e-5  # of the largest weight: sums of another order differ less
 Say = Callable[[str], None]
@@ -50,24 +51,19 @@ class Replay(NamedTuple):
 
     def learn(self, served: ServedModel, entries: Sequence[Entry]) -> None:
         """Learn examples; one that cannot be learnt is skipped with a message and counted."""
-        try:
-            check_intact(entries)
-            served.learn(served.make([entry.text for entry in entries]))
-        except Exception:  # of one of them, which is found out below
-            for entry in entries:
-                if entry.sequence > served.sequence:
-                    self.learn_one(served, entry)
-
-    def learn_one(self, served: ServedModel, entry: Entry) -> None:
-        """Learn one example, or skip it."""
         before = served.learner
         try:
-            check_intact([entry])
-            served.learn(served.make([entry.text]))
+            if not all(entry.is_intact for entry in entries):
+                raise ValueError("it is damaged: its checksum is wrong")
+            served.learn(served.make([entry.text for entry in entries]))
         except Exception as error:  # a service must start again, whatever is in its log
-            reason = str(error)[:200]
-            self.say(f"{self.log.path}: example {entry.sequence} is skipped ({reason}).")
-            served.skip(entry.sequence, before)
+            if len(entries) > 1:
+                for entry in [one for one in entries if one.sequence > served.sequence]:
+                    self.learn(served, [entry])
+                return
+            number, reason = entries[0].sequence, str(error)[:200]
+            self.say(f"{self.log.path}: example {number} is skipped ({reason}).")
+            served.skip(number, before)
 
     def make_changed(self, number: int) -> ServedModel:
         """The model after a change."""
@@ -89,7 +85,8 @@ class Replay(NamedTuple):
         """The newest model from which the one after some example can be replayed."""
         log, models, changes = self.log, self.log.models(), self.log.changes()
         if not models[0] <= wanted <= log.last:
-            raise ValueError(f"{log.path} has rows {models[0]} to {log.last}, not {wanted}.")
+            sentence = f"{log.path} has rows {models[0]} to {log.last}, not {wanted}."
+            raise RequestError(409, "impossible-change", sentence)
         known = (number for number in models if number <= wanted)
         return self.open_model(max(n for n in known if not has_seen(changes, n, self.without)))
 
@@ -112,12 +109,6 @@ def has_seen(changes: Sequence[Change], number: int, examples: Collection[int]) 
         number = last.source
 
 
-def check_intact(entries: Sequence[Entry]) -> None:
-    """Refuse examples that are not what was written."""
-    if not all(entry.is_intact for entry in entries):
-        raise ValueError("it is damaged: its checksum is wrong")
-
-
 # At the start of a service
 
 
@@ -130,7 +121,7 @@ def recover(path: Path, say: Say) -> Recovered:
     place = log_path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent}.")
-    lock = LogLock(place)
+    lock = lock_log(place)
     try:
         remove_temporaries(path)
         if not place.exists():
@@ -143,11 +134,6 @@ def recover(path: Path, say: Say) -> Recovered:
             served.log = log.identity
             return served, log, served.sequence
         log = Log(place, True, lock)
-        if log.lost:
-            say(
-                f"{place} has lost {log.lost:,} acknowledged examples after number {log.last:,}; "
-                "restore a backup of the log, or continue without them."
-            )
         start = find_last_snapshot(path, log, say)
         begun, saved = start.sequence, start.sequence if start.name == str(path) else -1
         if log.last > begun:
@@ -160,7 +146,7 @@ def recover(path: Path, say: Say) -> Recovered:
             saved = served.sequence
         return served, log, saved
     except BaseException:
-        lock.release()
+        lock.close()
         raise
 
 
@@ -181,7 +167,7 @@ def find_last_snapshot(path: Path, log: Log, say: Say) -> ServedModel:
     if served.log != log.identity:
         raise ValueError(
             f"{path} has not learnt from {log.path}; restore the model that has, or move the log "
-            "and the files beside it (-wal, -shm, -last) away to begin a new one."
+            "and the files beside it (-wal, -shm) away to begin a new one."
         )
     if served.sequence > log.last:
         say(

@@ -16,12 +16,7 @@ from .requests import JSON
 BINARY = "application/octet-stream"
 
 
-def encode_array(value: Any) -> Any:
-    """Numbers and arrays of NumPy as those of Python."""
-    return value.tolist()
-
-
-encode_json = msgspec.json.Encoder(enc_hook=encode_array).encode
+encode_json = msgspec.json.Encoder(enc_hook=lambda value: value.tolist()).encode  # of NumPy
 
 
 class Call(NamedTuple):
@@ -152,7 +147,6 @@ class ModelState(Struct):
     examples: int
     refused: int
     error: dict[str, float | None]
-    class_error: dict[str, float]
     target: str
     curve: list[list[float]]
     failure: str | None
@@ -178,7 +172,6 @@ def about(predictor: Predictor, learning: Learning | None) -> ModelState:
         examples=progress.examples,
         refused=progress.refused,
         error={"all": progress.error()} | {str(last): progress.error(last) for last in WINDOWS},
-        class_error={name: errors / count for name, (count, errors) in progress.classes.items()},
         target=learner.target_kind,
         curve=progress.curve,
         failure=None if learning is None else learning.failure,

@@ -81,9 +81,8 @@ class RowMaker:
         given: Any = {"rename": names | {"label": self.label}, "gc": False}
         self.plain: Any = msgspec.defstruct("PlainRow", fields, **given)
         labelled: Any = msgspec.defstruct("LabelledRow", [*fields, ("label", Any)], **given)
-        self.decoders = []
-        for kind in (self.plain, labelled):
-            self.decoders.append(msgspec.json.Decoder(list[kind] | kind))  # type: ignore[valid-type]
+        kinds = self.plain, labelled
+        self.decoders = [msgspec.json.Decoder(list[k] | k) for k in kinds]  # type: ignore[valid-type]
 
     def new_parser(self) -> TableParser:
         """A parser of tables with the columns of the model."""
@@ -202,7 +201,7 @@ class RowMaker:
             if not abs(number) < most:
                 what = "missing" if np.isnan(number) else "too large a number"
                 raise BadExampleError(f"the label is {what}", row, self.label)
-            return to_whole(number)
+            return int(number) if number.is_integer() else number
         with refused_in_row(row, self.label):
             word = "" if value is None else to_word(value)
         word = word.strip()
@@ -227,11 +226,6 @@ def refused_in_row(row: int | None = None, column: str | None = None) -> Iterato
     except InputError as error:
         where = row or error.line, column or str(error.column)
         raise BadExampleError(str(error), *where) from None
-
-
-def to_whole(number: float) -> int | float:
-    """A number as an integer, if it is whole."""
-    return int(number) if number.is_integer() else number
 
 
 def with_labels(batch: Batch, labels: Sequence[Any]) -> Batch:

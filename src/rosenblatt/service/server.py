@@ -64,9 +64,9 @@ def serve(
         Whether messages are JSON, with one for each request.
     """
     os.umask(0o077)  # examples and models may be private
-    say = Messages(json_logs)
+    say = say_json if json_logs else say_text
     listening = bind_socket(host, port)
-    service = Service(None, None, limits, tokens, say, say.log_request if json_logs else None)
+    service = Service(None, None, limits, tokens, say, log_request if json_logs else None)
 
     def load() -> None:
         learning = None
@@ -109,15 +109,15 @@ class ModelWatcher(threading.Thread):
         self.stamp = 0, 0
         self.load()
 
-    def load(self) -> bool:
-        """Load the model if its file has another inode or time; return whether it has."""
+    def load(self) -> None:
+        """Load the model if its file has another inode or time."""
         found = self.path.stat()
-        stamp = found.st_ino, found.st_mtime_ns
-        if stamp == self.stamp:
-            return False
-        self.stamp = stamp  # before the model: one that comes meanwhile is loaded next time
-        self.current = ServedModel(load_model(self.path), str(self.path)).make_predictor()
-        return True
+        stamp, before = (found.st_ino, found.st_mtime_ns), self.stamp
+        if stamp != before:
+            self.stamp = stamp  # before the model: one that comes meanwhile is loaded next time
+            self.current = ServedModel(load_model(self.path), str(self.path)).make_predictor()
+            if any(before):
+                self.say(f"{self.path} was replaced; the service uses the new model.")
 
     def run(self) -> None:
         """Check the file every second."""
@@ -128,8 +128,7 @@ class ModelWatcher(threading.Thread):
     def check_file(self) -> None:
         """Load the model again if its file was replaced; keep the old one if that fails."""
         try:
-            if self.load():
-                self.say(f"{self.path} was replaced; the service uses the new model.")
+            self.load()
         except (OSError, ValueError) as error:
             self.say(f"{error} The service keeps the model that it has.")
 
@@ -160,23 +159,11 @@ def bind_socket(host: str, port: int) -> socket.socket:
 # The loop
 
 
-def raise_file_limit() -> None:
-    """Raise the limit of open files, and so of connections, to the system's maximum."""
-    try:
-        import resource
-    except ImportError:  # there is no such limit on Windows
-        return
-    with suppress(OSError, ValueError):
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
 def run(service: Service, listening: socket.socket, load: Callable[[], None]) -> None:
     """Load the model, and answer requests until a signal; then finish open requests.
 
     While the model is loaded and the log is replayed, health checks are answered.
     """
-    raise_file_limit()
     sys.setswitchinterval(SWITCH)
     server = Server(service, service.limits.connections, service.note_refusal)
 
@@ -211,26 +198,23 @@ def run(service: Service, listening: socket.socket, load: Callable[[], None]) ->
 # Messages to the operator
 
 
-class Messages:
-    """Writes messages to standard error, one per line: sentences, or JSON with request ids."""
+def say_text(sentence: str) -> None:
+    """Write a message as text."""
+    print(f"rosenblatt: {sentence}", file=sys.stderr, flush=True)
 
-    def __init__(self, as_json: bool = False) -> None:
-        self.as_json = as_json
 
-    def __call__(self, sentence: str) -> None:
-        """Write a message."""
-        if self.as_json:
-            self.write({"level": "info", "message": sentence})
-        else:
-            print(f"rosenblatt: {sentence}", file=sys.stderr, flush=True)
+def say_json(sentence: str) -> None:
+    """Write a message as an object."""
+    write_json({"level": "info", "message": sentence})
 
-    def log_request(self, entry: dict[str, Any]) -> None:
-        """Write what is known of an answered request."""
-        level = "error" if entry["status"] >= 500 else "info"
-        self.write({"level": level, "message": "request"} | entry)
 
-    def write(self, entry: dict[str, Any]) -> None:
-        """Write an object with its time as one line."""
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        sys.stderr.write(msgspec.json.encode({"time": now} | entry).decode() + "\n")
-        sys.stderr.flush()
+def log_request(entry: dict[str, Any]) -> None:
+    """Write what is known of an answered request."""
+    level = "error" if entry["status"] >= 500 else "info"
+    write_json({"level": level, "message": "request"} | entry)
+
+
+def write_json(entry: dict[str, Any]) -> None:
+    """Write an object with its time as one line."""
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    print(msgspec.json.encode({"time": now} | entry).decode(), file=sys.stderr, flush=True)

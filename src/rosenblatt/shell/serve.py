@@ -51,7 +51,7 @@ class ServeOptions:
     no_token: bool = access_option("Accept requests without a token.", default=False)
     max_bytes: int = access_option("Largest size of a request.", "BYTES", 16 << 20, type=COUNT)
     max_rows: int = access_option("Most rows in a request.", default=10_000, type=COUNT)
-    max_connections: int = access_option("Most connections at a time.", default=1024, type=COUNT)
+    max_connections: int = access_option("Most connections at a time.", default=512, type=COUNT)
     save_seconds: float = storage_option(
         "Save the model after N seconds in which it learnt.", "N", 60.0, type=SECONDS
     )

@@ -81,7 +81,7 @@ def test_two_models_are_compared(rows):
     assert found["difference"] == pytest.approx(wrong[1] - wrong[0])
     X, y = load_breast_cancer(return_X_y=True)
     same = Perceptron(random_state=0).fit(X, y)
-    assert compare(same, same, X, y).p_value == 1.0
+    assert compare(same, same, X, y)["p_value"] == 1.0
 
 
 def test_a_training_is_cross_validated(rows):

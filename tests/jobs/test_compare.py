@@ -35,7 +35,7 @@ def test_the_test_of_mcnemar_is_exact(one, other):
     assert found.better == (one, other)
     few, total = min(one, other), one + other
     expected = min(1.0, 2 * binom.cdf(few, total, 0.5)) if total else 1.0
-    assert found.p_value == pytest.approx(expected)
+    assert found["p_value"] == pytest.approx(expected)
 
 
 def test_numbers_are_tested_by_the_errors_that_are_compared():
@@ -68,7 +68,7 @@ def test_models_of_other_rows_or_labels_are_refused():
         assert error.value.code == code
     with pytest.raises(InputError) as error:
         compare((learners[1], learners[1]), (files[1], rows_like(files[1], rows)))
-    assert error.value.code == "other-labels"
+    assert error.value.code == "other-rows"
 
 
 def rows_like(reader, rows):
@@ -99,7 +99,7 @@ def test_a_better_model_is_found(tmp_path, table):
     assert found.rows == 400
     assert [row[0] for row in found.tables()[0].rows][:2] == ["error", "log loss"]
     assert found.better[0] > found.better[1]
-    assert found.p_value < 0.01
+    assert found["p_value"] < 0.01
     assert found.verdict(("A", "B")).startswith(
         "A is better, and that is hardly chance (p < 0.0001"
     )

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from rosenblatt.data.metrics import count_ranks
-from rosenblatt.jobs.curves import KeptScores, find_bins, tabulate_thresholds, tabulate_top
-from rosenblatt.jobs.evaluation import measure_areas
+from rosenblatt.data.metrics import average_precision, count_ranks, roc_auc
+from rosenblatt.jobs.curves import KeptScores, find_bins, tabulate_thresholds
 
 
 def some_rows(rows=3000, classes=2, seed=0, step=0.05):
@@ -27,7 +26,7 @@ def areas(scores, codes, most=10**6, parts=50):
     assert kept.exact == (most >= len(codes))
     assert kept.seen == len(codes)
     assert len(kept.join()[1]) == -(-len(codes) // kept.step) <= most
-    return list(measure_areas(*kept.join()).values())
+    return [area(*kept.join()[::-1]) for area in (roc_auc, average_precision)]
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -52,8 +51,9 @@ def test_label_sets_have_areas():
 
 
 def test_rows_of_one_class_and_no_rows_have_no_area():
-    assert measure_areas(*KeptScores(9).join())["roc_auc"] is None
-    assert areas(np.array([1.0, 2.0]), np.array([1, 1]), parts=1)[0] is None
+    scores, codes = KeptScores(9).join()
+    assert np.isnan(roc_auc(codes, scores))
+    assert np.isnan(areas(np.array([1.0, 2.0]), np.array([1, 1]), parts=1)[0])
 
 
 def test_thresholds_count_what_is_above():
@@ -94,17 +94,3 @@ def test_calibration_counts_shares():
     np.testing.assert_allclose([one.observed for one in found], observed)
     np.testing.assert_allclose([one.predicted for one in found], predicted)
     assert sum(one.rows for one in found) == 2000
-
-
-@pytest.mark.parametrize("several", [False, True])
-def test_precision_and_recall_of_the_first_classes(several):
-    random = np.random.default_rng(0)
-    scores, codes = random.normal(size=(60, 6)).round(1), random.integers(0, 6, 60)
-    flags = random.random((60, 6)) < 0.3 if several else np.eye(6, dtype=bool)[codes]
-    found = tabulate_top(scores, flags if several else codes)
-    assert [one.k for one in found] == [1, 3, 5]
-    for k, precision, recall in found:
-        best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        hits = sum(flags[row, best[row]].sum() for row in range(60))
-        assert (precision, recall) == pytest.approx((hits / (60 * k), hits / flags.sum()))
-    assert tabulate_top(scores[:, 0], codes) == []

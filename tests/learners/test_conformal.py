@@ -60,9 +60,9 @@ def test_sets_cover_new_rows_and_are_never_empty(y, coverage):
     deviation = (coverage * (1 - coverage) * (1 / held + 1 / 600)) ** 0.5
     assert covered(model, X[600:], y[600:], coverage).mean() >= coverage - 3.1 * deviation
     assert (flags <= model.predict_set(X[600:], 0.99)).all()
-    found = evaluate(model, X[600:], y[600:], coverage=coverage).coverage
-    assert found.measured == covered(model, X[600:], y[600:], coverage).mean()
-    assert found.size == flags.sum(axis=1).mean()
+    found = evaluate(model, X[600:], y[600:], coverage=coverage)
+    assert found["coverage"] == covered(model, X[600:], y[600:], coverage).mean()
+    assert found["mean_set_size"] == flags.sum(axis=1).mean()
     assert model.predict_proba(X).shape == (len(X), len(model.classes_))
 
 

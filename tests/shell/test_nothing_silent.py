@@ -61,12 +61,9 @@ def test_options_without_effect_are_refused_by_train(capsys, folder, options, sa
 
 
 def test_options_without_effect_are_refused_by_score_and_predict(capsys, folder):
-    models = {data: train(capsys, data) for data in ("two.csv", "three.csv")}
-    models["sets.csv"] = train(capsys, "sets.csv", "--separator", ";")
-    for data, model in models.items():
-        status, out, _ = run(capsys, "score", model, data, "--curves")
-        shown = "score above" if data == "two.csv" else "First classes: precision and recall"
-        assert (status, shown in out) == (0, True)
+    models = {"two.csv": train(capsys, "two.csv")}
+    status, out, _ = run(capsys, "score", models["two.csv"], "two.csv", "--curves")
+    assert (status, "score above" in out) == (0, True)
     status, _, err = run(capsys, "predict", models["two.csv"], "two.csv", "-o", "x.parquet")
     assert status == 2
     assert "x.parquet names another format" in err

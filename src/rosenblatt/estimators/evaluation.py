@@ -58,8 +58,8 @@ def evaluate(
         The one of two classes that the threshold, average precision, ``thresholds`` and curves are
         about; None for the second one, ``classes_[1]``, as in scikit-learn.
     coverage : float, default=None
-        Also measure prediction sets or intervals of this coverage; the result has them as
-        ``coverage``, with ``measured`` and ``size``. Needs ``calibrate="conformal"``.
+        Also measure prediction sets or intervals of this coverage, as the figures "coverage", and
+        "mean_set_size" or "mean_width". Needs ``calibrate="conformal"``.
 
     Returns
     -------

@@ -31,11 +31,9 @@ from ..parameters import (
     ParameterError,
 )
 from ..reading.batches import Batch, known_labels, select_rows
-from ..reading.columnar import COLUMNAR
 from ..reading.delimited import TextProfile, row_ends
 from ..reading.formats import DELIMITERS
 from ..reading.lists import count_places
-from ..reading.parser import SAMPLE
 from ..reading.reader import Reader, read_whole
 from ..reading.recipe import FeatureRecipe
 from ..reading.sources import PACKINGS, Source
@@ -291,6 +289,13 @@ class Choice:
         self.rows, self.folds = len(rows), [fold for fold in folds if all(map(len, fold))]
         size = len(self.base.given.rows.values) * max(len(self.base.target.classes) - 1, 1)
         return not few and len(rows) >= QUICK_FEWEST_ROWS and size <= 4 * self.budget.values
+
+    def skip(self) -> tuple[Reader, FileJob]:
+        """Return the reader and the training without a choice, and the rows that are read."""
+        base = self.samples.get("{}")
+        if base is None or base.whole is None:
+            return self.reader, self.job
+        return base.reader, replace(self.job, whole=base.whole)
 
     # Reading
 
@@ -648,18 +653,7 @@ def is_open(reader: Reader, job: FileJob) -> bool:
     is_fixed = request.tune is False or request.rule is not None or textbook or streams
     continues = job.before is not None or job.checkpointer is not None
     open_sets = found.rereadable and found.fits and not found.label_sets
-    is_free = not is_fixed and not continues and open_sets and stated.keys() <= NEUTRAL
-    return is_free and not has_few_rows(reader)
-
-
-def has_few_rows(reader: Reader) -> bool:
-    """Whether the head of a source, which is known already, shows that it has few rows."""
-    source = reader.source
-    if isinstance(source, TableSource):
-        return bool(source.table.num_rows < QUICK_FEWEST_ROWS)
-    head = source.head(SAMPLE)
-    ends = len(head) < SAMPLE and reader.format not in COLUMNAR
-    return ends and head.count(b"\n") < QUICK_FEWEST_ROWS
+    return not is_fixed and not continues and open_sets and stated.keys() <= NEUTRAL
 
 
 def choose(reader: Reader, job: FileJob, stated: frozenset[str]) -> tuple[Reader, FileJob]:
@@ -694,7 +688,7 @@ def choose(reader: Reader, job: FileJob, stated: frozenset[str]) -> tuple[Reader
     choice = Choice(reader, job, stated, THOROUGH if job.request.tune else QUICK)
     is_enough = choice.begin()
     if not is_enough and not job.request.tune:
-        return reader, job
+        return choice.skip()
     best, final = choice.search()
     choice.note_forgotten(best)
     facts = {**job.facts, "tuning": choice.list_facts(best, final)}

@@ -6,7 +6,6 @@ only one model gets right; numbers and all intervals by a paired t-test of the r
 
 import warnings
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,30 +36,20 @@ class Comparison(Result):
         The evaluations of both models.
     errors
         For each row whether a model is wrong, or its absolute error; of both models.
-    counted
-        What is compared.
     """
 
-    def __init__(
-        self, results: tuple[Result, Result], errors: tuple[Array, Array], counted: str = "row"
-    ) -> None:
-        self.results, self.errors, self.counted = results, errors, counted
-        self.rows = len(errors[0])
+    def __init__(self, results: tuple[Result, Result], errors: tuple[Array, Array]) -> None:
+        self.results, self.rows = results, len(errors[0])
         self.unknown = max(one.unknown for one in results)
         self.of = "MAE" if errors[0].dtype.kind == "f" else "error"
+        first, second = (each.astype(np.float64) for each in errors)
+        self.better = int(np.count_nonzero(first < second)), int(np.count_nonzero(second < first))
+        self.difference = self.test(first, second)
 
-    @cached_property
-    def better(self) -> tuple[int, int]:
-        """The rows on which only the first, and only the second model is right, or nearer."""
-        first, second = self.errors
-        return int(np.count_nonzero(first < second)), int(np.count_nonzero(second < first))
-
-    @cached_property
-    def difference(self) -> Difference:
-        """The difference of the errors; the p-value of n rows is at least 2 / 2ⁿ."""
+    def test(self, first: Array, second: Array) -> Difference:
+        """Return the difference of the errors; the p-value of n rows is at least 2 / 2ⁿ."""
         from scipy.stats import binomtest, ttest_rel
 
-        first, second = (each.astype(np.float64) for each in self.errors)
         mean, least = float(second.mean() - first.mean()), 2.0 ** (1 - self.rows)
         with warnings.catch_warnings(action="ignore"):  # all rows may differ alike
             found = ttest_rel(second, first)
@@ -69,11 +58,6 @@ class Comparison(Result):
         if self.of == "error" and any(self.better):
             chance = float(binomtest(self.better[0], sum(self.better)).pvalue)
         return Difference(mean, low, high, max(chance, least) if mean else 1.0)
-
-    @property
-    def p_value(self) -> float:
-        """The chance of errors at least as different if both models were equally good."""
-        return self.difference.p_value
 
     def verdict(self, names: tuple[str, str] = ("the first model", "the second model")) -> str:
         """Return which model is better, and whether that could be chance, in one sentence."""
@@ -126,9 +110,11 @@ def compare(
 
     ``tell`` receives the bytes read so far.
     """
-    kinds = [(getattr(file, "examples", "rows"),) for file in files]
-    numbers = [learner.target_kind == "numbers" for learner in learners]
-    if kinds[0] != kinds[1] or numbers[0] != numbers[1]:
+    kinds = [
+        (learner.target_kind == "numbers", getattr(file, "examples", "rows"))
+        for learner, file in zip(learners, files, strict=True)
+    ]
+    if kinds[0] != kinds[1]:
         raise InputError(
             "Models of different examples or targets, such as classes and numbers, cannot be "
             "compared; choose two of one kind.",
@@ -136,28 +122,22 @@ def compare(
         )
     labels: tuple[list[Array], list[Array]] = ([], [])
     errors: tuple[list[Array], list[Array]] = ([], [])
-    results = []
-    for number, (learner, file) in enumerate(zip(learners, files, strict=True)):
+    results = list[Result]()
+    for learner, file, words, wrong in zip(learners, files, labels, errors, strict=True):
 
-        def keep(words: Array, wrong: Array, number: int = number) -> None:
-            labels[number].append(np.fromiter(map(hash, words.tolist()), np.int64, len(words)))
-            errors[number].append(wrong)
+        def keep(some: Array, flags: Array, words: Any = words, wrong: Any = wrong) -> None:
+            words.append(np.fromiter(map(hash, some.tolist()), np.int64, len(some)))
+            wrong.append(flags)
 
         results.append(evaluate(learner, file, tell, keep=keep))
     if not all(errors):
         raise InputError("There are no rows to compare the models on.", code="no-rows")
     first, second = map(np.concatenate, labels)
-    if len(first) != len(second):
-        raise InputError(
-            "The models read different numbers of rows from the file; compare models that leave "
-            "out the same rows.",
-            code="other-rows",
-        )
     if not np.array_equal(first, second):
         raise InputError(
-            "The models read different labels from the file; compare models of one label.",
-            code="other-labels",
+            "The models read different rows or labels from the file; compare models of one label "
+            "that leave out the same rows.",
+            code="other-rows",
         )
     both = np.concatenate(errors[0]), np.concatenate(errors[1])
-    counted = getattr(files[0], "counted", "row")
-    return Comparison((results[0], results[1]), both, counted)
+    return Comparison((results[0], results[1]), both)

@@ -40,15 +40,10 @@ def make_decision(
     if threshold is None:
         choose: Callable[[Array], Array] = learner.choose
         return choose
-    if learner.target_kind == "numbers":
+    several = not learner.multilabel and len(learner.classes) != 2
+    if learner.target_kind == "numbers" or several:
         raise ParameterError(
-            "threshold decides between classes, and the model predicts numbers; leave it out.",
-            code="threshold-classes",
-        )
-    if not learner.multilabel and len(learner.classes) != 2:
-        raise ParameterError(
-            f"threshold is for two classes or label sets, but the model has "
-            f"{len(learner.classes)} classes; leave it out.",
+            "threshold is for models of two classes or of label sets; leave it out.",
             code="threshold-classes",
         )
     if learner.multilabel:
@@ -75,9 +70,9 @@ def find_probabilities(learner: Any) -> Callable[[Array], Array] | None:
 def require_probabilities(learner: Any) -> Callable[[Array], Array]:
     """Return the function from scores to probabilities; refuse a model without them."""
     found = find_probabilities(learner)
-    if found is not None:
-        return found
-    why = "The model has no probabilities; train it with calibrate."
-    if learner.target_kind == "numbers":
-        why = "The model predicts numbers, and has no probabilities of classes."
-    raise ParameterError(why, code="no-probabilities")
+    if found is None:
+        raise ParameterError(
+            "The model has no probabilities of classes; train it with calibrate.",
+            code="no-probabilities",
+        )
+    return found

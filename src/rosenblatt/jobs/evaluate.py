@@ -19,7 +19,6 @@ from .curves import KeptScores
 from .data import ExampleFile
 from .decisions import find_positive, find_probabilities, make_decision
 from .evaluation import (
-    Coverage,
     Evaluation,
     FileResult,
     LabelSetEvaluation,
@@ -166,7 +165,7 @@ def evaluate(
     result, decide = new_evaluation(learner, positive), make_decision(learner, threshold, positive)
     row = 0
     if coverage is not None:
-        result.coverage = Coverage(coverage, make_sets(learner, coverage))
+        result.sets = make_sets(learner, coverage)
     for batch, scores in scored(learner, data):
         labels, errors = result.add_batch(batch, scores, decide(scores), row)
         row += n_rows(batch.rows)

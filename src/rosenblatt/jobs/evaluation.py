@@ -19,7 +19,6 @@ from .curves import (
     ThresholdScore,
     find_bins,
     tabulate_thresholds,
-    tabulate_top,
 )
 
 MOST_SCORES = 2**24  # numbers that are kept for areas, curves and losses: 64 MB of float32
@@ -27,60 +26,7 @@ MOST_CLASSES = 10  # in a matrix of confusion
 WIDEST = 56  # letters of their names
 BY_CLASS = {"label": "", "precision": ".2%", "recall": ".2%", "f1": ".4f", "rows": ",d"}
 BY_THRESHOLD = dict.fromkeys(ThresholdScore._fields, ".2%") | {"threshold": ".4g", "f1": ".4f"}
-TOP = "First classes: precision and recall if the k with the highest scores are predicted"
-BY_RANK = {"k": ",d", "precision": ".2%", "recall": ".2%"}
 BY_PROBABILITY = {"low": ".1f", "high": ".1f", "rows": ",d", "predicted": ".2%", "observed": ".2%"}
-
-
-@dataclass
-class Coverage:
-    """Counts of rows whose label is in its prediction set or interval.
-
-    Attributes
-    ----------
-    asked : float
-        The coverage that was asked for.
-    make : callable
-        The function from scores to sets or intervals.
-    rows, inside : int
-        The number of rows, and of those whose label is inside.
-    total : float
-        The sum of the sizes of sets, or of the widths of intervals.
-    sizes : str
-        What the mean of these is called.
-    """
-
-    asked: float
-    make: Callable[[Array], Array] = field(repr=False)
-    rows: int = 0
-    inside: int = 0
-    total: float = 0.0
-    sizes: str = "mean set size"
-
-    def add(self, inside: Array, sizes: Array) -> None:
-        """Count rows: whether their labels are inside, and the sizes of their sets."""
-        self.rows += len(inside)
-        self.inside += int(np.count_nonzero(inside))
-        self.total += float(sizes.sum())
-
-    @property
-    def measured(self) -> float:
-        """The share of rows whose label is inside."""
-        return self.inside / self.rows if self.rows else float("nan")
-
-    @property
-    def size(self) -> float:
-        """The mean number of classes of a set, or the mean width of an interval."""
-        return self.total / self.rows if self.rows else float("nan")
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the figures as JSON values; an infinite width is None."""
-        size = float(self.size) if np.isfinite(self.size) else None
-        return {"asked": self.asked, "measured": defined(self.measured), "size": size}
-
-    def __str__(self) -> str:
-        size = f"{self.sizes} {plain(self.size)}"
-        return f"Coverage {self.asked:g}: measured {self.measured:.4f}, {size}."
 
 
 class ClassScore(NamedTuple):
@@ -94,10 +40,22 @@ class ClassScore(NamedTuple):
 
 
 class FileResult(Result):
-    """The result of a model on a file of rows, to which batches are added."""
+    """The result of a model on a file of rows, to which batches are added.
 
-    coverage: Coverage | None = None
-    """The coverage and mean size of prediction sets or intervals, if they were asked for."""
+    Attributes
+    ----------
+    sets : callable or None
+        The function from scores to prediction sets or intervals, if their coverage is measured.
+    inside, sizes : int, float
+        The number of rows whose label is inside, and the sum of the sizes or widths.
+    worst : list of RowError
+        The wrong rows that the model was most sure about, at most ``MOST_ERRORS``.
+    """
+
+    sets: Callable[[Array], Array] | None = None
+    inside: int = 0
+    sizes: float = 0.0
+    size_name: ClassVar[str] = "mean_set_size"
     worst: Sequence[RowError] = ()
     worst_title: ClassVar[str] = "Wrong rows that the model was most sure about"
 
@@ -140,19 +98,18 @@ class FileResult(Result):
         columns = {"row": ",d", "id": "", "label": "", "predicted": "", "confidence": form}
         return [Table("worst", self.worst_title, columns, self.worst)]
 
-    def notes(self) -> list[str]:
-        """Return sentences that tell how to read the figures."""
-        return [] if self.coverage is None else [str(self.coverage)]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return all figures as JSON values."""
-        coverage = {} if self.coverage is None else {"coverage": self.coverage.as_dict()}
-        return {**super().as_dict(), **coverage}
+    def measure_sets(self, rows: int) -> dict[str, float | None]:
+        """Return the share of labels inside of sets, and the mean size; None if it is infinite."""
+        if self.sets is None or not rows:
+            return {}
+        size = self.sizes / rows if np.isfinite(self.sizes) else None
+        return {"coverage": self.inside / rows, self.size_name: size}
 
 
 class NumberEvaluation(FileResult, NumberScore):
     """Sums of the errors of predicted numbers; ``worst`` has the rows with the largest errors."""
 
+    size_name = "mean_width"
     worst_title = "Rows with the largest errors"
 
     def write(self, label: Any, digits: int) -> str:
@@ -168,15 +125,70 @@ class NumberEvaluation(FileResult, NumberScore):
         errors = np.abs(predicted - numbers)
         every = np.arange(len(errors))
         self.keep_worst(row + 1, errors, every, batch.ids, numbers, predicted)
-        if self.coverage is not None:
-            low, high = self.coverage.make(scores).T
-            self.coverage.sizes = "mean width"
-            self.coverage.add((low <= numbers) & (numbers <= high), high - low)
+        if self.sets is not None:
+            low, high = self.sets(scores).T
+            self.inside += int(np.count_nonzero((low <= numbers) & (numbers <= high)))
+            self.sizes += float((high - low).sum())
         return numbers, errors
+
+    def figures(self) -> dict[str, Any]:
+        """Return the errors beside those of the baselines, and the coverage of intervals."""
+        return {**super().figures(), **self.measure_sets(self.rows)}
+
+
+class ClassResult(FileResult):
+    """What results of classes and of label sets share: areas under curves, figures by class.
+
+    Attributes
+    ----------
+    classes : ndarray
+        The labels that the model knows.
+    kept : KeptScores
+        The scores of rows and their classes.
+    """
+
+    classes: Array
+    kept: KeptScores
+    class_title: ClassVar[str] = "Classes"
+
+    @abstractmethod
+    def count_classes(self) -> tuple[Array, Array, Array]:
+        """Return the rows of each class: those predicted and right, predicted, and actual."""
+
+    def by_class(self) -> list[ClassScore]:
+        """Return precision, recall and F1 of each class."""
+        return class_scores(self.classes, *self.count_classes())
+
+    def find_flags(self) -> tuple[Array, Array]:
+        """Return the kept scores and codes."""
+        return self.kept.join()
+
+    def areas(self) -> dict[str, float | None]:
+        """Return the areas under curves, by name; of several classes the mean over them."""
+        scores, codes = self.find_flags()
+        areas = {"roc_auc": metrics.roc_auc, "average_precision": metrics.average_precision}
+        return {name: defined(area(codes, scores)) for name, area in areas.items()}
+
+    def notes(self) -> list[str]:
+        """Return which classes areas under curves are about, and whether all rows count."""
+        if self.areas()["roc_auc"] is None:
+            return []
+        positive = self.positive_class
+        of = "the mean of one against the rest" if positive is None else f"of {clip(positive)}"
+        some = f"Areas, curves and losses are those of one row of {self.kept.step:,}."
+        return [f"ROC AUC and average precision are {of}.", *([] if self.kept.exact else [some])]
+
+    def tables(self) -> list[Table]:
+        """Return the figures of classes, and the worst rows."""
+        return [Table("classes", self.class_title, BY_CLASS, self.by_class()), *super().tables()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all figures as JSON values."""
+        return {**super().as_dict(), "exact_areas": self.kept.exact}
 
 
 @dataclass(repr=False)
-class Evaluation(FileResult):
+class Evaluation(ClassResult):
     """Counts of rows by their class and by the predicted class, and figures from them.
 
     Attributes
@@ -189,12 +201,8 @@ class Evaluation(FileResult):
         The one of two classes that average precision, thresholds and curves are about.
     confusion : ndarray of shape (n_classes + 1, n_classes)
         Rows of each class by predicted class; the last line is for unknown labels.
-    worst : list of RowError
-        The wrong rows that the model was most sure about, at most ``MOST_ERRORS``.
     unknown_label : str or None
         The first label that the model does not know, if there is one.
-    coverage : Coverage or None
-        The coverage and mean size of prediction sets, if they were asked for.
     """
 
     in_headline = frozenset(("error",))
@@ -223,10 +231,10 @@ class Evaluation(FileResult):
         """Count the rows of a batch; ``row`` rows came before it."""
         words = as_words(get_labels(batch, row), self.classes)
         codes = self.add(words, predicted, scores, batch.ids)
-        if self.coverage is not None:
-            sets = self.coverage.make(scores)
-            inside = np.pad(sets, ((0, 0), (0, 1)))[np.arange(len(codes)), codes]
-            self.coverage.add(inside, sets.sum(axis=1))
+        if self.sets is not None:
+            sets = np.pad(self.sets(scores), ((0, 0), (0, 1)))
+            self.inside += int(np.count_nonzero(sets[np.arange(len(codes)), codes]))
+            self.sizes += float(np.count_nonzero(sets))
         return words, codes != predicted
 
     def add(
@@ -285,10 +293,10 @@ class Evaluation(FileResult):
         constant = (actual > 0).sum() > 1 == (predicted > 0).sum()
         return str(self.classes[predicted.argmax()]) if constant else None
 
-    def by_class(self) -> list[ClassScore]:
-        """Return precision, recall and F1 of each class."""
-        right, rows = np.diag(self.confusion[:-1]), self.confusion[:-1].sum(axis=1)
-        return class_scores(self.classes, right, self.confusion.sum(axis=0), rows)
+    def count_classes(self) -> tuple[Array, Array, Array]:
+        """Return the rows of each class: those predicted and right, predicted, and actual."""
+        known = self.confusion[:-1]
+        return np.diag(known), self.confusion.sum(axis=0), known.sum(axis=1)
 
     def calibration_curve(self) -> list[CalibrationBin]:
         """Return predicted and observed shares by probability; empty without probabilities.
@@ -338,46 +346,34 @@ class Evaluation(FileResult):
             "macro_f1": float(np.mean([one.f1 for one in self.by_class()])),
             "balanced_accuracy": defined(metrics.balanced_accuracy(known)),
             "matthews_correlation": metrics.matthews_correlation(known),
+            **self.measure_sets(self.score.rows),
         }
-
-    def areas(self) -> dict[str, float | None]:
-        """Return the areas under the ROC and the precision-recall curve."""
-        return measure_areas(*self.find_flags())
 
     def headline(self) -> str:
         """Return the error in words."""
         return self.score.headline(self.class_rows)
 
-    def notes(self) -> list[str]:
-        """Return sentences that tell how to read the figures."""
-        return [*describe_areas(self), *super().notes()]
-
     def tables(self) -> list[Table]:
         """Return the figures of classes, of thresholds and of calibration, and the confusion."""
-        found = [
-            Table("classes", "Classes", BY_CLASS, self.by_class()),
-            tabulate_confusion(self.classes.astype(str).tolist(), self.confusion),
-        ]
+        of_classes, worst = super().tables()
+        found = [of_classes, tabulate_confusion(self.classes.astype(str).tolist(), self.confusion)]
         rows = self.thresholds()
         if rows:
             what = f"{'score' if self.chances is None else 'probability'} above the threshold"
             title = f"Thresholds: {clip(str(self.positive_class))} is predicted for a {what}"
             found.append(Table("thresholds", title, BY_THRESHOLD, rows))
-        top = [] if isinstance(self, RankEvaluation) else tabulate_top(*self.kept.join())
-        found += [Table("top", TOP, BY_RANK, top)] if top else []
         bins = self.calibration_curve()
         if bins:
             of = self.positive_class or "the predicted class"
             title = f"Calibration: probabilities of {clip(of)}, and shares that are of it"
             found.append(Table("calibration", title, BY_PROBABILITY, bins))
-        return [*found, *super().tables()]
+        return [*found, worst]
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
         return {
             **super().as_dict(),
             "positive_class": self.positive_class,
-            "exact_areas": self.kept.exact,
             "confusion": self.confusion.tolist(),
         }
 
@@ -420,7 +416,7 @@ class RankEvaluation(Evaluation):
 
 
 @dataclass(repr=False)
-class LabelSetEvaluation(FileResult):
+class LabelSetEvaluation(ClassResult):
     """Counts of rows that may have several labels, by label.
 
     Attributes
@@ -436,6 +432,7 @@ class LabelSetEvaluation(FileResult):
     """
 
     in_headline = frozenset(("error", "micro_f1"))
+    class_title = "Labels"
     classes: Array
     rows: int = field(init=False, default=0)
     errors: int = field(init=False, default=0)
@@ -481,9 +478,9 @@ class LabelSetEvaluation(FileResult):
         labels = int(self.said.sum() + self.there.sum()) + self.missed
         return Score(self.rows, self.errors, int(self.right.sum()), labels)
 
-    def by_class(self) -> list[ClassScore]:
-        """Return precision, recall and F1 of each label."""
-        return class_scores(self.classes, self.right, self.said, self.there)
+    def count_classes(self) -> tuple[Array, Array, Array]:
+        """Return the rows of each label: those predicted and right, predicted, and actual."""
+        return self.right, self.said, self.there
 
     def counts(self) -> dict[str, Any]:
         """Return the number of rows and of errors."""
@@ -500,45 +497,16 @@ class LabelSetEvaluation(FileResult):
             "micro_f1": self.score.micro_f1 or 0.0,
             "macro_f1": float(np.mean([one.f1 for one in self.by_class()])),
             "hamming_loss": int(wrong.sum()) / pairs if pairs else None,
-            **measure_areas(*self.kept.join()),
+            **self.areas(),
         }
 
     def headline(self) -> str:
         """Return the error in words, and F1."""
         return self.score.headline()
 
-    def notes(self) -> list[str]:
-        """Return sentences that tell how to read the figures."""
-        return describe_areas(self)
-
-    def tables(self) -> list[Table]:
-        """Return the figures of labels."""
-        top = tabulate_top(*self.kept.join())
-        return [
-            Table("classes", "Labels", BY_CLASS, self.by_class()),
-            *([Table("top", TOP, BY_RANK, top)] if top else []),
-        ]
-
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
-        further = {"subset_accuracy": 1 - self.score.error, "exact_areas": self.kept.exact}
-        return super().as_dict() | further
-
-
-def measure_areas(scores: Array, codes: Array) -> dict[str, float | None]:
-    """Return the areas under the curves, by name; of several classes the mean over them."""
-    areas = {"roc_auc": metrics.roc_auc, "average_precision": metrics.average_precision}
-    return {name: defined(area(codes, scores)) for name, area in areas.items()}
-
-
-def describe_areas(found: Evaluation | LabelSetEvaluation) -> list[str]:
-    """Return which classes areas under curves are about, and whether all rows count in them."""
-    if found.figures()["roc_auc"] is None:
-        return []
-    positive = found.positive_class
-    of = "the mean of one against the rest" if positive is None else f"of {clip(positive)}"
-    some = f"Areas, curves and losses are those of one row of {found.kept.step:,}."
-    return [f"ROC AUC and average precision are {of}.", *([] if found.kept.exact else [some])]
+        return {**super().as_dict(), "subset_accuracy": 1 - self.score.error}
 
 
 def tabulate_confusion(names: Sequence[str], counts: Array) -> Table:

@@ -18,7 +18,6 @@ from ..reading.reader import OutgrownError, Peeked, Reader, read_whole
 from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit, find_thresholds
-from ..training.conformal import Conformal
 from ..training.fit import fit, make_model
 from ..training.plan import DataProfile, Plan, Request
 from ..training.predicted import PredictedTask
@@ -193,7 +192,7 @@ def complete(
         facts["training_score"] = HeldOut(rows.batches, rows.target).score(learner).as_dict()
     if plan.parameters.get("calibrate") and plan.split:
         rows.held_out.calibrate(learner)
-    elif plan.parameters.get("calibrate") and not rows.adapts:
+    elif plan.parameters.get("calibrate"):
         bias = learner.coefficients()[1] if "thresholds" in facts else None
         learner.calibration = calibrate_in_memory(rows, replace(job, begun=None), bias)
     note = find_giveaway(rows, run)
@@ -273,7 +272,7 @@ def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
     if isinstance(rows.target, NumberTarget):
         learner.numbers = rows.target
     learner.parameters = {**plan.parameters, **rows.target.as_parameters()}
-    learner.conformal = Conformal() if rows.adapts else None
+    learner.conformal = None
     if len(learner.states) > 1:
         plan.check("problems")
     return learner
@@ -336,7 +335,6 @@ class FileRows:
             plan.request.progress_every or 1,
             lambda row, wrong: reporter.window(Tally(row, self.bytes_read, wrong)),
         )
-        self.adapts = plan.parameters.get("calibrate") == "conformal" and not plan.split
         self.undefined = False  # whether held-out rows do not define the metric
 
     target: Any
@@ -384,38 +382,16 @@ class FileRows:
         if self.part is not None:
             yield self.part
             return
-        reports = self.plan.request.progress_every > 0
-        progressive = run.epoch == 1 and (reports or self.adapts)
+        progressive = run.epoch == 1 and self.plan.request.progress_every > 0
         for rows in self.encode_blocks(self.plan.request.window, len(learner.classes)):
             if progressive:
-                task = self.predict_first(learner, rows)
+                task = PredictedTask(learner.task(rows), learner.row_errors, self.windows.add)
                 yield Part.of(task)
                 task.finish(learner.states[0])
             else:
                 yield self.keep(learner.part(rows), rows, run)
-        if progressive and reports:
+        if progressive:
             self.windows.close()
-
-    def predict_first(self, learner: LinearLearner, rows: TrainingRows) -> PredictedTask:
-        """Return a task whose rows are predicted before they are learnt.
-
-        Their errors are reported; a learner of sets or intervals that hold no rows out adapts.
-        """
-        task, conformal = learner.task(rows), learner.conformal
-        if conformal is None or not self.adapts:
-            return PredictedTask(task, learner.row_errors, self.windows.add)
-
-        def judge(scores: Array, codes: Array) -> Array:
-            found = learner.target.nonconformity(scores, codes)
-            return np.column_stack([learner.row_errors(scores, codes), found])
-
-        def report(found: Array) -> None:
-            if len(found):
-                conformal.add(found[:, 1])
-                if self.plan.request.progress_every:
-                    self.windows.add(found[:, 0])
-
-        return PredictedTask(task, judge, report, from_scores=True)
 
     def encode_blocks(self, size: int, n_classes: int) -> Iterator[TrainingRows]:
         """Yield all rows, ``size`` at a time or in batches if it is 0, and count them."""

@@ -74,20 +74,18 @@ class CrossValidation(Result):
 
     def notes(self) -> list[str]:
         """Return which figures some folds do not define."""
-        figures = self.list_figures().items()
-        some = [
-            name for name, each in figures if None in each and any(one is not None for one in each)
-        ]
+        values = self.list_figures()
+        some = [name for name, each in values.items() if None in each and any(each)]
         undefined = ", ".join(map(name_figure, some))
         return [f"Some folds lack a class and do not define: {undefined}."] if undefined else []
 
     def figures(self) -> dict[str, Spread]:
         """Return the spread of each figure that is defined on every fold."""
-        found = {}
-        for name, values in self.list_figures().items():
-            if None not in values:
-                found[name] = Spread(fmean(values), stdev(values), min(values), max(values))
-        return found
+        return {
+            name: Spread(fmean(values), stdev(values), min(values), max(values))
+            for name, values in self.list_figures().items()
+            if None not in values
+        }
 
     def list_figures(self) -> dict[str, list[Any]]:
         """Return the figures of each fold, by name."""
@@ -131,12 +129,22 @@ def cross_validate(
     """
     if count < 2:
         raise ParameterError(f"folds={count!r} must be 2 or more.", code="out-of-range")
-    result = CrossValidation()
+    for name in ("initial", "begun"):
+        if getattr(job, name) is not None:
+            raise ParameterError(
+                f"folds trains new models on parts of the file; leave {name} out.",
+                code="folds-option",
+            )
+    result, quiet = CrossValidation(), replace(job, reporter=Listener(), checkpointer=None)
     seed = int(job.request.parameters.get("random_state") or 0)
     same = {name: options[name] for name in ("skip_bad", "threads") if name in options}
     for number in range(count):
         fold = Fold(number, count, seed=seed)
-        model = train_without(fold, data, options, job, reading)
+        reader = read(data, **options)
+        if not reader.rereadable:
+            raise read_once_error(reader.source.name, "folds")
+        reader.keep_fold(fold)
+        model = train_without(fold, reader, quiet, reading)
         held = read(data, features=model.features["recipe"], **same)
         held.keep_fold(fold._replace(held_out=True))
         found = evaluate(make_learner(model, "a fold"), held)
@@ -151,16 +159,10 @@ def cross_validate(
     return result
 
 
-def train_without(
-    fold: Fold, data: Any, options: Mapping[str, Any], job: FileJob, reading: frozenset[str]
-) -> Model:
-    """Train on the rows outside of a fold, tuned on these if that was asked for."""
-    reader = read(data, **options)
-    reader.keep_fold(fold)
-    refuse_folds(reader, job)
-    quiet = replace(job, reporter=Listener(), checkpointer=None)
+def train_without(fold: Fold, reader: Reader, job: FileJob, reading: frozenset[str]) -> Model:
+    """Train on the rows outside of a fold; name the fold if these are of one class."""
     try:
-        return choose_and_train(reader, quiet, reading)
+        return choose_and_train(reader, job, reading)
     except UnknownLabelError as error:
         if error.code != "one-class":
             raise
@@ -169,20 +171,3 @@ def train_without(
             "label, and a model needs two; add rows of the other labels, or name all labels with "
             "classes."
         ) from None
-
-
-def refuse_folds(reader: Reader, job: FileJob) -> None:
-    """Refuse what cannot be divided into folds."""
-    if not reader.rereadable:
-        raise read_once_error(reader.source.name, "folds")
-    other = {
-        "initial": job.initial is not None,
-        "resume": job.begun is not None,
-        "progress_every": bool(job.request.progress_every),
-    }
-    for name, given in other.items():
-        if given:
-            raise ParameterError(
-                f"folds trains new models on parts of the file; leave {name} out.",
-                code="folds-option",
-            )

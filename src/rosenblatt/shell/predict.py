@@ -76,9 +76,8 @@ class PredictOptions(ReadingOptions):
         "Write to FILE.", flags=["-o", "--output"], shown="standard output"
     )
     output_format: str | None = output_option(
-        "Format: text (one label per line), fasttext (its labels; with --append, before the text), "
-        "csv or tsv (with a header), jsonl (JSON lines).",
-        type=click.Choice(["text", "fasttext", "csv", "tsv", "jsonl"]),
+        "Format: text (one label per line), csv or tsv (with a header), jsonl (JSON lines).",
+        type=click.Choice(["text", "csv", "tsv", "jsonl"]),
         shown="by the name of -o, else text; csv with --append",
     )
     append: bool = output_option(
@@ -137,8 +136,6 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
     wanted = {"--scores": given.scores, "--probabilities": given.probabilities}
     wanted["--coverage"] = given.coverage is not None
     instead = [name for name, is_wanted in wanted.items() if is_wanted]
-    if form == "fasttext" and instead:
-        raise CommandError(f"fastText's lines have labels only; leave {instead[0]} out.")
     if form == "text" and len(instead) > 1:
         raise CommandError(
             f"{instead[0]} excludes {instead[1]} in text; leave one out, or choose --output-format "

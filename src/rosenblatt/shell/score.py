@@ -17,7 +17,7 @@ from .predict import FILE, ReadingOptions, load_learner, output_option
 if TYPE_CHECKING:
     from ..data.results import Result
 
-CURVES = ("thresholds", "top", "calibration", "worst")  # tables that are printed on request
+CURVES = ("thresholds", "calibration", "worst")  # tables that are printed on request
 FEW_ROWS = 20  # and fewer may all be predicted as one class by chance
 
 
@@ -26,9 +26,8 @@ class EvaluationOptions(ReadingOptions):
     """What is printed about an evaluation, and where."""
 
     curves: bool = output_option(
-        "Also print precision and recall at several thresholds, or of the 1, 3, 5 and 10 classes "
-        "with the highest scores; the calibration curve; and the wrong rows that the model was "
-        "most sure about.",
+        "Also print precision and recall at several thresholds, the calibration curve, and the "
+        "wrong rows that the model was most sure about.",
         default=False,
     )
     coverage: float | None = output_option(
@@ -152,10 +151,11 @@ def compare(
     note_rows(data, files[0], found)
     better = "nearer" if one.target_kind == "numbers" else "alone right"
     (left, right), (_, low, high, _) = found.better, found.difference
+    rows = count(found.rows, getattr(files[0], "counted", "row"))
     return found, [
         f"A: {models[0]}",
         f"B: {models[1]}",
-        f"{data}: {count(found.rows, found.counted)}; A {better} {left:,}, B {better} {right:,}.",
+        f"{data}: {rows}; A {better} {left:,}, B {better} {right:,}.",
         *list_rows(found.tables()[0]),
         f"B − A: {found.of} {low:+.4f} to {high:+.4f} (95 % interval)",
         found.verdict(("A", "B")),

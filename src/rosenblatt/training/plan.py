@@ -258,8 +258,8 @@ def make_plan(request: Request, found: DataProfile) -> Plan:
         parameters["intercept_step"] = 1.0
     stream, order = resolve_order(parameters, request, found)
     stops = parameters["early_stopping"]
-    conformal = parameters.get("calibrate") == "conformal"
-    needs = stops or (found.rereadable if conformal else stream and parameters.get("calibrate"))
+    calibrates = parameters.get("calibrate")
+    needs = stops or calibrates == "conformal" or (stream and calibrates)
     if needs and request.holdout == 0:
         raise ParameterError(
             f"holdout=0 holds no rows out, but {'early_stopping' if stops else 'calibrate'} needs "

@@ -24,14 +24,11 @@ class PredictedTask:
         the absolute error of a number.
     report : callable
         Called with the errors of rows, in their order.
-    from_scores : bool
-        Whether the error must come from scores, not from the log of updates.
     """
 
     task: LinearTask
     judge: Callable[[Array, Array], Array]
     report: Callable[[Array], None]
-    from_scores: bool = False
 
     def __post_init__(self) -> None:
         self.row_order, self.width = self.task.row_order, self.task.width
@@ -45,7 +42,7 @@ class PredictedTask:
         """Predict some rows ahead, learn up to the first update, and report so far."""
         settings, below = self.task.settings, getattr(self.task.settings, "below", 0.0)
         plain = self.task.rule.labels.per_class and settings.above >= 0 >= below
-        if plain and not state.averages and not self.from_scores:
+        if plain and not state.averages:
             return self.learn_at_once(state, order, start, most)
         order = order[: start + self.ahead]
         wrong = self.wrong(state, order, 0)

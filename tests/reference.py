@@ -274,17 +274,7 @@ def worst(run, seed, epoch):
         run.see(min(wrong, key=run.margin_at))
 
 
-ORDERS = {
-    "each": each,
-    "once": once,
-    "fixed": fixed,
-    "batch": batch,
-    "active": active,
-    "first": first,
-    "worst": worst,
-}
-
-
+ORDERS = {way.__name__: way for way in (each, once, fixed, batch, active, first, worst)}
 REASONS = ["max_iter", "zero_weights", "separated"]
 
 
@@ -292,30 +282,16 @@ class Perceptron:
     """The twin of ``rosenblatt.Perceptron``: the same parameters and attributes."""
 
     run = Run
+    solution, average_decay, order = "last", 0.0, "each"
+    eta0, margin, negative_margin, ties = 1.0, 0.0, None, "mistake"
+    fit_intercept, intercept_step, multi_class = True, 1.0, "argmax"
+    max_iter, measure, random_state = 100, False, 0
 
-    def __init__(
-        self,
-        *,
-        solution="last",
-        average_decay=0.0,
-        order="each",
-        eta0=1.0,
-        margin=0.0,
-        ties="mistake",
-        fit_intercept=True,
-        intercept_step=1.0,
-        multi_class="argmax",
-        max_iter=100,
-        measure=False,
-        random_state=0,
-    ):
-        margin, negative_margin = margin if isinstance(margin, tuple) else (margin, None)
-        self.negative_margin = negative_margin
-        self.solution, self.order, self.eta0 = solution, order, eta0
-        self.average_decay = average_decay
-        self.margin, self.ties, self.multi_class = margin, ties, multi_class
-        self.fit_intercept, self.intercept_step = fit_intercept, intercept_step
-        self.max_iter, self.measure, self.random_state = max_iter, measure, random_state
+    def __init__(self, **settings):
+        assert settings.keys() <= vars(Perceptron).keys()
+        vars(self).update(settings)
+        if isinstance(self.margin, tuple):
+            self.margin, self.negative_margin = self.margin
 
     def fit(self, X, y, sample_weight=None, coef_init=None, intercept_init=None):
         """Learn; y of two dimensions has a column of 0 and 1 for each label, a problem each."""
@@ -327,32 +303,19 @@ class Perceptron:
         outputs = 1 if len(self.classes_) == 2 and not several else len(self.classes_)
         weights = np.zeros((outputs, X.shape[1])) if coef_init is None else coef_init
         bias = np.zeros(outputs) if intercept_init is None else intercept_init
-        rule = {
-            "margin": self.margin,
-            "negative_margin": self.negative_margin,
-            "ties": self.ties,
-            "intercept_step": self.bias_step(X[steps > 0]),
-            "pocket": self.solution == "pocket",
-        }
+        rule = {"margin": self.margin, "negative_margin": self.negative_margin, "ties": self.ties}
+        rule["intercept_step"] = self.bias_step(X[steps > 0])
+        rule["pocket"] = self.solution == "pocket"
         if outputs > 1 and self.multi_class == "argmax" and not several:
             self.runs = [self.run(X, codes, steps, weights, bias, **rule)]
         else:  # one two-class problem per output; of two classes, the second is the positive one
             positives = [1] if outputs == 1 else range(outputs)
-            self.runs = [
-                self.run(
-                    X,
-                    np.where(y[:, k] if several else codes == k, 1, -1),
-                    steps,
-                    weights[[o]],
-                    bias[[o]],
-                    **rule,
-                )
-                for o, k in enumerate(positives)
-            ]
-        reasons = [
-            run.train(self.order, self.max_iter, self.random_state, self.measure)
-            for run in self.runs
-        ]
+            self.runs = []
+            for o, k in enumerate(positives):
+                labels = np.where(y[:, k] if several else codes == k, 1, -1)
+                self.runs.append(self.run(X, labels, steps, weights[[o]], bias[[o]], **rule))
+        asked = self.order, self.max_iter, self.random_state, self.measure
+        reasons = [run.train(*asked) for run in self.runs]
         answers = [self.answer_of(run) for run in self.runs]
         self.coef_ = np.vstack([weights for weights, _ in answers])
         self.intercept_ = np.concatenate([bias for _, bias in answers])
@@ -406,14 +369,21 @@ def summed(epochs):
 # more it is the row at its class, and negative at the best rival. The bias is a weight, too.
 
 
-class PassiveAggressiveRule:
+class Rule:
+    """By default it keeps nothing but weights, and learns from mistakes only."""
+
+    def begin(self, size):
+        """Begin with ``size`` weights, all of them 0."""
+
+    def is_right(self, w, z, weight):
+        return w @ z > 0
+
+
+class PassiveAggressiveRule(Rule):
     """Crammer, Dekel, Keshet, Shalev-Shwartz & Singer (2006): PA ("hard"), PA-I and PA-II."""
 
     def __init__(self, C=1.0, loss="hinge"):
         self.C, self.loss = C, loss
-
-    def begin(self, size):
-        pass
 
     def is_right(self, w, z, weight):
         return w @ z >= self.demand(weight)
@@ -432,7 +402,7 @@ class PassiveAggressiveRule:
         return w + tau * z
 
 
-class ALMARule:
+class ALMARule(Rule):
     """Gentile (2001), p = 2."""
 
     def __init__(self, alpha=0.9, B=None, C=None):
@@ -452,14 +422,11 @@ class ALMARule:
         return w / max(1, np.linalg.norm(w))
 
 
-class ROMMARule:
+class ROMMARule(Rule):
     """Li & Long (2002)."""
 
     def __init__(self, aggressive=True):
         self.aggressive = aggressive
-
-    def begin(self, size):
-        pass
 
     def is_right(self, w, z, weight):
         return w @ z >= 1 if self.aggressive else w @ z > 0
@@ -475,7 +442,7 @@ class ROMMARule:
         return (ww * zz - wz) / rest * w + share * ww * (1 - wz) / rest * z
 
 
-class ShiftingRule:
+class ShiftingRule(Rule):
     """Cavallanti, Cesa-Bianchi & Gentile (2007), figure 2."""
 
     def __init__(self, lam=2.0):
@@ -484,16 +451,13 @@ class ShiftingRule:
     def begin(self, size):
         self.k = 0
 
-    def is_right(self, w, z, weight):
-        return w @ z > 0
-
     def learn(self, w, z, weight):
         rate = self.lam / (self.lam + self.k)
         self.k += 1
         return (1 - rate) * w + rate * weight * z
 
 
-class SecondOrderRule:
+class SecondOrderRule(Rule):
     """Cesa-Bianchi, Conconi & Gentile (2005)."""
 
     def __init__(self, a=1.0):
@@ -502,20 +466,14 @@ class SecondOrderRule:
     def begin(self, size):
         self.v, self.A = np.zeros(size), self.a * np.eye(size)
 
-    def is_right(self, w, z, weight):
-        return w @ z > 0
-
     def learn(self, w, z, weight):
         self.v += weight * z
         self.A += weight * np.diag(z**2)
         return np.linalg.solve(self.A, self.v)
 
 
-class AROWRule:
-    """Crammer, Kulesza & Dredze (2009), with the diagonal of Σ."""
-
-    def __init__(self, r=1.0):
-        self.r = r
+class ConfidenceRule(Rule):
+    """Rules with a variance of each weight, the diagonal of Σ; by default with a margin of 1."""
 
     def begin(self, size):
         self.sigma = np.eye(size)
@@ -523,23 +481,30 @@ class AROWRule:
     def is_right(self, w, z, weight):
         return w @ z >= 1
 
+    def shrink(self, factor, sz):
+        self.sigma = np.diag(np.diag(self.sigma - factor * np.outer(sz, sz)))
+
+
+class AROWRule(ConfidenceRule):
+    """Crammer, Kulesza & Dredze (2009)."""
+
+    def __init__(self, r=1.0):
+        self.r = r
+
     def learn(self, w, z, weight):
         sz = self.sigma @ z
         beta = 1 / (z @ sz + self.r / weight)
         alpha = max(0, 1 - w @ z) * beta
-        self.sigma = np.diag(np.diag(self.sigma - beta * np.outer(sz, sz)))
+        self.shrink(beta, sz)
         return w + alpha * sz
 
 
-class SCWRule:
-    """Wang, Zhao & Hoi (2012), with the diagonal of Σ."""
+class SCWRule(ConfidenceRule):
+    """Wang, Zhao & Hoi (2012)."""
 
     def __init__(self, C=1.0, confidence=0.75, variant="I"):
         self.C, self.variant = C, variant
         self.phi = NormalDist().inv_cdf(confidence)
-
-    def begin(self, size):
-        self.sigma = np.eye(size)
 
     def is_right(self, w, z, weight):
         return w @ z >= self.phi * np.sqrt(z @ self.sigma @ z)
@@ -558,38 +523,29 @@ class SCWRule:
             alpha = max(0, alpha / (2 * (n**2 + n * v * phi**2)))
         u = (-alpha * v * phi + np.sqrt(alpha**2 * v**2 * phi**2 + 4 * v)) ** 2 / 4
         beta = alpha * phi / (np.sqrt(u) + v * alpha * phi)
-        self.sigma = np.diag(np.diag(self.sigma - beta * np.outer(sz, sz)))
+        self.shrink(beta, sz)
         return w + alpha * sz
 
 
-class NHERDRule:
-    """Crammer & Lee (2010), with the diagonal of Σ."""
+class NHERDRule(ConfidenceRule):
+    """Crammer & Lee (2010)."""
 
     def __init__(self, C=1.0):
         self.C = C
-
-    def begin(self, size):
-        self.sigma = np.eye(size)
-
-    def is_right(self, w, z, weight):
-        return w @ z >= 1
 
     def learn(self, w, z, weight):
         C, sz = self.C * weight, self.sigma @ z
         v = z @ sz
         shrink = (C**2 * v + 2 * C) / (1 + C * v) ** 2
-        self.sigma = np.diag(np.diag(self.sigma - shrink * np.outer(sz, sz)))
+        self.shrink(shrink, sz)
         return w + (1 - w @ z) / (v + 1 / C) * sz
 
 
-class CWRule:
-    """Dredze, Crammer & Pereira (2008), linear in the variance, with the diagonal of Σ."""
+class CWRule(ConfidenceRule):
+    """Dredze, Crammer & Pereira (2008), linear in the variance."""
 
     def __init__(self, confidence=0.75):
         self.phi = NormalDist().inv_cdf(confidence)
-
-    def begin(self, size):
-        self.sigma = np.eye(size)
 
     def is_right(self, w, z, weight):
         return w @ z >= self.phi * (z @ self.sigma @ z)
@@ -601,11 +557,21 @@ class CWRule:
         _, alpha = sorted(np.roots([2 * phi * v**2, v * (1 + 2 * phi * m), m - phi * v]))
         alpha *= 2 * weight / (1 + weight)
         shrink = 2 * alpha * phi / (1 + 2 * alpha * phi * v)
-        self.sigma = np.diag(np.diag(self.sigma - shrink * np.outer(sz, sz)))
+        self.shrink(shrink, sz)
         return w + alpha * sz
 
 
-class FTRLRule:
+class LogisticRule(Rule):
+    """Rules that learn from every row, by the gradient of the logistic loss."""
+
+    def is_right(self, w, z, weight):
+        return False
+
+    def gradient(self, w, z, weight):
+        return -weight * z / (1 + np.exp(w @ z))
+
+
+class FTRLRule(LogisticRule):
     """McMahan et al. (2013), algorithm 1, on all coordinates; the last is the bias."""
 
     def __init__(self, alpha=0.1, beta=1.0, l1=0.0, l2=0.0):
@@ -615,11 +581,8 @@ class FTRLRule:
         self.gradients, self.squares = np.zeros(size), np.zeros(size)
         self.penalized = np.arange(size) < size - 1
 
-    def is_right(self, w, z, weight):
-        return False
-
     def learn(self, w, z, weight):
-        g = -weight * z / (1 + np.exp(w @ z))
+        g = self.gradient(w, z, weight)
         before, self.squares = self.squares, self.squares + g**2
         self.gradients += g - (np.sqrt(self.squares) - np.sqrt(before)) / self.alpha * w
         l1, l2 = self.l1 * self.penalized, self.l2 * self.penalized
@@ -627,7 +590,7 @@ class FTRLRule:
         return -excess / ((self.beta + np.sqrt(self.squares)) / self.alpha + l2)
 
 
-class AdaGradRule:
+class AdaGradRule(LogisticRule):
     """Duchi, Hazan & Singer (2011), diagonal, with a decay where the gradient is not 0."""
 
     def __init__(self, alpha=0.3, beta=0.1, decay=0.001):
@@ -636,11 +599,8 @@ class AdaGradRule:
     def begin(self, size):
         self.squares = np.zeros(size)
 
-    def is_right(self, w, z, weight):
-        return False
-
     def learn(self, w, z, weight):
-        g = -weight * z / (1 + np.exp(w @ z))
+        g = self.gradient(w, z, weight)
         self.squares = (1 - self.decay * (z != 0)) * self.squares + g**2
         return w - self.alpha * g / (self.beta + np.sqrt(self.squares))
 
@@ -761,10 +721,8 @@ class PRank:
                 predicted = self.rank(w, b, x)
                 self.loss += abs(predicted - rank)
                 if predicted != rank or (self.margin > 0 and min(leads) <= self.margin):
-                    moves = [
-                        side * (lead <= self.margin)
-                        for side, lead in zip(sides, leads, strict=True)
-                    ]
+                    pairs = zip(sides, leads, strict=True)
+                    moves = [side * (lead <= self.margin) for side, lead in pairs]
                     w = w + weight * sum(moves) * x
                     b = np.sort(b - weight * np.array(moves))
                     self.updates += 1
@@ -780,22 +738,13 @@ class KernelPerceptron:
     column per training row; ``tried`` lists them, with the bias, after each row an output saw.
     """
 
-    def __init__(
-        self,
-        kernel,
-        *,
-        order="each",
-        margin=0.0,
-        ties="mistake",
-        intercept_step=1.0,
-        multi_class="ovr",
-        max_iter=100,
-        budget=None,
-        random_state=0,
-    ):
-        self.kernel, self.order, self.margin, self.ties = kernel, order, margin, ties
-        self.intercept_step, self.multi_class, self.max_iter = intercept_step, multi_class, max_iter
-        self.budget, self.seed = budget, random_state
+    order, margin, ties, intercept_step = "each", 0.0, "mistake", 1.0
+    multi_class, max_iter, budget, random_state = "ovr", 100, None, 0
+
+    def __init__(self, kernel, **settings):
+        assert settings.keys() <= vars(KernelPerceptron).keys()
+        self.kernel = kernel
+        vars(self).update(settings)
 
     def fit(self, X, y):
         self.X = np.asarray(X, float)
@@ -830,7 +779,7 @@ class KernelPerceptron:
         rows = range(len(self.X))
         if self.order == "fixed":
             return rows
-        return shuffled(rows, self.seed, epoch if self.order == "each" else 0)
+        return shuffled(rows, self.random_state, epoch if self.order == "each" else 0)
 
     def see(self, i, learning):
         """Learn from one row; say which outputs made a mistake."""
@@ -995,10 +944,8 @@ class MixedPerceptron(Perceptron):
             answers = [self.mixed(X, codes, cuts, outputs=k)]
         else:
             positives = [1] if k == 2 else range(k)
-            answers = [
-                self.mixed(X, np.where(codes == positive, 1, -1), cuts, outputs=1)
-                for positive in positives
-            ]
+            signs = [np.where(codes == positive, 1, -1) for positive in positives]
+            answers = [self.mixed(X, labels, cuts, outputs=1) for labels in signs]
         self.coef_ = np.vstack([weights for weights, _ in answers])
         self.intercept_ = np.concatenate([bias for _, bias in answers])
         return self
@@ -1008,10 +955,7 @@ class MixedPerceptron(Perceptron):
         parts = list(zip(np.split(X, cuts), np.split(labels, cuts), strict=True))
         weights, bias, tried = np.zeros((outputs, X.shape[1])), np.zeros(outputs), []
         for epoch in range(1, self.max_iter + 1):
-            runs = [
-                self.one_epoch(part, number, epoch, weights, bias)
-                for number, part in enumerate(parts)
-            ]
+            runs = [self.one_epoch(*part, epoch, weights, bias) for part in enumerate(parts)]
             tried.append([state for run in runs for state in run.tried])
             if not any(run.mistakes for run in runs):
                 break
@@ -1029,7 +973,7 @@ class MixedPerceptron(Perceptron):
         pairs = zip(*states, strict=True)
         return tuple(np.average(part, axis=0, weights=counts) for part in pairs)
 
-    def one_epoch(self, part, number, epoch, weights, bias):
+    def one_epoch(self, number, part, epoch, weights, bias):
         """A run over one part, whose permutations are its own."""
         X, labels = part
         rule = {"margin": self.margin, "ties": self.ties, "intercept_step": 1.0, "pocket": False}
@@ -1175,18 +1119,17 @@ def best_path(scores, n_tags, weights, right=None):
     """
     best = [[own + weights.get(("move", n_tags, t), 0) for t, own in enumerate(scores[0])]]
     for own in scores[1:]:
+        pairs = list(enumerate(best[-1]))
         reached = [
-            max(total + weights.get(("move", p, t), 0) for p, total in enumerate(best[-1]))
-            for t in range(n_tags)
+            max(total + weights.get(("move", p, t), 0) for p, total in pairs) for t in range(n_tags)
         ]
         best.append([one + other for one, other in zip(own, reached, strict=True)])
     path = []
     for i in range(len(scores) - 1, -1, -1):
         totals = list(best[i])
         if path:
-            totals = [
-                total + weights.get(("move", t, path[0]), 0) for t, total in enumerate(totals)
-            ]
+            moves = [weights.get(("move", t, path[0]), 0) for t in range(n_tags)]
+            totals = [total + move for total, move in zip(totals, moves, strict=True)]
         ends = [tag for tag in range(n_tags) if totals[tag] == max(totals)]
         avoided = right[i] if right else None
         path.insert(0, next((tag for tag in ends if tag != avoided), ends[0]))

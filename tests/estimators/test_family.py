@@ -1,6 +1,5 @@
 """The family after Rosenblatt: every rule is its naive twin, and has all that a perceptron has."""
 
-import inspect
 import re
 from functools import partial
 from itertools import pairwise
@@ -52,7 +51,7 @@ FAMILY = {
     "FTRL": (FTRL, reference.FTRLRule, {"alpha": 0.5, "l1": 0.3, "l2": 0.1}),
     "AdaGrad": (AdaGrad, reference.AdaGradRule, {"decay": 0.05}),
 }
-THEIRS = inspect.signature(reference.Perceptron).parameters
+THEIRS = vars(reference.Perceptron)
 SCALED = ["ALMA", "ALMA(0.2)", "ROMMA", "ROMMA, aggressive", "shifting"]
 
 

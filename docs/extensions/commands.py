@@ -43,8 +43,8 @@ def describe(command: Any) -> Iterator[str]:
         for parameter in parameters:
             help_ = plain(getattr(parameter, "description", None) or parameter.help)
             yield from (f".. option:: {spell(parameter)}", "", f"   {help_}", "")
-    end = f"{command.epilog}{command.end()}"
-    yield from ("", ".. code-block:: text", "", *(f"   {line}" for line in end.splitlines()), "")
+    shown = [f"   {line}" for line in command.epilog.splitlines()]
+    yield from ("", ".. code-block:: text", "", *shown, "")
 
 
 def about(text: str) -> Iterator[str]:

@@ -61,12 +61,11 @@ def test_the_command_speaks_json_and_refuses(client, tmp_path):
     output = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False).output
     first, *_, last = map(json.loads, output.splitlines())
     assert first["event"] == "epoch"
-    assert first["mistakes_per_shard"] == [first["mistakes"]]
+    assert first["mistakes"] > 0
     assert last["event"] == "done"
     for option, code in {
         ("--set", "window=5"): "cluster-window",
         ("--holdout", "0.2"): "cluster-holdout",
-        ("--plot", "a.png"): "option",
     }.items():
         with pytest.raises(ValueError, match="cluster") as refusal:
             CliRunner().invoke(app, [*command, *option], catch_exceptions=False)

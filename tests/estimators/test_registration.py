@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from sklearn.datasets import load_iris
 
 import rosenblatt
@@ -22,7 +21,6 @@ from rosenblatt.estimators.linear import LinearClassifier
 from rosenblatt.estimators.registration import register_rule
 from rosenblatt.kernels import passive_aggressive
 from rosenblatt.parameters import RULE_TABLE, InputError, ParameterError
-from rosenblatt.shell.app import app
 from rosenblatt.storage.file import load_model
 from rosenblatt.training.rules import RULES, UpdateRule
 
@@ -108,13 +106,6 @@ def test_the_shell_finds_a_rule_that_a_package_declares(package):
     assert first.splitlines()[1:] == again.splitlines()[1:]
     assert re.search("rule=.relaxatoin. is not known. Did you mean relaxation", errors)
     assert "share must be above 0 and at most 2; got 3." in errors
-
-
-@pytest.mark.usefixtures("installed")
-def test_help_names_the_rules_of_other_packages_and_imports_none():
-    said = CliRunner().invoke(app, ["train", "--help"], terminal_width=200).output
-    assert "Rules of other packages: relaxation." in " ".join(said.split())
-    assert "rosenblatt_relaxation" not in sys.modules
 
 
 @pytest.mark.usefixtures("installed")

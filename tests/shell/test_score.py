@@ -77,16 +77,9 @@ def test_the_positive_class_can_be_the_one_that_sorts_first(capsys, folder, rare
     status, out, err = run(capsys, "predict", model, rare, *threshold)
     assert (status, err) == (0, "")
     assert out.split().count("fraud") == sum(row[0] for row in moved["confusion"])
-    what = "probability" if options else "score"
-    assert (
-        f"ok is predicted where its {what} is above"
-        in run(capsys, "predict", model, rare, "--threshold", 0.1)[2]
-    )
-    out, err = run(capsys, "score", model, rare, "--curves")[1:]
+    out = run(capsys, "score", model, rare, "--curves")[1]
     assert "ok is predicted for a" in out
     assert "are of ok." in out
-    assert "--positive-class fraud makes them about fraud." in err
-    assert run(capsys, "score", model, rare, "--positive-class", "ok")[2] == ""
 
 
 def test_a_positive_class_is_one_of_two(capsys, folder, rare):
@@ -101,9 +94,9 @@ def test_rare_classes_are_tuned_for(capsys, folder, rare):
     options = "--tune", "--rule", "pa", "--metric", "average-precision", "--holdout", 0.3
     out = run(capsys, "train", rare, *options, "--test", rare, "-o", "m")[1]
     assert ": average precision (of fraud), error (±" in out
-    held, tested = (line for line in out.splitlines() if line.startswith(("Held-out", "Test")))
+    tested, held = (line for line in out.splitlines() if line.startswith(("Held-out", "Test")))
     assert "; average precision (of fraud) 0." in held
-    assert "; average precision (of fraud) 0." in tested
+    assert "; average precision 0." in tested
     assert "average precision (of fraud)" in run(capsys, "inspect", "m")[1]
     out = run(
         capsys, "train", rare, "--set", "early_stopping=true", "--metric", "f1", "--holdout", 0.3

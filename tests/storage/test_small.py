@@ -124,19 +124,18 @@ def test_the_shell_prints_what_a_small_file_costs(capsys, tmp_path, classes):
         (tmp_path / name).write_text("".join(lines))
     data, model, test = (tmp_path / name for name in ("train.jsonl", "model", "test.jsonl"))
     given = ("train", data, "--no-tune", "--holdout", "0.3", "--seed", "3", "-o", model, "-q")
-    held, kept, stored, *_ = run(capsys, *given, "--size", "20MB")[1].splitlines()
-    numbers = re.fullmatch(r"Kept (.*) of (.*) weights, .*", kept).groups()
+    whole = run(capsys, *given, "--test", test)[1]
+    out = run(capsys, *given, "--size", "20MB", "--test", test)[1]
+    numbers = re.search(r"^Kept (.*) of (.*) weights, ", out, re.MULTILINE).groups()
     least, most = (int(number.replace(",", "")) for number in numbers)
     assert 5_000 < least <= most
-    (wrong, rows), (small, same) = re.findall(r"(\d+) of (\d+) rows", held + stored)
-    assert rows == same
-    assert int(wrong) == pytest.approx(int(small), abs=3)
+    wrong, small = (re.match(r"Test error .*: (\d+) of", one)[1] for one in (whole, out))
+    assert int(wrong) == pytest.approx(int(small), rel=0.02)
     assert int(wrong) > 20
     status, out, _ = run(capsys, *given, "--size", "120kB", "--test", test)
     assert status == 0
-    words = [line.split()[0] for line in out.splitlines()[:5]]
-    assert words == ["Test", "Held-out", "Kept", "Test", "Held-out"]
     assert (tmp_path / "model").stat().st_size <= 120_000
     model = load_model(tmp_path / "model")
     save_model(tmp_path / "model", model)
     assert run(capsys, "train", "iris", "--size", "2MB")[0] == 2
+    assert "--size must be at least" in run(capsys, *given, "--size", "1kB")[2]

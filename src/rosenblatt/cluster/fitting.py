@@ -164,7 +164,6 @@ def train(
     reading: dict[str, Any],
     asked: FileJob,
     address: str,
-    report: Callable[[Round], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
 ) -> Model:
     """Train a model from files on a cluster, as ``jobs.files.train`` does on one machine.
@@ -174,12 +173,12 @@ def train(
     data, reading
         The files, and the options of ``read``.
     asked
-        The request, and what reports the notes; a cluster takes neither windows nor rows to test
-        with.
+        The request, and what reports epochs and notes; a cluster takes neither windows nor rows to
+        test with.
     address
         As for ``connect``.
-    report, checkpoint
-        As for ``fit``; without a report, lines are printed.
+    checkpoint
+        As for ``fit``.
     """
     found, request = find_by_format(data, reading.get("format")), asked.request
     if found is not None:
@@ -206,10 +205,10 @@ def train(
     check_supported(values, {**RULE_TABLE[plan.rule].parameters, **FILES}, rule)
     with connect(address) as client:
         cluster = Cluster(client)
-        report = report or partial(print_round, rule.target)
+        asked.reporter.target = rule.target
         prepared = prepare_rows(cluster, files, rule, request.classes, parameters)
         run = ClusterRun(cluster, prepared)
-        train_rows(run, report, checkpoint)
+        train_rows(run, lambda done: asked.reporter.epoch(done.epoch), checkpoint)
         for note in prepared.notes:
             asked.reporter.note(note)
         return run.build_model()

@@ -106,11 +106,12 @@ def open_like(model: Model, data: Any, labels: bool, **options: Any) -> Reader |
     """Open a file or a table as the training file of a model was.
 
     ``labels`` says whether it must have some. Options are those of ``read`` that may differ:
-    ``format``, ``header`` and ``threads``.
+    ``format``, ``header``, ``encoding`` and ``threads``.
     """
     found = find_by_estimator(model.estimator)
     if found is not None and found.file_class:
-        return open_examples(found, data, options, format=options.get("format"))
+        known = {name: options.get(name) for name in ("format", "encoding")}
+        return open_examples(found, data, options, **known)
     recipe = model.features.get("recipe")
     if recipe is None:
         raise InputError(

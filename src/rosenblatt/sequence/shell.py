@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..data.results import count
 from ..parameters import Parameter
-from ..shell.commands import CommandError
 from ..shell.data import check_input
 
 if TYPE_CHECKING:
@@ -51,9 +50,7 @@ def inspect(model: "Model", learner: Any, options: "InspectOptions") -> None:
     """Print what a tagger is, and for each tag the features with the largest weights."""
     from ..shell.format import describe_model
 
-    top = options.top_or_default()
-    if options.data is not None or options.plot is not None:
-        raise CommandError("--data and --plot are for models of rows; leave them out.")
+    top = options.top
     if options.json:
         features = {
             str(name): [

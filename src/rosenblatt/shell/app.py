@@ -22,7 +22,6 @@ COMMANDS = {
     **list_commands(),
 }
 """The module of each command, which is imported when the command is called, and its help."""
-FILE_COMMANDS = ["train"], ["predict"], ["score"]
 
 
 class LazyGroup(click.Group):
@@ -76,12 +75,10 @@ def main() -> None:
         print(error.format_message(), file=sys.stderr)
         sys.exit(2)
     except click.ClickException as error:
-        option = getattr(error, "option_name", "")  # that there is not
-        stop(explain_usage(error.format_message(), sys.argv[1:2], option), "usage")
+        stop(explain_usage(error), "usage")
     except OSError as error:
-        said = f"{error.strerror}." if error.strerror else error
-        said = f"{error.filename}: {said}" if error.filename else explain_missing(str(said))
-        stop(said, "file")
+        said = f"{error.strerror}." if error.strerror else str(error)
+        stop(f"{error.filename}: {said}" if error.filename else said, "file")
     except (ValueError, ImportError) as error:
         stop(str(error), getattr(error, "code", "input"))
     except (click.Abort, KeyboardInterrupt, RuntimeError) as error:
@@ -94,49 +91,27 @@ def main() -> None:
         stop(str(error), error.code)
 
 
-def explain_usage(sentence: str, command: list[str], option: str = "") -> str:
-    """Add to an error of click's what to do about it.
+def explain_usage(error: click.ClickException) -> str:
+    """Return the sentence of an error of click, and what to do about it."""
+    sentence = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        from .parameters import spell_parameter
 
-    >>> explain_usage("No such command 'test'.", ["test"])[:54]
-    "No such command 'test'. The commands are train, predic"
-    >>> explain_usage("No such option '--max-iter'.", ["train"], "--max-iter")
-    'There is no option --max-iter. Use --epochs.'
-    >>> explain_usage("Got unexpected extra argument (b.csv)", ["train"])[-56:]
-    "Name several files by a pattern in quotes: 'logs/*.csv'."
-    """
+        name = error.option_name.removeprefix("--").replace("-", "_")
+        use = spell_parameter(name, "VALUE")
+        return f"There is no option {error.option_name}. Use {use}." if use else sentence
     if sentence.startswith("No such command"):
-        meant = suggest_name(command[0], COMMANDS)
+        meant = suggest_name(sentence.split("'")[1], COMMANDS)
         return f"{sentence}{meant} The commands are {', '.join(COMMANDS)}."
-    if option and command == ["train"]:
-        from .parameters import explain_option
-
-        use = explain_option(option.removeprefix("--"))
-        return f"There is no option {option}.{use}" if use else sentence
-    if "unexpected extra argument" in sentence and command in FILE_COMMANDS:
+    if "unexpected extra argument" in sentence:
         return f"{sentence}. Name several files by a pattern in quotes: 'logs/*.csv'."
     return sentence
 
 
-def explain_missing(sentence: str) -> str:
-    """Add the built-in sets to the error of a file that is not there, if its name could be one.
-
-    >>> explain_missing("There is no file irs.")[:39]
-    'There is no file irs. Did you mean iris'
-    >>> explain_missing("There is no file irs.csv.")
-    'There is no file irs.csv.'
-    """
-    name = sentence.removeprefix("There is no file ").removesuffix(".")
-    if name == sentence or not name.replace("-", "").isalpha():
-        return sentence
-    from .data import BUILT_IN
-
-    return f"{sentence}{suggest_name(name, BUILT_IN)} The built-in sets are {', '.join(BUILT_IN)}."
-
-
 def show_warning(message: Any, category: Any, *place: Any, **_: Any) -> None:
-    """Say what a user is warned of as a note, without the line of code that it comes from."""
+    """Print a warning to users as a note, without the line of code that it comes from."""
     if issubclass(category, UserWarning):
-        from .data import print_note
+        from .output import print_note
 
         print_note(message)
     else:
@@ -147,7 +122,7 @@ def stop(sentence: str, code: str) -> None:
     """Print what is wrong, with --json also as an object with a code, and end."""
     if "--json" in sys.argv:
         print(json.dumps({"event": "error", "code": code, "message": sentence}))
-    from .format import fold, name_options
+    from .output import fold, spell_options
 
-    print(fold(name_options(f"rosenblatt: {sentence}"), sys.stderr), file=sys.stderr)
+    print(fold(f"rosenblatt: {spell_options(sentence)}", sys.stderr), file=sys.stderr)
     sys.exit(2)

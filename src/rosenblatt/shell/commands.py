@@ -1,11 +1,13 @@
-"""Commands of click whose options are fields of dataclasses, listed in groups.
+"""Commands of click whose options are the fields of a dataclass, listed in groups.
 
-A function takes arguments and dataclasses; ``command`` makes every field of these an option.
+A function takes arguments and a dataclass; ``command`` makes every field of it an option.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, fields, is_dataclass
+from inspect import cleandoc
 from pathlib import Path
+from textwrap import indent
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -29,16 +31,10 @@ class CommandError(ValueError):
 class GroupedOption(click.Option):
     """An option that is listed in a group of the help, and may need or exclude others."""
 
-    def __init__(
-        self,
-        *arguments: Any,
-        group: str = "Options",
-        needs: str = "",
-        excludes: str = "",
-        **given: Any,
-    ) -> None:
+    def __init__(self, *arguments: Any, **given: Any) -> None:
+        self.group = given.pop("group", "Options")
+        self.needs, self.excludes = (given.pop(name, "").split() for name in ("needs", "excludes"))
         super().__init__(*arguments, **given)
-        self.group, self.needs, self.excludes = group, needs.split(), excludes.split()
 
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Nothing: the help itself has the range and the default."""
@@ -60,9 +56,7 @@ class DescribedArgument(click.Argument):
 
 
 class GroupedCommand(click.Command):
-    """A command whose help lists arguments, groups of options, examples, and more at its end."""
-
-    end: Callable[[], str] = str
+    """A command whose help lists arguments, groups of options, and examples."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments and the groups of options; ``--help`` is in the last one."""
@@ -81,19 +75,11 @@ class GroupedCommand(click.Command):
         """Write nothing: click 8.5 asks for it, and older versions do not."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples and the end as they are."""
-        formatter.write(f"{self.epilog}{self.end()}")
+        """Write the examples as they are."""
+        formatter.write(self.epilog or "")
 
 
-def option(
-    help: str,
-    metavar: str | None = None,
-    default: Any = None,
-    *,
-    flags: Sequence[str] = (),
-    shown: str | None = None,
-    **given: Any,
-) -> Any:
+def option(help: str, metavar: str | None = None, default: Any = None, **given: Any) -> Any:
     """Declare a field of a dataclass that is an option of a command.
 
     Parameters
@@ -104,49 +90,39 @@ def option(
         The word for its value, if it is not that of its type.
     default
         The value of the field if the option is not given.
-    flags
-        Its spellings; ``--`` and the name of the field unless given.
-    shown
-        The default in words, if it is not the value itself.
     **given
-        Arguments of ``GroupedOption``: ``needs`` and ``excludes`` are names of other options.
+        ``flags`` are its spellings if they are not ``--`` and the name of the field, and ``shown``
+        is the default in words if it is not the value itself. The rest are arguments of
+        ``GroupedOption``; its ``needs`` and ``excludes`` are names of other options.
     """
-    about = {"help": help, "metavar": metavar, "flags": flags, "shown": shown, **given}
-    return field(default=default, metadata=about)
+    return field(default=default, metadata={"help": help, "metavar": metavar, **given})
 
 
-def command(
-    *arguments: click.Argument, examples: Sequence[str] = (), end: Callable[[], str] = str
-) -> Callable[[Callable[..., None]], GroupedCommand]:
-    """Make a command of a function, its arguments and the dataclasses that it takes.
+def command(*arguments: click.Argument) -> Callable[[Callable[..., None]], GroupedCommand]:
+    """Make a command of a function that takes the arguments, and a dataclass of the options.
 
-    The help ends with examples, and with what ``end`` returns.
+    The docstring of the function is the help; its section of examples is the end.
     """
-    listed = "".join(f"  {each}\n" for each in examples)
 
     def make(function: Callable[..., None]) -> GroupedCommand:
-        hints = get_type_hints(function)
-        groups: dict[str, Any] = {n: kind for n, kind in hints.items() if is_dataclass(kind)}
-        options = [each for kind in groups.values() for each in make_options(kind)]
+        hints: dict[str, Any] = get_type_hints(function)
+        ((name, kind),) = [each for each in hints.items() if is_dataclass(each[1])]
+        options = list(make_options(kind))
+        text, _, examples = cleandoc(str(function.__doc__)).partition("Examples\n--------\n")
 
         def callback(**given: Any) -> None:
             check_together(options, given)
-            packed = {
-                name: kind(**{each.name: given[each.name] for each in fields(kind)})
-                for name, kind in groups.items()
-            }
-            function(**{each.name: given[each.name] for each in arguments if each.name}, **packed)
+            packed = {str(each.name): given.pop(str(each.name)) for each in options}
+            function(**given, **{name: kind(**packed)})
 
-        made = GroupedCommand(
-            function.__name__.replace("_", "-"),
+        return GroupedCommand(
+            function.__name__,
             callback=callback,
             params=[*arguments, *options],
-            help=function.__doc__,
-            epilog=f"\nExamples:\n{listed}" if examples else "",
+            help=text,
+            epilog=f"\nExamples:\n{indent(examples, '  ')}\n",
             context_settings={"max_content_width": 100},
         )
-        made.end = end
-        return made
 
     return make
 
@@ -155,22 +131,19 @@ def make_options(kind: Any) -> Iterator[GroupedOption]:
     """An option for each field of a dataclass, by its type."""
     hints = get_type_hints(kind)
     for each in fields(kind):
-        given = dict(each.metadata)
-        flags = given.pop("flags") or (f"--{each.name.replace('_', '-')}",)
-        shown, default = given.pop("shown"), each.default
-        if shown is None and default not in (None, False, ()):
-            shown = str(default)
-        if shown is not None:
+        given, hint = dict(each.metadata), hints[each.name]
+        flags = given.pop("flags", [f"--{each.name.replace('_', '-')}"])
+        shown = given.pop("shown", each.default)
+        if shown not in (None, False, ()):
             given["help"] += f" [default: {shown}]"
-        hint = hints[each.name]
         kinds = [one for one in get_args(hint) if one not in (NoneType, ...)] or [hint]
         if kinds[0] is bool:
             given |= {"is_flag": True, "metavar": None}
         else:
-            given["multiple"] = get_origin(hint) is tuple
             usual, word = TYPES[kinds[0]]
-            given = {"type": usual, **given, "metavar": given["metavar"] or word}
-        yield GroupedOption([*flags, each.name], default=default, **given)
+            given = {"type": usual, "multiple": get_origin(hint) is tuple, **given}
+            given["metavar"] = given["metavar"] or word
+        yield GroupedOption([*flags, each.name], default=each.default, **given)
 
 
 def check_together(options: Sequence[GroupedOption], given: Mapping[str, Any]) -> None:

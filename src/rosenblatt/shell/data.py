@@ -1,8 +1,8 @@
 """What commands learn from: built-in sets, files, and two classes of either."""
 
+import io
 import os
-import sys
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from glob import glob
 from importlib.util import find_spec
@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..disk import refuse_all_but_files
+from ..parameters import suggest_name
 from ..slices import find_by_format, list_slices
 from .commands import CommandError, DescribedArgument, option
+from .output import print_note
 
 if TYPE_CHECKING:
     from ..reading.reader import Reader
@@ -46,104 +48,71 @@ class SetOptions:
         header = False if self.no_header else None
         return {"label": self.label, "format": self.format, "header": header}
 
-    def words(self) -> list[str]:
-        """The same options in the shell."""
-        words = []
-        for each in fields(SetOptions):
-            value = getattr(self, each.name)
-            words += [f"--{each.name.replace('_', '-')}"] * bool(value)
-            words += [str(value)] * (value not in (None, True, False))
-        return words
-
 
 BUILT_IN = ("iris", "xor", "digits", "breast-cancer", "wine")
 """Data sets that come with the package."""
 
 
-def load_builtin(name: str) -> "Drawable":
-    """A built-in data set."""
-    import numpy as np
-
-    if name == "xor":
-        X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
-        return Drawable(X, y, {})
-    if name == "iris":  # to import scikit-learn takes longer than all the rest
-        folder = (find_spec("sklearn").submodule_search_locations or [""])[0]  # type: ignore[union-attr]
-        table = np.loadtxt(Path(folder, "datasets/data/iris.csv"), delimiter=",", skiprows=1)
-        sizes = [
-            f"{part} {size} (cm)" for part in ("sepal", "petal") for size in ("length", "width")
-        ]
-        classes = np.array(["setosa", "versicolor", "virginica"])
-        names = {"class_names": classes, "feature_names": sizes}
-        return Drawable(table[:, :-1], table[:, -1].astype(np.int64), names)
-    from sklearn import datasets
-
-    loaded = getattr(datasets, f"load_{name.replace('-', '_')}")()
-    names = {"class_names": loaded.target_names, "feature_names": loaded.feature_names}
-    return Drawable(loaded.data, loaded.target, names)
-
-
 class Drawable(NamedTuple):
-    """Rows and labels, and the names of classes and columns where they are known."""
+    """Rows with their labels, and the names of the columns where they are known."""
 
     X: Any
     y: Any
     names: dict[str, Any]
 
-    def against_others(self, positive: str | None, data: str) -> "Drawable":
-        """One label set against all others, if one is named."""
-        if positive is None:
-            return self
-        chosen = self.is_label(positive, data)
-        names = self.names | {"class_names": ("others", self.name_labels()[self.y[chosen][0]])}
-        return Drawable(self.X, chosen.astype(int), names)
-
-    def class_of_each(self) -> Any:
-        """The class of each row, by its name where it has one."""
-        import numpy as np
-
-        return np.asarray(self.names.get("class_names", np.unique(self.y)))[self.y]
-
-    def name_labels(self) -> dict[Any, str]:
-        """The labels, and what they are called."""
-        labels = sorted(set(self.y.tolist()))
-        return dict(zip(labels, map(str, self.names.get("class_names", labels)), strict=True))
+    def list_labels(self) -> list[Any]:
+        """The labels that occur, in order."""
+        return sorted(set(self.y.tolist()))
 
     def is_label(self, positive: str, data: str) -> Any:
-        """Which rows have the label, or are of the class, that was named."""
-        named = self.name_labels()
-        known = {name: label for label, name in named.items()}
-        known |= {str(label): label for label in named}
+        """Which rows have the label that was named."""
+        known = {str(label): label for label in self.list_labels()}
         if positive not in known:
-            there = ", ".join(named.values())
-            raise CommandError(f"{data} has no label {positive}; it has {there}.")
+            raise CommandError(f"{data} has no label {positive}; it has {', '.join(known)}.")
         return self.y == known[positive]
+
+    def refuse_many_classes(self, data: str) -> None:
+        """Say how two classes are made of many."""
+        labels = list(map(str, self.list_labels()))
+        if len(labels) > 2:
+            raise CommandError(
+                f"{data} has {len(labels)} classes ({', '.join(labels[:10])}); choose one with "
+                "--positive-class to separate it from the others."
+            )
+
+
+def load_builtin(name: str) -> Drawable:
+    """A built-in data set."""
+    import numpy as np
+
+    if name == "xor":
+        X, y = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
+        return Drawable(X, y, {"feature_names": ["x1", "x2"]})
+    if name == "iris":  # to import scikit-learn takes longer than all the rest
+        folder = (find_spec("sklearn").submodule_search_locations or [""])[0]  # type: ignore[union-attr]
+        table = np.loadtxt(Path(folder, "datasets/data/iris.csv"), delimiter=",", skiprows=1)
+        y = np.array(["setosa", "versicolor", "virginica"])[table[:, -1].astype(int)]
+        names = "sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"
+        return Drawable(table[:, :-1], y, {"feature_names": [*names]})
+    from sklearn import datasets
+
+    loaded = getattr(datasets, f"load_{name.replace('-', '_')}")()
+    y = loaded.target_names[loaded.target]
+    return Drawable(loaded.data, y, {"feature_names": list(loaded.feature_names)})
 
 
 def open_source(data: str) -> Any:
-    """What is read: a built-in set as the table that it might be, else the file itself."""
+    """Return a built-in set as the table of a CSV file, else the name of the file, if it exists."""
     if data not in BUILT_IN:
+        check_input(data)
         return data
-    import pyarrow
+    from pyarrow import csv  # to make a table of arrays would import pandas
 
     rows = load_builtin(data)
-    columns = rows.names.get("feature_names", [f"x{j + 1}" for j in range(rows.X.shape[1])])
-    table: dict[str, Any] = dict(zip(map(str, columns), map(to_arrow, rows.X.T), strict=True))
-    return pyarrow.table(table | {"class": to_arrow(rows.class_of_each())})
-
-
-def to_arrow(column: Any) -> Any:
-    """Make a column of Arrow from its bytes; ``pyarrow.array`` would import pandas if it can."""
-    import numpy as np
-    import pyarrow
-
-    if column.dtype.kind == "U":
-        words = [word.encode() for word in column.tolist()]
-        ends = np.cumsum([0, *map(len, words)], dtype=np.int32)
-        buffers = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(b"".join(words))]
-        return pyarrow.Array.from_buffers(pyarrow.string(), len(words), buffers)
-    kind, values = pyarrow.from_numpy_dtype(column.dtype), np.ascontiguousarray(column)
-    return pyarrow.Array.from_buffers(kind, len(values), [None, pyarrow.py_buffer(values)])
+    head = ",".join([*rows.names["feature_names"], "class\n"])
+    pairs = zip(rows.X.tolist(), rows.y.tolist(), strict=True)
+    body = "".join(f"{','.join(map(repr, row))},{label}\n" for row, label in pairs)
+    return csv.read_csv(io.BytesIO((head + body).encode()))
 
 
 def column_names(reader: "Reader", width: int) -> dict[str, Any]:
@@ -187,34 +156,17 @@ def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -
     return Drawable(X, y, column_names(reader, X.shape[1]))
 
 
-def print_note(note: object) -> None:
-    """Print a note on standard error, as wide as the terminal."""
-    from .format import fold, name_options
-
-    print(fold(name_options(f"Note: {note}"), sys.stderr), file=sys.stderr, flush=True)
-
-
 def read_two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
     """The rows of a data set, and labels of two classes."""
     rows = read_rows(data, given, exact=True)
-    X, y, _ = rows
     if given.positive_class is not None:
-        return X, rows.is_label(given.positive_class, data)
-    refuse_many_classes(rows, data)
-    if len(set(y.tolist())) == 1:
-        print_note(f"All rows of {data} have the label {y[0]}, so there is nothing to separate.")
-    return X, y
-
-
-def refuse_many_classes(rows: Drawable, data: str) -> None:
-    """Say how two classes are made of many."""
-    labels = list(rows.name_labels().values())
-    if len(labels) > 2:
-        first = ", ".join(labels[:10])
-        raise CommandError(
-            f"{data} has {len(labels)} classes ({first}); choose one with --positive-class to "
-            "separate it from the others."
+        return rows.X, rows.is_label(given.positive_class, data)
+    rows.refuse_many_classes(data)
+    if len(rows.list_labels()) == 1:
+        print_note(
+            f"All rows of {data} have the label {rows.y[0]}, so there is nothing to separate."
         )
+    return rows.X, rows.y
 
 
 def check_output(output: Path | None, *inputs: Any) -> None:
@@ -235,6 +187,14 @@ def check_output(output: Path | None, *inputs: Any) -> None:
 
 
 def check_input(path: str | None) -> None:
-    """Refuse before the work a file that will be read after it and is not there."""
-    if path is not None and path != "-" and not (Path(path).exists() or glob(path)):
-        raise FileNotFoundError(f"There is no file {path}.")
+    """Refuse before the work a file that is not there; name the built-in sets if it could be one.
+
+    >>> check_input("irs")
+    Traceback (most recent call last):
+    FileNotFoundError: There is no file irs. Did you mean iris? The built-in sets are iris, xor, ...
+    """
+    if path is None or path == "-" or Path(path).exists() or glob(path):
+        return
+    sets = f"{suggest_name(path, BUILT_IN)} The built-in sets are {', '.join(BUILT_IN)}."
+    could_be_one = path.replace("-", "").isalpha()
+    raise FileNotFoundError(f"There is no file {path}.{sets if could_be_one else ''}")

@@ -22,17 +22,17 @@ class ExportOptions:
 
 
 @command(
-    MODEL,
-    DescribedArgument("output", "The ONNX file to write.", type=click.Path(path_type=Path)),
-    examples=[
-        "rosenblatt export model.safetensors model.onnx",
-        "rosenblatt export model.safetensors model.onnx --words train.csv",
-    ],
+    MODEL, DescribedArgument("output", "The ONNX file to write.", type=click.Path(path_type=Path))
 )
 def export(model: Path, output: Path, given: ExportOptions) -> None:
     """Export a model of numbers and categories as an ONNX file.
 
     Words that are not in the table of their column count as missing.
+
+    Examples
+    --------
+    rosenblatt export model.safetensors model.onnx
+    rosenblatt export model.safetensors model.onnx --words train.csv
     """
     from ..export import MissingWordsError, collect_words, list_columns, write_onnx
     from ..storage.file import load_model

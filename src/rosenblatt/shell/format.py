@@ -1,24 +1,21 @@
-"""Results in words, for people to read."""
+"""Models, trainings and results in words, for people to read."""
 
-import io
-import re
-import shutil
-import sys
 import textwrap
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from ..data.results import capitalize, clip as clip, count as count, name_figure, plain as plain
+from ..parameters import RULE_TABLE
 from ..slices import find_by_estimator, load
+from .parameters import OPTIONS
 
 if TYPE_CHECKING:
     from ..data.results import Result, Table
     from ..reading.recipe import FeatureRecipe
     from ..storage.model import Model
-    from ..training.plan import Plan
 
 WIDTH = 80  # columns of a terminal
-LISTED, COLUMNS = 8, 100  # names of classes and of columns in a line, unless all are asked for
+MOST_CLASSES, MOST_COLUMNS = 8, 100  # names in a line
 MOST_LINES = 20  # of a table
 SCALES = {
     "auto": "mean 0, deviation 1",
@@ -26,42 +23,13 @@ SCALES = {
     "maxabs": "largest size 1",
     "none": "as they are",
 }
-OPTION_SPELLINGS = {
-    "labels_separator=": "--separator ",
-    "label=": "--label ",
-    "text=": "--text ",
-    "numbers=False": "--target classes",
-    "numbers=True": "--target numbers",
-    "tune=False": "--no-tune",
-    **{f"{name} to ": f"--{name} to " for name in ("label", "text", "ignore", "ordinal")},
-    "skip_bad to ": "--skip-bad N to ",
+STOP_REASONS = {
+    "zero_weights": " All weights are 0: every row ties, and ties count as right.",
+    "no_improvement": " The held-out score no longer improved; kept the best weights.",
+    "max_iter": "",
+    "within_epsilon": " Every number is within epsilon.",
 }
-ADVICE = re.compile(rf"\b([Uu]se|with|and|or) ({'|'.join(OPTION_SPELLINGS)})")
-
-
-def name_options(sentence: str) -> str:
-    """Spell the parameters that a sentence advises to use as options of the shell.
-
-    >>> name_options("Use label='0' and labels_separator=';' to learn each of its labels.")
-    "Use --label '0' and --separator ';' to learn each of its labels."
-    """
-    return ADVICE.sub(lambda found: f"{found[1]} {OPTION_SPELLINGS[found[2]]}", sentence)
-
-
-def fold(line: str, stream: TextIO | None = None) -> str:
-    """Break a line between words where a terminal would break it within one.
-
-    ``stream`` is standard output unless another one is given. The settings of a rule continue
-    below the first one.
-    """
-    stream = stream or sys.stdout
-    if not stream.isatty():
-        return line
-    width, place = shutil.get_terminal_size().columns, line.find("  rule=") + 2
-    indent = place if 2 < place < width // 2 else 2
-    return textwrap.fill(
-        line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
-    )
+FIGURES = "error", "value", "spread", "other"  # of a setting that was compared
 
 
 def list_result(found: "Result", leave_out: Iterable[str] = ()) -> list[str]:
@@ -70,9 +38,9 @@ def list_result(found: "Result", leave_out: Iterable[str] = ()) -> list[str]:
     ``leave_out`` names tables.
     """
     figures = [f"{name_figure(name)} {value:.4f}" for name, value in found.other_figures().items()]
-    figures = [figure.replace(" ", "\N{NO-BREAK SPACE}") for figure in figures]
-    text = f"{capitalize(', '.join(figures))}." if figures else ""
-    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(text, WIDTH)]
+    text = ", ".join(figure.replace(" ", "\N{NO-BREAK SPACE}") for figure in figures)
+    lines = textwrap.wrap(f"{capitalize(text)}.", WIDTH) if figures else []
+    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
     lines += found.notes()
     for table in found.tables():
         if table.name not in leave_out and table.rows:
@@ -82,80 +50,47 @@ def list_result(found: "Result", leave_out: Iterable[str] = ()) -> list[str]:
 
 def list_rows(table: "Table") -> list[str]:
     """The rows of a table in lines, below the names of its columns."""
-    from rich.console import Console
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    grid = Grid(box=None, pad_edge=False, header_style="")
-    for name, form in table.columns.items():
-        side: Any = "right" if form else "left"
-        grid.add_column(Text(clip(name_figure(name))), justify=side, no_wrap=True)
-    for cells in table.texts()[:MOST_LINES]:
-        grid.add_row(*map(Text, cells))
-    written = io.StringIO()
-    Console(file=written, width=WIDTH, color_system=None).print(grid)
-    lines = [line.rstrip() for line in written.getvalue().splitlines()]
+    cells = [[clip(name_figure(name)) for name in table.columns], *table.texts()[:MOST_LINES]]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    sides = [">" if form else "<" for form in table.columns.values()]
+    lines = [
+        "  ".join(
+            f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)
+        ).rstrip()
+        for row in cells
+    ]
     more = len(table.rows) - MOST_LINES
     return [*lines, f"… and {more:,} more; --json has all."] if more > 0 else lines
 
 
-def about_stated_metric(found: "Result", metric: str) -> str:
-    """The metric that settings or epochs were chosen by, as the end of a line; "" for the error."""
-    value = found.figures().get(found.metrics.get(metric, ""))
-    if value is None:
-        return ""
-    two = metric == "average-precision" and found.positive_class is not None
-    about = {"metric": metric} | ({"positive_class": found.positive_class} if two else {})
-    return f"; {name_metric(about)} {value:.4f}"
-
-
-def summarize_run(model: "Model", seconds: float) -> str:
-    """How a training went, in a line."""
-    updates, last = count(*count_updates(model)), model.history[-1:]
-    passes, reason = count(len(model.history), "epoch"), model.facts["stop_reason"]
-    if reason == "separated":
-        return f"Separated the training data after {updates} in {passes} ({seconds:.3f} s)."
-    in_last = f", {last[0].mistakes:,} in the last epoch" if len(model.history) > 1 else ""
-    reasons = {
-        "zero_weights": " All weights are 0: every row ties, and ties count as right.",
-        "no_improvement": f" The held-out {about_metric(model)}; kept the best weights.",
-        "max_iter": "",
-        "within_epsilon": " Every number is within epsilon.",
-    }
-    done = f"Trained {passes} in {seconds:.3f} s: {updates}{in_last}."
-    return done + reasons.get(reason, f" Stopped: {reason}.")
-
-
-def count_updates(model: "Model") -> tuple[int, str]:
-    """The updates of a training; they are mistakes unless some rows were right and too near."""
-    updates = sum(state.mistakes for state in model.states)
-    right = updates == sum(epoch.errors for epoch in model.history) and model.target != "numbers"
-    return updates, "mistake" if right else "update"
-
-
-def about_metric(model: "Model") -> str:
-    """The metric of early stopping, and that it no longer became better."""
-    from ..training.scoring import METRICS
-
-    if model.target == "numbers":
-        return "R² no longer rose"
-    metric = METRICS[model.parameters.get("metric", "error")]
-    return f"{metric.title} no longer {'rose' if metric.more_is_better else 'fell'}"
-
-
-def about_result(name: str, model: "Model", seconds: float) -> list[str]:
+def describe_training(name: str, model: "Model", seconds: float) -> list[str]:
     """How a training went, the size of its data, and its classes."""
     from ..data.targets import summarize_score
 
-    run, facts, own = summarize_run(model, seconds), model.facts, find_by_estimator(model.estimator)
+    facts, last = model.facts, model.history[-1:]
+    updates, passes = count_updates(model), count(len(model.history), "epoch")
+    in_last = f", {last[0].mistakes:,} in the last epoch" if len(model.history) > 1 else ""
+    run = f"Trained {passes} in {seconds:.3f} s: {updates}{in_last}."
+    if facts["stop_reason"] == "separated":
+        run = f"Separated the training data after {updates} in {passes} ({seconds:.3f} s)."
+    else:
+        run += STOP_REASONS.get(facts["stop_reason"], f" Stopped: {facts['stop_reason']}.")
+    own = find_by_estimator(model.estimator)
     if own is not None:
         return [run, f"{name}: {load(own.shell).summarize_data(model)}"]
-    features = count(len(model.states[0].weights), "feature")
-    lines = [run, f"{name}: {count(facts['rows'], 'row')}, {features}, {about_target(model)}"]
+    size = f"{count(facts['rows'], 'row')}, {count(len(model.states[0].weights), 'feature')}"
+    lines = [run, f"{name}: {size}, {describe_target(model)}"]
     if "training_score" in facts:
         lines.append(f"On the training rows: {summarize_score(facts['training_score'])}.")
     moved = f", thresholds {facts['thresholds']}" if "thresholds" in facts else ""
     return [*lines, f"Rule {model.estimator}, solution {model.parameters['solution']}{moved}."]
+
+
+def count_updates(model: "Model") -> str:
+    """The updates of a training; they are mistakes unless some rows were right and too near."""
+    updates = sum(state.mistakes for state in model.states)
+    right = updates == sum(epoch.errors for epoch in model.history) and model.target != "numbers"
+    return count(updates, "mistake" if right else "update")
 
 
 def describe_model(model: "Model") -> dict[str, Any]:
@@ -168,7 +103,7 @@ def describe_model(model: "Model") -> dict[str, Any]:
         "classes": model.classes.tolist(),
         "stop_reason": facts.get("stop_reason"),
         "epochs": len(model.history),
-        "mistakes": count_updates(model)[0],
+        "mistakes": sum(state.mistakes for state in model.states),
         "history": [epoch._asdict() for epoch in model.history],
     }
     if own is not None:
@@ -183,16 +118,15 @@ def describe_model(model: "Model") -> dict[str, Any]:
     }
 
 
-def join_names(names: Iterable[Any], most: int | None = LISTED) -> str:
+def join_names(names: Iterable[Any], most: int = MOST_CLASSES) -> str:
     """Names with commas between them; of many, the first and how many more there are.
 
     >>> join_names("abc"), join_names(range(60), most=3)
     ('a, b, c', '0, 1, 2 and 57 more')
     """
     names = [str(name) for name in names]
-    shown = ", ".join(names[:most])
-    more = 0 if most is None else len(names) - most
-    return f"{shown} and {more:,} more" if more > 0 else shown
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def list_columns(recipe: "FeatureRecipe") -> dict[str, list[str]]:
@@ -204,45 +138,32 @@ def list_columns(recipe: "FeatureRecipe") -> dict[str, list[str]]:
     return kinds | ({"ignored": left_out} if left_out else {})
 
 
-def about_columns(recipe: "FeatureRecipe", most: int | None = COLUMNS) -> list[str]:
+def describe_columns(recipe: "FeatureRecipe") -> list[str]:
     """What was done to the columns of a table, in a few lines."""
-    words = {
-        "number": f"Numbers ({SCALES[recipe.scale]})",
-        "category": "Categories",
-        "text": f"Text ({about_text(recipe)})",
-        "date": "Dates (their parts, and the time as a number)",
-        "ignored": "Not used",
-    }
-    found, label = (
-        list_columns(recipe),
-        f"Label: {recipe.label}{' (numbers)' * bool(recipe.numbers)}",
-    )
-    if recipe.labels_separator is not None:
-        label = f"Labels: {recipe.label} (any number, with {recipe.labels_separator!r} between)"
-    lines = [f"{words[kind]}: {join_names(found[kind], most)}" for kind in words if kind in found]
-    return [label, *lines] if isinstance(recipe.label, str) else lines
-
-
-def about_margin(plan: "Plan | None") -> list[str]:
-    """The margin and the class weights that texts get by default, if there are texts."""
-    parameters = {} if plan is None else plan.parameters
-    if plan is None or plan.request.parameters.get("margin") or not parameters.get("margin"):
-        return []
-    weights = ", classes of equal weight" * (parameters.get("class_weight") == "balanced")
-    return [f"Texts: margin {parameters['margin']:g}{weights} (turn off with --set margin=0)."]
-
-
-def about_text(recipe: "FeatureRecipe") -> str:
-    """What becomes of texts."""
-    said = []
+    texts = list[str]()
     for shortest, longest, characters in dict.fromkeys(map(recipe.resolve_ngrams, recipe.text)):
         of = "character" if characters else "word"
         size = f"{shortest}-{longest}" if longest > shortest else str(longest)
-        said.append(f"{size} {of}{'s' if longest > 1 else ''}")
-    return ", ".join([*said, f"{recipe.counts} counts", *["tf-idf"] * recipe.weighs_rare])
+        texts.append(f"{size} {of}{'s' if longest > 1 else ''}")
+    texts += [f"{recipe.counts} counts", *["tf-idf"] * recipe.weighs_rare]
+    words = {
+        "number": f"Numbers ({SCALES[recipe.scale]})",
+        "category": "Categories",
+        "text": f"Text ({', '.join(texts)})",
+        "date": "Dates (their parts, and the time as a number)",
+        "ignored": "Not used",
+    }
+    label = f"Label: {recipe.label}{' (numbers)' * bool(recipe.numbers)}"
+    if recipe.labels_separator is not None:
+        label = f"Labels: {recipe.label} (any number, with {recipe.labels_separator!r} between)"
+    found = list_columns(recipe)
+    lines = [
+        f"{words[kind]}: {join_names(found[kind], MOST_COLUMNS)}" for kind in words if kind in found
+    ]
+    return [label, *lines] if isinstance(recipe.label, str) else lines
 
 
-def about_target(model: "Model", most: int | None = LISTED) -> str:
+def describe_target(model: "Model") -> str:
     """The numbers that a model predicts, or its classes with the rows that each had in training.
 
     The largest come first, but ranks stay in their order.
@@ -258,10 +179,10 @@ def about_target(model: "Model", most: int | None = LISTED) -> str:
             pairs.sort(key=lambda pair: -pair[0])
         names = [f"{name} ({n:,})" for n, name in pairs]
     kind = "labels" if model.is_multilabel else model.target
-    return f"{len(names)} {kind}: {join_names(names, most)}"
+    return f"{len(names)} {kind}: {join_names(names)}"
 
 
-def held_out_line(facts: Mapping[str, Any]) -> str:
+def describe_held_out(facts: Mapping[str, Any]) -> str:
     """The errors on held-out rows in words."""
     from ..data.targets import summarize_score
 
@@ -278,10 +199,50 @@ def name_metric(facts: Mapping[str, Any]) -> str:
     return METRICS[facts.get("metric", "error")].title + of
 
 
-def join_words(names: list[str], last: str) -> str:
-    """Names in a row.
+def describe_choice(facts: Mapping[str, Any]) -> list[str]:
+    """The candidates that were compared with their figures, the chosen one first."""
+    metric = facts["metric"]
+    numbers = metric == "absolute-error"
+    other, write = ("RMSE", plain) if numbers else ("error", "{:.2%}".format)
+    own = write if numbers or metric == "error" else "{:.4f}".format
+    base = "" if facts["baseline"] is None else f"; baseline {other} {write(facts['baseline'])}"
+    columns = name_metric(facts) + ("" if metric == "error" else f", {other}")
+    lines = [
+        f"Compared {count(facts['tried'], 'setting')} in up to {facts['folds']} folds of "
+        f"{count(facts['rows'], 'row')}: {columns} (± standard error{base})"
+    ]
+    for each in facts["best"]:
+        figures = f"{own(each['value']):>8} ± {own(each['spread'])}"
+        figures += "" if metric == "error" else f"{write(each['other']):>9}"
+        chosen = "" if each != facts["best"][0] else "  (chosen)"
+        lines.append(f"{figures}  {spell_setting(each) or '--no-tune (default)'}{chosen}")
+    return lines
 
-    >>> join_words(["a"], "and"), join_words(["a", "b", "c"], "or")
-    ('a', 'a, b or c')
-    """
-    return f" {last} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+def describe_stream(facts: Mapping[str, Any]) -> list[str]:
+    """The error of predictions of a stream, and the settings that predicted best."""
+    rows, alarms = count(facts["rows"], "row"), count(len(facts["alarms"]), "drift alarm")
+    numbers = RULE_TABLE[facts["best"][0]["rule"]].target == "numbers"
+    write = plain if numbers else "{:.2%}".format
+    of = "mean absolute error" if numbers else "error"
+    lines = [
+        f"Stream: {of} {write(facts['error'])} of {rows} before learning them (the label of the "
+        f"row before: {write(facts['last_label'])}); {alarms}; {facts['tried']} settings:"
+    ]
+    for each in facts["best"]:
+        last = "  (predicts the next row)" * (each is facts["best"][0])
+        lines.append(f"{write(each['error']):>8}  {spell_setting(each)}{last}")
+    return lines
+
+
+def spell_setting(setting: Mapping[str, Any]) -> str:
+    """The options of ``train`` that repeat a setting; none are the default."""
+    words = []
+    for name, value in setting.items():
+        if name == "text":
+            words += [f"--text {each}" for each in value]
+        elif name not in FIGURES:
+            shown = str(value).lower() if isinstance(value, bool) else value
+            words.append(f"{OPTIONS[name]} {shown}" if name in OPTIONS else f"--set {name}={shown}")
+    is_fixed = "rule" in setting or not words
+    return " ".join(words if is_fixed else ["--no-tune", *words])

@@ -27,18 +27,19 @@ class LabOptions:
         metavar="[DATA]",
         required=False,
         default="blobs",
-    ),
-    examples=[
-        "rosenblatt lab",
-        "rosenblatt lab iris",
-        "rosenblatt lab points.csv --port 8080 --no-browser",
-        "rosenblatt lab xor --save lab.html",
-    ],
+    )
 )
 def lab(data: str, given: LabOptions) -> None:
     """Open the lab in the browser: place points and watch every update. Ctrl-C ends it.
 
     The page runs in the browser; this command only serves its files, to this computer.
+
+    Examples
+    --------
+    rosenblatt lab
+    rosenblatt lab iris
+    rosenblatt lab points.csv --port 8080 --no-browser
+    rosenblatt lab xor --save lab.html
     """
     from ..lab.bundle import build_page
     from ..lab.serving import read_state, serve

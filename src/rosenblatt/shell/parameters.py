@@ -1,12 +1,11 @@
 """Parameters that ``--set NAME=VALUE`` takes, and how they are listed."""
 
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
 
-from ..parameters import FEATURES, FILES, RULE_TABLE, Parameter, find_declared_rules, suggest_name
+from ..parameters import FEATURES, FILES, RULE_TABLE, Parameter, suggest_name
 from ..slices import list_slices, load
 from .commands import CommandError, option
 
@@ -21,23 +20,37 @@ OPTIONS = {
     "labels_separator": "--separator",
     "numbers": "--target numbers or --target classes",
     "header": "--no-header",
+    "skip_bad": "--skip-bad N",
 }
 """Parameters that have options of other names, or of rules that have options; not for ``--set``."""
+SAME = {"label", "text", "category", "ignore", "id", "ordinal", "format", "encoding"}
+SAME |= {"threshold", "holdout", "coverage"}
+"""Parameters of Python that have options of the same name."""
+SWITCHES = {
+    "numbers=False": "--target classes",
+    "numbers=True": "--target numbers",
+    "header=False": "--no-header",
+    "tune=False": "--no-tune",
+    'class_weight="balanced"': "--balanced",
+}
+"""Values of parameters that are options."""
 PYTHON_ONLY = {"measure", "warm_start", "verbose", "rule", "constraints"}
 THREADS = Parameter(None, help="Number of threads that read", default_text="all cores", type=int)
 WORDS = {"true": True, "false": False, "none": None}
 
 
-def explain_option(name: str) -> str:
-    """How ``train`` spells a parameter of Python, as the end of an error; "" for other words.
+def spell_parameter(name: str, value: str | None = None) -> str:
+    """Return how ``train`` spells a parameter of Python; "" for other words.
 
-    >>> explain_option("max-iter"), explain_option("margin"), explain_option("colour")
-    (' Use --epochs.', ' Use --set margin=VALUE.', '')
+    >>> spell_parameter("max_iter", "3"), spell_parameter("margin", "1"), spell_parameter("colour")
+    ('--epochs 3', '--set margin=1', '')
     """
-    name = name.replace("-", "_")
-    if name in OPTIONS:
-        return f" Use {OPTIONS[name]}."
-    return f" Use --set {name}=VALUE." if name in table_for_training() else ""
+    if f"{name}={value}" in SWITCHES:
+        return SWITCHES[f"{name}={value}"]
+    if name in table_for_training():
+        return f"--set {name}={value or 'VALUE'}"
+    option = f"--{name}" if name in SAME else OPTIONS.get(name, "")
+    return f"{option} {value}" if option and value else option
 
 
 def table_for_rules() -> dict[str, Parameter]:
@@ -98,24 +111,7 @@ def parse_value(text: str, parameter: Parameter) -> Any:
     return text
 
 
-def name_settings() -> str:
-    """The names of the parameters that ``train --set`` takes, and rules of other packages."""
-    names = {
-        rule: [name for name in entry.own if name not in OPTIONS]
-        for rule, entry in RULE_TABLE.items()
-    }
-    own = {name for listed in names.values() for name in listed}
-    names["all"] = [name for name in table_for_training() if name not in own]
-    text = "; ".join(f"{rule}: {', '.join(listed)}" for rule, listed in names.items())
-    others = sorted(find_declared_rules().keys() - RULE_TABLE.keys())
-    installed = f"\nRules of other packages: {', '.join(others)}.\n" if others else ""
-    text = textwrap.fill(f"{text}.", 78, initial_indent="  ", subsequent_indent="  ")
-    return f"\nParameters (--set help explains them):\n{text}\n{installed}"
-
-
-def settings_option(
-    help: str, group: str, table: Callable[[], Mapping[str, Parameter]], **given: Any
-) -> Any:
+def settings_option(group: str, table: Callable[[], Mapping[str, Parameter]], **given: Any) -> Any:
     """Declare ``--set`` with the parameters of a table; ``--set help`` prints them."""
 
     def show(context: click.Context, _: click.Parameter, words: Sequence[str]) -> Sequence[str]:
@@ -124,7 +120,7 @@ def settings_option(
             context.exit()
         return words
 
-    hint = f"{help}; repeatable; see --set help."
+    hint = "Set a parameter; repeatable. --set help lists them."
     return option(hint, "NAME=VALUE", (), group=group, is_eager=True, callback=show, **given)
 
 

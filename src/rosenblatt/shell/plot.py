@@ -1,5 +1,6 @@
 """Draw figures of models and of data."""
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -7,26 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..parameters import LINEAR
 from .commands import CommandError, DescribedArgument, command, option
-from .data import (
-    Drawable,
-    SetOptions,
-    check_output,
-    column_names,
-    open_source,
-    read_rows,
-    refuse_many_classes,
-)
-from .parameters import parse_settings, settings_option
+from .data import Drawable, SetOptions, check_output, column_names, open_source, read_rows
+from .output import print_note
 
 if TYPE_CHECKING:
     from ..storage.model import Model
 
 
-COUNT, SEED = click.IntRange(min=1), click.IntRange(0, 2**32 - 1)
+STILL_WRONG = "The last epoch made mistakes; whether more can help is decided by rosenblatt prove"
 drawing_option = partial(option, group="Drawing")
-training_option = partial(option, group="Training")
 
 
 @dataclass
@@ -45,11 +36,7 @@ class PlotOptions(SetOptions):
         type=click.Choice(["boundary", "projection", "progress", "orders", "certificate"]),
         shown="boundary; progress for a MODEL alone",
     )
-    set: tuple[str, ...] = settings_option(
-        "Set a parameter of Perceptron, such as margin=1", "Training", lambda: LINEAR
-    )
-    epochs: int = training_option("Largest number of epochs.", default=100, type=COUNT)
-    seed: int = training_option("Seed of the random orders, below 2^32.", default=0, type=SEED)
+    epochs: int = drawing_option("Largest number of epochs.", default=100, type=click.IntRange(1))
 
 
 @command(
@@ -59,22 +46,26 @@ class PlotOptions(SetOptions):
     DescribedArgument(
         "rows", "With a model file: the rows to draw.", metavar="[DATA]", required=False
     ),
-    examples=[
-        "rosenblatt plot iris -o iris.png",
-        "rosenblatt plot iris --positive-class setosa --what progress -o learning.png",
-        "rosenblatt plot xor --what certificate -o xor.svg",
-        "rosenblatt plot model.safetensors unseen.csv -o boundary.pdf",
-    ],
 )
 def plot(source: str, rows: str | None, given: PlotOptions) -> None:
-    """Draw a model, its data, or the course of training."""
+    """Draw a model, its data, or the course of training.
+
+    Examples
+    --------
+    rosenblatt plot iris -o iris.png
+    rosenblatt plot iris --positive-class setosa --what progress -o learning.png
+    rosenblatt plot xor --what certificate -o xor.svg
+    rosenblatt plot model.safetensors unseen.csv -o boundary.pdf
+    """
     output, what = given.output, given.what
     assert output is not None
     check_output(output, source, rows)
+    import numpy as np
+    from sklearn.exceptions import ConvergenceWarning
+
     from ..plots import save_plot
 
     how: dict[str, Any] = {"what": what}
-
     if is_model(source):
         from ..estimators.pipeline import make_estimator
         from ..storage.file import load_model
@@ -87,12 +78,20 @@ def plot(source: str, rows: str | None, given: PlotOptions) -> None:
     elif rows is not None:
         raise CommandError(f"{source} is not a model; leave {rows} out, or name a model first.")
     else:
-        found = read_rows(source, given).against_others(given.positive_class, source)
-        if what in ("projection", "certificate"):
-            refuse_many_classes(found, source)
-        how |= {"max_iter": given.epochs, "random_state": given.seed}
-        how |= parse_settings(given.set, LINEAR)
-    save_plot(output, found.X, found.y, **how, **found.names)
+        found = read_rows(source, given)
+        if given.positive_class is not None:
+            chosen = found.is_label(given.positive_class, source)
+            found = found._replace(y=np.where(chosen, given.positive_class, "others"))
+        elif what in ("projection", "certificate"):
+            found.refuse_many_classes(source)
+        how["max_iter"] = given.epochs
+    if found.X is None and what not in (None, "progress"):
+        raise CommandError(f"--what {what} draws rows; name the rows to draw after the model.")
+    with warnings.catch_warnings(record=True) as caught:
+        save_plot(output, found.X, found.y, **how, **found.names)
+    for each in caught:
+        mistakes = issubclass(each.category, ConvergenceWarning)
+        print_note(f"{STILL_WRONG} {source}." if mistakes else each.message)
     print(f"Wrote the figure to {output}.")
 
 
@@ -131,6 +130,4 @@ def read_rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawabl
     strange = sorted(set(labels) - set(words))
     if strange:
         raise CommandError(f"{data} has the label {strange[0]}, which the model does not know.")
-    if len(names.get("class_names", ())) != len(words):
-        names.pop("class_names", None)
     return Drawable(X, np.array([words[value] for value in labels], saved.classes.dtype), names)

@@ -1,6 +1,5 @@
 """Predict with a model."""
 
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .commands import CommandError, DescribedArgument, command, option
-from .data import FORMAT_HELP, check_output, input_option, open_source, print_note
+from .data import FORMAT_HELP, check_output, input_option, open_source
+from .output import print_note
 
 if TYPE_CHECKING:
     from ..storage.model import Model
@@ -28,8 +28,6 @@ FILE = DescribedArgument(
 )
 ROWS_ONLY = ("scores", "probabilities", "coverage", "append", "output_format")
 """Options that are not for files of other examples."""
-TABLES = ("parquet", "arrow", "feather", "xlsx")
-"""Endings of tables that predictions are not written as."""
 
 
 @dataclass
@@ -38,34 +36,28 @@ class ReadingOptions:
 
     format: str | None = input_option(FORMAT_HELP, shown="that of the training file")
     no_header: bool = input_option("Row 1 has no names.", default=False, shown="detected")
+    encoding: str | None = input_option("Encoding, such as latin-1.", shown="utf-8")
     threads: int | None = input_option("Number of threads that read.", shown="all cores")
     threshold: float | None = output_option(
         "Predict the positive class above this probability, or above this score if the model has "
-        "no probabilities; for label sets, predict each label above this score.",
+        "no probabilities.",
         shown="0.5, or score 0",
     )
     positive_class: str | None = output_option(
-        "Class of two that thresholds, curves and average precision describe.",
+        "Class that a threshold, curves and average precision are about.",
         "LABEL",
-        shown="the class that sorts last",
+        shown="the one of two that sorts last",
     )
 
     def options(self) -> dict[str, Any]:
         """The options of ``read``."""
         header = False if self.no_header else None
-        return {"format": self.format, "header": header, "threads": self.threads}
-
-    def note_positive(self, learner: Any) -> None:
-        """Print which class a threshold is about, unless that was stated."""
-        two = len(learner.classes) == 2 and not learner.multilabel
-        if self.threshold is None or self.positive_class is not None or not two:
-            return
-        first, second = map(str, learner.classes.tolist())
-        what = "score" if getattr(learner, "calibration", None) is None else "probability"
-        print_note(
-            f"{second} is predicted where its {what} is above {self.threshold:g}; --positive-class "
-            f"{shlex.quote(first)} decides by that of {first}."
-        )
+        return {
+            "format": self.format,
+            "header": header,
+            "encoding": self.encoding,
+            "threads": self.threads,
+        }
 
 
 @dataclass
@@ -76,99 +68,85 @@ class PredictOptions(ReadingOptions):
         "Write to FILE.", flags=["-o", "--output"], shown="standard output"
     )
     output_format: str | None = output_option(
-        "Format: text (one label per line), csv or tsv (with a header), jsonl (JSON lines).",
+        "text (a line for each row), csv, tsv or jsonl.",
         type=click.Choice(["text", "csv", "tsv", "jsonl"]),
         shown="by the name of -o, else text; csv with --append",
     )
-    append: bool = output_option(
-        "Write the columns of the input before the predictions.", default=False
-    )
+    append: bool = output_option("Write the columns of the input first.", default=False)
     scores: bool = output_option(
-        "Write one score per class, in sorted order (for two classes, only the second's score). "
-        "Text output has scores in place of the label; tables have both.",
-        default=False,
+        "Write a score for each class, in order; of two classes, that of the second.", default=False
     )
     probabilities: bool = output_option(
-        "Write the probability of each class. Needs a model of train --probabilities.",
-        default=False,
+        "Write the probability of each class (train --probabilities).", default=False
     )
     coverage: float | None = output_option(
-        "Write prediction sets, or intervals of numbers, that contain the true label with this "
-        "probability. Needs a model of train --conformal.",
+        "Write sets or intervals with the true label in this share of rows (train --conformal).",
         "SHARE",
-        shown="off",
     )
 
     def find_format(self) -> str:
         """Return the format of the output: the stated one, else by the name of the file."""
+        extra = [name for name in ROWS_ONLY[:4] if getattr(self, name) not in (None, False)]
+        form = "csv" if self.append else "text"
         if self.output_format is not None:
-            return self.output_format
-        named = "" if self.output is None else self.output.suffix.lower().lstrip(".")
-        named = {"ndjson": "jsonl"}.get(named, named)
-        if named in TABLES:
+            form = self.output_format
+        elif self.output is not None:
+            named = self.output.suffix.lower().lstrip(".")
+            if named in ("parquet", "arrow", "feather", "xlsx"):
+                raise CommandError(
+                    f"Predictions are written as text, csv, tsv or jsonl, and {self.output} names "
+                    "another format; choose another name, or state --output-format."
+                )
+            form = named if named in ("csv", "tsv", "jsonl") else form
+        if form == "text" and (self.append or len(extra) > 1):
             raise CommandError(
-                f"Predictions are written as text, csv, tsv or jsonl, and {self.output} names "
-                "another format; choose another name, or state --output-format."
+                f"Text has one thing in a line; leave all but one of --{', --'.join(extra)} out, "
+                "or choose --output-format csv, tsv or jsonl."
             )
-        return named if named in ("csv", "tsv", "jsonl") else "csv" if self.append else "text"
+        return form
 
 
-@command(
-    MODEL,
-    FILE,
-    examples=[
-        "rosenblatt predict model.safetensors new.csv -o labels.txt",
-        "rosenblatt predict model.safetensors new.csv --probabilities -o new.jsonl",
-        "rosenblatt predict model.safetensors new.csv --coverage 0.9 -o new.csv",
-        "rosenblatt predict model.safetensors new.csv --append -o with_labels.csv",
-    ],
-)
+@command(MODEL, FILE)
 def predict(model: Path, data: str, given: PredictOptions) -> None:
     """Write the predicted label of every row of a file, one per line or as a table.
 
     A model of sentences writes the file with its tags filled in.
+
+    Examples
+    --------
+    rosenblatt predict model.safetensors new.csv -o labels.txt
+    rosenblatt predict model.safetensors new.csv --probabilities -o new.jsonl
+    rosenblatt predict model.safetensors new.csv --coverage 0.9 -o new.csv
+    rosenblatt predict model.safetensors new.csv --append -o with_labels.csv
     """
     from ..jobs.data import ExampleFile, open_like
-    from .report import show_reading
 
     check_output(given.output, model, data)
     form = given.find_format()
-    wanted = {"--scores": given.scores, "--probabilities": given.probabilities}
-    wanted["--coverage"] = given.coverage is not None
-    instead = [name for name, is_wanted in wanted.items() if is_wanted]
-    if form == "text" and len(instead) > 1:
-        raise CommandError(
-            f"{instead[0]} excludes {instead[1]} in text; leave one out, or choose --output-format "
-            "csv."
-        )
-    if form == "text" and given.append:
-        raise CommandError("--append needs a table; choose --output-format csv, tsv or jsonl.")
     saved, learner = load_learner(model)
     opened = open_like(saved, open_source(data), labels=False, **given.options())
-    seen = sys.stderr.isatty() and not (given.output is None and sys.stdout.isatty())
-    with open_output(given.output) as out, show_reading(opened.size, seen) as tell:
+    with open_output(given.output) as out:
         if isinstance(opened, ExampleFile):
             refused = (*ROWS_ONLY, "threshold", "positive_class")
             opened.refuse(**{name: getattr(given, name) for name in refused})
-            pieces = opened.predict(learner, tell)
+            pieces = opened.predict(learner)
         else:
-            pieces = predict_table(learner, opened, given, tell)
+            pieces = predict_table(learner, opened, given, form)
         for piece in pieces:
             out.write(piece)
 
 
-def predict_table(learner: Any, reader: Any, given: PredictOptions, tell: Any) -> Iterator[bytes]:
-    """The predictions for rows, part by part; notes say what columns and thresholds mean."""
+def predict_table(learner: Any, reader: Any, given: PredictOptions, form: str) -> Iterator[bytes]:
+    """The predictions for rows, part by part; at a terminal, a note names the columns of text."""
     from ..jobs.predictions import Contents, plan_columns, predict_rows
 
     names = (*ROWS_ONLY[:4], "threshold", "positive_class")
-    contents = Contents(given.find_format(), **{name: getattr(given, name) for name in names})
-    given.note_positive(learner)
+    contents = Contents(form, **{name: getattr(given, name) for name in names})
     outputs = [name for names in plan_columns(learner, contents) for name in names]
     at_terminal = given.output is None and sys.stdout.isatty()
-    if contents.form == "text" and len(outputs) > 2 and at_terminal:
+    if form == "text" and len(outputs) > 2 and at_terminal:
         print_note(f"The columns are {', '.join(outputs[1:])}.")
-    return predict_rows(learner, reader, contents, tell)
+    return predict_rows(learner, reader, contents)
 
 
 def load_learner(path: Path) -> "tuple[Model, Any]":

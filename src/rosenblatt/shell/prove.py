@@ -11,12 +11,14 @@ import click
 from .commands import CommandError, command, option
 from .data import DATA, SetOptions, check_output, read_two_classes
 from .format import count
+from .output import print_lines
 
 if TYPE_CHECKING:
     from ..theory.certificates import Inseparable, Separable
     from ..theory.coq import Proof
 
 
+SHOWN = 8  # rows of a proof
 proof_option = partial(option, group="Proof")
 
 
@@ -31,40 +33,22 @@ class ProofOptions(SetOptions):
         "FOLDER",
     )
     origin: bool = proof_option("Consider only planes through the origin.", default=False)
-    run: bool = proof_option(
-        "Prove by a run of the perceptron; --coq and --plain write its log.",
-        default=False,
-        excludes="certificate",
-    )
-    epochs: int = proof_option("Largest number of epochs with --run.", default=100)
     check: Path | None = proof_option(
         "Check the proof in FILE (JSON) against the data, in exact arithmetic."
     )
 
-    def write(self, proof: "Proof", X: Any, y: Any) -> None:
-        """Write a proof to the files that were named."""
-        from ..theory.coq import write_coq, write_plain
 
-        if self.coq is not None:
-            write_coq(proof, X, y, self.coq)
-            print(f"The proof is in {self.coq}; check it with: coqc {shlex.quote(str(self.coq))}")
-        if self.plain is not None:
-            files = shlex.join(map(str, write_plain(proof, X, y, self.plain)))
-            print(f"Rows and proof are in {self.plain}; check them with: rosenblatt-check {files}")
-
-
-@command(
-    DATA,
-    examples=[
-        "rosenblatt prove iris --positive-class setosa",
-        "rosenblatt prove xor --certificate proof.json",
-        "rosenblatt prove xor --check proof.json",
-    ],
-)
+@command(DATA)
 def prove(data: str, given: ProofOptions) -> None:
     """Prove that a plane separates two classes, or that no plane does.
 
     Exit status: 0 if it is proved that one does, else 1; with --check 0 if the proof holds, else 1.
+
+    Examples
+    --------
+    rosenblatt prove iris --positive-class setosa
+    rosenblatt prove xor --certificate proof.json
+    rosenblatt prove xor --check proof.json
     """
     from ..theory.certificates import Inseparable, Separable, save_certificate
     from ..theory.coq import to_proof
@@ -79,37 +63,32 @@ def prove(data: str, given: ProofOptions) -> None:
     if given.check is not None:
         check_proof(data, given.check, X, y)
     print(f"{data}: {count(X.shape[0], 'row')}, {count(X.shape[1], 'feature')}")
-    if given.run:
-        prove_by_run(X, y, given)
     found = separability(X, y, fit_intercept=not given.origin)
     if isinstance(found, Separable):
-        print(about_separable(X, y, found))
+        print_lines(describe_separable(X, y, found))
     elif isinstance(found, Inseparable):
-        print(about_inseparable(y, given.positive_class, found))
+        print_lines(describe_inseparable(y, given.positive_class, found))
     else:
         print(f"Undecided: a proof is out of reach; no margin can exceed {found.upper:.3g}.")
         raise click.exceptions.Exit(1)
     if given.certificate is not None:
         save_certificate(found, given.certificate)
-        words = ["rosenblatt", "prove", data, "--check", str(given.certificate), *given.words()]
-        print(f"The proof is in {given.certificate}; check it with: {shlex.join(words)}")
+        print(f"The proof is in {given.certificate}; check it with --check {given.certificate}.")
     if given.coq is not None or given.plain is not None:
-        given.write(to_proof(found, check_problem(X, y, not given.origin)), X, y)
+        write_proof(to_proof(found, check_problem(X, y, not given.origin)), X, y, given)
     raise click.exceptions.Exit(0 if isinstance(found, Separable) else 1)
 
 
-def prove_by_run(X: Any, y: Any, options: ProofOptions) -> None:
-    """Run the perceptron, print what its log proves, and end with the exit status of ``prove``."""
-    from ..theory.coq import log_run
+def write_proof(proof: "Proof", X: Any, y: Any, given: ProofOptions) -> None:
+    """Write a proof to the files that were named."""
+    from ..theory.coq import write_coq, write_plain
 
-    log = log_run(X, y, fit_intercept=not options.origin, max_iter=options.epochs)
-    mistakes = count(len(log.rows), "mistake")
-    if log.separates:
-        print(f"Separable: the run separated the rows after {mistakes} (checked exactly).")
-    else:
-        print(f"Undecided: the run made {mistakes} in {count(options.epochs, 'epoch')}.")
-    options.write(log, X, y)
-    raise click.exceptions.Exit(0 if log.separates else 1)
+    if given.coq is not None:
+        write_coq(proof, X, y, given.coq)
+        print(f"The proof is in {given.coq}; check it with: coqc {shlex.quote(str(given.coq))}")
+    if given.plain is not None:
+        files = shlex.join(map(str, write_plain(proof, X, y, given.plain)))
+        print(f"Rows and proof are in {given.plain}; check them with: rosenblatt-check {files}")
 
 
 def check_proof(data: str, file: Path, X: Any, y: Any) -> None:
@@ -122,7 +101,7 @@ def check_proof(data: str, file: Path, X: Any, y: Any) -> None:
     raise click.exceptions.Exit(0 if holds else 1)
 
 
-def about_separable(X: Any, y: Any, found: "Separable") -> str:
+def describe_separable(X: Any, y: Any, found: "Separable") -> list[str]:
     """What it means that a hyperplane was found."""
     import numpy as np
 
@@ -143,19 +122,19 @@ def about_separable(X: Any, y: Any, found: "Separable") -> str:
             lines.append(
                 f"A perceptron from zero makes at most {most:,.0f} mistakes, in any order."
             )
-    return "\n".join(lines)
+    return lines
 
 
-def about_inseparable(y: Any, positive: str | None, found: "Inseparable", shown: int = 8) -> str:
+def describe_inseparable(y: Any, positive: str | None, found: "Inseparable") -> list[str]:
     """Which rows clash, and how."""
     lines = ["Inseparable: the convex hulls of the classes meet (checked exactly)."]
     rows = count(len(found.support), "row")
     sums = "both sides balance" if found.fit_intercept else "they sum to zero"
     lines.append(f"With these weights of {rows}, {sums}:")
-    for row, weight in list(zip(found.support, found.weights, strict=True))[:shown]:
+    for row, weight in list(zip(found.support, found.weights, strict=True))[:SHOWN]:
         exact = str(weight) if len(str(weight)) <= 20 else f"about {float(weight):.6g}"
         label = y[row] if positive is None else positive if y[row] else f"not {positive}"
         lines.append(f"  row {row + 1}, class {label}: {exact}")
-    if len(found.support) > shown:
-        lines.append(f"  and {len(found.support) - shown} more")
-    return "\n".join(lines)
+    if len(found.support) > SHOWN:
+        lines.append(f"  and {len(found.support) - SHOWN} more")
+    return lines

@@ -1,8 +1,6 @@
 """Evaluate a model on a file, and compare two models."""
 
 import json
-import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .commands import CommandError, DescribedArgument, command
-from .data import check_input, open_source, print_note
-from .format import clip, count, fold, list_result, list_rows
+from .data import open_source
+from .format import clip, count, list_result, list_rows
+from .output import print_lines, print_note
 from .predict import FILE, ReadingOptions, load_learner, output_option
 
 if TYPE_CHECKING:
@@ -31,10 +30,7 @@ class EvaluationOptions(ReadingOptions):
         default=False,
     )
     coverage: float | None = output_option(
-        "Also print how many rows have their label in a set or interval of this coverage, and the "
-        "mean size. Needs a model of train --conformal.",
-        "SHARE",
-        shown="off",
+        "Also test sets or intervals of this coverage (train --conformal).", "SHARE"
     )
     json: bool = output_option("Print one JSON object.", default=False)
 
@@ -49,13 +45,6 @@ class EvaluationOptions(ReadingOptions):
         metavar="MODEL [OTHER]",
     ),
     FILE,
-    examples=[
-        "rosenblatt score model.safetensors test.csv",
-        "rosenblatt score model.safetensors test.csv --curves --threshold 0.3",
-        "rosenblatt score model.safetensors test.csv --curves --positive-class fraud",
-        "rosenblatt score model.safetensors test.csv --coverage 0.9",
-        "rosenblatt score old.safetensors new.safetensors test.csv",
-    ],
 )
 def score(models: tuple[Path, ...], data: str, given: EvaluationOptions) -> None:
     """Print the error of a model on a file, with other metrics, or which of two models is better.
@@ -64,13 +53,21 @@ def score(models: tuple[Path, ...], data: str, given: EvaluationOptions) -> None
 
     Log loss, Brier score and calibration need a model of train --probabilities. Above 16 million
     scores, these and areas under curves are those of every second, fourth … row.
+
+    Examples
+    --------
+    rosenblatt score model.safetensors test.csv
+    rosenblatt score model.safetensors test.csv --curves --threshold 0.3
+    rosenblatt score model.safetensors test.csv --curves --positive-class fraud
+    rosenblatt score model.safetensors test.csv --coverage 0.9
+    rosenblatt score old.safetensors new.safetensors test.csv
     """
     found, lines = (evaluate if len(models) == 1 else compare)(models, data, given)
     if given.json:
         named = {} if len(models) == 1 else {"models": [*map(str, models)]}
         print(json.dumps({"data": data, **named, **found.as_dict()}))
     else:
-        print("\n".join(map(fold, lines)))
+        print_lines(lines)
 
 
 def evaluate(
@@ -79,32 +76,23 @@ def evaluate(
     """Evaluate a model; return the result, and what is printed of it."""
     from ..jobs.data import ExampleFile, open_like
     from ..jobs.evaluate import evaluate as evaluate_learner
-    from .report import show_reading
 
-    (model,) = models
-    saved, learner = load_learner(model)
+    saved, learner = load_learner(models[0])
     opened = open_like(saved, open_source(data), labels=True, **given.options())
     if isinstance(opened, ExampleFile):
         opened.refuse(coverage=given.coverage, curves=given.curves)
-    with show_reading(opened.size, sys.stderr.isatty()) as tell:
-        found = evaluate_learner(
-            learner,
-            opened,
-            tell,
-            given.threshold,
-            coverage=given.coverage,
-            positive_class=given.positive_class,
-        )
+    found = evaluate_learner(
+        learner,
+        opened,
+        threshold=given.threshold,
+        coverage=given.coverage,
+        positive_class=given.positive_class,
+    )
     note_rows(data, opened, found)
-    rows = found.class_rows
-    if given.positive_class is None and found.positive_class and rows[1] > 2 * rows[0]:
-        first, second = map(str, learner.classes.tolist())
-        print_note(
-            f"Average precision, curves and thresholds are about {clip(second)}, the more frequent "
-            f"class; --positive-class {shlex.quote(first)} makes them about {clip(first)}."
-        )
-    lines = [f"{data}: {found.headline()}.", *list_result(found, () if given.curves else CURVES)]
-    return found, lines
+    return found, [
+        f"{data}: {found.headline()}.",
+        *list_result(found, () if given.curves else CURVES),
+    ]
 
 
 def note_rows(data: str, opened: Any, found: "Result") -> None:
@@ -131,10 +119,9 @@ def compare(
     """Compare two models; return the result, and what is printed of it."""
     if len(models) > 2:
         raise CommandError("score takes one model, or two to compare.")
-    how = {name: getattr(given, name) for name in ("format", "no_header", "threads", "json")}
-    if given != EvaluationOptions(**how):
+    names = "format", "no_header", "encoding", "threads", "json"
+    if given != EvaluationOptions(**{name: getattr(given, name) for name in names}):
         raise CommandError("Options for one model do not apply to two; leave all but --json out.")
-    check_input(data)
     if data == "-":
         raise CommandError(
             "Standard input can be read only once, and two models read it; write it to a file "
@@ -142,12 +129,11 @@ def compare(
         )
     from ..jobs.compare import compare as compare_models
     from ..jobs.data import open_like
-    from .report import show_reading
 
     (first, one), (second, other) = map(load_learner, models)
-    files = [open_like(each, data, labels=True, **given.options()) for each in (first, second)]
-    with show_reading(files[0].size, sys.stderr.isatty()) as tell:
-        found = compare_models((one, other), (files[0], files[1]), tell)
+    source = open_source(data)
+    files = [open_like(each, source, labels=True, **given.options()) for each in (first, second)]
+    found = compare_models((one, other), (files[0], files[1]))
     note_rows(data, files[0], found)
     better = "nearer" if one.target_kind == "numbers" else "alone right"
     (left, right), (_, low, high, _) = found.better, found.difference

@@ -16,6 +16,7 @@ service_option = partial(option, group="Service")
 access_option = partial(option, group="Access")
 storage_option = partial(option, group="Storage")
 COUNT = click.IntRange(min=1)
+PORT, LOG_FORMATS = click.IntRange(0, 65535), click.Choice(["text", "json"])
 SECONDS = click.FloatRange(min=0.0)
 
 
@@ -25,27 +26,22 @@ class ServeOptions:
 
     learn: bool = service_option("Learn the examples sent to /learn.", default=False)
     grow: int | None = service_option(
-        "Add a class for each new label sent to /learn, up to N classes.",
-        type=click.IntRange(min=2),
-        shown="refuse new labels",
+        "Add a class for each new label that is sent, up to N.",
+        type=click.IntRange(2),
         needs="learn",
     )
     log_format: str = service_option(
-        "Messages as text, or as json with one for each request.",
-        type=click.Choice(["text", "json"]),
-        default="text",
+        "text, or json with a line for each request.", default="text", type=LOG_FORMATS
     )
-    host: str = access_option("Address to listen on.", "HOST", default="127.0.0.1")
-    port: int = access_option(
-        "Port to listen on; 0 takes any free one.", type=click.IntRange(0, 65535), default=8080
-    )
+    host: str = access_option("Address to listen on.", "HOST", "127.0.0.1")
+    port: int = access_option("Port to listen on; 0: any free one.", None, 8080, type=PORT)
     allow_host: tuple[str, ...] = access_option(
-        "Name by which clients may call the service; may be repeated.",
+        "Name by which clients may call the service; repeatable.",
         default=(),
         shown="addresses and localhost; with tokens: any",
     )
     token_file: Path | None = access_option(
-        "File with bearer tokens, one per line. predict TOKEN or learn TOKEN allows only that.",
+        "File with bearer tokens, one per line; predict TOKEN or learn TOKEN allows only that.",
         excludes="no_token",
     )
     no_token: bool = access_option("Accept requests without a token.", default=False)
@@ -57,16 +53,16 @@ class ServeOptions:
     )
 
 
-@command(
-    MODEL,
-    examples=[
-        "rosenblatt serve model.safetensors",
-        "rosenblatt serve model.safetensors --learn --port 8080",
-        "rosenblatt serve model.safetensors --learn --grow 50",
-    ],
-)
+@command(MODEL)
 def serve(model: Path, given: ServeOptions) -> None:
-    """Answer predictions over HTTP, and with --learn train on examples that are sent."""
+    """Answer predictions over HTTP, and with --learn train on examples that are sent.
+
+    Examples
+    --------
+    rosenblatt serve model.safetensors
+    rosenblatt serve model.safetensors --learn --port 8080
+    rosenblatt serve model.safetensors --learn --grow 50
+    """
     from ..access import Tokens, is_loopback
     from ..service.app import Limits
     from ..service.learning import Keeping
@@ -109,15 +105,17 @@ class ReplayOptions:
 
 
 @command(
-    DescribedArgument("log", "The log of a service, MODEL.log.", type=click.Path(path_type=Path)),
-    examples=[
-        "rosenblatt replay model.safetensors.log --to 5000 -o then.safetensors",
-        "rosenblatt replay model.safetensors.log --without 3,7-9 -o without.safetensors",
-        "rosenblatt replay model.safetensors.log --check model.safetensors",
-    ],
+    DescribedArgument("log", "The log of a service, MODEL.log.", type=click.Path(path_type=Path))
 )
 def replay(log: Path, given: ReplayOptions) -> None:
-    """Rebuild a model of a service, as it was after any example, from its log, bit for bit."""
+    """Rebuild a model of a service, as it was after any example, from its log, bit for bit.
+
+    Examples
+    --------
+    rosenblatt replay model.safetensors.log --to 5000 -o then.safetensors
+    rosenblatt replay model.safetensors.log --without 3,7-9 -o without.safetensors
+    rosenblatt replay model.safetensors.log --check model.safetensors
+    """
     from ..service.changes import check_examples, parse_numbers
     from ..service.replay import Replay, read_log
     from ..storage.file import save_model
@@ -151,6 +149,6 @@ def compare(log: Any, path: Path) -> None:
     if not difference.is_rounding:
         raise click.exceptions.Exit(1)
     print(
-        "All counts are equal and weights differ in their last bits only, as sums do that another "
-        "version or processor forms in another order. Nothing is lost or damaged."
+        "Only the last bits of weights differ, as another version or processor sums in another "
+        "order. Nothing is lost or damaged."
     )

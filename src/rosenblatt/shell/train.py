@@ -1,8 +1,6 @@
 """Training on a file or a built-in data set: the options, and what is printed."""
 
 import csv
-import re
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -14,29 +12,22 @@ from ..parameters import CLASS_RULES, FEATURES, NUMBER_RULES, RANK_RULES, RULE_T
 from ..parameters.tables import RANK_METRIC
 from ..slices import find_by_estimator, find_by_format, is_there, list_slices, load
 from .commands import CommandError, command, option
-from .data import (
-    BUILT_IN,
-    DATA,
-    FORMAT_HELP,
-    SetOptions,
-    check_input,
-    check_output,
-    open_source,
-    print_note,
-)
+from .data import BUILT_IN, DATA, FORMAT_HELP, check_input, check_output, load_builtin, open_source
 from .format import (
-    about_result,
-    about_stated_metric,
+    describe_held_out,
     describe_model,
-    held_out_line,
+    describe_stream,
+    describe_training,
     list_columns,
     list_result,
+    name_metric,
 )
 from .forms import FORMS, SETTINGS, train_by_form
-from .parameters import name_settings, parse_settings, settings_option, table_for_training
-from .settings import about_stream
+from .output import print_event, print_lines, print_note
+from .parameters import parse_settings, settings_option, table_for_training
 
 if TYPE_CHECKING:
+    from ..data.results import Result
     from ..jobs.job import FileJob
     from ..storage.model import Model
 
@@ -48,20 +39,24 @@ quality = partial(option, group="How good it is")
 files = partial(option, group="Odd files and large files")
 written = partial(option, group="Output")
 
-FOLDS = 5  # of a built-in set
 NAMES = 100_000  # of features, that a model may show
-MOST_RANKS = 999  # more look like measurements
 OF_STREAMS = "window", "progress_every"
-KINDS = {"separator": ("labels",), "ordinal": ("ranks",), "classes": ("classes", "labels")}
+KINDS = {
+    "separator": ("labels",),
+    "ordinal": ("ranks",),
+    "classes": ("classes", "labels"),
+    "size": ("classes", "labels"),
+}
 """The targets that options are for."""
 FOR_FILES = "skip_bad format no_header cluster test classes ordinal initial checkpoint resume"
 COLUMNS = "label", "text", "category", "ignore", "id"
 READING = *COLUMNS, "target", "separator", "format", "no_header", "encoding"
+FORM_HELP = f"Train as a page of docs/textbook.md does: {', '.join(FORMS)}."
+TARGETS = click.Choice(["classes", "labels", "numbers", "ranks"])
+METRICS = click.Choice(RANK_METRIC.choices)
+METRIC_HELP = "error, log-loss, auc, average-precision, f1, balanced; of ranks: rank-error."
 RULE_HELP = (
     f"{', '.join(CLASS_RULES)}; numbers: {', '.join(NUMBER_RULES)}; ranks: {', '.join(RANK_RULES)}."
-)
-METRIC_HELP = (
-    "Choose by error, log-loss, auc, average-precision, f1, balanced or, of ranks, rank-error."
 )
 
 
@@ -74,46 +69,28 @@ class TrainOptions:
     category: tuple[str, ...] = column("Categories, even if numbers; repeatable.", "COLUMN", ())
     ignore: tuple[str, ...] = column("Leave out; repeatable.", "COLUMN", ())
     id: str | None = column("Name of each row, for predictions.", "COLUMN")
-    target: str | None = predicted(
-        "classes, labels (several per row), numbers or ranks.",
-        "KIND",
-        type=click.Choice(["classes", "labels", "numbers", "ranks"]),
-    )
-    separator: str | None = predicted("Separator of several labels in one cell, such as ;.", "TEXT")
-    ordinal: str | None = predicted(
-        "Ranks, the lowest first, such as low,high or 1..5.", "A,B,…", excludes="classes"
-    )
+    target: str | None = predicted("classes, labels, numbers or ranks.", "KIND", type=TARGETS)
+    separator: str | None = predicted("Separator of several labels in a cell, such as ;.", "TEXT")
+    ordinal: str | None = predicted("Ranks, the lowest first.", "A,B,…", excludes="classes")
     rule: str | None = learning(RULE_HELP, shown="pa; text and streams: arow")
-    set: tuple[str, ...] = settings_option(
-        "Set a parameter named below", "How it is learnt", table_for_training
-    )
-    form: str | None = learning(
-        "Train exactly as this page of docs/textbook.md does.",
-        "PAGE",
-        type=click.Choice(FORMS),
-    )
+    set: tuple[str, ...] = settings_option("How it is learnt", table_for_training)
+    form: str | None = learning(FORM_HELP, "PAGE", type=click.Choice(FORMS))
     epochs: int | None = learning("Largest number of epochs.", shown="10; of text: 3 or 5")
     seed: int = learning("Seed of the random orders, below 2^32.", default=0)
     initial: Path | None = learning("Start from the weights of a model file.")
     tune: bool | None = choice(
         "Compare many settings, or none.", flags=["--tune/--no-tune"], shown="a few"
     )
-    metric: str | None = choice(
-        METRIC_HELP, type=click.Choice(RANK_METRIC.choices), shown="log-loss"
-    )
+    metric: str | None = choice(f"Choose by {METRIC_HELP}", type=METRICS, shown="log-loss")
     probabilities: bool = choice("Calibrate scores to probabilities.", default=False)
     conformal: bool = choice(
-        "Prediction sets or intervals (predict --coverage).",
-        default=False,
-        excludes="probabilities",
+        "Prediction sets or intervals (predict --coverage).", None, False, excludes="probabilities"
     )
     balanced: bool = choice("Weigh rare classes more.", default=False)
     test: str | None = quality("Print the error on the rows of FILE.", "FILE")
     holdout: float | None = quality("Hold out this share of the rows and test on them.", "SHARE")
     folds: int | None = quality(
-        "Cross-validate with N folds.",
-        type=click.IntRange(min=2),
-        excludes="initial resume cluster",
+        "Cross-validate with N folds.", type=click.IntRange(2), excludes="initial resume cluster"
     )
     format: str | None = files(FORMAT_HELP, shown="by the name of the file")
     no_header: bool = files("Row 1 has no names.", default=False, shown="detected")
@@ -121,22 +98,16 @@ class TrainOptions:
     skip_bad: int = files("Skip up to N malformed rows.", default=0, shown="0")
     classes: str | None = files("All labels.", "A,B,…", shown="those of the first rows")
     checkpoint: float | None = files(
-        "Save the model every N seconds.", "N", type=click.FloatRange(min=0), needs="output"
+        "Save the model every N seconds.", "N", type=click.FloatRange(0), needs="output"
     )
-    resume: bool = files("Resume from the last checkpoint in -o.", default=False, needs="output")
+    resume: bool = files("Resume from the last checkpoint in -o.", None, False, needs="output")
     cluster: str | None = files(
-        "Train with Dask: local:N, an address or a file.",
-        "WHERE",
-        excludes="plot initial tune resume",
+        "Train with Dask: local:N, an address or a file.", "WHERE", excludes="initial tune resume"
     )
     output: Path | None = written("Write the model to FILE.", flags=["-o", "--output"])
     size: str | None = written(
-        "Store the largest weights in 8 bits.",
-        "2MB",
-        needs="output",
-        excludes="checkpoint resume",
+        "Store the largest weights in 8 bits.", "2MB", needs="output", excludes="checkpoint resume"
     )
-    plot: Path | None = written("Draw the boundary or the progress (.png, .svg …).")
     quiet: bool = written("Print only the result.", default=False, flags=["-q", "--quiet"])
     verbose: bool = written(
         "Print every epoch; with --form, every update.",
@@ -152,6 +123,8 @@ class TrainOptions:
         table = table_for_training() | (SETTINGS if self.form else {})
         given = parse_settings(self.set, table)
         self.features = {name: given.pop(name) for name in FEATURES.keys() & given.keys()}
+        if self.features.get("ngrams") is not None:
+            self.features["ngrams"] = parse_ngrams(str(self.features["ngrams"]))
         self.threads = given.pop("threads", None)
         self.of_streams = {name: given.pop(name) for name in OF_STREAMS if name in given}
         for one in list_slices():
@@ -165,9 +138,13 @@ class TrainOptions:
         check_input(self.test)
         check_output(self.output, data, self.test)
         if self.size is not None:
-            from ..storage.small import parse_size
+            from ..storage.small import LEAST_SIZE, parse_size
 
-            parse_size(self.size)
+            if parse_size(self.size) < LEAST_SIZE:
+                raise CommandError(
+                    f"--size must be at least {LEAST_SIZE} bytes, which a model without weights "
+                    "takes; texts need more."
+                )
         if data == self.test == "-":
             raise CommandError(
                 "Standard input (-) can be read only once; write it to a file first."
@@ -179,17 +156,9 @@ class TrainOptions:
             raise CommandError(
                 "--target ranks needs all labels in order: name them with --ordinal."
             )
-        if data in BUILT_IN and (
-            self.of_streams or any(getattr(self, name) for name in FOR_FILES.split())
-        ):
+        of_files = self.of_streams or any(getattr(self, name) for name in FOR_FILES.split())
+        if data in BUILT_IN and of_files:
             raise CommandError(f"{data} is a built-in set; options for files do not apply to it.")
-        if self.plot is not None:
-            from ..plots import get_ending
-
-            check_output(self.plot, data, self.test)
-            if self.output is not None and self.plot.resolve() == self.output.resolve():
-                raise CommandError("The model and the figure need different names.")
-            get_ending(self.plot)
 
     def to_parameters(self, once: bool) -> dict[str, Any]:
         """Return the given parameters by their names in Python.
@@ -205,16 +174,6 @@ class TrainOptions:
         }
         return {name: value for name, value in given.items() if value is not None} | self.settings
 
-    def parse_ordinal(self) -> tuple[str, ...] | None:
-        """Return the labels of ``--ordinal``; "1..5" are whole numbers in a row."""
-        ends = re.fullmatch(r"\s*(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})\s*", self.ordinal or "")
-        if self.ordinal is None or ends is None:
-            return split_labels(self.ordinal)
-        first, last = map(int, ends.groups())
-        if not first < last <= first + MOST_RANKS:
-            raise CommandError(f"--ordinal {self.ordinal} must go up, by at most {MOST_RANKS:,}.")
-        return tuple(map(str, range(first, last + 1)))
-
     @property
     def reading(self) -> dict[str, Any]:
         """The keyword arguments of ``read``; named classes or ranks are not numbers."""
@@ -225,20 +184,12 @@ class TrainOptions:
             options["header"] = False
         if self.target is not None or self.classes is not None or self.ordinal is not None:
             options["numbers"] = self.target == "numbers"
-        features = dict(self.features)
-        if features.get("ngrams") is not None:
-            features["ngrams"] = parse_ngrams(str(features["ngrams"]))
-        return options | features
+        return options | self.features
 
     @property
     def stated(self) -> frozenset[str]:
         """The options of reading that the chooser leaves as they are."""
         return frozenset(self.features) | {name for name in COLUMNS[1:3] if getattr(self, name)}
-
-    def reads_as_usual(self) -> bool:
-        """Whether no option says how the file is read, but how fast."""
-        usual = {each.name: each.default for each in fields(self)}
-        return not self.features and all(getattr(self, name) == usual[name] for name in READING)
 
 
 def split_labels(text: str | None) -> tuple[str, ...] | None:
@@ -260,53 +211,63 @@ def parse_ngrams(text: str) -> tuple[int, int]:
     return int(least), int(most or least)
 
 
-@command(
-    DATA,
-    examples=[
-        "rosenblatt train iris",
-        "rosenblatt train reviews.csv --text text --test new.csv -o model",
-        "rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model",
-    ],
-    end=name_settings,
-)
+@command(DATA)
 def train(data: str, options: TrainOptions) -> None:
-    """Train a model on a file or a built-in data set."""
-    from .report import print_line, read_clock
+    """Train a model on a file or a built-in data set.
+
+    Examples
+    --------
+    rosenblatt train iris
+    rosenblatt train reviews.csv --text text --test new.csv -o model
+    rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model
+    """
+    from .progress import read_clock
 
     if options.form is not None:
         train_by_form(data, options)
         return
     options.check(data)
     source = open_source(data)
-    if data in BUILT_IN and options == TrainOptions() and is_there("theory"):
-        from .builtin_report import show_perceptron
-
-        usual = replace(options, folds=None if data == "xor" else FOLDS, quiet=True)
-        for line in show_perceptron(data, validate(data, source, usual)[:1]):
-            print_line(line)
-        return
-    report = validate(data, source, options)
+    lines = [] if options.folds is None else cross_validate(data, source, options)
     started = read_clock()
-    model = (train_on_file if options.cluster is None else train_on_cluster)(data, source, options)
-    print_result(data, model, read_clock() - started, options, report)
-    if options.plot is not None:
-        draw(options.plot, model, data)
-        if not options.json:
-            print(f"Wrote the figure to {options.plot}.")
+    train_rows = train_on_file if options.cluster is None else train_on_cluster
+    model = train_rows(data, source, options)
+    seconds = read_clock() - started
+    tested = None if options.test is None else test(model, options)
+    if options.json:
+        print_done(data, model, seconds, tested, options)
+        return
+    if "stream" in model.facts and not options.quiet:
+        print_lines(describe_stream(model.facts["stream"]))
+    measured = tested or lines or model.facts.keys() & {"held_out", "tuning", "stream", "cluster"}
+    if tested is not None:
+        metric = model.parameters.get("metric", "error")
+        value = tested.figures().get(tested.metrics.get(metric, ""))
+        chosen_by = "" if value is None else f"; {name_metric({'metric': metric})} {value:.4f}"
+        lines.insert(0, f"Test {tested.headline()}{chosen_by}.")
+    if "held_out" in model.facts:
+        lines.append(f"Held-out {describe_held_out(model.facts)}.")
+    lines += describe_training(data, model, seconds)
+    if not (options.quiet or measured) and len(model.history) > 1 and "rows" in model.facts:
+        lines.append("Measure its error on other rows by --holdout 0.2, --folds 5 or --test FILE.")
+    if data in BUILT_IN and not options.quiet and is_there("theory"):
+        lines += prove_separability(data)
+    if options.size is not None:
+        lines.append(describe_small(model, str(options.output)))
+    if options.output is not None:
+        lines.append(f"Wrote the model to {options.output}.")
+    print_lines(lines)
 
 
-def validate(data: str, source: Any, options: TrainOptions) -> list[str]:
-    """Cross-validate if that was asked for; return the result in lines."""
-    if options.folds is None:
-        return []
+def cross_validate(data: str, source: Any, options: TrainOptions) -> list[str]:
+    """Cross-validate; return the result in lines."""
     if find_by_format(data, options.format) is not None:
         raise CommandError("--folds is for files of rows; leave it out.")
-    from ..jobs.folds import cross_validate
-    from .report import print_event
+    from ..jobs.folds import cross_validate as validate
 
     job = replace(make_job(options), checkpointer=None)
     try:
-        found = cross_validate(source, options.reading, job, options.folds, options.stated)
+        found = validate(source, options.reading, job, options.folds or 0, options.stated)
     finally:
         job.reporter.close()
     if options.json:
@@ -318,7 +279,7 @@ def make_job(options: TrainOptions, once: bool = False) -> "FileJob":
     """The training that the options ask for, and what reports it."""
     from ..jobs.job import Checkpointer, FileJob
     from ..training.plan import Request
-    from .report import Printer
+    from .progress import ProgressPrinter
 
     form = "quiet" if options.quiet else "json" if options.json else "lines"
     checkpointer = None
@@ -330,10 +291,10 @@ def make_job(options: TrainOptions, once: bool = False) -> "FileJob":
         classes=split_labels(options.classes),
         holdout=options.holdout,
         tune=options.tune,
-        ordinal=options.parse_ordinal(),
+        ordinal=split_labels(options.ordinal),
         **options.of_streams,
     )
-    return FileJob(request, Printer(form, options.verbose), checkpointer)
+    return FileJob(request, ProgressPrinter(form, options.verbose), checkpointer)
 
 
 def train_on_file(data: str, source: Any, options: TrainOptions) -> "Model":
@@ -341,7 +302,6 @@ def train_on_file(data: str, source: Any, options: TrainOptions) -> "Model":
     from ..jobs.choose import choose_and_train
     from ..jobs.data import ExampleFile, match_labels, open_file
     from ..storage.file import load_model, save_model
-    from .report import print_event, print_line
 
     reading, initial, begun = options.reading, None, None
     if options.initial is not None:
@@ -352,10 +312,6 @@ def train_on_file(data: str, source: Any, options: TrainOptions) -> "Model":
             reading = {**match_labels(initial.features["recipe"]), **same}
     opened: Any = open_file(source, **reading, names=NAMES)
     has_rows = not isinstance(opened, ExampleFile)
-    if options.plot is not None and not (has_rows and opened.has_classes):
-        raise CommandError(
-            f"--plot draws rows of one label each, but those of {data} are others; leave it out."
-        )
     if options.resume and options.output is not None and options.output.exists():
         begun = load_model(options.output)
         if "training" not in begun.facts or "origin" not in begun.facts:
@@ -370,26 +326,23 @@ def train_on_file(data: str, source: Any, options: TrainOptions) -> "Model":
         job.reporter.close()
     if options.output is not None and model is not begun:
         save_model(options.output, model, options.size)
-    stream = model.facts.get("stream")
-    if stream and options.json:
-        print_event("stream", **stream)
-    for line in about_stream(stream) if stream and not (options.json or options.quiet) else ():
-        print_line(line)
+    if "stream" in model.facts and options.json:
+        print_event("stream", **model.facts["stream"])
     return model
 
 
 def check_initial(initial: "Model", data: str, options: TrainOptions) -> None:
     """Refuse a model to start from that learns from other examples, or reads them otherwise."""
-    path, of_file = options.initial, find_by_format(data, options.format)
-    if find_by_estimator(initial.estimator) is not (of_file and of_file[0]):
-        examples = of_file[0].examples if of_file else "rows"
+    of_file = find_by_format(data, options.format)
+    same = find_by_estimator(initial.estimator) is (of_file and of_file[0])
+    if not same or (of_file is None and "recipe" not in initial.features):
         raise CommandError(
-            f"{path} is a {initial.estimator}, which does not learn from files, or not from "
-            f"{examples} as {data} has them; start from another model."
+            f"{options.initial} is a {initial.estimator} that was not trained from a file like "
+            f"{data}; start from another model."
         )
-    if of_file is None and "recipe" not in initial.features:
-        raise CommandError(f"{path} was not trained from a file; use its partial_fit in Python.")
-    if of_file is None and not options.reads_as_usual():
+    usual = {each.name: each.default for each in fields(options)}
+    changed = any(getattr(options, name) != usual[name] for name in READING) or options.features
+    if of_file is None and changed:
         raise CommandError(
             "--initial reads the file as the model's own; leave other options of reading out."
         )
@@ -399,109 +352,74 @@ def train_on_cluster(data: str, source: Any, options: TrainOptions) -> "Model":
     """Train on files with Dask and save the model."""
     from ..cluster.fitting import train as train_files
     from ..storage.file import save_model
-    from .report import print_event
 
-    def as_object(done: Any) -> None:
-        epoch, shards, *_ = done
-        print_event("epoch", **(done._asdict() | epoch._asdict()), mistakes_per_shard=shards)
-
-    report: Callable[[Any], None] | None = as_object if options.json else None
-    model = train_files(
-        data,
-        options.reading,
-        make_job(options),
-        str(options.cluster),
-        (lambda _: None) if options.quiet else report,
-        None if options.checkpoint is None else options.output,
-    )
+    job = make_job(options)
+    checkpoint = None if options.checkpoint is None else options.output
+    try:
+        model = train_files(data, options.reading, job, str(options.cluster), checkpoint)
+    finally:
+        job.reporter.close()
     if options.output is not None:
         save_model(options.output, model, options.size)
     return model
 
 
-def print_result(
-    name: str, model: "Model", seconds: float, options: TrainOptions, report: list[str]
-) -> None:
-    """Test a model if a file for that was named, and print the result of the training."""
-    from .report import print_event, print_line
-
-    found, lines = None, list[str]()
-    if options.test is not None:
-        from ..jobs.data import open_like
-        from ..jobs.evaluate import evaluate
-        from ..learners.kinds import make_learner
-        from .score import note_rows
-
-        opened = open_like(model, options.test, labels=True)
-        positive = model.facts.get("tuning", {}).get("positive_class")
-        found = evaluate(make_learner(model, name), opened, positive_class=positive)
-        note_rows(options.test, opened, found)
-        stated = about_stated_metric(found, model.parameters.get("metric", "error"))
-        lines.append(f"Test {found.headline()}{stated}.")
-    if options.json:
-        from ..reading.recipe import FeatureRecipe
-
-        about: dict[str, Any] = {"data": name, "model": options.output and str(options.output)}
-        if "recipe" in model.features:
-            about["columns"] = list_columns(FeatureRecipe(**model.features["recipe"]))
-        tested = found and found.as_dict()
-        print_event(
-            "done", **about, **describe_model(model), seconds=round(seconds, 6), test=tested
-        )
-        return
-    if "held_out" in model.facts:
-        lines.append(f"Held-out {held_out_line(model.facts)}.")
-    if options.size is not None:
-        lines += describe_small(name, model, options)
-    lines += [*report, *about_result(name, model, seconds)]
-    measured = model.facts.keys() & {"held_out", "tuning", "stream", "cluster"}
-    told = options.quiet or options.test or report or measured or "rows" not in model.facts
-    if len(model.history) > 1 and not told:
-        lines.append("Measure its error on other rows by --holdout 0.2, --folds 5 or --test FILE.")
-    if options.output is not None:
-        lines.append(f"Wrote the model to {options.output}.")
-    for line in lines:
-        print_line(line)
-
-
-def describe_small(name: str, model: "Model", options: TrainOptions) -> list[str]:
-    """Describe what a small file keeps of the weights, and its errors beside the whole model's."""
-    import numpy as np
-
-    from ..data.splits import HELD_OUT, Split
-    from ..data.targets import summarize_score
+def test(model: "Model", options: TrainOptions) -> "Result":
+    """Evaluate a model, as it is stored with ``--size``, on the rows of ``--test``."""
     from ..jobs.data import open_like
-    from ..jobs.evaluate import HeldOut, evaluate
+    from ..jobs.evaluate import evaluate
     from ..learners.kinds import make_learner
     from ..storage.file import load_model
+    from .score import note_rows
 
-    small = load_model(str(options.output))
-    learner, what = make_learner(small, name), f"with the weights in {options.output}"
+    stored = model if options.size is None else load_model(str(options.output))
+    opened = open_like(stored, options.test, labels=True)
+    positive = model.facts.get("tuning", {}).get("positive_class")
+    found = evaluate(make_learner(stored, "the model"), opened, positive_class=positive)
+    note_rows(str(options.test), opened, found)
+    return found
+
+
+def print_done(
+    data: str, model: "Model", seconds: float, tested: "Result | None", options: TrainOptions
+) -> None:
+    """Print the result of a training as the last event of JSON."""
+    from ..reading.recipe import FeatureRecipe
+
+    about: dict[str, Any] = {"data": data, "model": options.output and str(options.output)}
+    if "recipe" in model.features:
+        about["columns"] = list_columns(FeatureRecipe(**model.features["recipe"]))
+    about |= {"seconds": round(seconds, 6), "test": tested and tested.as_dict()}
+    print_event("done", **describe_model(model), **about)
+
+
+def describe_small(model: "Model", path: str) -> str:
+    """How many of the weights of a model a small file keeps."""
+    from ..storage.file import load_model
+
     kept, whole = (
-        sum(int(np.count_nonzero(state.coefficients()[0])) for state in one.states)
-        for one in (small, model)
+        sum(int((state.coefficients()[0] != 0).sum()) for state in one.states)
+        for one in (load_model(path), model)
     )
-    lines = [f"Kept {kept:,} of {whole:,} weights, the largest, in 8 bits."]
-    if options.test is not None:
-        stored = evaluate(learner, open_like(small, options.test, labels=True))
-        lines.append(f"Test {stored.headline()}, {what}.")
-    if "held_out" in model.facts and options.cluster is None:
-        split = Split(options.holdout or HELD_OUT, options.seed)
-        opened: Any = open_like(small, open_source(name), labels=True, format=options.format)
-        held = HeldOut(opened, learner.target, split).score(learner)
-        score = summarize_score(held.as_dict(), model.facts.get("class_rows") or ())
-        lines.append(f"Held-out {score}, {what}.")
-    return lines
+    return f"Kept {kept:,} of {whole:,} weights, the largest, in 8 bits."
 
 
-def draw(figure: Path, model: "Model", data: str) -> None:
-    """Draw the rows as a model sees them, or the progress alone if they do not fit in memory."""
-    from ..estimators.pipeline import make_estimator
-    from ..jobs.files import IN_MEMORY
-    from ..plots import save_plot
-    from .plot import read_rows_for_model
+def prove_separability(data: str) -> list[str]:
+    """Which classes of a built-in set a plane separates from the others, with proofs."""
+    import numpy as np
 
-    X, y, names, path = None, None, dict[str, Any](), Path(data)
-    if data in BUILT_IN or (path.is_file() and path.stat().st_size <= IN_MEMORY):
-        X, y, names = read_rows_for_model(model, data, SetOptions())
-    save_plot(figure, X, y, estimator=make_estimator(model, data), **names)
+    from ..theory.certificates import Separable, Undecided
+    from ..theory.problem import Problem
+    from ..theory.separability import decide
+
+    rows, proved = load_builtin(data), dict[str, list[str]]()
+    labels = rows.list_labels()
+    for label in labels[len(labels) == 2 :]:
+        answer = decide(Problem(rows.X, np.where(rows.y == label, 1.0, -1.0)))
+        if not isinstance(answer, Undecided):
+            found = "a plane separates" if isinstance(answer, Separable) else "no plane separates"
+            proved.setdefault(found, []).append(str(label))
+    return [
+        f"Proved: {found} {', '.join(names)} from the other rows (rosenblatt prove {data})."
+        for found, names in proved.items()
+    ]

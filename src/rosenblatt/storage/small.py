@@ -22,6 +22,7 @@ from ..training.state import require
 from .model import Model
 
 LEVELS = 127
+LEAST_SIZE = 2_500  # bytes, less than any model takes
 FACTORS, PLACES = "factors", "places"
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(|[kKM])B?")
 UNITS = {"": 1, "k": 1_000, "K": 1_000, "M": 1_000_000}

@@ -208,9 +208,7 @@ def train_form(
     noise = np.random.default_rng(random_state).normal(size=width + 1)
     first = FORMS[form].start + FORMS[form].noise * noise
     if start is not None:
-        first = np.asarray(start, np.float64)
-        if first.shape != (width + 1,) or not np.isfinite(first).all():
-            raise ValueError(f"start must be {width + 1} numbers, the bias last; got {start!r}.")
+        first = check_start(start, width, bool(chosen["fit_intercept"]))
     number = as_written if exact else float
     if exact:
         rows, first = as_written(rows), as_written(first)
@@ -242,3 +240,13 @@ def train_form(
         done = len(updates) == before or (chosen["measure"] and not count_errors())
     reason = "separated" if done else "max_iter"
     return FormRun(weights, bias, tuple(updates), epoch, reason, count_errors())
+
+
+def check_start(start: ArrayLike, width: int, fit_intercept: bool) -> Array:
+    """Return the first weights and the bias; refuse a bias where none is learnt."""
+    first: Array = np.asarray(start, np.float64)
+    if first.shape != (width + 1,) or not np.isfinite(first).all():
+        raise ValueError(f"start must be {width + 1} numbers, the bias last; got {start!r}.")
+    if first[-1] and not fit_intercept:
+        raise ValueError("The form has no bias, so the last number of start must be 0.")
+    return first

@@ -27,9 +27,7 @@ PUBLISHED: dict[int, dict[str, list[float]]] = {
     1: {
         "vote": [10.7, 8.5, 8.3, 8.2, 8.2, 8.1],
         "average": [10.9, 8.7, 8.5, 8.4, 8.3, 8.3],
-        "average, normalised": [10.9, 8.5, 8.3, 8.2, 8.2, 8.1],
         "last": [16.0, 14.7, 13.6, 13.9, 13.7, 13.5],
-        "last, normalised": [15.4, 14.1, 13.1, 13.5, 13.2, 13.0],
         "random": [22.0, 15.7, 14.7, 14.3, 14.1, 13.8],
         "support": [2489, 19795, 24263, 26704, 28322, 32994],
         "mistakes": [3342, 25461, 48431, 70915, 93090, 223657],
@@ -37,9 +35,7 @@ PUBLISHED: dict[int, dict[str, list[float]]] = {
     2: {
         "vote": [6.0, 2.8, 2.4, 2.2, 2.1, 1.8, 1.8],
         "average": [6.0, 2.8, 2.4, 2.2, 2.1, 1.9, 1.8],
-        "average, normalised": [6.2, 3.0, 2.5, 2.3, 2.2, 1.9, 1.8],
         "last": [8.6, 4.0, 3.4, 3.0, 2.7, 2.3, 2.0],
-        "last, normalised": [8.4, 3.9, 3.3, 3.0, 2.7, 2.3, 1.9],
         "random": [13.4, 5.9, 4.7, 4.1, 3.8, 2.9, 2.4],
         "support": [1639, 8190, 9888, 10818, 11424, 12963, 13861],
         "mistakes": [2150, 10201, 15290, 19093, 22100, 32451, 41614],
@@ -150,9 +146,7 @@ def figures(state: DualState, scorer: Any, y: np.ndarray, time: int) -> list[flo
 
     linear = {
         "average": then.coefficients(average=True)[0],
-        "average, normalised": then.normalize(True, together=False)[0],
         "last": then.coef,
-        "last, normalised": then.normalize(False, together=False)[0],
     }
     found = {name: error(scorer.scores(coef)) for name, coef in linear.items()}
     found["vote"] = error(scorer.votes(then))

@@ -842,29 +842,12 @@ class KernelPerceptron:
     def activations(self, p, X, coef, bias):
         return coef @ self.kernel(self.X, np.asarray(X, float)) + bias
 
-    def norm(self, coef, bias):
-        """Of a function, with the bias as one more coordinate, or of all classes together."""
-        square = np.sum((coef @ self.gram) * coef)
-        if self.intercept_step:
-            square += np.sum(bias**2) / self.intercept_step
-        return np.sqrt(square) or np.inf
-
-    def norm_at(self, p, time):
-        if not self.together:
-            return self.norm(*self.tried[p][time])
-        coef, bias = zip(*(tried[time] for tried in self.tried), strict=True)
-        return self.norm(np.array(coef), np.array(bias))
-
-    def scores(self, X, solution="last", normalize=False):
+    def scores(self, X, solution="last"):
         """One row per output."""
         out = []
         for p, tried in enumerate(self.tried):
             times = [len(tried) - 1] if solution == "last" else range(1, len(tried))
-            scale = [self.norm_at(p, time) if normalize else 1.0 for time in times]
-            all_scores = [
-                self.activations(p, X, *tried[t]) / s for t, s in zip(times, scale, strict=True)
-            ]
-            out.append(np.mean(all_scores, axis=0))
+            out.append(np.mean([self.activations(p, X, *tried[t]) for t in times], axis=0))
         return np.array(out)
 
     def votes(self, X):

@@ -44,12 +44,12 @@ def pair(**parameters):
 
 
 def assert_alike(here, there, X):
-    for name in ("updates", "numbers", "coef", "bias", "seen"):
+    for name in ("moves", "steps", "numbers", "coef", "bias", "seen"):
         np.testing.assert_array_equal(
             getattr(here._learner.state, name), getattr(there._learner.state, name)
         )
     assert here.history_ == there.history_
-    rounding = 1e-12 if here.solution == "average" or here.normalize else 0  # quotients
+    rounding = 1e-12 if here.solution == "average" else 0  # quotients
     scores = here.decision_function(X), there.decision_function(X)
     np.testing.assert_allclose(*scores, rtol=rounding, atol=rounding)
     np.testing.assert_array_equal(here.predict(X), there.predict(X))
@@ -96,7 +96,7 @@ def test_weights_margins_ties_and_layouts_count_alike():
     sparse = csr_array(X)
     assert_alike(here.fit(X, y), there.fit(sparse, y), X)
     assert hasattr(there.support_vectors_, "indptr")
-    here, there = pair(kernel="poly", ties="positive", normalize=True, solution="average")
+    here, there = pair(kernel="poly", ties="positive", solution="average")
     assert_alike(here.fit(X, y == 1), there.fit(X, y == 1), X)
 
 
@@ -116,7 +116,7 @@ def test_batches_are_one_pass():
 def test_other_kernels_differ_by_rounding_only():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((ROWS, 3)), np.arange(ROWS) % 2
-    for kernel in ("rbf", "sigmoid", lambda a, b: np.exp(a @ b.T)):
+    for kernel in ("rbf", "sigmoid"):
         here, there = pair(kernel=kernel, gamma=0.5)
         here.fit(X, y)
         there.fit(X, y)

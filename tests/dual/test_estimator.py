@@ -21,7 +21,7 @@ WEIGHTS = "a row of weight 2 moves the weights once by 2, a row that comes twice
     [
         KernelPerceptron(),
         KernelPerceptron(solution="vote", multi_class="argmax"),
-        KernelPerceptron(solution="average", normalize=True, max_iter=20),
+        KernelPerceptron(solution="average", max_iter=20),
         KernelPerceptron(budget=20, max_iter=10),
     ],
     expected_failed_checks=lambda _: {
@@ -132,11 +132,8 @@ def test_verbose_shows_mistakes_and_support_and_silence_is_the_default(capsys):
         ({"order": "worst"}, "order must be one of 'each', 'once', 'fixed'"),
         ({"intercept_step": "wide"}, "intercept_step must be a number from 0 up or"),
         ({"budget": 0}, "budget must be a whole number from 1 up or None"),
-        ({"cache_size": 0}, "cache_size must be a number above 0"),
         ({"device": "tpu"}, "device must be one of 'cpu', 'cuda' or None"),
-        ({"solution": "vote", "normalize": True}, "use one of the three"),
-        ({"solution": "vote", "budget": 2}, "use one of the three"),
-        ({"normalize": True, "budget": 2}, "use one of the three"),
+        ({"solution": "vote", "budget": 2}, "leave one out"),
     ],
 )
 def test_unusable_parameters_are_refused(parameters, sentence):

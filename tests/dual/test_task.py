@@ -1,5 +1,7 @@
 """Without a budget: the same updates as one row at a time, whatever the blocks."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -7,9 +9,11 @@ from sklearn.datasets import load_iris, make_circles
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from rosenblatt import KernelPerceptron, Perceptron, max_margin
+from rosenblatt.dual.gram import Gram
+from rosenblatt.dual.task import DualTask
 
 from ..conftest import FORMS, LAYOUTS, blobs, examples
-from .twins import ORDERS, TWINS, by_row, compute_scores, pair, square
+from .twins import ORDERS, TWINS, by_row, compute_scores, pair
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -30,9 +34,9 @@ def test_makes_the_updates_of_its_naive_twin(order, form, choices):
     }
     layout = LAYOUTS[choices.draw(st.sampled_from(list(LAYOUTS)))]
     dtype = choices.draw(st.sampled_from([np.float32, np.float64]))
-    megabytes = choices.draw(st.sampled_from([1e-4, 3e-4, 200]))
     model, twin = pair(kernel, **parameters)
-    model.set_params(cache_size=megabytes).fit(layout(X.astype(dtype)), y)
+    with mock.patch.object(DualTask, "most_rows", choices.draw(st.sampled_from([2, 4, 1024]))):
+        model.fit(layout(X.astype(dtype)), y)
     twin.fit(X, y)
     assert model.history_ == twin.history_
     assert (model.n_mistakes_, model.stop_reason_) == (twin.n_mistakes_, twin.stop_reason_)
@@ -42,22 +46,19 @@ def test_makes_the_updates_of_its_naive_twin(order, form, choices):
     new = layout(np.vstack([X, -2 * X]).astype(dtype))
     dense = np.vstack([X, -2 * X])
     for solution in ("last", "average"):
-        for normalize in (False, True):
-            np.testing.assert_allclose(
-                compute_scores(model, new, solution=solution, normalize=normalize),
-                twin.scores(dense, solution, normalize),
-                atol=1e-9,
-            )
-    found = compute_scores(model, new, solution="vote", normalize=False)
+        found = compute_scores(model, new, solution=solution)
+        np.testing.assert_allclose(found, twin.scores(dense, solution), atol=1e-9)
+    found = compute_scores(model, new, solution="vote")
     np.testing.assert_allclose(found, twin.votes(dense), atol=1e-12)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kernel", TWINS)
-def test_makes_the_updates_of_its_naive_twin_on_real_numbers(kernel, form):
+def test_makes_the_updates_of_its_naive_twin_on_real_numbers(kernel, form, monkeypatch):
+    monkeypatch.setattr(DualTask, "most_rows", 14)
     X, y = blobs(60, 3, classes=2 if form == "two" else 4)
     model, twin = pair(kernel, multi_class="argmax" if form == "argmax" else "ovr", max_iter=20)
-    model.set_params(cache_size=0.003).fit(X, y)
+    model.fit(X, y)
     twin.fit(X, y)
     assert list(model.support_) == list(dict.fromkeys(twin.sequence))
     assert [epoch[:4] for epoch in model.history_] == [epoch[:4] for epoch in twin.history_]
@@ -85,19 +86,21 @@ def test_with_the_linear_kernel_it_is_the_perceptron(order, form, solution, choi
     np.testing.assert_array_equal(dual.intercept_, primal.intercept_)
 
 
-def test_blocks_compute_few_kernel_values_more_than_mistakes_times_rows():
+def test_blocks_compute_few_kernel_values_more_than_mistakes_times_rows(monkeypatch):
     X, y = blobs(3000, 5, seed=1)
     X = np.round(3 * X)
     computed = 0
 
-    def counting(A, B):
+    def count(gram, values):
         nonlocal computed
-        computed += A.shape[0] * B.shape[0]
-        return square(A, B)
+        computed += values.size
+        return values
 
     shared = {"max_iter": 20, "random_state": 0}
-    model = KernelPerceptron(counting, cache_size=0.05, **shared).fit(X, y)
-    plain = KernelPerceptron("poly", degree=2, gamma=1, **shared).fit(X, y)
+    plain = KernelPerceptron("linear", gamma=1, **shared).fit(X, y)
+    monkeypatch.setattr(Gram, "apply_kernel", count)
+    monkeypatch.setattr(DualTask, "most_rows", 57)
+    model = KernelPerceptron("linear", gamma=1, **shared).fit(X, y)
     np.testing.assert_array_equal(model.dual_coef_, plain.dual_coef_)
     assert computed < 1.2 * model.n_mistakes_ * len(X)
     assert computed < 0.5 * model.n_iter_ * len(model.support_) * len(X)
@@ -146,5 +149,3 @@ def test_mistakes_stay_within_the_bound_of_novikoff_in_feature_space(seed):
     assert margin * model.n_mistakes_ <= norm * (1 + 1e-9)
     assert norm <= np.sqrt(model.n_mistakes_) * (1 + 1e-9)
     assert model.n_mistakes_ <= 1 / margin**2
-    model.set_params(normalize=True)
-    np.testing.assert_allclose(model.dual_coef_ * norm, model._learner.state.coef)

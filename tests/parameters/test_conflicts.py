@@ -102,7 +102,6 @@ VALUES = {
     "ranks": [None, ["a", "b"]],
     "fit_intercept": [True, False],
     "kernel": ["rbf", "precomputed"],
-    "normalize": [False, True],
     "budget": [None, 9],
 }
 ALL_CONFLICTS = dict.fromkeys([*CONFLICTS, *DUAL_CONFLICTS])
@@ -111,7 +110,7 @@ ALL_CONFLICTS = dict.fromkeys([*CONFLICTS, *DUAL_CONFLICTS])
 def occasions(conflict):
     """Parameters, two of them changed at most, that a conflict is about."""
     plain = defaults(LINEAR, FILES) | {"order": "fixed"}
-    plain |= {"rule": "perceptron", "kernel": "rbf", "normalize": False, "budget": None}
+    plain |= {"rule": "perceptron", "kernel": "rbf", "budget": None}
     for one in VALUES:
         for other in VALUES:
             for first in VALUES[one]:

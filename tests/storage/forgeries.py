@@ -96,7 +96,7 @@ def other_models():
         KernelPerceptron("poly", degree=2, solution="vote"),
         KernelPerceptron("rbf", budget=4, solution="average"),
         KernelPerceptron("rbf", budget=4),
-        KernelPerceptron("linear", normalize=True),
+        KernelPerceptron("linear"),
     ):
         yield str(model), model.set_params(max_iter=2, random_state=0), csr(many), labels
     yield "precomputed", KernelPerceptron("precomputed", random_state=0), rows @ rows.T, y

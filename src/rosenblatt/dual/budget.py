@@ -26,6 +26,8 @@ class BudgetedTask(DualTask):
     learnt one by one. An epoch costs (budget × rows) kernel values; no scores of rows are kept.
     """
 
+    most_rows = ROWS_AT_ONCE // 4
+
     def __post_init__(self) -> None:
         super().__post_init__()
         state, more = self.state, self.capacity - self.support.count
@@ -45,9 +47,6 @@ class BudgetedTask(DualTask):
         """The most support rows that these rows can make."""
         rows = len(self.learner.state.numbers) + len(self.row_order)
         return max(1, min(int(self.learner.parameters["budget"]), rows))
-
-    def block_size(self) -> int:
-        return min(ROWS_AT_ONCE // 4, int(self.learner.cache_bytes / (8 * self.capacity)))
 
     def visit(self, block: Block) -> None:
         block.rows, count = self.X[block.numbers], len(block.numbers)

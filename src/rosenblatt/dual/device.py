@@ -20,7 +20,7 @@ GPU_ROWS = 12_288  # to score at once; learning has blocks of half as many
 GPU_BYTES = 2**31  # for kernel values
 SUPPORT_AT_ONCE = 16_384  # of a product of matrices
 FEW = 257  # numbers of a line of updates that are fetched before their count is known
-LOGGED = ("position", "label", "rival", "margin", "step", "own")  # as gpu.py writes them
+LOGGED = ("position", "label", "rival", "margin", "step")  # as gpu.py writes them
 SENDERS, CHUNK = range(8), 8 << 20  # threads that copy rows to the GPU, and bytes at a time
 SHARE = 0.5  # of the free memory that rows may take; larger ones are sent block by block
 
@@ -164,6 +164,8 @@ class DeviceTask(DualTask):
     A block's own kernel values are computed at once, and one thread block per problem replays it.
     """
 
+    most_rows = GPU_ROWS // 2
+
     @property
     def xp(self) -> Any:
         """CuPy."""
@@ -171,13 +173,10 @@ class DeviceTask(DualTask):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.limits = self.width, GPU_BYTES, SUPPORT_AT_ONCE
+        self.limits = self.width, SUPPORT_AT_ONCE, GPU_BYTES
         self.support = Support(self.xp.asarray(as_dense(self.state.support)), self.xp)
         shape = len(self.learning), len(LOGGED), self.rows_at_once + 1
         self.log_there = self.xp.zeros(shape)
-
-    def block_size(self) -> int:
-        return GPU_ROWS // 2
 
     def fetch(self, numbers: Array) -> Any:
         if is_on_gpu(self.X):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..estimators.base import RowClassifier, make_seed, unchanged_by_errors
 from ..estimators.constructors import estimator, positional
 from ..training.bars import show_epochs
 from .device import check_on_gpu, is_on_gpu, rows_to_gpu, to_host
-from .learner import DualExamples, DualLearner, runs_on_gpu
+from .learner import DualLearner, runs_on_gpu
 from .parameters import CONFLICTS, PARAMETERS
 
 
@@ -30,9 +30,9 @@ class KernelPerceptron(RowClassifier[DualLearner]):
 
     Parameters
     ----------
-    kernel : {"rbf", "poly", "linear", "sigmoid", "precomputed"} or callable, default="rbf"
-        The kernel K(x, x'). A callable takes two blocks of rows and returns the matrix of kernel
-        values. With "precomputed", X is the matrix of kernel values with the training rows.
+    kernel : {"rbf", "poly", "linear", "sigmoid", "precomputed"}, default="rbf"
+        The kernel K(x, x'). With "precomputed", X is the matrix of kernel values with the training
+        rows.
     degree : float, default=3
         Degree > 0 of the polynomial kernel (gamma·x·x' + coef0)^degree.
     gamma : float, "scale", "auto" or None, default="scale"
@@ -44,8 +44,6 @@ class KernelPerceptron(RowClassifier[DualLearner]):
     solution : {"last", "average", "vote"}, default="last"
         The function to predict with: the last one; the average over all rows; or a majority vote of
         all functions. It may be changed after ``fit``, unless there is a budget.
-    normalize : bool, default=False
-        Whether to divide the last function, or each one in the average, by its norm.
     order : {"each", "once", "fixed"}, default="each"
         The order of the rows: a new permutation each epoch; one for all epochs; as given.
     margin : float, default=0.0
@@ -62,8 +60,6 @@ class KernelPerceptron(RowClassifier[DualLearner]):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which scale the updates. "balanced" weights classes by their rarity:
         in ``fit`` among all rows, in ``partial_fit`` among the rows so far.
-    cache_size : float, default=200
-        Megabytes for blocks of kernel values; the result does not depend on it.
     device : {"cpu", "cuda"} or None, default=None
         Where to learn and predict; None means where X is. Arrays on a GPU (CuPy, PyTorch and
         others) are used without a copy. A GPU makes the same updates: exactly on integers, up to
@@ -137,12 +133,11 @@ class KernelPerceptron(RowClassifier[DualLearner]):
     _conflicts = CONFLICTS
     _learner_class = DualLearner
 
-    kernel: str | Callable[[Any, Any], ArrayLike] = positional("rbf")
+    kernel: str = positional("rbf")
     degree: float = 3
     gamma: float | str | None = "scale"
     coef0: float = 1.0
     solution: str = "last"
-    normalize: bool = False
     order: str = "each"
     margin: float = 0.0
     ties: str = "mistake"
@@ -152,7 +147,6 @@ class KernelPerceptron(RowClassifier[DualLearner]):
     max_iter: int = 100
     budget: int | None = None
     class_weight: Mapping[Any, float] | str | None = None
-    cache_size: float = 200
     device: str | None = None
     random_state: Any = None
     verbose: int = 0
@@ -187,7 +181,7 @@ class KernelPerceptron(RowClassifier[DualLearner]):
             self.class_count_ = count_classes(codes[counting], len(classes))
             refuse_one_class(codes, counting)
             learner = DualLearner.begin(self._values(), classes, X, counting)
-            return self._train(learner, DualExamples(X, codes, weights), self.order, self.max_iter)
+            return self._train(learner, self.order, self.max_iter, X, codes, weights)
 
     def partial_fit(
         self,
@@ -229,7 +223,7 @@ class KernelPerceptron(RowClassifier[DualLearner]):
                 learner = DualLearner.begin(self._values(), known, X, counting)
             else:
                 learner = self._learner.with_parameters(self._values())
-            self._train(learner, DualExamples(X, codes, weights), "fixed", 1)
+            self._train(learner, "fixed", 1, X, codes, weights)
             self.stop_reason_ = "max_iter"  # other batches may still hold mistakes
         return self
 
@@ -294,11 +288,10 @@ class KernelPerceptron(RowClassifier[DualLearner]):
         refuse_not_finite(X)
         return X
 
-    def _train(self, learner: DualLearner, examples: DualExamples, order: str, epochs: int) -> Self:
+    def _train(self, learner: DualLearner, order: str, max_iter: int, *examples: Any) -> Self:
         """Train a learner and become its estimator."""
         with show_epochs(self.verbose) as progress:
-            seed = make_seed(self.random_state)
-            run = learner.fit(examples, order, epochs, seed, progress)
+            run = learner.fit(order, max_iter, make_seed(self.random_state), progress, *examples)
         counts = {"class_rows": self.class_count_.tolist()}
         self.take_over(learner, run.epochs, run.stop_reason, counts)
         return self

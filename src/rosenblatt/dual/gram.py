@@ -1,16 +1,15 @@
 """Kernel values: blocks of the Gram matrix, always in double precision."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..data.rows import Array, to_dense
 
 ROWS_AT_ONCE = 1024  # of a block: enough for full matrix speed
 SUPPORT_AT_ONCE = 512  # rows whose kernel values with a block stay in the processor's cache
+MOST_BYTES = 200 * 2**20  # of kernel values, or of support rows that are made dense
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,7 @@ class Gram:
     Raw pixels to the sixth power are beyond float32, and their products are exact only in float64.
     """
 
-    kernel: str | Callable[[Any, Any], ArrayLike]
+    kernel: str
     degree: float
     gamma: float
     coef0: float
@@ -33,8 +32,6 @@ class Gram:
         """Return K(s, x) for every support row s and row x."""
         if self.kernel == "precomputed":
             return as_dense(rows[:, support]).T.astype(np.float64)
-        if callable(self.kernel):
-            return check_values(self.kernel(support, rows), (support.shape[0], rows.shape[0]))
         values = inner_products(support, rows)
         if self.kernel == "rbf":
             values *= -2.0
@@ -62,9 +59,7 @@ class Gram:
             return np.asarray([X[number, number] for number in numbers], np.float64)
         if self.kernel == "rbf":
             return np.ones(len(numbers))
-        if not callable(self.kernel):
-            return self.apply_kernel(squared_norms(X[numbers]))
-        return np.array([self(X[[number]], X[[number]])[0, 0] for number in numbers])
+        return self.apply_kernel(squared_norms(X[numbers]))
 
 
 def as_dense(rows: Any) -> Array:
@@ -106,23 +101,11 @@ def power(values: Array, degree: float) -> Array:
     return values
 
 
-def check_values(values: ArrayLike, shape: tuple[int, int]) -> Array:
-    """Return what a kernel function computed, as floats; refuse another shape."""
-    there: Any = values if hasattr(values, "__cuda_array_interface__") else np.asarray(values)
-    block: Array = there.astype(np.float64)
-    if block.shape != shape:
-        raise ValueError(
-            f"The kernel function returned an array of shape {block.shape} for {shape[0]} and "
-            f"{shape[1]} rows; it must return {shape}."
-        )
-    return block
-
-
 def slice_support(
-    count: int, width: int, cache_bytes: float, most: int = SUPPORT_AT_ONCE
+    count: int, width: int, most: int = SUPPORT_AT_ONCE, most_bytes: int = MOST_BYTES
 ) -> list[slice]:
-    """Return slices of the support whose rows and kernel values with a block fit in the cache."""
-    at_once = min(max(int(cache_bytes / (16 * max(width, ROWS_AT_ONCE))), 1), most)
+    """Return slices of the support whose rows and kernel values with a block fit into memory."""
+    at_once = min(max(most_bytes // (16 * max(width, ROWS_AT_ONCE)), 1), most)
     return [slice(begin, min(begin + at_once, count)) for begin in range(0, count, at_once)]
 
 
@@ -134,7 +117,7 @@ def overflow_error(row: int) -> ValueError:
     )
 
 
-def resolve_gamma(gamma: float | str | None, kernel: Any, X: Any) -> float:
+def resolve_gamma(gamma: float | str | None, kernel: str, X: Any) -> float:
     """Return the parameter gamma as a number, for rows to learn from."""
     if gamma == "scale" and kernel not in ("rbf", "poly", "sigmoid"):
         return 1.0  # without meaning for this kernel

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -23,30 +23,21 @@ from ..training.state import require
 from ..training.training import Training
 from . import device
 from .budget import BudgetedTask
-from .gram import ROWS_AT_ONCE, Gram, as_dense, overflow_error, resolve_gamma, slice_support
+from .gram import (
+    MOST_BYTES,
+    ROWS_AT_ONCE,
+    Gram,
+    as_dense,
+    overflow_error,
+    resolve_gamma,
+    slice_support,
+)
 from .kernels import cpu
 from .parameters import CONFLICTS, PARAMETERS
 from .state import DualState
 from .task import DualTask
 
 LASTING = ("kernel", "degree", "gamma", "coef0", "multi_class")  # parameters that cannot change
-REFUSALS = {
-    "learn": "A kernel perceptron learns from rows in memory; use partial_fit for batches.",
-    "stream": "A kernel perceptron learns from rows in memory; use partial_fit for batches.",
-    "resume": "A kernel perceptron learns in one go; use partial_fit to continue it.",
-    "step": "A kernel perceptron learns in blocks of rows, so it cannot stop at each update.",
-    "add_class": "A kernel perceptron knows its classes from the first row on; train a new one.",
-}
-Progress = Callable[[int, float, str], None]
-"""Receives the epoch, the share of it that is done, and a text."""
-
-
-class DualExamples(NamedTuple):
-    """Rows or a Gram matrix, the number of each row's class, and row weights or None."""
-
-    X: Any
-    codes: Array
-    weights: Array | None
 
 
 @dataclass
@@ -76,7 +67,13 @@ class DualLearner(Learner):
     kind: ClassVar[str] = "dual"
     state_types = dict.fromkeys(("last", "average", "vote"), DualState)
     estimator: ClassVar[str] = "KernelPerceptron"
-    refusals: ClassVar[Mapping[str, str]] = REFUSALS
+    refusals: ClassVar[Mapping[str, str]] = {
+        "learn": "A kernel perceptron learns from rows in memory; use partial_fit for batches.",
+        "stream": "A kernel perceptron learns from rows in memory; use partial_fit for batches.",
+        "resume": "A kernel perceptron learns in one go; use partial_fit to continue it.",
+        "step": "A kernel perceptron learns in blocks of rows, so it cannot stop at each update.",
+        "add_class": "A kernel perceptron knows its classes from the first row on; train another.",
+    }
     parameters: Mapping[str, Any]
     classes: Array
     state: DualState
@@ -114,12 +111,7 @@ class DualLearner(Learner):
         return learner
 
     def own_facts(self) -> dict[str, Any]:
-        """Return what parameters were resolved to; refuse what a file cannot hold."""
-        if callable(self.parameters["kernel"]):
-            raise ValueError(
-                "A model file holds numbers and no code, so a kernel function cannot be saved; use "
-                'a kernel by name or "precomputed".'
-            )
+        """Return what parameters were resolved to; refuse others than those of the start."""
         self.check_begun()
         numbers = {"intercept_step": self.intercept_step, "gamma": self.gram.gamma}
         return {**numbers, "width": self.width}
@@ -159,14 +151,18 @@ class DualLearner(Learner):
 
     def fit(
         self,
-        examples: DualExamples,
         order: str,
-        epochs: int,
+        max_iter: int,
         seed: int,
-        progress: Progress | None = None,
+        progress: Callable[[int, float, str], None] | None,
+        X: Any,
+        codes: Array,
+        weights: Array | None,
     ) -> Training:
-        """Train from the state as it is; after an error the model is what it was."""
-        X, codes, weights = examples
+        """Train from the state as it is; after an error the model is what it was.
+
+        ``progress`` receives the epoch, the share of it that is done, and a text.
+        """
         X, on_gpu = device.match_layout(self.state.support, X), runs_on_gpu(self.parameters, X)
         kind = device.DeviceTask if on_gpu else DualTask
         if self.parameters["budget"] is not None:
@@ -178,8 +174,8 @@ class DualLearner(Learner):
                 )
         weights = np.ones(len(codes)) if weights is None else weights
         with self.computing(X):
-            task = kind(self, X, codes.astype(np.intp), weights)
-            run = Training.of(task, task.state, max_iter=epochs, order=order, seed=seed)
+            task: Any = kind(self, X, codes.astype(np.intp), weights)
+            run = Training.of(task, task.state, max_iter=max_iter, order=order, seed=seed)
             for _, learnt in run.updates():
                 if progress is not None:
                     text = f"{task.state.mistakes:,} mistakes, {task.support.count:,} support rows"
@@ -197,31 +193,14 @@ class DualLearner(Learner):
 
     # Predicting
 
-    @property
-    def cache_bytes(self) -> float:
-        """The memory for kernel values."""
-        return float(self.parameters["cache_size"]) * 2**20
-
     def coefficients(self) -> tuple[Array, Array]:
         """Return the coefficients and biases to predict with, one line per output."""
-        given, average = self.parameters, self.parameters["solution"] == "average"
         self.check_parameters()
-        if given["normalize"]:
-            self.require_updates()
-            return self.state.normalize(average, self.together)
-        return self.state.coefficients(average)
+        return self.state.coefficients(self.parameters["solution"] == "average")
 
     def check_parameters(self) -> None:
         """Refuse parameters that were changed to what does not go together."""
         check_parameters(self.parameters, PARAMETERS, conflicts=CONFLICTS)
-
-    def require_updates(self) -> None:
-        """Refuse what needs every mistake after a fit that did not keep them."""
-        if len(self.state.updates) < self.state.mistakes:
-            raise ValueError(
-                "Votes and norms need every mistake there was, and this model was fitted with a "
-                "budget; fit it with budget=None."
-            )
 
     def score_matrix(self, X: Any) -> Array:
         """Score rows: activations or shares of votes, with a column per class if over two."""
@@ -230,16 +209,18 @@ class DualLearner(Learner):
         size = len(state.numbers)
         X, on_gpu = device.match_layout(state.support, X), runs_on_gpu(self.parameters, X)
         sign, vote = SIGN_OF_ZERO[self.parameters["ties"]], cpu.vote
-        xp, most, cells = np, ROWS_AT_ONCE, self.cache_bytes / 24 if voting else np.inf
+        require(
+            not voting or len(state.moves) == state.mistakes,
+            "Votes need every mistake, and this model was fitted with a budget; use budget=None.",
+        )
+        xp, most, cells = np, ROWS_AT_ONCE, MOST_BYTES / 24 if voting else np.inf
         with self.computing(X):
-            support, slices = state.support, slice_support(size, self.width, self.cache_bytes)
+            support, slices = state.support, slice_support(size, self.width)
             if on_gpu:
                 xp, most, cells = device.get_array_module(), device.GPU_ROWS, device.GPU_BYTES / 8
                 support, slices = xp.asarray(as_dense(support)), [slice(size)]
                 vote = device.vote_on_gpu
-            if voting:
-                self.require_updates()
-            else:
+            if not voting:
                 coef, bias = map(xp.asarray, self.coefficients())
             at_once = int(min(most, max(cells // max(size, 1), 1)))
             parts = [np.empty((0, len(state.bias)))]

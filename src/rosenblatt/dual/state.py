@@ -7,32 +7,10 @@ from typing import Annotated, Any, ClassVar, TypedDict
 import numpy as np
 
 from ..data.rows import Array
-from ..training.state import Declared, DeclaredRows, Sizes, array, counter, declare, require
-from ..training.training import SweepResult, Task
+from ..training.state import DeclaredRows, Sizes, array, counter, declare, require
+from ..training.training import SweepResult
 from .kernels import cpu
 from .kernels.cpu import FIGURES, NUMBERS, UPDATES
-
-
-@dataclass(frozen=True)
-class DeclaredUpdates(Declared):
-    """The declaration of updates."""
-
-    def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
-        parts = NUMBERS + FIGURES
-        return {f"{name}.{part}": np.ascontiguousarray(value[part]) for part in parts}, {}
-
-    def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
-        parts = {part: arrays.pop(f"{name}.{part}") for part in NUMBERS + FIGURES}
-        updates = np.zeros(len(parts["time"]), UPDATES)
-        for part, values in parts.items():
-            fitting = values.shape == updates.shape and values.dtype == UPDATES[part]
-            require(fitting, "its updates are malformed")
-            updates[part] = values
-        return updates
-
-    def check(self, name: str, value: Any, sizes: Sizes, dtype: Any) -> None:
-        finite = all(np.isfinite(value[part]).all() for part in FIGURES)
-        require(finite, "its updates are not finite")
 
 
 def join_updates(parts: list[Any]) -> Array:
@@ -63,9 +41,10 @@ class DualState:
     """The support rows and their coefficients.
 
     Outputs are classes, or the problems of one-vs-rest (one for two classes). A column of ``coef``
-    belongs to a support row; ``missing`` is that of ``Average``. Without a budget ``updates`` keeps
-    every mistake. With one, ``matrix`` has the coefficients of an orthonormal basis of the span of
-    the support, one row each. ``given`` counts the rows of all calls.
+    belongs to a support row; ``missing`` is that of ``Average``. Without a budget ``moves`` and
+    ``steps`` keep the numbers and figures of every update. With one, ``matrix`` has the
+    coefficients of an orthonormal basis of the span of the support, one row each. ``given`` counts
+    the rows of all calls.
     """
 
     numbers: Array = array("support", dtype=np.int64)
@@ -76,7 +55,8 @@ class DualState:
     missing_bias: Array = array("outputs", dtype=np.float64)
     seen: Array = array("outputs", dtype=np.int64)
     matrix: Array = array("squared", "squared", dtype=np.float64)
-    updates: Array = declare(DeclaredUpdates())
+    moves: Array = array("updates", "numbers", dtype=np.int64)
+    steps: Array = array("updates", "figures", dtype=np.float64)
     mistakes: int = counter(0)
     given: int = counter(0)
 
@@ -88,20 +68,31 @@ class DualState:
         width, count = model.facts.get("width"), len(model.classes)
         require(type(width) is int and 0 < width < 2**63, "its number of columns is out of range")
         require(len(model.states) == 1, "it has several states")
-        return {"width": (width,), "outputs": (1 if count == 2 else count,)}, None
+        outputs, columns = (1 if count == 2 else count,), {"numbers": (4,), "figures": (2,)}
+        return {"width": (width,), "outputs": outputs, **columns}, None
 
     @classmethod
     def empty(cls, outputs: int, support: Any) -> "DualState":
         """Return the function that is 0 everywhere; ``support`` has no rows, in the layout of X."""
         nothing, zeros, numbers = np.zeros((outputs, 0)), np.zeros(outputs), np.zeros(0, np.int64)
         seen, matrix = np.zeros(outputs, np.int64), np.zeros((0, 0))
-        return cls(numbers, support, nothing, nothing, zeros, zeros, seen, matrix, join_updates([]))
+        updates = np.zeros((0, len(NUMBERS)), np.int64), np.zeros((0, len(FIGURES)))
+        return cls(numbers, support, nothing, nothing, zeros, zeros, seen, matrix, *updates)
 
-    def sweep(self, task: Task, order: Array, most: int | None) -> Iterator[SweepResult]:
-        """Learn from the rows in an order, block by block."""
+    @property
+    def updates(self) -> Array:
+        """The updates, as kernels log them, without positions and margins."""
+        found = np.zeros(len(self.moves), UPDATES)
+        for names, columns in (NUMBERS, self.moves), (FIGURES, self.steps):
+            for name, column in zip(names, columns.T, strict=True):
+                found[name] = column
+        return found
+
+    def sweep(self, task: Any, order: Array, _: int | None) -> Iterator[SweepResult]:
+        """Learn from the rows in an order, block by block; the task has this state."""
         position = 0
         while position < len(order):
-            learnt = task.learn(self, order, position, most)
+            learnt = task.learn(order, position)
             position = learnt.position
             yield learnt
 
@@ -122,11 +113,10 @@ class DualState:
         require(self.support.shape[0] == size, "its rows do not fit")
         require(np.all(self.numbers < self.given), "its numbers of rows do not exist")
         for name, end in (("place", size), ("label", len(self.bias)), ("rival", len(self.bias))):
-            known = (updates[name] >= 0) & (updates[name] < end)
-            require(known.all(), f"a {name} of its updates does not exist")
+            require(np.all(updates[name] < end), f"a {name} of its updates does not exist")
         grouped = updates[np.lexsort((np.arange(len(updates)), updates["label"]))]
         forward = (np.diff(grouped["time"]) >= 0) | (np.diff(grouped["label"]) != 0)
-        timely = (updates["time"] >= 0) & (updates["time"] <= self.seen[updates["label"]])
+        timely = updates["time"] <= self.seen[updates["label"]]
         require(forward.all() and timely.all(), "its updates are out of order")
 
     def with_updates(self, updates: Array) -> "DualState":
@@ -134,7 +124,8 @@ class DualState:
         shape, late = (len(self.bias), len(self.numbers)), updates["step"] * updates["time"]
         return replace(
             self,
-            updates=updates,
+            moves=np.stack([updates[name] for name in NUMBERS], axis=1),
+            steps=np.stack([updates[name] for name in FIGURES], axis=1),
             mistakes=len(updates),
             coef=sum_steps(updates, updates["step"], *shape),
             missing=sum_steps(updates, late, *shape),
@@ -155,24 +146,6 @@ class DualState:
             return self.coef, self.bias
         seen = np.maximum(self.seen, 1)
         return self.coef - self.missing / seen[:, None], self.bias - self.missing_bias / seen
-
-    def normalize(self, average: bool, together: bool) -> tuple[Array, Array]:
-        """Return the last function divided by its norm, or the average of all, each divided."""
-        updates, shares, outputs = self.updates, np.zeros(len(self.updates)), 1 + together
-        # ‖f + ηyK(x, ·)‖² = ‖f‖² + 2ηyf(x) + η²K(x, x), and twice the last for two outputs.
-        sizes = np.abs(updates["step"])
-        moved = outputs * sizes**2 * (updates["own"] + updates["bias_step"])
-        rises = 2 * sizes * updates["margin"] + moved
-        for group in self.group_updates(together):
-            norms = np.sqrt(np.maximum(np.cumsum(rises[group]), 0))
-            seen = self.seen[updates["label"][group[0]]]
-            inverse = np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)
-            survived = np.diff(updates["time"][group], append=seen)
-            tails = np.cumsum((survived * inverse)[::-1])[::-1] / seen
-            shares[group] = tails if average else inverse[-1]
-        shape, steps = (len(self.bias), len(self.numbers)), updates["step"] * shares
-        biases = sum_steps(updates, steps * updates["bias_step"], *shape).sum(axis=1)
-        return sum_steps(updates, steps, *shape), biases
 
     def votes(
         self, products: Any, together: bool, sign: float, xp: Any = np, vote: Any = cpu.vote

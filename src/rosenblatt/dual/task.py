@@ -30,19 +30,20 @@ class Block:
         The number of pieces of updates that their stored scores contain.
     index
         The numbers as an index of arrays.
-    rows, scores, steps, labels
-        Of the block, from visit to visit: the rows when they were fetched, the scores of each
-        output, how far each row moves each problem, and classes if they are one problem.
+    steps, labels
+        How far each row moves each problem, and the classes if they are one problem.
+    rows, scores
+        During a visit: the rows when they were fetched, and the scores of each output.
     """
 
     numbers: Array
     offset: int
     version: int
     index: Any
+    steps: Any
+    labels: Any
     rows: Any = None
     scores: Any = None
-    steps: Any = None
-    labels: Any = None
 
 
 class Support:
@@ -91,15 +92,15 @@ class DualTask:
     X: Any
     codes: Any
     weights: Any
-    xp: ClassVar[Any] = np
-    """NumPy, or CuPy."""
+    xp: ClassVar[Any] = np  # or CuPy
+    most_rows: ClassVar[int] = ROWS_AT_ONCE  # of a block
 
     def __post_init__(self) -> None:
         learner, begun = self.learner, self.learner.state
         parameters, outputs, n_rows = learner.parameters, len(begun.bias), self.X.shape[0]
         self.gram, self.together = learner.gram, learner.together
         self.width = self.X.shape[1]
-        self.limits: tuple[Any, ...] = (self.width, learner.cache_bytes)
+        self.limits: tuple[int, ...] = (self.width,)
         self.rule = PERCEPTRON.kind.of(parameters, learner.intercept_step)
         problems = PERCEPTRON.problems(len(learner.classes), parameters["multi_class"])
         self.positive = None if self.together else self.xp.asarray(problems)[:, None]
@@ -108,7 +109,7 @@ class DualTask:
         self.codes, self.weights = self.xp.asarray(self.codes), self.xp.asarray(self.weights)
         self.learning = np.ones(len(problems), bool)
         self.mistakes = np.zeros(len(problems), np.intp)
-        self.rows_at_once = min(max(self.block_size(), 1), max(len(self.row_order), 1))
+        self.rows_at_once = min(self.most_rows, max(len(self.row_order), 1))
         self.order: Array | None = None
         self.blocks, self.visited = list[Block](), False
         self.log = np.zeros(self.rows_at_once * outputs, UPDATES)
@@ -117,23 +118,15 @@ class DualTask:
         self.support, self.place = Support(begun.support, self.xp), np.full(n_rows, -1, np.intp)
         self.numbers, self.pieces = [begun.numbers], [begun.updates]
 
-    def block_size(self) -> int:
-        """Return the number of rows of a block whose kernel values fit in the cache."""
-        return min(ROWS_AT_ONCE, int((self.learner.cache_bytes / 16) ** 0.5))
-
-    def learn(
-        self, state: DualState, order: Array, start: int, most: int | None = None
-    ) -> SweepResult:
+    def learn(self, order: Array, start: int) -> SweepResult:
         """Learn from the block of an order that begins at a place."""
         if start == 0:
             self.mistakes[:] = 0
             self.cut(order)
         block = self.blocks[start // self.rows_at_once]
         self.made = list[Array]()
-        block.steps, block.labels = self.steps(block.index), self.codes[block.index]
-        block.labels = block.labels if self.together else block.labels[:0]
         self.visit(block)
-        block.rows = block.scores = block.steps = block.labels = None
+        block.rows = block.scores = None
         updates, position = join_updates(self.made), start + len(block.numbers)
         wrong, n_rows = updates["margin"] <= 0, len(block.numbers) * int(self.learning.sum())
         loss = -float(np.minimum(updates["margin"], 0.0).sum()) + 0.0
@@ -150,18 +143,16 @@ class DualTask:
             self.add_updates(block)
             self.store_scores(block)
         self.order, numbers = order, order.astype(np.intp)
-        index, self.blocks = self.xp.asarray(numbers), []
+        version, self.blocks = len(self.pieces) if self.visited else 0, []
         for offset in range(0, len(numbers), self.rows_at_once):
-            some = slice(offset, offset + self.rows_at_once)
-            version = len(self.pieces) if self.visited else 0
-            self.blocks.append(Block(numbers[some], offset, version, index[some]))
-
-    def steps(self, index: Any) -> Any:
-        """Return how far each row moves each problem."""
-        weights = self.weights[index]
-        if self.together:
-            return weights[None]
-        return self.xp.where(self.codes[index] == self.positive, weights, -weights)
+            some = numbers[offset : offset + self.rows_at_once]
+            index = self.xp.asarray(some)
+            weights, labels = self.weights[index], self.codes[index]
+            steps = weights[None]
+            if not self.together:
+                steps = self.xp.where(labels == self.positive, weights, -weights)
+                labels = labels[:0]
+            self.blocks.append(Block(some, offset, version, index, steps, labels))
 
     def excess(self, block: Block) -> Any:
         """Return how far each row exceeds what it needs to be right, in its worst problem."""

@@ -37,7 +37,6 @@ def test_it_is_the_linear_perceptron(together):
     assert other[:made]["rival"].tolist() == (
         log[:made]["rival"].tolist() if together else [1] * made
     )
-    assert other[:made]["own"].tolist() == (X**2).sum(axis=1)[other[:made]["position"]].tolist()
     assert c.tolist() == (b.tolist() if together else [0, *b])
     unknown = np.zeros((0, 60)), np.full(60, -1)
     given = *unknown, *given, np.zeros((outputs, 60)), np.zeros(outputs), RULE, other

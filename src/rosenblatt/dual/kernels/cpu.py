@@ -13,13 +13,14 @@ from ...kernels.forms import REAL, WHOLE, given, vector
 from ...kernels.perceptron import Perceptron
 
 NUMBERS = ("place", "time", "label", "rival")
-FIGURES = ("step", "bias_step", "margin", "own")
+FIGURES = ("step", "bias_step")
 UPDATES = np.dtype(
-    [*((n, np.int64) for n in ("position", *NUMBERS)), *((n, np.float64) for n in FIGURES)]
+    [(name, np.int64) for name in ("position", *NUMBERS)]
+    + [(name, np.float64) for name in (*FIGURES, "margin")]
 )
-"""An update: the position in an order, the place of its row among the support, the rows seen
-before, the output that it adds to, the one that it subtracts from (or again the label), what the
-row and the bias are multiplied by, the margin before, and the row's K(x, x)."""
+# An update: the position in an order, the place of its row among the support, the rows seen before,
+# the output that it adds to, the one that it subtracts from (or again the label), what the row and
+# the bias are multiplied by, and the margin before.
 
 
 @inlined
@@ -84,7 +85,6 @@ def replay(values, places, steps, labels, learning, start, scores, b, rule, log)
             log[updates]["rival"] = rival
             log[updates]["margin"] = margin
             log[updates]["step"] = step
-            log[updates]["own"] = line[t]
             updates += 1
     return len(places), updates
 

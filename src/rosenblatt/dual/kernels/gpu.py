@@ -73,7 +73,7 @@ def replay(problems, values, steps, labels, scores, b, above, below, bias_step, 
         if t % cuda.blockDim.x == me:  # the owner of these scores
             margin, y, rival = measure(scores, b, p, t, step, labels)
             log[p, 0, updates], log[p, 1, updates], log[p, 2, updates] = t, y, rival
-            log[p, 3, updates], log[p, 4, updates], log[p, 5, updates] = margin, step, values[t, t]
+            log[p, 3, updates], log[p, 4, updates] = margin, step
             moved[0], moved[1] = y, rival
             b[y] += step * bias_step
             if rival != y:

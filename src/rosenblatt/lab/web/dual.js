@@ -56,7 +56,7 @@ export class DualState {
 		this.steps = memory.allocate(8 * n);
 		this.scoresAt = memory.allocate(8 * n);
 		this.b = memory.put(Float64Array, [0]);
-		this.log = memory.allocate(72 * (n + 1));
+		this.log = memory.allocate(64 * (n + 1));
 		this.learning = memory.put(Uint8Array, [1]);
 		this.scores = new Float64Array(n); // of all rows, in their own order
 		this.seen = this.mistakes = 0;

@@ -1,5 +1,6 @@
 """A model to serve, the service as a process, and what to send it."""
 
+import asyncio
 import http.client
 import json
 import signal
@@ -8,6 +9,7 @@ import sys
 import time
 import warnings
 
+import httpx
 import numpy as np
 import pytest
 
@@ -15,11 +17,13 @@ pytest.importorskip("prometheus_client", reason="the service needs prometheus-cl
 pytest.importorskip("starlette", reason="the service needs starlette")
 
 import rosenblatt
+from rosenblatt.service.app import Limits, Service
 from rosenblatt.service.learning import Job, Keeping, Learning
 from rosenblatt.service.replay import Replay, log_path, read_log
 from rosenblatt.service.requests import make_texts
 from rosenblatt.storage.file import load_model, save_model
 
+HOST = "http://127.0.0.1"
 COLOURS = ["red", "green", "blue"]
 
 
@@ -59,6 +63,48 @@ def learning(model):
     if started.is_alive():
         started.stop()
     started.log.close()  # after an error it is open
+
+
+class Client:
+    """Sends requests to an application without a network."""
+
+    def __init__(self, app):
+        self.app = app
+
+    def ask(self, method, path, **request):
+        async def asked():
+            through = httpx.ASGITransport(self.app)
+            async with httpx.AsyncClient(transport=through, base_url=HOST) as client:
+                return await client.request(method, path, **request)
+
+        return asyncio.run(asked())
+
+    def get(self, path, **request):
+        return self.ask("GET", path, **request)
+
+    def post(self, path, **request):
+        return self.ask("POST", path, **request)
+
+
+def current_of(learning):
+    return lambda: learning.predictor
+
+
+def client_of(learning, learns=True, tokens=None, **limits):
+    chosen = learning if learns else None
+    return Client(Service(current_of(learning), chosen, Limits(**limits), tokens))
+
+
+def started(path):
+    """A learning thread of a model, and its client."""
+    learning = Learning(path, say=print)
+    learning.start()
+    return learning, client_of(learning)
+
+
+@pytest.fixture
+def client(learning):
+    return client_of(learning)
 
 
 def job_of(rows, key=None):

@@ -18,8 +18,7 @@ from rosenblatt import AROW, Perceptron
 from rosenblatt.service.learning import Learning
 from rosenblatt.service.replay import log_path, read_log
 
-from .conftest import examples, replayed, trained
-from .test_app import client_of
+from .conftest import client_of, examples, replayed, trained
 
 VALUES = [
     None, True, False, 0, -1, 7, 2**53, 2**64, -(2**70), 0.5, -0.0, 5e-324, 1e15, 1e38, 1e300, "",

@@ -7,12 +7,10 @@ import pytest
 
 import rosenblatt
 from rosenblatt import AROW, Perceptron
-from rosenblatt.service.learning import Learning
 from rosenblatt.service.replay import Replay
 from rosenblatt.storage.file import load_model
 
-from .conftest import answer_of, examples, replayed, trained
-from .test_app import client_of
+from .conftest import answer_of, client_of, examples, replayed, started, trained
 
 quiet = lambda sentence: None  # noqa: E731
 
@@ -20,12 +18,6 @@ quiet = lambda sentence: None  # noqa: E731
 @pytest.fixture
 def client(learning):
     return client_of(learning)
-
-
-def started(path):
-    learning = Learning(path, say=quiet)
-    learning.start()
-    return learning, client_of(learning)
 
 
 # Keys
@@ -102,7 +94,7 @@ def test_loading_over_http(client, learning, tmp_path):
 
 def test_a_service_that_does_not_learn_does_not_change(learning):
     client = client_of(learning, learns=False)
-    for method, path in (("DELETE", "/examples/1"), ("PUT", "/model")):
+    for method, path in (("POST", "/learn"), ("DELETE", "/examples/1"), ("PUT", "/model")):
         answer = client.ask(method, path, content=b"{}")
         assert (answer.status_code, answer.json()["code"]) == (403, "does-not-learn")
 
@@ -139,8 +131,9 @@ def test_prediction_sets_follow_what_is_learnt_and_are_replayed(tmp_path):
         assert client.post("/learn", json=some).status_code == 202
     learning.call(learning.publish).result(30)
     answer = client.post("/predict?coverage=0.8", json=rows).json()
-    refused = client.post("/predict?coverage=1", json=rows)
-    assert (refused.status_code, refused.json()["code"]) == (400, "bad-query")
+    for odd in ("1", "٣", "9" * 5000):
+        refused = client.post(f"/predict?coverage={odd}", json=rows)
+        assert (refused.status_code, refused.json()["code"]) == (400, "bad-query")
     learning.stop()
     kept = load_model(path).facts["conformal"]
     assert (kept["rows"], len(kept["scores"])) == (45, 45 + held)
@@ -224,5 +217,27 @@ def test_an_array_of_label_sets(tmp_path):
     row = schema["content"]["application/json"]["schema"]["anyOf"][0]["properties"]
     assert row["label"] == {"type": "array", "items": {"enum": [0, 1]}}
     assert row.keys() == {"x0", "x1", "x", "label"}
+    learning.stop()
+    assert learning.path.read_bytes() == replayed(learning.path)
+
+
+def test_ranks_are_served(tmp_path):
+    X = np.random.default_rng(0).integers(-5, 6, (100, 2))
+    names = ["low", "medium", "high"]
+    grades = np.array(names)[np.searchsorted([-4, 3], X @ [1, -2])]
+    rows = [
+        {"a": a, "b": b, "grade": grade}
+        for (a, b), grade in zip(X.tolist(), grades.tolist(), strict=True)
+    ]
+    given = {"label": "grade", "text": (), "bits": None, "ordinal": names}
+    learning, client = started(trained(tmp_path / "model", rows[:60], **given))
+    answer = client.post("/predict", json=[{"a": -5, "b": 5}, {"a": 5, "b": -5}]).json()
+    assert (answer["labels"], len(answer["scores"][0])) == (["low", "high"], 3)
+    refused = client.post("/learn", json=rows[0] | {"grade": "huge"})
+    assert "'huge' is not among low, medium, high" in refused.json()["error"]
+    assert client.post("/learn", json=rows[60:]).status_code == 202
+    learning.call(learning.publish).result(30)
+    about = client.get("/model").json()
+    assert (about["target"], about["classes"], about["sequence"]) == ("ranks", names, 40)
     learning.stop()
     assert learning.path.read_bytes() == replayed(learning.path)

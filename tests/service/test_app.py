@@ -3,60 +3,27 @@
 import asyncio
 import threading
 
-import httpx
 import pytest
 
 import rosenblatt
 from rosenblatt.access import Tokens
 from rosenblatt.service.app import Limits, Service
-from rosenblatt.service.learning import Learning
 from rosenblatt.service.log import LogError
 
-from .conftest import examples, job_of, trained
+from .conftest import (
+    HOST,
+    Client,
+    client_of,
+    current_of,
+    examples,
+    job_of,
+    sequence_in,
+    started,
+    trained,
+)
 
-HOST = "http://127.0.0.1"
 JSON = {"content-type": "application/json"}
 SECRET = "a secret of some length"
-
-
-class Client:
-    """Sends requests to an application without a network."""
-
-    def __init__(self, app):
-        self.app = app
-
-    def ask(self, method, path, **request):
-        async def asked():
-            through = httpx.ASGITransport(self.app)
-            async with httpx.AsyncClient(transport=through, base_url=HOST) as client:
-                return await client.request(method, path, **request)
-
-        return asyncio.run(asked())
-
-    def get(self, path, **request):
-        return self.ask("GET", path, **request)
-
-    def post(self, path, **request):
-        return self.ask("POST", path, **request)
-
-
-def current_of(learning):
-    return lambda: learning.predictor
-
-
-def client_of(learning, learns=True, tokens=None, **limits):
-    chosen = learning if learns else None
-    return Client(Service(current_of(learning), chosen, Limits(**limits), tokens))
-
-
-@pytest.fixture
-def client(learning):
-    return client_of(learning)
-
-
-def settled(client, learning):
-    """Wait until all that was acknowledged is published."""
-    learning.call(learning.publish).result(30)
 
 
 def test_predictions_are_those_of_the_model(client, model):
@@ -76,7 +43,7 @@ def test_learning_is_acknowledged_and_seen(client, learning):
     answer = client.post("/learn", json=rows)
     assert (answer.status_code, answer.json()) == (202, {"sequence": 30, "examples": 30})
     assert client.post("/learn", json=rows[0]).json()["sequence"] == 31
-    settled(client, learning)
+    learning.call(learning.publish).result(30)
     after = client.post("/predict", json=rows).json()
     assert after["sequence"] == 31
     assert after["scores"] != before["scores"]
@@ -87,9 +54,7 @@ def test_learning_is_acknowledged_and_seen(client, learning):
 
 def test_errors_after_forgetting_are_those_of_the_rest(tmp_path):
     path = trained(tmp_path / "m", max_iter=20, text=(), bits=None, solution="average")
-    learning = Learning(path, None, print)
-    learning.start()
-    client = client_of(learning)
+    learning, client = started(path)
     client.post("/learn", json=examples(12))
     assert client.ask("DELETE", "/examples/2").status_code == 200
     about, progress = client.get("/model").json(), learning.served.progress
@@ -102,9 +67,7 @@ def test_errors_after_forgetting_are_those_of_the_rest(tmp_path):
 def test_the_model_file_has_all_that_was_acknowledged(client, tmp_path):
     client.post("/learn", json=examples(10))
     (tmp_path / "got").write_bytes(client.get("/model.safetensors").content)
-    from rosenblatt.storage.file import load_model
-
-    assert load_model(tmp_path / "got").facts["service"]["sequence"] == 10
+    assert sequence_in(tmp_path / "got") == 10
 
 
 # What is refused
@@ -172,12 +135,6 @@ def test_kinds_that_are_not_read(client):
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
     assert client.get("/nothing").status_code == 404
     assert client.get("/../../etc/passwd").status_code == 404
-
-
-def test_without_learning_it_is_refused(learning):
-    answer = client_of(learning, learns=False).post("/learn", json=examples(1))
-    assert answer.status_code == 403
-    assert "does not learn" in answer.json()["error"]
 
 
 def write_tokens(folder, **tokens):

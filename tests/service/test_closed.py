@@ -13,8 +13,7 @@ from rosenblatt.service.log import Log, LogError, lock_log
 from rosenblatt.service.replay import compare_with_log, find_difference, log_path
 from rosenblatt.storage.file import load_model, save_model
 
-from .conftest import examples, job_of, replayed, trained
-from .test_app import client_of
+from .conftest import client_of, examples, job_of, replayed, started, trained
 from .test_learning import silent, taught
 
 EVIL = {"host": "evil.example:8080", "origin": "http://evil.example:8080"}
@@ -117,10 +116,8 @@ def test_a_model_that_is_sent_leaves_room_for_predictions(learning):
 
 
 def test_a_model_of_any_name_is_sent(tmp_path):
-    path = trained(tmp_path / 'мо"дель\n.safetensors')
-    learning = Learning(path, say=print)
-    learning.start()
-    answer = client_of(learning).get("/model.safetensors")
+    learning, client = started(trained(tmp_path / 'мо"дель\n.safetensors'))
+    answer = client.get("/model.safetensors")
     learning.stop()
     assert answer.status_code == 200
     assert "%D0%BC%D0%BE%22" in answer.headers["content-disposition"]
@@ -130,9 +127,7 @@ def test_a_model_of_any_name_is_sent(tmp_path):
 def test_numbers_that_are_not_scaled_are_limited_too(tmp_path, rule):
     rows = [{"x": 0, "kind": "a"}, {"x": 1, "kind": "b"}]
     path = trained(tmp_path / "m", rows, text=(), bits=None, scale="none", rule=rule)
-    learning = Learning(path, say=print)
-    learning.start()
-    client = client_of(learning)
+    learning, client = started(path)
     answer = client.post("/learn", json={"x": 1e15, "kind": "a"})
     assert (answer.status_code, "1e+15" in answer.json()["error"]) == (400, True)
     assert client.post("/learn", json={"x": 1e5, "kind": "a"}).status_code == 202
@@ -172,6 +167,7 @@ def damaged(model, change):
     assert taught(learning, examples(1)) == [10]
     learning.stop()
     assert learning.served.sequence == 10
+    assert model.read_bytes() == replayed(model)
     return learning.served.progress, said
 
 
@@ -183,6 +179,9 @@ def damaged(model, change):
         "UPDATE examples SET example = 7 WHERE sequence IN (4, 5)",
         "UPDATE examples SET example = x'ff00' WHERE sequence IN (4, 5)",
         "UPDATE examples SET example = CAST(x'7bff7d' AS TEXT) WHERE sequence IN (4, 5)",
+        "UPDATE examples SET example = 'no JSON', checksum = NULL WHERE sequence IN (4, 5)",
+        """UPDATE examples SET example = '{"kind": "big", "size": [1]}', checksum = NULL
+        WHERE sequence IN (4, 5)""",
     ],
 )
 def test_a_damaged_row_is_skipped_and_said(model, statement):

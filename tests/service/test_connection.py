@@ -9,7 +9,7 @@ from rosenblatt.service import connection
 from rosenblatt.service.app import Service
 from rosenblatt.service.connection import Server
 
-from .test_app import current_of
+from .conftest import current_of
 
 HOST = b"Host: 127.0.0.1\r\n"
 ROW = b'{"size": 1.5}'
@@ -98,19 +98,6 @@ def with_close(request):
 
 
 # Ordinary requests
-
-
-def test_requests_on_one_connection(service):
-    async def scenario(running):
-        reader, writer = await asyncio.open_connection(*running.address)
-        for _ in range(3):
-            writer.write(PREDICT)
-            head = await reader.readuntil(b"\r\n\r\n")
-            size = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
-            assert b"labels" in await reader.readexactly(size)
-        writer.close()
-
-    run(service, scenario)
 
 
 @pytest.mark.parametrize(

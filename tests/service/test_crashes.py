@@ -184,7 +184,9 @@ def test_the_exit_status_after_a_dead_learning_thread_is_1(serve, model):
     service = serve(model, command=["-c", DYING, str(model)])
     assert service.learn(examples(1))[0] == 202  # it is in the log, and learnt after a restart
     service.until(lambda: service.ask("GET", "/healthz")[0] == 503)
-    assert service.learn(examples(1))[0] == 503
+    status, answer = service.learn(examples(1))
+    assert (status, "learning thread ended" in answer["error"]) == (503, True)
+    assert service.predict(examples(1))[0] == 200
     status, said = service.stop()
     assert (status, "The learning thread ended" in said) == (1, True)
     learning, _ = silent(model)

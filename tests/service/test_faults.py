@@ -1,6 +1,5 @@
 """Faults of disk, thread, clients and log: nothing is lost in silence."""
 
-import json
 import stat
 import threading
 
@@ -9,43 +8,12 @@ import pytest
 import rosenblatt
 from rosenblatt.service.app import Service
 from rosenblatt.service.learning import Learning
-from rosenblatt.service.log import Log
 from rosenblatt.service.replay import log_path
 from rosenblatt.service.server import ModelWatcher
 
-from .conftest import examples, replayed, trained
-from .test_app import Client, client_of, current_of
+from .conftest import Client, client_of, current_of, examples, trained
 
 quiet = lambda sentence: None  # noqa: E731
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_dead_learning_thread_shows(learning):
-    client = client_of(learning)
-    learning.served.learn = None  # a mistake of ours
-    assert client.post("/learn", json=examples(1)).status_code in (202, 503)
-    learning.join(30)
-    answer = client.get("/healthz")
-    assert (answer.status_code, answer.json()["status"]) == (503, "failing")
-    answer = client.post("/learn", json=examples(1))
-    assert answer.status_code == 503
-    assert "learning thread ended" in answer.json()["error"]
-    assert client.post("/predict", json=examples(1)).status_code == 200
-
-
-def test_an_example_that_cannot_be_learnt_again_is_skipped(model):
-    log = Log.create(log_path(model), model.read_bytes())
-    rows = [json.dumps(row) for row in examples(5)]
-    log.append([*rows[:2], '{"kind": "big", "size": [1]}', "no JSON", *rows[2:]])
-    log.close()
-    said = []
-    learning = Learning(model, say=said.append)
-    assert (learning.served.sequence, learning.served.progress.refused) == (7, 2)
-    assert [sentence for sentence in said if "example 3 is skipped" in sentence]
-    assert [sentence for sentence in said if "example 4 is skipped" in sentence]
-    learning.start()
-    learning.stop()
-    assert model.read_bytes() == replayed(model)
 
 
 def test_the_rest_of_an_older_log_is_not_mixed_into_a_new_one(model):
@@ -63,23 +31,6 @@ def test_others_do_not_read_the_log_and_the_model(serve, model):
     log = log_path(model)
     for path in (model, log, log.with_name(f"{log.name}-lock")):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [
-        ("GET", "/nowhere", 404),
-        ("GET", "/predict", 405),
-        ("POST", "/predict?coverage=" + "9" * 5000, 400),
-        ("POST", "/predict?coverage=٣", 400),
-    ],
-)
-def test_every_answer_is_json_and_is_counted(learning, method, path, status):
-    client = client_of(learning)
-    answer = client.ask(method, path, json=examples(1))
-    assert answer.status_code == status
-    assert {"error", "code"} <= answer.json().keys()
-    assert f'status="{status}"' in client.get("/metrics").text
 
 
 def test_a_mistake_of_ours_is_a_counted_500(learning):

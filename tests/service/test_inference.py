@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from rosenblatt import Perceptron
-from rosenblatt.service.learning import Learning
 
-from .conftest import examples, trained
-from .test_app import client, client_of  # noqa: F401
+from .conftest import examples, started, trained
 
 ROWS = examples(4, labelled=False)
 KINDS = {"size": "FP64", "colour": "BYTES", "note": "BYTES"}
@@ -35,7 +33,7 @@ def outputs(answer):
     return {one["name"]: one["data"] for one in answer.json()["outputs"]}
 
 
-def test_an_input_for_each_column(client):  # noqa: F811
+def test_an_input_for_each_column(client):
     wanted = client.post("/predict", json=ROWS).json()
     for shape in ((), (1,)):
         body = {"id": "a1", "inputs": make_inputs(shape=shape)}
@@ -50,10 +48,9 @@ def test_an_input_for_each_column(client):  # noqa: F811
 def numbers(tmp_path):
     """A client of a model of three classes and two numbers."""
     rows = [{"a": k, "b": k % 5, "kind": k % 3} for k in range(30)]
-    path = trained(tmp_path / "iris.safetensors", rows, text=(), bits=None)
-    learning = Learning(path, say=lambda sentence: None)
-    yield client_of(learning)
-    learning.log.close()
+    learning, client = started(trained(tmp_path / "iris.safetensors", rows, text=(), bits=None))
+    yield client
+    learning.stop()
 
 
 @pytest.mark.parametrize("kind", ["FP32", "INT64", "UINT8"])
@@ -89,15 +86,14 @@ def test_arrays_and_label_sets(tmp_path):
     for name, y in (("flags", X > 0), ("codes", (X > 0).sum(1))):
         path = tmp_path / f"{name}.safetensors"
         Perceptron(solution="last").fit(X, y).save(path)
-        learning = Learning(path, say=lambda sentence: None)
-        client = client_of(learning)  # noqa: F811
+        learning, client = started(path)
         wanted = client.post("/predict", json=X[:4].tolist()).json()["labels"]
         tensor = {"name": "input-0", "shape": [4, 2], "datatype": "FP64", "data": X[:4].tolist()}
         answer = client.post(f"/v2/models/{name}/infer", json={"inputs": [tensor]})
         labels = outputs(answer)["labels"]
         assert (labels if name == "codes" else [*map(json.loads, labels)]) == wanted
         assert client.get(f"/v2/models/{name}").status_code == 200
-        learning.log.close()
+        learning.stop()
 
 
 TENSOR = {"name": "size", "shape": [1], "datatype": "FP64", "data": [1]}
@@ -124,6 +120,6 @@ TENSOR = {"name": "size", "shape": [1], "datatype": "FP64", "data": [1]}
         {"inputs": [TENSOR | {"shape": [0], "data": []}]},
     ],
 )
-def test_other_bodies_are_refused_with_a_code(client, body):  # noqa: F811
+def test_other_bodies_are_refused_with_a_code(client, body):
     answer = client.post(INFER, json=body)
     assert (answer.status_code, answer.json()["code"]) == (400, "bad-example")

@@ -61,16 +61,6 @@ def test_one_bad_example_spoils_no_other_request(model):
     assert model.read_bytes() == replayed(model)
 
 
-def test_as_many_as_last_time_are_waited_for(model):
-    learning, _ = waiting(model, [])
-    learning.expected, learning.syncing = 2, 60.0
-    learning.log.append = counted(learning.log.append, groups := [])
-    learning.start()
-    assert taught(learning, examples(2)) == [1, 2]
-    learning.stop()
-    assert groups == [2]
-
-
 def counted(append, groups):
     """What appends, and notes how many at a time."""
     return lambda texts, requests: groups.append(len(texts)) or append(texts, requests)
@@ -169,13 +159,3 @@ def test_every_job_has_an_outcome_when_the_thread_fails(learning):
     assert [type(future.exception(0)) for future in futures] == [LogError] * 5
     with pytest.raises(LogError, match="Disaster"):
         learning.call(lambda: "done").result(30)
-
-
-def test_a_call_that_is_cancelled_harms_nothing(learning):
-    held, release = threading.Event(), threading.Event()
-    learning.call(lambda: (held.set(), release.wait(30)))
-    assert held.wait(30)
-    cancelled = learning.call(lambda: "done")
-    assert cancelled.cancel()
-    release.set()
-    assert taught(learning, examples(2)) == [1, 2]

@@ -88,16 +88,6 @@ def test_a_start_does_not_read_all_of_a_log(log):
     assert "INDEX models" in plan
 
 
-def test_a_gap_is_noticed(log):
-    log.append(["a", "b", "c"])
-    log.connection.execute("DELETE FROM examples WHERE sequence = 2")
-    assert [entry.is_intact for entries in log.entries(0) for entry in entries] == [
-        True,
-        False,
-        True,
-    ]
-
-
 def test_what_is_no_log_is_refused(tmp_path):
     path = tmp_path / "m.log"
     with pytest.raises(FileNotFoundError, match="There is no log"):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-import rosenblatt
-from rosenblatt.parameters import CLASS_RULES, RULE_TABLE
+from rosenblatt.parameters import CLASS_RULES
 from rosenblatt.service.model import WINDOWS, Progress, ServedModel
 from rosenblatt.storage.file import load_model, save_model
 
@@ -25,32 +24,20 @@ def content(model, folder):
     return (folder / "content").read_bytes()
 
 
-def begun(path, rule, solution, classes, dense):
-    """A model of some rule that has learnt little."""
-    rows = [row | {"kind": THREE[k % classes]} for k, row in enumerate(examples(9, seed=5))]
-    if dense:
-        rows = [{"size": row["size"], "kind": row["kind"]} for row in rows]
-    estimator = getattr(rosenblatt, RULE_TABLE[rule].estimator)(solution=solution, max_iter=1)
-    labels = [row.pop("kind") for row in rows]
-    from sklearn.pipeline import make_pipeline
-
-    features = rosenblatt.Features(bits=None if dense else 10)
-    rosenblatt.save(make_pipeline(features, estimator).fit(rows, labels), path)
-    return path
-
-
 @pytest.mark.parametrize("dense", [True, False])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("solution", ["last", "average"])
 @pytest.mark.parametrize("rule", CLASS_RULES)
 def test_cuts_do_not_matter(tmp_path, rule, solution, classes, dense):
-    path = begun(tmp_path / "m", rule, solution, classes, dense)
+    names = ["size"] if dense else ["size", "colour"]
     rows = [
-        {"size": row["size"], "colour": row["colour"], "label": THREE[k % classes]}
-        for k, row in enumerate(examples(30, seed=1))
+        {name: row[name] for name in names} | {"kind": THREE[k % classes]}
+        for k, row in enumerate(examples(39, seed=1))
     ]
+    given = {"text": (), "bits": None if dense else 10, "rule": rule, "solution": solution}
+    path = trained(tmp_path / "m", rows[30:], **given)
     wanted = served(path)
-    for row in rows:
+    for row in rows[:30]:
         wanted.learn(wanted.maker.make([row], labelled=True))
     for cuts in ([], [1, 2, 15], [29]):
         other = served(path)

@@ -7,7 +7,6 @@ import pytest
 
 from ..conftest import ROUNDS
 from .conftest import trained
-from .test_inference import numbers  # noqa: F401
 
 CONFIG = """
 [[operations]]

@@ -16,14 +16,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from rosenblatt.service.app import Service
 
 from ..test_docs import ROOT
-from .conftest import examples
-from .test_app import Client, client, client_of, current_of, write_tokens  # noqa: F401
+from .conftest import Client, client_of, current_of, examples
+from .test_app import write_tokens
 
 FILES = ROOT / "docs" / "operations"
 TOKENS = {role: f"the token of {role}s" for role in ("predict", "learn", "admin")}
 
 
-def read_metrics(client):  # noqa: F811
+def read_metrics(client):
     """The samples of all metrics, by name and labels."""
     text = client.get("/metrics").text
     families = list(text_string_to_metric_families(text))
@@ -89,7 +89,7 @@ def test_a_service_that_starts_is_healthy_but_not_ready(model, tmp_path):
             process.stdout.close()
 
 
-def test_metrics_count_times_and_rows(client, learning):  # noqa: F811
+def test_metrics_count_times_and_rows(client, learning):
     rows = examples(30)
     client.post("/learn", json=rows)
     client.post("/predict", json=rows[:7])
@@ -110,7 +110,7 @@ def test_metrics_count_times_and_rows(client, learning):  # noqa: F811
     assert found["rosenblatt_errors_total",] == learning.served.progress.errors
 
 
-def test_request_ids_are_echoed_or_made(client):  # noqa: F811
+def test_request_ids_are_echoed_or_made(client):
     answer = client.get("/healthz", headers={"x-request-id": "abc-1.2:3"})
     assert answer.headers["x-request-id"] == "abc-1.2:3"
     made = {client.get("/nowhere").headers["x-request-id"] for _ in range(3)}
@@ -210,7 +210,7 @@ def test_tokens_are_read_again_on_sighup(serve, model, tmp_path):
 # The files that deploy it
 
 
-def test_alerts_and_panels_use_metrics_that_exist(client):  # noqa: F811
+def test_alerts_and_panels_use_metrics_that_exist(client):
     client.post("/learn", json=examples(3))
     client.post("/predict", json=examples(3))
     known = set()

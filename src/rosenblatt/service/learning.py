@@ -196,7 +196,7 @@ class Learning(threading.Thread):
             raise
         if job is None:
             return False
-        if isinstance(job, Call) and not job.future.cancelled():
+        if isinstance(job, Call):
             try:
                 settle(job, job.function())
             except BaseException as error:  # raised where the result is waited for

@@ -1064,3 +1064,14 @@ def test_a_model_to_start_from_keeps_its_rule(write):
     again = read(path, features=first.features["recipe"])
     model = files.train(again, FileJob(Request(), initial=first))
     assert (model.estimator, model.parameters["r"]) == ("AROW", 3.0)
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_a_column_that_gives_the_label_away_is_named(pairs):
+    X, y = np.random.default_rng(0).normal(size=(400, 3)), np.arange(400) % 2
+    for copied in (2.0 * y, np.where(np.arange(400) < 399, 2.0 * y, 0.0)):
+        table = {"a": X[:, 0], "copy": copied, "b": X[:, 1], "label": y}
+        heard = Heard()
+        rosenblatt.train(pyarrow.table(table), pairs=pairs, tune=False, listener=heard)
+        found = [note for note in heard.notes if note.code == "label-given-away"]
+        assert [sentence.split()[0] for sentence in found] == ["copy"] * int(copied[-1] > 0)

@@ -113,7 +113,8 @@ def first_not_finite(X: Any) -> tuple[int, int] | None:
     place = int(np.argmin(finite))
     if sparse:
         return int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
-    return divmod(place, X.shape[1])
+    row, column = divmod(place, X.shape[1])
+    return row, column
 
 
 def n_rows(rows: Rows) -> int:

@@ -7,17 +7,10 @@ import numpy as np
 import pytest
 
 from rosenblatt.kernels import compiling, loop
-from rosenblatt.kernels.forms import given, vector
 from rosenblatt.training.rules import RULES, begin_arrays
 
 BUILDER = runpy.run_path(str(Path(__file__).parents[2] / "library/compile.py"))
 FORMS = list(BUILDER["list_forms"]())
-
-
-def test_arrays_are_read_or_written():
-    assert vector(np.float32, 2).shape == (0, 0)
-    assert vector(np.float32).flags.writeable
-    assert not given(np.float32).flags.writeable
 
 
 def test_every_kernel_has_forms_and_each_has_a_key_of_its_own():

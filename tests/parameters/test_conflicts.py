@@ -1,11 +1,8 @@
 """Parameters: one table for all faces, and each refusal a sentence in the caller's words."""
 
-import pickle
-
 import numpy as np
 import pytest
 
-from rosenblatt.data.labels import UnknownLabelError
 from rosenblatt.dual.parameters import CONFLICTS as DUAL_CONFLICTS
 from rosenblatt.parameters import (
     CONFLICTS,
@@ -147,12 +144,6 @@ def test_parameters_are_refused_where_they_do_not_go_together():
     with pytest.raises(ParameterError, match=r"^order='first' needs all the data, and ") as refusal:
         check_parameters(values, LINEAR, "batch")
     assert refusal.value.code == "batch-order"
-
-
-@pytest.mark.parametrize("kind", [ParameterError, UnknownLabelError])
-def test_a_refusal_comes_back_from_another_process(kind):
-    back = pickle.loads(pickle.dumps(kind("{order} is bad.", code="x")))
-    assert (type(back), back.code, str(back)) == (kind, "x", "{order} is bad.")
 
 
 @pytest.mark.parametrize("ties", SIGN_OF_ZERO)

@@ -32,9 +32,9 @@ def test_every_error_has_a_code():
 
 
 def test_an_error_can_be_reworded_and_pickled():
-    error = InputError("a line\nis bad; name first", code="line", column="x")
+    error = InputError("{a} line\nis bad; name first", code="line", column="x")
     other = pickle.loads(pickle.dumps(error.reword(f"a.csv: {error}.", line=7)))
-    assert (type(other), str(other)) == (InputError, "a.csv: a line\\nis bad; name first.")
+    assert (type(other), str(other)) == (InputError, "a.csv: {a} line\\nis bad; name first.")
     assert (other.code, other.file, other.line, other.column) == ("line", None, 7, "x")
 
 

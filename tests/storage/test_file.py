@@ -15,12 +15,12 @@ import pytest
 from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
-from rosenblatt import AROW, Epoch, Perceptron
+from rosenblatt import AROW, Epoch
 from rosenblatt.storage import file
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.linear_state import SOLUTIONS
 
-from ..conftest import blobs, csr
+from ..conftest import blobs
 from .models import (
     assert_same,
     attempt,
@@ -86,15 +86,6 @@ def test_the_same_model_gives_the_same_bytes(tmp_path):
     for name in "ab":
         save_model(tmp_path / name, model)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_a_model_may_have_many_features_and_no_row_seen(tmp_path):
-    perceptron = Perceptron(solution="average").partial_fit(csr([[1.0, 0], [0, 1]]), [0, 1], [0, 1])
-    (average,) = perceptron._learner.states
-    wide = SOLUTIONS["average"](np.zeros(2**20, np.float32), average.bias.astype(np.float32))
-    model = perceptron.to_model()._replace(states=[wide])
-    save_model(tmp_path / "model", model)
-    assert_same(load_model(tmp_path / "model"), model)
 
 
 # Damaged files

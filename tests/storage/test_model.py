@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rosenblatt import ALMA, PRank
+from rosenblatt import ALMA, PRank, load
+from rosenblatt.estimators.pipeline import make_estimator
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.conformal import Conformal
 from rosenblatt.training.training import Checkpoint, ProblemRun
@@ -136,3 +137,18 @@ def test_a_model_that_would_not_load_is_not_saved(tmp_path):
         with pytest.raises(ValueError, match=match):
             save_model(tmp_path / "model", model)
     assert files_beside(tmp_path / "model") == []
+
+
+def test_an_unknown_estimator_is_neither_saved_nor_loaded(tmp_path):
+    model = trained().to_model()._replace(estimator="Multilayer")
+    with pytest.raises(ValueError, match=r"cannot be saved: .*Multilayer"):
+        save_model(tmp_path / "model", model)
+
+
+def test_parameters_that_an_estimator_refuses_are_told_with_the_file(tmp_path):
+    model = trained().to_model()
+    model.parameters["eta0"] = -1.0
+    save_model(tmp_path / "model", model)
+    refused(tmp_path / "model", "eta0 must be", load, "model-inconsistent")
+    with pytest.raises(ValueError, match="here is not a Perceptron"):
+        make_estimator(load_model(tmp_path / "model"), "here")

@@ -171,17 +171,15 @@ class Run:
     def last(self):
         return self.weights, self.bias
 
-    def average(self, decay=0.0):
+    def average(self):
         """The mean of all that was tried, from the present weights back: last - mean(last - tried).
 
-        Written so, it rounds as the library does, and on integers both agree to the last bit. What
-        was tried longer ago counts less by a share for each row since.
+        Written so, it rounds as the library does, and on integers both agree to the last bit.
         """
-        counts = (1 - decay) ** np.arange(len(self.tried))[::-1]
-        pairs = list(zip(counts, self.tried, strict=True))
-        lack = sum(count * (self.weights - weights) for count, (weights, _) in pairs)
-        lack_of_bias = sum(count * (self.bias - bias) for count, (_, bias) in pairs)
-        return self.weights - lack / counts.sum(), self.bias - lack_of_bias / counts.sum()
+        rows = len(self.tried)
+        lack = sum(self.weights - weights for weights, _ in self.tried)
+        lack_of_bias = sum(self.bias - bias for _, bias in self.tried)
+        return self.weights - lack / rows, self.bias - lack_of_bias / rows
 
     def best(self):
         return self.pocket.weights, self.pocket.bias
@@ -282,7 +280,7 @@ class Perceptron:
     """The twin of ``rosenblatt.Perceptron``: the same parameters and attributes."""
 
     run = Run
-    solution, average_decay, order = "last", 0.0, "each"
+    solution, order = "last", "each"
     eta0, margin, negative_margin, ties = 1.0, 0.0, None, "mistake"
     fit_intercept, intercept_step, multi_class = True, 1.0, "argmax"
     max_iter, measure, random_state = 100, False, 0
@@ -335,7 +333,7 @@ class Perceptron:
 
     def answer_of(self, run):
         if self.solution == "average":
-            return run.average(self.average_decay)
+            return run.average()
         return run.best() if self.solution == "pocket" else run.last()
 
     def decision_function(self, X):

@@ -67,7 +67,6 @@ def test_one_partition_is_local_in_float32_and_csr(client):
         ({"order": "worst"}, {}, "cluster-order"),
         ({"warm_start": True}, {}, "cluster-warm-start"),
         ({"early_stopping": True}, {}, "cluster-early-stopping"),
-        ({"solution": "average", "average_decay": 0.1}, {}, "cluster-average-decay"),
         ({"margin": -1}, {}, "out-of-range"),
         ({}, {"classes": [0, 5]}, "unknown-label"),
         ({"order": "batch"}, {}, "cluster-order"),

@@ -127,22 +127,6 @@ def test_entries_that_a_row_has_several_times_are_added_up(name):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("decay", [0.003, 0.9])
-@pytest.mark.parametrize("name", FAMILY)
-def test_every_average_forgets_as_the_twin_does(name, decay, form):
-    X, y = data_for(name, form)
-    model, twin = one_of(name, form, solution="average", average_decay=decay)
-    assert_same(model.fit(X, y), twin.fit(X, y), 1e-8)
-    cut, _ = one_of(name, form, solution="average", average_decay=decay)
-    whole, _ = one_of(name, form, solution="average", average_decay=decay)
-    whole.set_params(order="fixed", max_iter=1).fit(X, y)
-    for at in np.split(np.arange(len(y)), [7, 8, 30]):
-        cut.partial_fit(X[at], y[at], classes=whole.classes_)
-    np.testing.assert_array_equal(cut.coef_, whole.coef_)
-    np.testing.assert_array_equal(cut.intercept_, whole.intercept_)
-
-
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("order", ["once", "fixed", "active", "first"])
 @pytest.mark.parametrize("name", FAMILY)
 def test_every_order_is_that_of_the_twin(name, order, form):

@@ -19,7 +19,6 @@ from rosenblatt.data.rows import view_rows
 MODELS = [
     Perceptron(),
     Perceptron(solution="average"),
-    Perceptron(solution="average", average_decay=0.1),
     Perceptron(solution="average", multi_class="ovr"),
     ALMA(solution="average"),
     ShiftingPerceptron(),

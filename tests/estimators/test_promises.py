@@ -15,6 +15,7 @@ from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import CLASS_RULES, NUMBER_RULES, RANK_RULES, RULE_NAMES
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.state import pack_state
+from rosenblatt.training.training import Training
 
 from ..conftest import FORMS, LAYOUTS, blobs, csr, form_parameters
 
@@ -190,14 +191,15 @@ def test_columns_that_come_later_change_nothing_before(case, solution):
 @pytest.mark.parametrize(("solution", "parts"), [("last", 1), ("last", 3), ("average", 3)])
 def test_a_run_goes_on_where_it_was_left(case, solution, parts, tmp_path):
     X, y, _ = case.data()
-    (whole, rows), (broken, _) = (begin(case, 4, solution=solution) for _ in range(2))
+    how = {"solution": solution, "max_iter": 4}
+    (whole, rows), (broken, _) = (begin(case, 4, **how) for _ in range(2))
 
     def run_of(learner, **options):
         def tasks():
             cuts = np.split(np.arange(60), parts)
             return [learner.part(rows(X[at], y[at])) for at in cuts]
 
-        return learner.run(tasks, 4, order="each", seed=3, **options)
+        return Training.by(learner.parameters, learner.states, tasks, seed=3, **options)
 
     def leave(run):
         if len(run.epochs) * parts + run.done == 2:

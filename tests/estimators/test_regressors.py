@@ -225,7 +225,6 @@ def test_measured_losses_are_those_of_the_weights_at_the_end():
         ({"loss": "hinge"}, "out-of-range"),
         ({"solution": "pocket"}, "out-of-range"),
         ({"order": "worst"}, "out-of-range"),
-        ({"average_decay": 0.1}, "decay-without-average"),
     ],
 )
 def test_parameters_that_are_refused(parameters, code):

@@ -42,7 +42,6 @@ CASES: dict[str, dict[str, Any]] = {
     "csv seed": {**PERCEPTRON, "random_state": 7},
     "csv step": {**PERCEPTRON, "intercept_step": 0.5},
     "csv no bias": {**PERCEPTRON, "fit_intercept": False},
-    "csv decay": {**PERCEPTRON, "average_decay": 0.01, "order": "fixed"},
     "csv classes": {**PERCEPTRON, "classes": (0, 1, 2, 3)},
     "csv pa": {"rule": "pa", "C": 0.1},
     "csv alma": {"rule": "alma"},

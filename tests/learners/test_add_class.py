@@ -9,7 +9,7 @@ from rosenblatt.kernels.targets import SeveralClasses
 from rosenblatt.learners import add_class
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import CLASS_RULES, RULE_TABLE, defaults
-from rosenblatt.training.linear_state import new_state
+from rosenblatt.training.linear_state import SOLUTIONS
 from rosenblatt.training.rules import RULES
 from rosenblatt.training.training import LinearTask
 
@@ -34,11 +34,11 @@ def test_two_columns_are_those_of_the_rule_for_several_classes(rule, solution):
     rows = TrainingRows.of(view_rows(X), codes, None, 4)
     learner = learnt_from_two(rule, solution, rows)
     divided = add_class.divide(learner.states[0])
-    several = new_state(learner.parameters, np.zeros((4, 2)), np.zeros(2), RULES[rule])
+    several = SOLUTIONS[solution](np.zeros((4, 2)), np.zeros(2), rule=RULES[rule])
     settings = RULES[rule].kind.of(learner.parameters, 1.0)
     examples = Examples(rows.rows, np.ones(80), codes.astype(np.uint32))
     for _ in several.sweep(
-        LinearTask(examples, rows.row_order, RULES[rule], settings, 4, SeveralClasses(np.zeros(2))),
+        LinearTask(examples, rows.row_order, settings, 4, SeveralClasses(np.zeros(2))),
         rows.row_order,
         None,
     ):

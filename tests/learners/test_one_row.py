@@ -30,10 +30,7 @@ def refuse(state, rows):
     raise KeyboardInterrupt
 
 
-DECAYS = {"solution": "average", "average_decay": 0.99}  # sums are rescaled after 38 rows
-
-
-@pytest.mark.parametrize("options", [{}, {"solution": "average"}, DECAYS])
+@pytest.mark.parametrize("options", [{}, {"solution": "average"}])
 @pytest.mark.parametrize(("classes", "width", "layout"), [(2, 4, np.asarray), (5, 90, csr)])
 @pytest.mark.parametrize("rule", ["perceptron", "arow", "alma", "ftrl"])
 def test_a_row_is_a_batch_of_one_and_errors_are_undone(

@@ -82,7 +82,6 @@ WHERE = {
 }
 VALUES = {
     "solution": ["last", "average", "vote", "pocket"],
-    "average_decay": [0.0, 0.1],
     "order": list(ORDERS),
     "window": [0, 5],
     "holdout": [0.0, 0.5],

@@ -427,20 +427,6 @@ def test_going_on_with_a_model(capsys, folder):
     assert run(capsys, "train", "two.csv", "--initial", "half", "--label", "kind")[0] == 2
 
 
-def test_averages_forget_from_the_shell_and_go_on_so(capsys, folder):
-    given = ("--set", "average_decay=0.1", "--set", "order=fixed", "-q")
-    assert run(capsys, "train", "flowers.csv", "-o", "m", *given)[0] == 0
-    assert load_model("m").states[0].decay == 0.1
-    assert "average decay 0.1" in run(capsys, "inspect", "m")[1]
-    assert run(capsys, "train", "flowers.csv", "--initial", "m", "-o", "n", "-q")[0] == 0
-    assert load_model("n").states[0].decay == 0.1
-    status, _, err = run(
-        capsys, "train", "flowers.csv", "--set", "average_decay=0.1", "--set", "solution=last"
-    )
-    assert status == 2
-    assert "average_decay is for averages" in err
-
-
 # What the first megabyte does not tell
 
 

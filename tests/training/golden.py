@@ -70,7 +70,6 @@ SIGNED: list[dict[str, Any]] = [  # for two classes at a time
 ]
 ROUNDED: list[dict[str, Any]] = [
     {"eta0": 0.3, "margin": 0.7},
-    {"solution": "average", "average_decay": 0.01},
     {"solution": "average", "order": "active"},
 ]
 FAMILY: list[tuple[str, dict[str, Any]]] = [

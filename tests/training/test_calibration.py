@@ -8,14 +8,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from rosenblatt import AROW, Perceptron, load
+from rosenblatt.data.rows import view_rows
 from rosenblatt.data.targets import RankTarget, score_ranks
+from rosenblatt.learners.linear import LinearLearner, TrainingRows, cross_calibrate
+from rosenblatt.parameters import LINEAR, defaults
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.training.calibration import (
-    Calibration,
-    cross_fit,
-    find_thresholds,
-    fit_calibration,
-)
+from rosenblatt.training.calibration import Calibration, find_thresholds, fit_calibration
 
 from .. import reference
 from ..conftest import LAYOUTS, blobs, form_parameters
@@ -162,17 +160,17 @@ def test_one_row_of_each_class_is_enough(classes):
 
 
 def test_each_part_of_the_rows_is_scored_by_a_model_of_the_others():
-    codes, rows, calls = np.arange(30) % 3, np.arange(2, 30), []
+    codes, weights, learnt = np.arange(30) % 3, np.r_[0.0, 0.0, np.ones(28)], []
+    given = TrainingRows.of(view_rows(np.eye(30)), codes, weights, 30)
 
-    def score(learnt, held):
-        calls.append((learnt, held))
-        return np.eye(3)[codes[held]]
+    def begin(part):
+        learnt.append(part.row_order)
+        return LinearLearner.begin(defaults(LINEAR), np.arange(3), (30, np.float64))
 
-    cross_fit(codes, rows, 3, 0, score)
-    assert sorted(np.concatenate([held for _, held in calls])) == rows.tolist()
-    for learnt, held in calls:
-        assert sorted([*learnt, *held]) == rows.tolist()
-        assert set(np.bincount(codes[held])) <= {3, 4}
+    cross_calibrate(begin, given, 0)
+    held = [np.setdiff1d(given.row_order, each) for each in learnt]
+    assert sorted(np.concatenate(held)) == given.row_order.tolist()
+    assert all(set(np.bincount(codes[each])) <= {3, 4} for each in held)
 
 
 def test_with_early_stopping_the_rows_held_out_are_those_of_calibration():

@@ -61,8 +61,7 @@ class Nothing:
 def closed(problem, scores, mistakes=1, separated=False, max_iter=50, patience=3):
     for score in scores:
         problem.add(Epoch(0, 10, mistakes, 0, 0.5))
-        problem.end_epoch(separated, score)
-        problem.decide(separated, max_iter, patience)
+        problem.end_epoch(separated, score, max_iter, patience)
     return problem
 
 
@@ -90,12 +89,12 @@ def test_what_ends_a_run_besides():
 def test_the_best_state_is_a_copy():
     problem = ProblemRun(state=Nothing())
     run = Training(tuple, [problem])
-    assert run.outcomes[0] is problem.state
+    assert run.states[0] is problem.state
     problem.state.weights = [1]
     closed(problem, [0.5])
     problem.state.weights[0] = 2
-    closed(problem, [0.4])
-    assert run.outcomes[0].weights == [1]
+    closed(problem, [0.4], max_iter=2)
+    assert run.states[0].weights == [1]
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_rows_are_held_out_where_something_needs_them():
 def test_what_does_not_go_together_is_refused():
     with refused("stream-order"):
         plan(STREAM, order="once")
-    with refused("order-of-rule"):
+    with refused("out-of-range"):
         plan(rule="arow", order="batch")
 
 

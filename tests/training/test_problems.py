@@ -12,6 +12,7 @@ from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import RULE_TABLE, defaults
 from rosenblatt.training.report import Listener
 from rosenblatt.training.rules import RULES
+from rosenblatt.training.training import Training
 
 from .. import reference
 from ..conftest import LAYOUTS, ROUNDS, VARIANTS, blobs
@@ -49,9 +50,9 @@ def trained(X, Y, rule="perceptron", epochs=4, **parameters):
     rows = TrainingRows.of(view_rows(X), np.asfortranarray(Y, bool), None, X.shape[1])
     shape, labels = (X.shape[1], X.dtype), np.arange(Y.shape[1])
     learner = LinearLearner.begin(given, labels, shape, rule=RULES[rule], multilabel=True)
-    part = learner.part(rows)
-    run = learner.run(lambda: [part], epochs, order=given["order"], seed=3).train()
-    learner.states = run.outcomes
+    parts = [learner.part(rows)].__iter__
+    run = Training.by(given, learner.states, parts, max_iter=epochs, seed=3).train()
+    learner.states = run.states
     return learner, run
 
 
@@ -77,7 +78,9 @@ def test_one_run_for_all_problems_is_a_run_for_each(solution, order, layout, dty
         assert len(run.problems[k].epochs) == alone.n_iter_
         np.testing.assert_array_equal(coef[k], alone.coef_[0].astype(dtype))
         np.testing.assert_array_equal(bias[k], alone.intercept_[0].astype(dtype))
-    assert sum(epoch.mistakes for epoch in run.epochs) == learner.mistakes
+    assert sum(epoch.mistakes for epoch in run.epochs) == sum(
+        state.mistakes for state in learner.states
+    )
     if order in ("each", "once", "fixed", "batch") and solution != "pocket":
         assert [len(problem.epochs) for problem in run.problems] == [2, 4, 4]
         assert [epoch.rows for epoch in run.epochs] == [240, 240, 160, 160]

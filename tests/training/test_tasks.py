@@ -22,7 +22,7 @@ def task_of(X, codes, positive=1, weights=None, **parameters):
     settings = PERCEPTRON.kind.of({"margin": 0.0, "ties": "mistake"} | parameters, 1.0)
     target = PERCEPTRON.labels.kernel(labels, 3, X.dtype, {})
     row_order = np.arange(len(codes), dtype=np.uint32)
-    return LinearTask(given, row_order, PERCEPTRON, settings, X.shape[1], target)
+    return LinearTask(given, row_order, settings, X.shape[1], target)
 
 
 def data(form):

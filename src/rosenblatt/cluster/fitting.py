@@ -123,6 +123,7 @@ def fit(
         learner = run.finish()
         learner.parameters = parameters
         estimator.take_over(learner, run.epochs, run.stop_reason, prepared.facts)
+        estimator.name_columns()
         estimator.mixing_ = Mixing(run.rows, tuple(run.rounds))
     for note in prepared.notes:
         warnings.warn(note, stacklevel=2)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -146,11 +147,8 @@ def begin_learner(
                 code="other-columns",
             )
     dtype = np.float32 if all(one.dtype == np.float32 for one in found) else np.float64
-    step = parameters["intercept_step"]
-    if step == "radius":
-        step = max(one.squared_radius for one in found)
-    step = float(step) if parameters["fit_intercept"] else 0.0
-    return LinearLearner.begin(parameters, classes, (width, np.dtype(dtype)), step, rule=rule)
+    radius = partial(max, [one.squared_radius for one in found])
+    return LinearLearner.begin(parameters, classes, (width, np.dtype(dtype)), radius, rule=rule)
 
 
 def prepare(

@@ -192,8 +192,7 @@ class ClusterRun(Training):
 
     def finish(self) -> LinearLearner:
         """The learner with what was learnt so far."""
-        states = self.outcomes if self.stop_reason else [one.state for one in self.problems]
-        return replace(self.prepared.learner, states=states)
+        return replace(self.prepared.learner, states=self.states)
 
     def build_model(self) -> Model:
         """The model so far, finished or not, as a file holds it."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from functools import update_wrapper
 from numbers import Integral
@@ -147,6 +148,8 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
         learner = cls._learner_class.from_model(model._replace(parameters=made._values()))
         reason = str(model.facts.get("stop_reason", "max_iter"))
         made.take_over(learner, list(model.history), reason, model.facts)
+        if hasattr(learner, "width"):
+            made.name_columns()
         return made
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -173,17 +176,20 @@ class OnlineEstimator(BaseEstimator, Generic[L]):
 
         :meta private:
         """
-        any_learner: Any = learner
         self._learner = learner
         self.history_, self.n_iter_, self.stop_reason_ = epochs, len(epochs), stop_reason
-        width = getattr(learner, "width", None)
-        if width is not None:
-            self.n_features_in_ = width
-            names = any_learner.features.get("names")
-            if names is not None:
-                if len(names) != width or not all(isinstance(name, str) for name in names):
-                    raise ValueError("its features are not as many names as weights")
-                self.feature_names_in_ = np.array(names, object)
+
+    def name_columns(self) -> None:
+        """Take over the columns of the learner, and their names if they have any.
+
+        :meta private:
+        """
+        learner: Any = self._learner
+        self.n_features_in_, names = learner.width, learner.features.get("names")
+        if names is not None:
+            if len(names) != learner.width or not all(isinstance(name, str) for name in names):
+                raise ValueError("its features are not as many names as weights")
+            self.feature_names_in_ = np.array(names, object)
 
     def _feature_names(self) -> dict[str, Any]:
         """Return the names of the columns for a model file, if they have any."""
@@ -237,6 +243,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator[L]):
         if not first and given.dtype == self.classes_.dtype and is_equal(given, self.classes_):
             return self.classes_
         if first:
+            check_classification_targets(given)
             return check_classes(given)
         for label in dict.fromkeys(given.tolist()):
             if label not in self.classes_.tolist():
@@ -382,17 +389,13 @@ class RowClassifier(OnlineClassifier[L], RowEstimator[L]):
 
     # Labels and weights
 
-    def _check_labels(self, labels: Any, n_rows: int) -> Array:
-        y = super()._check_labels(labels, n_rows)
-        if y.dtype.kind not in "iub":
-            check_classification_targets(y)
-        return y
-
     def _encode(self, y: Array) -> tuple[Array, Array]:
         """Return the distinct labels, and each row's number among them."""
         if y.ndim == 2:
             classes = np.arange(y.shape[1])
             return classes, self._number(y, classes)
+        if y.dtype.kind not in "iub":
+            check_classification_targets(y)
         classes, codes = encode(y)
         if len(classes) < 2:
             raise ValueError(
@@ -415,8 +418,6 @@ class RowClassifier(OnlineClassifier[L], RowEstimator[L]):
 
         Balanced weights come from the counts of the classes among the rows ``learnt``.
         """
-        if self.class_weight is None and sample_weight is None:
-            return None
         if codes.ndim == 2 and self.class_weight is not None:
             raise ValueError(
                 "class_weight needs rows with one label each; use sample_weight instead."
@@ -550,15 +551,12 @@ def to_predictor(estimator: Any) -> Any:
     return light
 
 
-class unchanged_by_errors:  # noqa: N801, a context
+@contextmanager
+def unchanged_by_errors(estimator: Any) -> Iterator[None]:
     """Restore all attributes of an estimator after an error."""
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator, self.before = estimator, estimator.__dict__.copy()
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, error: Any, *_: Any) -> None:
-        if error is not None:
-            self.estimator.__dict__ = self.before
+    before = estimator.__dict__.copy()
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise

@@ -18,7 +18,7 @@ INSTEAD = {
     "validation_fraction": "early_stopping=True holds a tenth out, or give X_val and y_val to fit",
 }
 """What to use for parameters of scikit-learn's linear models that have another name here."""
-RARE = ("ties", "average_decay", "intercept_step", "measure", "verbose", "multi_class", "metric")
+RARE = ("ties", "intercept_step", "measure", "verbose", "multi_class", "metric")
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 
 from ..data.labels import check_indicator, count_classes, make_labels
-from ..data.rows import Array, view_rows
-from ..learners.linear import LinearLearner, TrainingRows
+from ..data.rows import Array
+from ..learners.linear import LinearLearner, TrainingRows, cross_calibrate
 from ..parameters import check_signs
-from ..training.calibration import RecentScores, cross_fit
+from ..training.calibration import RecentScores
+from ..training.rules import PERCEPTRON
 from .base import RowClassifier, unchanged_by_errors, when_calibrated, when_conformal
 from .constructors import estimator
-from .linear_base import LinearEstimator, Prepared
+from .linear_base import Begin, LinearEstimator, Prepared
 from .one_row import check_label, make_row, refuse_to_grow
 
 
@@ -317,8 +318,10 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         if len(order) < len(learnt):  # some rows are held out or weigh nothing
             learnt = learnt[order]
         plain = unaided and self.class_weight is None and given.held_out is None
+        textbook = self._rule is PERCEPTRON and getattr(self, "margin", 1) in (0, (0, 0), [0, 0])
         return {
-            "plain": plain and self._textbook,
+            "textbook": textbook,  # every update adds the row, as the convergence theorem needs
+            "plain": plain and textbook,
             "class_rows": count_classes(learnt, len(given.classes)).tolist(),
         }
 
@@ -339,11 +342,6 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         if self.calibrate and self._learner.states[0].seen:
             self._remember_scores(self._learner.scores(rows.rows, rows.width), rows.codes)
         super()._learn_batch(rows)
-
-    def _renew_learner(self, multilabel: bool) -> None:
-        super()._renew_learner(multilabel)
-        if not self.calibrate:
-            self._learner = replace(self._learner, calibration=None)
 
     def _first_classes(self, y: Any) -> Array:
         return np.array([check_label(y)])
@@ -382,24 +380,12 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
 
     # Probabilities
 
-    def _calibrate(
-        self, learner: LinearLearner, given: Prepared, begin: Callable[[Prepared], LinearLearner]
-    ) -> None:
+    def _calibrate(self, learner: LinearLearner, given: Prepared, begin: Begin) -> None:
         """Fit probabilities to the scores of rows held out, or by cross-fitting on all rows."""
-        if given.held_out is not None:
-            super()._calibrate(learner, given, begin)
-            return
-
-        def score(learnt: Array, held: Array) -> Array:
-            part = given._replace(rows=given.rows._replace(row_order=learnt))
-            model = begin(part)
-            run = self._run(model, part)
-            run.after_epoch = None
-            model.states = run.train().outcomes
-            return model.scores(view_rows(given.X[held]), given.X.shape[1])
-
-        codes, rows = given.rows.codes, given.rows.row_order
-        learner.calibration = cross_fit(codes, rows, len(given.classes), given.seed, score)
+        super()._calibrate(learner, given, begin)
+        if given.held_out is None:
+            threads = effective_n_jobs(None)
+            learner.calibration = cross_calibrate(begin, given.rows, given.seed, threads=threads)
 
     def _remember_scores(self, scores: Array, codes: Array) -> None:
         """Remember the scores of rows that are about to be learnt, to calibrate on them."""

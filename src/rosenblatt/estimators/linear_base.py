@@ -14,22 +14,19 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..data.rows import (
     Array,
-    overflow,
-    refuse_lost,
     refuse_not_finite,
     to_dense,
     view_rows,
 )
 from ..data.weights import refuse_one_class, row_weights, rows_that_count
-from ..kernels.algebra import Rows, largest_squared_norm
+from ..kernels.algebra import Rows
 from ..learners.conformal import make_sets
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE, find_patience
+from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE
 from ..training.calibration import RecentScores
-from ..training.conformal import Conformal
 from ..training.linear_state import SOLUTIONS
 from ..training.rules import PERCEPTRON, RULES
-from ..training.training import Epoch, ProblemRun, Training
+from ..training.training import Epoch, Training
 from .base import RowEstimator, make_seed, print_epoch, unchanged_by_errors
 from .constructors import estimator
 from .one_row import NamedColumns, make_first_row, make_row, refuse_to_grow
@@ -42,6 +39,8 @@ Start = tuple[ArrayLike | None, ArrayLike | None]
 
 
 FROM_ZERO: Start = (None, None)
+Begin = Callable[[TrainingRows], LinearLearner]
+"""Makes a learner for some rows."""
 
 
 class Prepared(NamedTuple):
@@ -70,7 +69,6 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     _grows = False  # whether learn_one began the model, so that it adds labels and names
 
     solution: Solution = "last"
-    average_decay: float = 0.0
     order: Order = "each"
     fit_intercept: bool = True
     intercept_step: float | Literal["radius"] = 1.0
@@ -88,11 +86,6 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         rule = RULE_NAMES.get(cls.__name__)
         if rule is not None and "_rule" not in vars(cls):
             cls._parameters, cls._rule = RULE_TABLE[rule].parameters, RULES[rule]
-
-    @property
-    def _textbook(self) -> bool:
-        """Whether every update adds the row itself, as the convergence theorem needs."""
-        return self._rule is PERCEPTRON and getattr(self, "margin", 1) in (0, (0, 0), [0, 0])
 
     @property
     def coef_(self) -> Any:
@@ -153,9 +146,9 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         """Predict with other weights; learning continues from them as a fit from a start does."""
         before, start = self._current(), (np.atleast_2d(to_dense(coef)), intercept)
         self._check_start(start)
-        shape = before.width, before.dtype
+        shape, own = (before.width, before.dtype), lambda: before.intercept_step
         begun = LinearLearner.begin(
-            self._values(), before.classes, shape, 1.0, start, self._rule, before.multilabel
+            self._values(), before.classes, shape, own, start, self._rule, before.multilabel
         )
         fresh = {"states": begun.states, "calibration": None, "conformal": begun.conformal}
         self._learner, self._plain, self._recent = replace(before, **fresh), False, None
@@ -172,22 +165,20 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             given = self._prepare(X, y, sample_weight, not continues, validation)
             if continues:
                 self._check_continued(given.classes, given.rows.codes.ndim == 2)
-            from_here = continues and from_zero
-            begin = self._continue if from_here else partial(self._begin, start=start)
-            learner = begin(given)
+            begin: Begin = partial(self._begin, given.classes, start=start)
+            if continues and from_zero:
+                begin = self._continue
+            learner = begin(given.rows)
             training = self._run(learner, given).train()
             epochs, stop_reason = training.epochs, training.stop_reason
-            learner.states, learner.calibration = training.outcomes, None
+            learner.states, learner.calibration = training.states, None
+            learner.refuse_lost([given.rows.rows])
             unaided = not continues and sample_weight is None and from_zero
             facts = self._describe_fit(given, unaided)
-            updates, (coef, bias) = learner.mistakes, learner.coefficients()
-            refuse_lost(coef, updates, [given.rows.rows])
-            if not np.isfinite(bias).all():
-                raise overflow(coef.dtype)
             if self.calibrate:
                 self._calibrate(learner, given, begin)
             self.take_over(learner, epochs, stop_reason, facts)
-        if stop_reason == "max_iter" and self._textbook and self.solution == "last":
+        if stop_reason == "max_iter" and facts.get("textbook") and self.solution == "last":
             warnings.warn(
                 f"{type(self).__name__} still made mistakes in the last of {self.n_iter_} epochs, "
                 "and predicts with the weights after the last row. Average the weights "
@@ -217,7 +208,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
             rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
             multilabel = codes.ndim == 2
             if first:
-                self._learner = self._begin(Prepared(X, known, rows, None, 0))
+                self._learner = self._begin(known, rows)
             elif not as_before or self._learner.multilabel != multilabel:
                 self._renew_learner(multilabel)
             self._learn_batch(rows)
@@ -257,13 +248,15 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         holds_out = self.early_stopping or self.calibrate == "conformal"
         if self.order == "first" or holds_out:
             refuse_not_finite(X)  # these may never look at some rows
-        classes, codes = self._encode(y)
         seed, learnt, held = make_seed(self.random_state), None, None
+        classes, codes = self._encode(y)
         if validation[0] is not None or validation[1] is not None:
             held = check_validation(self, *validation, classes, X.dtype)
         elif holds_out:
             learnt, held = hold_out(self, X, codes, sample_weight, seed, classes)
-        weights = self._weigh(classes, codes, sample_weight, learnt)
+        weights = None
+        if sample_weight is not None or getattr(self, "class_weight", None) is not None:
+            weights = self._weigh(classes, codes, sample_weight, learnt)
         order = rows_that_count(codes, weights)
         if learnt is not None:
             order = np.intersect1d(order, learnt)
@@ -272,18 +265,21 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         rows = TrainingRows(view_rows(X), codes, weights, X.shape[1], order)
         return Prepared(X, classes, rows, held, seed)
 
-    def _begin(self, given: Prepared, start: Start = FROM_ZERO) -> LinearLearner:
-        """Make an untrained learner."""
+    def _begin(
+        self, classes: Array, given: TrainingRows, start: Start = FROM_ZERO
+    ) -> LinearLearner:
+        """Make an untrained learner for some rows."""
         from_zero = start[0] is None and start[1] is None
         if not from_zero:
             self._check_start(start)
         return LinearLearner.begin(
-            classes=given.classes,
-            shape=(given.X.shape[1], given.X.dtype),
-            start=None if from_zero else start,
-            rule=self._rule,
-            multilabel=given.rows.codes.ndim == 2,
-            **self._settings(given.rows),
+            self._values(),
+            classes,
+            (given.width, given.rows.values.dtype),
+            given.squared_radius,
+            None if from_zero else start,
+            self._rule,
+            given.codes.ndim == 2,
         )
 
     def _check_start(self, start: Start) -> None:
@@ -299,14 +295,6 @@ class LinearEstimator(RowEstimator[LinearLearner]):
                 "out coef_init and intercept_init."
             )
 
-    def _settings(self, given: TrainingRows | None = None) -> dict[str, Any]:
-        """Return the parameters, and the step of the bias as a number."""
-        step = self.intercept_step
-        if step == "radius" and given is not None:  # which batches do not have
-            step = largest_squared_norm(given.rows, given.row_order)
-        step = float(step) if self.fit_intercept else 0.0
-        return {"parameters": self._values(), "intercept_step": step}
-
     def _check_continued(self, classes: Array, multilabel: bool) -> None:
         """Raise ValueError if the model cannot continue with these parameters."""
         before = self._learner
@@ -314,30 +302,24 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         same = self._rule.problems(len(classes), multi_class, multilabel) == before.problems
         same &= self._rule is before.rule
         same &= type(before.states[0]) is SOLUTIONS[self.solution]
-        same &= getattr(before.states[0], "decay", 0.0) == self.average_decay
         if not same:
             raise ValueError(
-                "A trained model cannot change its solution, average_decay or multi_class; set "
-                "them back, or train a new model (warm_start=False)."
+                "A trained model cannot change its solution or multi_class; set them back, or "
+                "train a new model (warm_start=False)."
             )
 
-    def _continue(self, given: Prepared) -> LinearLearner:
+    def _continue(self, given: TrainingRows) -> LinearLearner:
         """Return a copy of the learner to continue with."""
         states = [state.renew() for state in self._learner.states]
-        settings = {"conformal": self._keep_conformal(), **self._settings(given.rows)}
-        return replace(self._learner, states=states, **settings)
-
-    def _keep_conformal(self) -> Conformal | None:
-        """Return what prediction sets and intervals are made of, to continue with."""
-        return (self._learner.conformal or Conformal()) if self.calibrate == "conformal" else None
+        learner = self._learner.with_parameters(self._values(), given.squared_radius)
+        return replace(learner, states=states)
 
     # Batches and single rows
 
     def _renew_learner(self, multilabel: bool) -> None:
         """Continue with parameters that have changed since the last batch."""
         self._check_continued(self._learner.classes, multilabel)
-        settings = {"conformal": self._keep_conformal(), **self._settings()}
-        self._learner = replace(self._learner, **settings)
+        self._learner = self._learner.with_parameters(self._values())
 
     def _learn_batch(self, rows: TrainingRows) -> None:
         """Learn from rows once; the history has this batch alone."""
@@ -359,10 +341,11 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         self._check_parameters("batch")
         X, names = make_first_row(x)
         rows = TrainingRows.of(view_rows(X), np.zeros(1, np.intp), None, X.shape[1])
-        learner = self._begin(Prepared(X, classes, rows, None, 0))
+        learner = self._begin(classes, rows)
         if len(classes) == 1:
             refuse_to_grow(learner)
         self.take_over(learner, [], "max_iter", {"grows": True})
+        self.name_columns()
         if names is not None:
             self.feature_names_in_ = names
 
@@ -382,33 +365,21 @@ class LinearEstimator(RowEstimator[LinearLearner]):
 
     # Training
 
-    def _run(
-        self, learner: LinearLearner, given: Prepared, updates_at_once: int | None = None
-    ) -> Training:
+    def _run(self, learner: LinearLearner, given: Prepared, **options: Any) -> Training:
         """Prepare the training of all problems."""
-        part, several = learner.part(given.rows), len(learner.states) > 1
-        run = Training(
-            (part,).__iter__,
-            list(map(ProblemRun, learner.states)),
-            self.max_iter,
-            order=self.order,
-            seed=given.seed,
-            measure=self.measure,
-            updates_at_once=updates_at_once,
-            threads=effective_n_jobs(None) if several else 1,
-        )
+        if len(learner.states) > 1:
+            options["threads"] = effective_n_jobs(None)
+        if given.held_out is not None and self.early_stopping:
+            options["validate"] = partial(learner.validate, *given.held_out)
+        parts, parameters = (learner.part(given.rows),).__iter__, learner.parameters
+        run = Training.by(parameters, learner.states, parts, seed=given.seed, **options)
         if self.verbose:
             measured = len(given.rows.row_order) * self.measure
-            metric = self._values().get("metric", "error")
+            metric = parameters.get("metric", "error")
             run.after_epoch = partial(print_epoch, run, measured, metric)
-        if given.held_out is not None and self.early_stopping:
-            run.validate = partial(learner.validate, *given.held_out)
-            run.patience = find_patience(learner.parameters)
         return run
 
-    def _calibrate(
-        self, learner: LinearLearner, given: Prepared, begin: Callable[[Prepared], LinearLearner]
-    ) -> None:
+    def _calibrate(self, learner: LinearLearner, given: Prepared, begin: Begin) -> None:
         """Fit probabilities, sets or intervals to the scores of rows held out."""
         if given.held_out is not None:
             X, codes = given.held_out

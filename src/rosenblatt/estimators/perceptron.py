@@ -61,9 +61,6 @@ class Perceptron(LinearClassifier):
     ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
         What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
         one-vs-rest, and also decide the prediction.
-    average_decay : float, default=0.0
-        With ``solution="average"``, the decay per row, in [0, 1): 0.001 averages over about the
-        last 1,000 rows, for data that drift; 0 averages over all rows.
     intercept_step : float or "radius", default=1.0
         An update moves the bias by its step times this number. "radius" means R², the largest
         squared norm of a row; 0 keeps the bias constant at ``intercept_init``.

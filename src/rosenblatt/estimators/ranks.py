@@ -11,7 +11,6 @@ from sklearn.utils import Tags
 from ..data.labels import check_classes
 from ..data.rows import Array
 from ..data.targets import encode_ranks, score_ranks
-from .base import RowClassifier, RowEstimator
 from .constructors import estimator, positional
 from .docstrings import described_as
 from .linear import BaseLinearClassifier
@@ -124,8 +123,7 @@ default="rank-error"
         kind: Any = getattr(labels, "dtype", None)  # pandas' ordered categories, polars' Enum
         in_order = getattr(kind, "ordered", type(kind).__name__ == "Enum")
         self._order = list(kind.categories) if in_order else None
-        ranked = self._ranks() is not None  # half a star may be a rank
-        return (RowEstimator if ranked else RowClassifier)._check_labels(self, labels, n_rows)
+        return super()._check_labels(labels, n_rows)
 
     def _ranks(self) -> Any:
         """Return the ranks of the constructor, else those of the labels, if they are in order."""

@@ -120,7 +120,7 @@ def start_steps(
     """Prepare the training of ``fit``, to go through it update by update."""
     model._check_parameters("steps")
     given = model._prepare(X, y, sample_weight, reset=True)
-    learner = model._begin(given, start)
+    learner = model._begin(given.classes, given.rows, start)
     reason = learner.refusal("step")
     if reason:
         raise ValueError(reason)

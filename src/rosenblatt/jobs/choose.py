@@ -73,7 +73,7 @@ FINALISTS = 3
 MANY, MOST_FOLDS = 2_000, 10  # fewer rows have twice as many folds
 BIAS_STEPS = (1 / 8, 8.0)  # times the usual one
 STEPS = (0.1, 10.0)  # times the usual C
-NEUTRAL = ANY_RULE.keys() - {"average_decay", "solution", "order", "multi_class", "intercept_step"}
+NEUTRAL = ANY_RULE.keys() - {"solution", "order", "multi_class", "intercept_step"}
 """Parameters that may be stated and leave the rule open."""
 
 
@@ -211,8 +211,7 @@ class Sample(NamedTuple):
         learner = begin_learner(plan, self.target, (given.width, given.rows.values.dtype))
         if len(learner.states) > 1:
             plan.check("problems")
-        how = {"order": plan.parameters["order"], "seed": plan.split.seed}
-        learner.train(given._replace(row_order=learnt), plan.max_iter, **how)
+        learner.train(given._replace(row_order=learnt), plan.split.seed)
         some = np.zeros(len(given.codes), bool)
         some[held] = True
         scores = learner.scores(rows_where(given.rows, some), given.width)

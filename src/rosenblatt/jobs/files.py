@@ -8,16 +8,16 @@ from typing import Any, cast
 import numpy as np
 
 from ..data.labels import UnknownLabelError
-from ..data.rows import Array, largest_size, n_rows, overflow, refuse_lost
+from ..data.rows import Array, largest_size, n_rows, overflow
 from ..data.targets import ClassTarget, LabelCounts, NumberTarget, RankTarget
-from ..learners.linear import LinearLearner, TrainingRows
+from ..learners.linear import LinearLearner, TrainingRows, cross_calibrate
 from ..parameters import InputError, ParameterError
 from ..reading.batches import Batch, cut_windows, known_labels
 from ..reading.notices import Notice, left_out
 from ..reading.reader import OutgrownError, Peeked, Reader, read_whole
 from ..reading.vocabulary import named
 from ..storage.model import Model
-from ..training.calibration import Calibration, cross_fit, find_thresholds
+from ..training.calibration import Calibration, find_thresholds
 from ..training.fit import fit, make_model
 from ..training.plan import DataProfile, Plan, Request
 from ..training.predicted import PredictedTask
@@ -180,7 +180,7 @@ def complete(
     refuse_no_rows(learner.states[0].seen)
     if not len(learner.states[0].weights):
         raise InputError("No row has a column to learn from.", code="no-columns")
-    refuse_lost(learner.coefficients()[0], learner.mistakes, (one.rows for one in rows.batches))
+    learner.refuse_lost(one.rows for one in rows.batches)
     if isinstance(rows.target, RankTarget) and "tuning" in facts and rows.in_memory:
         move_thresholds(rows, learner, job)
         facts["thresholds"] = "cross-fitted"
@@ -246,18 +246,7 @@ def calibrate_in_memory(rows: "FileRows", job: FileJob, bias: Array | None = Non
     These have the ``bias``, if it is given.
     """
     plan, every = rows.plan, rows.encode(rows.first, 0)
-    how = {"order": plan.parameters["order"], "seed": plan.split.seed}
-
-    def score(learnt: Array, held: Array) -> Array:
-        learner = begin(plan, rows, job)
-        learner.train(every._replace(row_order=learnt), plan.max_iter, **how)
-        if bias is not None:
-            state = learner.states[0]
-            state.bias += bias - state.coefficients()[1]
-        return learner.scores(every.rows, every.width)[held]
-
-    n_classes = len(begin(plan, rows, job).classes)
-    return cross_fit(every.codes, every.row_order, n_classes, plan.split.seed, score)
+    return cross_calibrate(lambda _: begin(plan, rows, job), every, plan.split.seed, bias)
 
 
 def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
@@ -286,7 +275,7 @@ def start_from(initial: Model, plan: Plan) -> LinearLearner:
             f"The initial model is of {initial.estimator}; continue with its rule.",
             code="initial-rule",
         )
-    for name in ("solution", "average_decay", "multi_class"):
+    for name in ("solution", "multi_class"):
         before = learner.parameters.get(name)
         if plan.parameters.get(name) != before:
             begun = f"without {name}" if before is False else f"with {name} {before}"

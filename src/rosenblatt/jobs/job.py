@@ -17,7 +17,7 @@ from ..training.plan import DataProfile, Plan, Request, make_plan
 from ..training.report import Listener, Note
 from ..training.rules import RULES
 
-KEPT = ("class_weight", "solution", "average_decay")  # of a model to start from
+KEPT = ("class_weight", "solution")  # of a model to start from
 ABANDONED = 60.0  # seconds after which no one is writing a model any more
 
 

@@ -96,7 +96,7 @@ class StreamTraining:
             several = plan.parameters.get("multi_class", ""), self.target.label_sets
             if len(RULES[plan.rule].problems(len(self.target.classes), *several)) == 1:
                 learner = begin(plan.complete(mean_square), self.rows, FileJob(plan.request))
-                run = learner.run(lambda: (), 1, order="fixed", seed=plan.split.seed)
+                run = Training.by(learner.parameters, learner.states, tuple)
                 self.settings.append(Setting(chosen, learner, run))
         if not self.settings:
             raise ParameterError(

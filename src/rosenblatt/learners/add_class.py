@@ -9,7 +9,7 @@ import numpy as np
 from ..data.rows import Array
 from ..kernels.scaled import SEEN, SQUARE
 from ..parameters import describe_sides
-from ..training.linear_state import AverageWeights, LastWeights, new_state
+from ..training.linear_state import SOLUTIONS, AverageWeights, LastWeights
 from ..training.state import DeclaredArray
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def insert_class(state: LastWeights, place: int) -> LastWeights:
 def begin_problem(learner: "LinearLearner", like: LastWeights) -> LastWeights:
     """Return the state of a problem that has seen as many rows as others, and no mistake."""
     weights, bias = np.zeros_like(like.weights), np.zeros_like(like.bias)
-    state = new_state(learner.parameters, weights, bias, like.rule)
+    state = SOLUTIONS[learner.parameters["solution"]](weights, bias, rule=like.rule)
     state.seen = like.seen
     if like.rule.is_scaled:
         state.scale[SEEN] = like.seen

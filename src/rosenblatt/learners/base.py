@@ -1,21 +1,20 @@
 """The interface of all kinds of models, without scikit-learn: learn, score, save and load.
 
 Estimators, jobs, the service and the cluster use these methods only. What a kind cannot do it
-refuses in one sentence, which ``refusal`` gives and ``check_use`` raises.
+refuses in one sentence, which ``refusal`` gives.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, ClassVar, Literal, Self
 
 from ..data.rows import Array, known_columns, n_rows, to_matrix
 from ..storage.model import Model
-from ..training.training import Checkpoint, Epoch, Part, ProblemRun, Training
+from ..training.training import Checkpoint, Epoch
 
-Use = Literal["learn", "stream", "resume", "serve", "step", "tune", "add_class"]
+Use = Literal["learn", "stream", "step", "add_class"]
 """What a learner may be asked for: ``learn`` from a batch; ``stream``, learn from data that are not
-kept in memory; ``resume`` an unfinished run; ``mix`` the states of several partitions; ``serve``
-predictions; ``step`` from update to update; ``tune`` its parameters; ``add_class``, a label more.
+kept in memory; ``step`` from update to update; ``add_class``, a label more.
 """
 
 
@@ -95,10 +94,6 @@ class Learner:
         """Return why the learner does not support a use, as a sentence; "" if it does."""
         return self.refusals.get(use, "")
 
-    def run(self, parts: Callable[[], Iterable[Part]], max_iter: int, **options: Any) -> Training:
-        """Return the training of all problems, ready; options are those of ``Training``."""
-        return Training(parts, list(map(ProblemRun, self.states)), max_iter, **options)
-
     def finish(self, states: list[Any]) -> None:
         """Store the states at the end of a run."""
         self.states = states
@@ -136,10 +131,3 @@ class Learner:
     def with_class(self, label: Any) -> Self:
         """Return a copy with one more class."""
         raise ValueError(self.refusal("add_class"))
-
-
-def check_use(learner: Learner, use: Use) -> None:
-    """Raise ValueError if the learner does not support a use."""
-    reason = learner.refusal(use)
-    if reason:
-        raise ValueError(reason)

@@ -1,9 +1,9 @@
 """Linear models without scikit-learn: they learn from batches, all or nothing, and score them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.labels import has_class
-from ..data.rows import Array, known_columns, n_rows, read_only, refuse_not_finite
+from ..data.rows import (
+    Array,
+    known_columns,
+    n_rows,
+    overflow,
+    read_only,
+    refuse_lost,
+    refuse_not_finite,
+)
 from ..data.splits import Split
 from ..data.targets import (
     NumberTarget,
@@ -21,7 +29,7 @@ from ..data.targets import (
     make_target,
 )
 from ..data.weights import compute_steps, rows_that_count
-from ..kernels.algebra import Rows
+from ..kernels.algebra import Rows, largest_squared_norm
 from ..kernels.loop import Examples
 from ..parameters import (
     LINEAR,
@@ -32,19 +40,19 @@ from ..parameters import (
 )
 from ..reading.batches import Batch, known_labels
 from ..storage.model import Model
-from ..training.calibration import Calibration, fit_calibration
+from ..training.calibration import FOLDS, Calibration, fit_calibration
 from ..training.conformal import Conformal
 from ..training.linear_state import (
+    SOLUTIONS,
     LastWeights,
     find_columns,
-    new_state,
     refuse_too_many,
     scores,
     undo_on_error,
 )
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.scoring import Held, score_for_stopping
-from ..training.training import Epoch, LinearTask, Part, ProblemRun
+from ..training.training import Epoch, LinearTask, Part, ProblemRun, Training
 from . import add_class
 from .base import Learner, Use
 from .conformal import learn_in_turn
@@ -85,6 +93,18 @@ class TrainingRows(NamedTuple):
         if held is not None:
             weights = np.where(held, 0.0, 1.0 if weights is None else weights)
         return cls.of(batch.rows, codes, weights, batch.width)
+
+    def squared_radius(self) -> float:
+        """Return the largest squared length of a row to learn from."""
+        return float(largest_squared_norm(self.rows, self.row_order))
+
+
+def resolve_step(parameters: Mapping[str, Any], radius: Callable[[], float] | None = None) -> float:
+    """Return how far an update of size 1 moves the bias."""
+    step = parameters["intercept_step"]
+    if step == "radius" and radius is not None:
+        step = radius()
+    return float(step) if parameters["fit_intercept"] else 0.0
 
 
 class Coefficients(NamedTuple):
@@ -152,7 +172,7 @@ class LinearLearner(Learner):
         parameters: Mapping[str, Any],
         classes: Array,
         shape: tuple[int, Any],
-        intercept_step: float | None = None,
+        radius: Callable[[], float] | None = None,
         start: tuple[ArrayLike | None, ArrayLike | None] | None = None,
         rule: UpdateRule = PERCEPTRON,
         multilabel: bool = False,
@@ -165,19 +185,19 @@ class LinearLearner(Learner):
             As the attributes.
         shape
             The number of columns and the type of their numbers.
-        intercept_step
-            As the attribute; by default the parameter of that name, or 0 without a bias.
+        radius
+            Returns the largest squared length of a row, which the step of the bias may be.
         start
             Coefficients and intercepts to begin with, in the shapes of ``coef_``, ``intercept_``;
             None for zeros.
         rule
             How rows change weights.
         """
+        step = resolve_step(parameters, radius)
         refuse_too_many(shape[0], len(classes))
         problems = rule.problems(len(classes), parameters.get("multi_class", ""), multilabel)
         if len(classes) > 2:
             check_signs(parameters, len(classes), problems != [None])
-        rule.check(parameters.get("order", ""))
         outputs, biases = rule.shapes(len(classes), problems)
         if start is not None:
             count = outputs[0] if outputs else len(problems)
@@ -188,13 +208,10 @@ class LinearLearner(Learner):
                 pair = np.zeros((shape[0], *outputs), shape[1]), np.zeros(biases, shape[1])
             else:
                 pair = given[number]
-            states.append(new_state(parameters, *pair, rule))
-        if intercept_step is None:
-            intercept_step = (
-                parameters["intercept_step"] if parameters.get("fit_intercept") else 0.0
-            )
-        learner = cls(parameters, classes, states, float(intercept_step), multilabel=multilabel)
-        if parameters.get("calibrate") == "conformal":
+            states.append(SOLUTIONS[parameters["solution"]](*pair, rule=rule))
+        learner = cls(parameters, classes, states, step, multilabel=multilabel)
+        learner.problems = problems
+        if parameters["calibrate"] == "conformal":
             learner.conformal = Conformal()
         return learner
 
@@ -232,7 +249,7 @@ class LinearLearner(Learner):
         rule: UpdateRule = self.states[0].rule
         return rule
 
-    @property
+    @cached_property
     def problems(self) -> list[int | None]:
         """The class that counts as positive in each problem; None for all labels at once."""
         given = self.parameters.get("multi_class", ""), self.multilabel
@@ -269,10 +286,20 @@ class LinearLearner(Learner):
         dtype: np.dtype[Any] = self.states[0].weights.dtype
         return dtype
 
-    @property
-    def mistakes(self) -> int:
-        """The number of updates, over all problems."""
-        return sum(map(attrgetter("mistakes"), self.states))
+    def with_parameters(
+        self, parameters: Mapping[str, Any], radius: Callable[[], float] | None = None
+    ) -> "LinearLearner":
+        """Return the model with other parameters, to continue with; ``radius`` as for ``begin``."""
+        calibrate, conformal = parameters["calibrate"], None
+        if calibrate == "conformal":
+            conformal = self.conformal or Conformal()
+        return replace(
+            self,
+            parameters=parameters,
+            intercept_step=resolve_step(parameters, radius),
+            calibration=self.calibration if calibrate else None,
+            conformal=conformal,
+        )
 
     # Learning
 
@@ -280,33 +307,40 @@ class LinearLearner(Learner):
         """Return the task of one problem: to learn from rows."""
         if given.width > self.width:
             refuse_too_many(given.width, len(self.classes))
-        positive = self.problems[problem]
+        positive, rule = self.problems[problem], self.rule
         eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
         steps = compute_steps(given.codes, positive, eta0, given.weights, dtype)
-        labels: Any = None
-        if positive is None:
-            labels = given.codes.astype(self.rule.labels.code_type)
+        labels = None if positive is not None else given.codes.astype(rule.labels.code_type)
         examples = Examples(given.rows, steps, labels)
-        return self.make_task(examples, given.row_order, given.width)
-
-    def make_task(self, examples: Examples, row_order: Array, width: int) -> LinearTask:
-        """Return the task to learn from examples by the rule."""
-        outputs, dtype, rule = len(self.states[0].bias), examples.steps.dtype, self.rule
         settings = rule.kind.of(self.parameters, self.intercept_step)
-        target = rule.labels.kernel(examples.labels, outputs, dtype, self.parameters)
-        return LinearTask(examples, row_order, rule, settings, width, target)
+        outputs = len(self.states[0].bias)
+        target = rule.labels.kernel(labels, outputs, dtype, self.parameters)
+        demanding = getattr(settings, "demanding", False) or settings.above > 0
+        demanding |= getattr(settings, "below", 0.0) < 0
+        return LinearTask(examples, given.row_order, settings, given.width, target, demanding)
 
     def part(self, given: TrainingRows) -> Part:
         """Return rows as a part of a run, from which all problems learn."""
-        if len(self.states) == 1:
-            return Part.of(self.task(given))
-        size = len(self.states) * len(given.codes) * given.rows.values.itemsize
-        return Part(partial(self.task, given), given.row_order, size <= MOST_STEPS)
+        make: Callable[[int], LinearTask] = partial(self.task, given)
+        count = len(self.states)
+        size = count * len(given.codes) * given.rows.values.itemsize
+        if count == 1 or size <= MOST_STEPS:
+            make = cache(make)
+        make(0)
+        return Part(make, given.row_order)
 
-    def train(self, given: TrainingRows, max_iter: int, **options: Any) -> None:
+    def train(self, given: TrainingRows, seed: int, **options: Any) -> None:
         """Train on rows in memory to the end; options are those of ``Training``."""
-        part = self.part(given)
-        self.finish(self.run(lambda: [part], max_iter, **options).train().outcomes)
+        parts = (self.part(given),).__iter__
+        run = Training.by(self.parameters, self.states, parts, seed=seed, **options)
+        self.finish(run.train().states)
+
+    def refuse_lost(self, parts: Iterable[Rows]) -> None:
+        """Raise if coefficients are not finite, or if the rows of a training are lost in them."""
+        coef, bias = self.coefficients()
+        refuse_lost(coef, sum(map(attrgetter("mistakes"), self.states)), parts)
+        if not np.isfinite(bias).all():
+            raise overflow(coef.dtype)
 
     def learn(self, given: TrainingRows, wrong: Array | None = None) -> Epoch:
         """Learn from rows once, in their order; after an error nothing has changed.
@@ -368,19 +402,13 @@ class LinearLearner(Learner):
 
     # Predicting
 
-    @property
-    def current(self) -> Coefficients | None:
-        """The coefficients that are kept, unless more rows have been seen since."""
-        kept = self.kept
-        return kept if kept is not None and kept.are_current_for(self.states) else None
-
     def coefficients(self, columns: Any = ...) -> tuple[Array, Array]:
         """Return the weights and biases to predict with, one row per class or one for two classes.
 
         Those of all columns are kept until more rows have been seen.
         """
-        kept = self.current if columns is ... else None
-        if kept is None:
+        kept = self.kept
+        if columns is not ... or kept is None or not kept.are_current_for(self.states):
             before, weights, biases = [], [], []
             for state in self.states:
                 before.append((state.weights, state.seen))
@@ -398,8 +426,11 @@ class LinearLearner(Learner):
 
         ``indices`` are the columns in which rows have values, or None for dense rows.
         """
+        kept = self.kept
         is_free = len(self.states) == 1 and self.states[0].has_coefficients
-        return ... if is_free or self.current is not None else find_columns(indices, self.width)
+        if is_free or (kept is not None and kept.are_current_for(self.states)):
+            return ...
+        return find_columns(indices, self.width)
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)} | {
@@ -523,7 +554,7 @@ class LinearLearner(Learner):
         """Return an untrained learner with the same settings and no columns."""
         shape, rule = (0, self.dtype), self.rule
         return LinearLearner.begin(
-            self.parameters, self.classes, shape, self.intercept_step, rule=rule
+            self.parameters, self.classes, shape, lambda: self.intercept_step, rule=rule
         )
 
     def with_class(self, label: Any) -> "LinearLearner":
@@ -535,3 +566,41 @@ class LinearLearner(Learner):
         wider = replace(self, classes=classes, states=states, conformal=conformal)
         wider.growing_codes = self.growing_codes.insert(label, int(np.searchsorted(classes, label)))
         return wider
+
+
+def cross_calibrate(
+    begin: Callable[[TrainingRows], LinearLearner],
+    given: TrainingRows,
+    seed: int,
+    bias: Array | None = None,
+    **options: Any,
+) -> Calibration:
+    """Calibrate on scores that each fold of some rows gets from a model of the other folds.
+
+    Parameters
+    ----------
+    begin
+        Makes an untrained model for some rows.
+    given
+        The rows to learn from.
+    seed
+        Decides the folds and the orders.
+    bias
+        Biases to give the models in place of their own.
+    **options
+        Options of ``Training``.
+    """
+    rows, parts = given.row_order, []
+    folds = Split(seed=seed).folds(given.codes, rows, FOLDS)
+    for fold in range(FOLDS):
+        learnt, held = rows[folds != fold], rows[folds == fold]
+        if len(learnt) and len(held):
+            part = given._replace(row_order=learnt)
+            learner = begin(part)
+            learner.train(part, seed, **options)
+            if bias is not None:
+                state = learner.states[0]
+                state.bias += bias - state.coefficients()[1]
+            parts.append((learner.scores(given.rows, given.width)[held], given.codes[held]))
+    scores, codes = map(np.concatenate, zip(*parts, strict=True))
+    return fit_calibration(scores, codes, len(learner.classes))

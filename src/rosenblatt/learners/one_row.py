@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.rows import Array, not_finite
 from ..kernels.algebra import Rows
-from ..kernels.loop import UPDATE, Examples, compile_loop
+from ..kernels.loop import UPDATE, Clock, Examples, compile_loop
 from ..kernels.scores import score_rows
 from ..training.linear_state import AverageWeights, LastWeights, find_columns
 
@@ -40,13 +40,14 @@ class OneProblem:
 
     def __init__(self, learner: "LinearLearner", number: int) -> None:
         self.state, self.positive = learner.states[number], learner.problems[number]
-        self.weights = self.state.weights
-        several = self.positive is None
+        self.weights, rule = self.state.weights, learner.rule
+        several, outputs = self.positive is None, len(self.state.bias)
         self.steps = np.zeros(1, learner.dtype)
-        self.labels = np.zeros(1, learner.rule.labels.code_type) if several else None
-        task = learner.make_task(Examples(EMPTY_ROW, self.steps, self.labels), FIRST_ROW, 0)
-        self.loop, self.target, self.rule = compile_loop(task.rule.kind), task.target, task.settings
-        self.arrays, self.log = self.state.arrays(), task.log
+        self.labels = np.zeros(1, rule.labels.code_type) if several else None
+        self.loop = compile_loop(rule.kind)
+        self.settings = rule.kind.of(learner.parameters, learner.intercept_step)
+        self.target = rule.labels.kernel(self.labels, outputs, learner.dtype, learner.parameters)
+        self.arrays, self.log = self.state.arrays(), np.zeros(1, UPDATE)
         places = self.state.changing_places(EMPTY_ROW)
         self.by_column = [each for each, some in places if some is not ...]
         self.others = [each for each, some in places if some is ...]
@@ -61,12 +62,9 @@ class OneProblem:
         self.steps[0] = size if self.positive is None or self.positive == code else -size
         if self.labels is not None:
             self.labels[0] = code
-        if state.decay:
-            if not state.changes_few(rows):  # all sums are to be rescaled
-                changes += self.copy_places(rows, code)
-            state.pause(0, 1)
         examples = Examples(rows, self.steps, self.labels)
-        given = self.target, self.rule, examples, FIRST_ROW, 0, self.arrays, state.clock()
+        clock = Clock(float(state.seen), 0.0, 0.0)
+        given = self.target, self.settings, examples, FIRST_ROW, 0, self.arrays, clock
         if not self.loop(*given, NO_LOG)[0]:  # the row causes an update
             before = self.copy_places(rows, code)
             changes += before
@@ -84,13 +82,13 @@ class OneProblem:
         score = float(out.item())
         if self.state.averages:
             score_rows(rows, arrays.u, arrays.ub, out)
-            score -= out.item() / self.state.total()
+            score -= out.item() / max(self.state.seen, 1)
         return score
 
     def copy_places(self, rows: Rows, code: float) -> list[Change]:
         """Copy what learning from a row can change; the weights come first."""
         places: Any = ...
-        if self.state.changes_few(rows):
+        if not self.state.rule.is_scaled:
             places = find_columns(rows.indices, len(self.weights))
             if self.labels is not None and self.weights.ndim == 2:  # of a class and its rival
                 others = self.target.scores.copy()

@@ -21,7 +21,7 @@ def train_pocket(rows: Array, steps: Array, max_iter: int, seed: int) -> Weights
     given, width = view_rows(np.ascontiguousarray(rows)), rows.shape[1]
     examples = TrainingRows.of(given, (steps > 0).astype(np.intp), np.abs(steps), width)
     learner = LinearLearner.begin(POCKET, np.array([-1, 1]), (width, rows.dtype))
-    learner.train(examples, max_iter, order="each", seed=seed)
+    learner.train(examples, seed, max_iter=max_iter)
     weights, bias = learner.states[0].coefficients()
     return weights.astype(np.float64), float(bias[0])
 

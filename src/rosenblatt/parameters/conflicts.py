@@ -66,15 +66,6 @@ CONFLICTS: tuple[Conflict, ...] = (
         "intercept_step out.",
     ),
     Conflict(
-        "decay-without-average",
-        "fit",
-        lambda p: (
-            p.get("average_decay", 0) > 0 and (p["solution"] != "average" or p["order"] == "batch")
-        ),
-        'average_decay is for averages row by row; use solution="average" and another order than '
-        '"batch", or leave it out.',
-    ),
-    Conflict(
         "rows-in-order",
         "stream",
         lambda p: p["window"] > 0 and p["progress_every"] > 0,
@@ -109,13 +100,12 @@ CONFLICTS: tuple[Conflict, ...] = (
         early_stopping=(),
         kernel=("precomputed",),
     ),
-    *refuse_values("stream", "needs the rows in memory", solution=("pocket",)),
+    *refuse_values("stream", "needs the rows in memory", solution=("pocket",), measure=()),
     *refuse_values(
         "cluster",
         "cannot be used on a cluster",
         solution=("pocket",),
         order=CHOOSING,
-        average_decay=(),
         calibrate=(),
         early_stopping=(),
         holdout=(),

@@ -80,6 +80,7 @@ ENTRIES = {
         ties=table.TIES,
         eta0=table.positive(1.0, "Size > 0 of an update"),
         max_iter=table.SHARED["max_iter"],
+        order=table.choice(*table.ORDERS, help="Order of the rows, or all at once: batch"),
     ),
     "pa": RuleEntry(
         "PassiveAggressive",
@@ -269,7 +270,7 @@ FOR_NUMBERS: dict[str, Any] = {
 FOR_RANKS: dict[str, Any] = {"rule": "prank", "margin": 0.0}
 """Defaults for labels in a stated order (docs/numbers.md gives the reasons)."""
 
-TEXTBOOK = {"solution": ("last", "pocket"), "order": ("active", "first", "worst")}
+TEXTBOOK = {"solution": ("last", "pocket"), "order": ("batch", "active", "first", "worst")}
 """Values that state the textbook's perceptron where no rule is stated."""
 
 ONLINE_SETTINGS: tuple[tuple[str, table.Values], ...] = (

@@ -10,7 +10,9 @@ from numbers import Integral, Real
 from typing import Any
 
 SOLUTIONS = ("last", "average", "pocket")
-ORDERS = ("each", "once", "fixed", "batch", "active", "first", "worst")
+IN_ROWS = ("each", "once", "fixed", "active", "first", "worst")
+"""The orders of rules that learn from one row at a time."""
+ORDERS = (*IN_ROWS, "batch")
 SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.0}
 """The sign that an activation of exactly 0 has in a vote, by ``ties``."""
 
@@ -224,8 +226,7 @@ ANY_RULE = SHARED | {
         choice(*SOLUTIONS, help="Weights that predict: last, average, pocket"),
         wanted="one of 'last', 'average', 'pocket' (KernelPerceptron(\"linear\") also votes)",
     ),
-    "average_decay": number(0.0, "from 0 up and below 1", "Decay of the average per row"),
-    "order": choice(*ORDERS, help="Order: each, once, fixed, batch, active, first, worst"),
+    "order": choice(*IN_ROWS, help="Order: each, once, fixed, active, first, worst"),
     "multi_class": choice("argmax", "ovr", help="One problem for all classes, or one for each"),
     "measure": flag(False, "Measure the error of the weights after every epoch"),
     "early_stopping": Parameter(

@@ -253,5 +253,5 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
                 if show is not None:
                     done = learnt.position / max(len(run.part.row_order), 1)
                     show(run.epoch, done, f"{run.problems[0].state.mistakes:,} updates")
-        learner.finish(run.outcomes)
+        learner.finish(run.states)
         self.take_over(learner, run.epochs, run.stop_reason, {})

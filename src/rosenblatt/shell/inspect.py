@@ -116,7 +116,6 @@ def describe_linear(model: "Model", coef: Any) -> list[str]:
     own = RULE_TABLE[RULE_NAMES[model.estimator]].own
     how = {
         "order": parameters.get("order"),
-        "average decay": parameters.get("average_decay") or None,
         **{name: parameters.get(name) or None for name in sorted(own)},
         "bias step": facts.get("intercept_step"),
         "seed": parameters.get("random_state"),

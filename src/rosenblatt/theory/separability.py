@@ -13,7 +13,6 @@ from ..data.rows import view_rows
 from ..kernels.loop import Examples
 from ..kernels.perceptron import Perceptron
 from ..training.linear_state import LastWeights
-from ..training.rules import PERCEPTRON
 from ..training.training import LinearTask, Training
 from .certificates import Certificate, Inseparable, Separable, Undecided
 from .exact import Effort, OutOfReachError, solve_alternative, solve_null_combination
@@ -119,7 +118,7 @@ def start_perceptron(problem: Problem, step: float, max_iter: int, order: str) -
     examples = Examples(view_rows(problem.X), problem.signs, None)
     everything = np.arange(len(problem.signs), dtype=np.uint32)
     rule, width = Perceptron(0.0, 0.0, step), problem.X.shape[1]
-    task = LinearTask(examples, everything, PERCEPTRON, rule, width)
+    task = LinearTask(examples, everything, rule, width)
     state = LastWeights(np.zeros(width), np.zeros(1))
     return Training.of(task, state, max_iter=max_iter, order=order)
 
@@ -130,7 +129,7 @@ def try_perceptron(problem: Problem) -> Iterator[Separable]:
     with suppress(ValueError):  # numbers too large; the next method scales the columns
         run.train()
         if run.stop_reason == "separated":
-            (state,) = run.outcomes
+            (state,) = run.states
             yield make_separator(problem, state.weights.tolist(), float(state.bias[0]))
 
 

@@ -1,13 +1,11 @@
 """Probabilities from scores, fitted on the scores of rows that were not learned from."""
 
-from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.rows import Array
-from ..data.splits import Split
 from ..data.targets import score_ranks
 
 FOLDS = 3
@@ -166,37 +164,6 @@ def fit_calibration(scores: Array, codes: Array, n_classes: int) -> Calibration:
     start = np.repeat(shared, n_classes)
     slopes, offsets = fit_softmax(given, wanted, chosen, start, offsets, PRIOR)
     return Calibration(np.maximum(slopes / size, np.finfo(float).tiny), offsets)
-
-
-def cross_fit(
-    codes: Array,
-    rows: Array,
-    n_classes: int,
-    seed: int,
-    score: Callable[[Array, Array], Array],
-) -> Calibration:
-    """Calibrate on scores that each fold of some rows gets from a model of the other folds.
-
-    Parameters
-    ----------
-    codes
-        The numbers of the classes of all rows.
-    rows
-        The numbers of the rows to learn from.
-    n_classes
-        How many classes there are.
-    seed
-        Decides the folds.
-    score
-        The scores of rows (second argument) by a model of others (first argument).
-    """
-    folds, parts = Split(seed=seed).folds(codes, rows, FOLDS), []
-    for fold in range(FOLDS):
-        learnt, held = rows[folds != fold], rows[folds == fold]
-        if len(learnt) and len(held):
-            parts.append((score(learnt, held), codes[held]))
-    scores, labels = map(np.concatenate, zip(*parts, strict=True))
-    return fit_calibration(scores, labels, n_classes)
 
 
 def find_thresholds(calibration: Calibration, activations: Array, biases: Array) -> Array:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol
 
-from ..parameters import find_patience
 from .plan import Plan
 from .report import Listener
 from .training import Checkpoint, Part, Training
@@ -45,15 +44,13 @@ class Checkpointer(Protocol):
 
 def start(plan: Plan, source: Source, learner: Any, resume: Checkpoint | None = None) -> Training:
     """Make the run of a plan, ready to train or to step through."""
-    run: Training = learner.run(
-        lambda: source.parts(learner, run),
-        plan.max_iter,
-        order=plan.parameters["order"],
-        seed=plan.split.seed,
-    )
+    options = {}
     if plan.parameters["early_stopping"]:
-        run.validate = partial(source.validate, learner)
-        run.patience = find_patience(plan.parameters)
+        options["validate"] = partial(source.validate, learner)
+    parameters, seed = plan.parameters, plan.split.seed
+    run: Training = Training.by(
+        parameters, learner.states, lambda: source.parts(learner, run), seed=seed, **options
+    )
     if resume is not None:
         run.resume(resume)
     return run
@@ -91,7 +88,7 @@ def fit(
     run = start(plan, source, learner, resume)
 
     def unfinished() -> Any:
-        learner.states = [problem.state for problem in run.problems]
+        learner.states = run.states
         return make_model(plan, source, learner, run, **facts)
 
     def save() -> None:
@@ -109,7 +106,7 @@ def fit(
 
     run.after_epoch = after_epoch
     run.after_part = None if source.in_memory else after_part
-    learner.finish(run.train().outcomes)
+    learner.finish(run.train().states)
     return run
 
 

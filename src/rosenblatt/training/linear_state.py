@@ -5,38 +5,25 @@ that they can be copied, mixed, saved, checked and continued.
 """
 
 import copy
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..data.rows import (
-    Array,
-    n_rows,
-    overflow,
-    read_only,
-    refuse_lost,
-)
+from ..data.rows import Array, overflow, read_only, refuse_lost
 from ..data.targets import score_ranks
 from ..kernels import scaled
 from ..kernels.algebra import Rows
-from ..kernels.loop import UPDATE, Clock, State, count_weight
+from ..kernels.loop import UPDATE, State
 from ..kernels.scores import score_classes, score_rows
 from ..parameters import ParameterError
 from .rules import PERCEPTRON, UpdateRule, begin_arrays
-from .state import (
-    DeclaredArray,
-    array,
-    counter,
-    declared_arrays,
-    require,
-)
+from .state import DeclaredArray, array, counter, declared_arrays, require
 from .training import LinearTask, SweepResult, Swept
 
-NO_NUMBERS = np.empty(0)
+NO_NUMBERS, NEXT = np.empty(0), np.zeros(1, np.intp)
 MOST_WEIGHTS = 2**28  # 3 GB with their average
 
 
@@ -83,10 +70,6 @@ class LastWeights(Swept):
         own = vars(self)
         return State(*linear, **{name: own[name].reshape(-1) for name in self.rule.arrays})
 
-    def clock(self, position: int = 0) -> Clock:
-        """How rows count in an average, from a position of the order on."""
-        return Clock(float(self.seen), 0.0, 0.0)
-
     def widen(self, width: int, lengthen: Callable[..., Array] | None = None) -> None:
         """Make room for more columns, with zero weights.
 
@@ -124,24 +107,19 @@ class LastWeights(Swept):
     coefficients = present
     """The weights, all or those of some columns, and the bias to predict with."""
 
-    def score(self, rows: Rows, places: Array | None = None) -> Array:
+    def score(self, rows: Rows, places: Array = NEXT) -> Array:
         """The scores of rows at some places of the order, if no update comes before.
 
         It does not compute the coefficients of all columns. Place 0 is the start of the order.
-        Without places, the score of one row that comes next, before a sweep begins.
         """
-        return scores(rows, 1 if places is None else len(places), *self.coefficients())
+        return scores(rows, len(places), *self.coefficients())
 
     def changing_places(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that an update by some rows can change."""
         own, few = vars(self), ...
-        if self.changes_few(rows):
+        if not self.rule.is_scaled:
             few = find_columns(rows.indices, len(self.weights))
         return [(own[name], few if one.by_column else ...) for name, one in self.declared.items()]
-
-    def changes_few(self, rows: Rows) -> bool:
-        """Whether some rows change only the weights of columns in which they have values."""
-        return not self.rule.is_scaled
 
     def snapshot(self, rows: Rows) -> Callable[[], None]:
         """Return a function that undoes all changes by learning from some rows."""
@@ -187,20 +165,17 @@ def find_columns(indices: Array | None, width: int) -> Any:
 
 
 NUMBERS_AT_ONCE = 2**15  # in double precision, which stay in a processor's cache
-LARGEST_GROWTH = 177.0  # e^177 is 2^255: sums of it are still far from overflow
 
 
 @dataclass
 class AverageWeights(LastWeights):
     """The mean of the weights after each row seen (Freund & Schapire 1999; Collins 2002).
 
-    ``missing`` is, in double precision, the sum of each update times the rows before it. With
-    ``decay``, the weights after a row count less by that share with every later row.
+    ``missing`` is, in double precision, the sum of each update times the rows before it.
     """
 
     missing: Array = array("weights", dtype=np.float64, init=False)
     missing_bias: Array = array("bias", dtype=np.float64, init=False)
-    decay: float = counter(0.0)
     averages = True
 
     def __post_init__(self) -> None:
@@ -208,15 +183,11 @@ class AverageWeights(LastWeights):
         self.missing = np.zeros(self.weights.shape)
         self.missing_bias = np.zeros(self.bias.shape)
 
-    def check(self) -> None:
-        super().check()
-        require(self.decay < 1, "decay is out of range")
-
     @np.errstate(over="ignore", invalid="ignore")  # callers refuse what is not finite
     def coefficients(self, columns: Any = ...) -> tuple[Array, Array]:
-        total, scale = self.total(), None
+        total, scale = max(self.seen, 1), None
         if self.rule.is_scaled and self.seen:
-            scale = float(self.sum_scale(self.clock(-1), total))
+            scale = float(self.sum_scale(total))
 
         def mean(weights: Array, missing: Array) -> Array:
             return (
@@ -233,63 +204,21 @@ class AverageWeights(LastWeights):
             out[block] = mean(weights[block], missing[block])
         return out, mean(self.bias, self.missing_bias).astype(self.bias.dtype)
 
-    def score(self, rows: Rows, places: Array | None = None) -> Array:
-        at = [0] if places is None else places.tolist()
-        n_rows, latest = len(at), at[-1]
+    def score(self, rows: Rows, places: Array = NEXT) -> Array:
+        n_rows, seen = len(places), self.seen + places
         last = scores(rows, n_rows, self.weights, self.bias)
         if rows.values.dtype != np.float64:
             rows = rows._replace(values=read_only(rows.values.astype(np.float64)))
         lacking = scores(rows, n_rows, self.missing, self.missing_bias)
-        clock = self.clock(-1 if places is None else latest)
-        totals = np.array([count_weight(clock, place) or 1.0 for place in at])
-        totals = totals.reshape(-1, *(1,) * (last.ndim - 1))
-        if self.rule.is_scaled and self.seen + latest > 0:
-            scales = self.sum_scale(clock, totals)
-            return np.asarray((scales * last - lacking) / totals)
+        totals = np.maximum(seen, 1.0).reshape(-1, *(1,) * (last.ndim - 1))
+        if self.rule.is_scaled and seen[-1] > 0:
+            return np.asarray((self.sum_scale(totals) * last - lacking) / totals)
         return np.asarray(last - lacking / totals)
 
-    def sum_scale(self, clock: Clock, rows: Any) -> Any:
-        """The sum of the number that multiplies all weights over rows of a total weight."""
+    def sum_scale(self, rows: Any) -> Any:
+        """The sum of the number that multiplies all weights over all rows, by their number."""
         scale = self.scale
-        before = count_weight(clock, scale[scaled.SEEN] - clock.seen)
-        return scale[scaled.T] + scale[scaled.Z] * (rows - before)
-
-    def total(self) -> float:
-        """The total weight of all rows seen."""
-        return float(count_weight(self.clock(-1), 0.0)) if self.seen else 1.0
-
-    # Decay: later rows count more, so sums grow. They are rescaled after each period of rows,
-    # however these are cut into batches.
-
-    @property
-    def rate(self) -> float:
-        """The rate of growth of the weights of rows."""
-        return -math.log1p(-self.decay)
-
-    @property
-    def period(self) -> int:
-        """The number of rows after which sums are rescaled."""
-        return int(max(1.0, min(LARGEST_GROWTH / self.rate, 2.0**52)))
-
-    def clock(self, position: int = 0) -> Clock:
-        if not self.decay:
-            return super().clock()
-        periods = max(self.seen + position, 0) // self.period
-        return Clock(float(self.seen), self.rate, float(periods * self.period))
-
-    def pause(self, position: int, end: int) -> int:
-        now, period = self.seen + position, self.period
-        if now and now % period == 0:
-            shrunk = math.exp(-self.rate * period)
-            self.missing *= shrunk
-            self.missing_bias *= shrunk
-            if self.rule.is_scaled:
-                self.scale[scaled.T] *= shrunk
-        return min(end, position + period - now % period)
-
-    def changes_few(self, rows: Rows) -> bool:
-        brought_back = self.decay > 0 and -self.seen % self.period < n_rows(rows)
-        return super().changes_few(rows) and not brought_back
+        return scale[scaled.T] + scale[scaled.Z] * (rows - scale[scaled.SEEN])
 
 
 @dataclass
@@ -368,16 +297,6 @@ SOLUTIONS: dict[str, type[LastWeights]] = {
     "average": AverageWeights,
     "pocket": PocketWeights,
 }
-
-
-def new_state(
-    parameters: Mapping[str, Any], weights: Array, bias: Array, rule: UpdateRule
-) -> LastWeights:
-    """The state before the first row, by the parameters of an estimator."""
-    state = SOLUTIONS[parameters["solution"]](weights, bias, rule=rule)
-    if isinstance(state, AverageWeights):
-        state.decay = float(parameters["average_decay"])
-    return state
 
 
 def refuse_too_many(width: int, n_classes: int) -> None:

@@ -24,7 +24,6 @@ from ..parameters import (
     check_parameters,
     parameters_for_files,
 )
-from .rules import RULES
 
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; docs/how-defaults-were-chosen.md
@@ -86,7 +85,7 @@ class Request:
     @property
     def is_open(self) -> bool:
         """Whether the user stated a single pass, and neither a rule nor its parameters."""
-        shared = ANY_RULE.keys() - {"solution", "average_decay"}
+        shared = ANY_RULE.keys() - {"solution"}
         once = self.parameters.get("max_iter") == 1
         return self.rule is None and once and self.parameters.keys() <= shared
 
@@ -270,7 +269,6 @@ def make_plan(request: Request, found: DataProfile) -> Plan:
     split = Split(share, parameters["random_state"])
     plan = Plan(rule, {**parameters, "order": order}, split, stream, request)
     plan.check(*(["stream"] if stream else []))
-    RULES[rule].check(order)
     return plan
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..data.rows import Array, rows_between
-from ..kernels.targets import SeveralClasses
+from ..kernels.targets import SeveralClasses, TwoClasses
 from .training import LinearTask, SweepResult
 
 
@@ -41,7 +41,8 @@ class PredictedTask:
     ) -> SweepResult:
         """Predict some rows ahead, learn up to the first update, and report so far."""
         settings, below = self.task.settings, getattr(self.task.settings, "below", 0.0)
-        plain = self.task.rule.labels.per_class and settings.above >= 0 >= below
+        classes = isinstance(self.task.target, TwoClasses | SeveralClasses)
+        plain = classes and settings.above >= 0 >= below
         if plain and not state.averages:
             return self.learn_at_once(state, order, start, most)
         order = order[: start + self.ahead]

@@ -23,9 +23,8 @@ from ..kernels import (
     scaled,
     second_order,
 )
-from ..kernels.loop import compile_loop
 from ..kernels.targets import Numbers, Ranks, SeveralClasses, TwoClasses
-from ..parameters import RULE_TABLE, ParameterError, import_rule, refuse_rule
+from ..parameters import RULE_TABLE, import_rule, refuse_rule
 from .state import DeclaredArray
 
 if TYPE_CHECKING:
@@ -159,16 +158,6 @@ class UpdateRule:
         return found
 
     @cached_property
-    def loop(self) -> Any:
-        """The loop for its settings."""
-        return compile_loop(self.kind)
-
-    @cached_property
-    def demanding(self) -> bool:
-        """Whether it learns from rows that are right, too, if it is not sure enough of them."""
-        return getattr(self.kind, "demanding", False)
-
-    @cached_property
     def is_scaled(self) -> bool:
         """Whether all weights are to be multiplied by a number, which the state keeps."""
         return "scale" in self.arrays
@@ -206,15 +195,6 @@ class UpdateRule:
         if self.labels.per_class and problems == [None]:
             return (n_classes,), (n_classes,)
         return (), (n_classes - 1 if self.labels.has_thresholds else 1,)
-
-    def check(self, order: str) -> None:
-        """Refuse an order that only the perceptron has."""
-        if order == "batch" and self.name != "perceptron":
-            raise ParameterError(
-                f"order={order!r} adds up the mistakes of a pass, but {self.name} takes them one "
-                'by one; use order="each", or the perceptron.',
-                code="order-of-rule",
-            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return get_rule, (self.name,)  # other processes have the functions

@@ -5,22 +5,23 @@ and learns from them in an order; what is learnt is the state of the problem.
 """
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import zip_longest
-from operator import attrgetter
+from functools import cache, partial
+from itertools import compress, count, zip_longest
+from operator import attrgetter, not_
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ..data.rows import Array, not_finite
 from ..kernels.algebra import shuffle
-from ..kernels.loop import UPDATE, Examples, compile_loop, count_weight, margins
+from ..kernels.loop import UPDATE, Clock, Examples, compile_loop, margins
 from ..kernels.perceptron import Batch
 from ..kernels.targets import Numbers
-from .rules import TWO_CLASSES, UpdateRule
+from ..parameters import find_patience
+from .rules import TWO_CLASSES
 
 READS_OF_HARD_ROWS = 2  # per read of all rows; measured: 1 is slower, without end slower still
 UPDATES_AT_ONCE = 1024  # the length of a log
@@ -105,29 +106,20 @@ class SweepResult(NamedTuple):
 
 
 class Swept:
-    """The state of one problem, which counts the rows seen and the updates.
-
-    ``decay`` is by how much rows count less with every later row.
-    """
+    """The state of one problem, which counts the rows seen and the updates."""
 
     seen: int
     mistakes: int
-    decay = 0.0
 
     def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[SweepResult]:
         """Learn from the rows in an order, at most ``most`` updates at a time."""
         position = 0
         while position < len(order):
-            end = self.pause(position, len(order)) if self.decay else len(order)
-            learnt = task.learn(self, order[:end], position, most)
+            learnt = task.learn(self, order, position, most)
             position = learnt.position
             self.mistakes += len(learnt.updates)
             yield learnt
         self.seen += len(order)
-
-    def pause(self, position: int, end: int) -> int:
-        """The place in the order to stop at, when continuing from a position; of a decay."""
-        raise NotImplementedError
 
 
 Sweep = Iterator[tuple[Array, SweepResult]]
@@ -146,38 +138,24 @@ class Task(Protocol):
         """Change a state by the rows of an order from a place on, until there are most updates."""
 
 
-@dataclass
-class Part:
+class Part(NamedTuple):
     """Rows that every problem of a training learns from.
 
     Attributes
     ----------
-    make
+    task
         Returns the task of a problem by its number.
     row_order
         As in every task.
-    keep
-        Whether to keep tasks for the next epochs, or to make them again.
-    tasks
-        The tasks that are kept, by number.
     """
 
-    make: Callable[[int], Task]
+    task: Callable[[int], Any]
     row_order: Array
-    keep: bool = True
-    tasks: dict[int, Task] = field(default_factory=dict)
 
     @classmethod
     def of(cls, task: Task) -> "Part":
         """Make a part for one problem."""
-        return cls(lambda _: task, task.row_order, tasks={0: task})
-
-    def task(self, number: int) -> Any:
-        """The task of a problem."""
-        task = self.tasks.get(number) or self.make(number)
-        if self.keep:
-            self.tasks[number] = task
-        return task
+        return cls(lambda _: task, task.row_order)
 
 
 @dataclass
@@ -222,26 +200,22 @@ class ProblemRun:
             loss + more.loss,
         )
 
-    def end_epoch(self, separated: bool, score: float | None = None) -> None:
-        """Record the epoch, and keep the state if it is the best on held-out rows."""
+    def end_epoch(self, separated: bool, score: float | None, max_iter: int, patience: int) -> None:
+        """Record the epoch, keep the state if it is the best on held-out rows, and decide."""
         counted = self.count if score is None else self.count._replace(validation_score=score)
         self.epochs.append(counted)
-        self.count = Epoch(len(self.epochs) + 1, 0, 0, 0, 0.0)
+        number = len(self.epochs)
+        self.count = Epoch(number + 1, 0, 0, 0, 0.0)
         even = separated and score == self.best_score
         if score is not None and (self.best is None or score > self.best_score or even):
-            self.best_score, self.best_epoch = score, len(self.epochs)
+            self.best_score, self.best_epoch = score, number
             self.best = copy.deepcopy(self.state)
-
-    def decide(self, separated: bool, max_iter: int, patience: int) -> None:
-        """Decide whether to stop after the last epoch."""
-        number = len(self.epochs)
-        self.stop_reason = self.state.stop_reason(separated)
-        if self.stop_reason:
-            return
-        if self.best is not None and number - self.best_epoch >= patience:
-            self.stop_reason = "no_improvement"
-        elif number >= max_iter:
-            self.stop_reason = "max_iter"
+        reason = self.state.stop_reason(separated)
+        if not reason and self.best is not None and number - self.best_epoch >= patience:
+            reason = "no_improvement"
+        self.stop_reason = reason or ("max_iter" if number >= max_iter else "")
+        if self.stop_reason and self.best is not None:
+            self.state = self.best
 
 
 class Checkpoint(NamedTuple):
@@ -326,10 +300,26 @@ class Training:
         parts = [Part.of(task)]
         return cls(lambda: parts, [ProblemRun(state)], **options)
 
+    @classmethod
+    def by(
+        cls,
+        parameters: Mapping[str, Any],
+        states: Iterable[Any],
+        parts: Callable[[], Iterable[Part]],
+        **options: Any,
+    ) -> "Training":
+        """A training of all problems, by the parameters of an estimator and further options."""
+        options["measure"] = parameters.get("measure", False)
+        if "validate" in options:
+            options["patience"] = find_patience(parameters)
+        options.setdefault("max_iter", parameters["max_iter"])
+        return cls(parts, list(map(ProblemRun, states)), order=parameters["order"], **options)
+
     @property
     def active(self) -> list[int]:
         """The numbers of the problems that have no reason to stop."""
-        return [k for k, problem in enumerate(self.problems) if not problem.stop_reason]
+        rests = map(attrgetter("stop_reason"), self.problems)
+        return list(compress(count(), map(not_, rests)))
 
     @property
     def epochs(self) -> list[Epoch]:
@@ -349,17 +339,19 @@ class Training:
         return sum_epochs(list(map(attrgetter("count"), self.problems)))
 
     @property
-    def outcomes(self) -> list[Any]:
-        """The state to keep of each problem: the best on held-out rows, if any, else the last."""
-        return [one.state if one.best is None else one.best for one in self.problems]
+    def states(self) -> list[Any]:
+        """The state of each problem; in the end the best on held-out rows, if there are any."""
+        return list(map(attrgetter("state"), self.problems))
 
     def train(self) -> "Training":
         """Train to the end."""
-        if self.threads == 1 or len(self.problems) == 1:
-            finish(self.updates())
+        if self.threads > 1 and len(self.problems) > 1:
+            with ThreadPoolExecutor(self.threads) as pool:
+                finish(self.updates(pool))
             return self
-        with ThreadPoolExecutor(self.threads) as pool:
-            finish(self.updates(pool))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in self.updates():
+                pass
         return self
 
     def updates(self, pool: Executor | None = None) -> Sweep:
@@ -447,8 +439,7 @@ class Training:
                 problem.count = problem.count._replace(errors=errors, loss=loss)
             if score is not None and np.isnan(score):  # held-out rows that decide nothing
                 score = None
-            problem.end_epoch(separated, score)
-            problem.decide(separated, self.max_iter, self.patience)
+            problem.end_epoch(separated, score, self.max_iter, self.patience)
         self.done = 0
         if self.after_epoch is not None:
             self.after_epoch(sum_epochs([self.problems[k].epochs[-1] for k in active]))
@@ -469,9 +460,6 @@ class Training:
         self.problems = [
             replace(kept, state=one.state, epochs=list(kept.epochs)) for kept, one in pairs
         ]
-        for problem in self.problems:
-            if problem.epochs and not left.parts and not problem.stop_reason:
-                problem.decide(problem.epochs[-1].mistakes == 0, self.max_iter, self.patience)
 
 
 def finish(sweeps: Iterable[Any]) -> None:
@@ -509,24 +497,22 @@ def sum_epochs(epochs: Sequence[Epoch]) -> Epoch:
 # Linear examples
 
 
+find_loop: Callable[[Any], Any] = cache(compile_loop)
+
+
 @dataclass
 class LinearTask:
     """Rows and labels of one problem, with a rule to learn linear weights."""
 
     examples: Examples
     row_order: Array
-    rule: UpdateRule
     settings: Any
     width: int
     target: Any = TWO_CLASSES
     """What labels are, as kernels take it."""
-
-    def __post_init__(self) -> None:
-        self.log = np.zeros(min(max(len(self.row_order), 1), UPDATES_AT_ONCE), UPDATE)
-        below = getattr(self.settings, "below", -self.settings.above)
-        self.demanding = self.rule.demanding or self.settings.above > 0 or below < 0
-        """Whether rows on the right side may be updated, too."""
-        self.loop = self.rule.loop
+    demanding: bool = True
+    """Whether rows on the right side may be updated, too."""
+    log: Array = field(default_factory=partial(np.zeros, UPDATES_AT_ONCE, UPDATE))
 
     def learn(
         self, state: Any, order: Array, start: int = 0, most: int | None = None
@@ -537,27 +523,23 @@ class LinearTask:
         """
         log = self.log if most is None else self.log[:most]
         given = self.target, self.settings, self.examples, order, start
-        arrays, clock = state.arrays(), state.clock(start)
-        position, n_updates, loss = self.loop(*given, arrays, clock, log)
+        clock = Clock(float(state.seen), 0.0, 0.0)
+        loop = find_loop(type(self.settings))
+        position, n_updates, loss = loop(*given, state.arrays(), clock, log)
         if n_updates < len(log) and position < len(order):
             raise not_finite(self.examples.rows, int(order[position]))
-        updates = log[:n_updates]
-        errors = len(self.find_mistaken(updates)) if self.demanding else n_updates
-        return SweepResult(position, updates, position - start, n_updates, errors, loss)
-
-    def find_mistaken(self, updates: Array) -> Array:
-        """Return the positions in the order of the rows that were on the wrong side."""
+        updates, errors = log[:n_updates], n_updates
         if self.demanding:
-            updates = updates[updates["margin"] <= 0]
-        return np.asarray(updates["position"])
+            errors = int(np.count_nonzero(updates["margin"] <= 0))
+        return SweepResult(position, updates, position - start, n_updates, errors, loss)
 
     def mark_errors(self, updates: Array, errors: Array) -> None:
         """Set the error of each row that caused an update: whether it was wrong, or by how much."""
+        rows = self.row_order[updates["position"]]
         if isinstance(self.target, Numbers):
-            rows = self.row_order[updates["position"]]
             errors[rows] = self.target.epsilon - updates["margin"]
         else:
-            errors[self.row_order[self.find_mistaken(updates)]] = True
+            errors[rows[updates["margin"] <= 0]] = True
 
     def margins(self, state: Any) -> Array:
         """Every row's label times activation, or the lead of its class over the best rival.
@@ -592,15 +574,14 @@ class BatchTask:
         self, state: Any, order: Array, start: int = 0, most: int | None = None
     ) -> SweepResult:
         """Move the weights once, by all rows of an order that are mistaken."""
-        task, resting = replace(self.task, settings=Batch(*self.task.settings)), copy.copy(state)
-        task.loop, task.log = compile_loop(Batch), np.zeros(len(order), UPDATE)
+        settings, log = Batch(*self.task.settings), np.zeros(len(order), UPDATE)
+        task, resting = replace(self.task, settings=settings, log=log), copy.copy(state)
         total = resting.missing = np.zeros(state.weights.shape)
         total_of_bias = resting.missing_bias = np.zeros(len(state.bias))
         learnt = task.learn(resting, order)
         state.weights += total
         state.bias += total_of_bias
         if state.averages:  # all rows of the pass count with the weights after it
-            lack = count_weight(state.clock(), 0.0)
-            state.missing += lack * total
-            state.missing_bias += lack * total_of_bias
+            state.missing += state.seen * total
+            state.missing_bias += state.seen * total_of_bias
         return learnt

@@ -28,6 +28,7 @@ from .reading.records import read_records
 from .reading.scaling import sparse_scaling
 from .reading.vocabulary import Vocabulary
 from .storage.model import Model
+from .training.rules import RULES
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8  # every onnxruntime since 2022 reads these
 MOST_BYTES = 2**31 - 2**20  # a protocol buffer has at most 2 GB
@@ -130,14 +131,15 @@ class Graph:
 
     def add_target(self, scores: str, model: Model, two: bool) -> None:
         """Add the last nodes of a linear model: from scores to what its target predicts."""
-        target = LinearLearner.from_model(model).target
+        learner = LinearLearner.from_model(model)
+        target = learner.target
         if isinstance(target, NumberTarget):
             self.label_type = np.dtype(np.float64)
             scale, center = (self.add_constant(np.array(n)) for n in (target.scale, target.center))
             spread = self.add("Mul", self.add_cast(scores, np.float64), scale)
             self.add("Add", spread, center, name="label")
         else:
-            ties = "last" if model.target == "ranks" else model.parameters.get("ties")
+            ties = "last" if learner.rule.labels.has_thresholds else model.parameters.get("ties")
             self.add_label(scores, model.classes, two, ties)
 
 
@@ -293,8 +295,7 @@ def hash_words(recipe: FeatureRecipe, column: str, own: Sequence[str]) -> Array:
 
 def find_words(model: Model, weights: Array) -> dict[str, list[str]]:
     """Return the words of each category that the model file names; refuse if some are missing."""
-    names = list_columns(model, "category")
-    found: dict[str, list[str]] = {name: [] for name in names}
+    found: dict[str, list[str]] = {name: [] for name in list_columns(model, "category")}
     known = set()
     for column, name in model.features.get("largest", []):
         known.add(column)
@@ -326,11 +327,10 @@ def collect_words(model: Model, data: Any) -> dict[str, list[str]]:
     import pyarrow
 
     reader = read(data, features=model.features.get("recipe", {}), label=False)
-    names = list_columns(model, "category")
-    found: dict[str, dict[str, None]] = {name: {} for name in names}
+    found: dict[str, dict[str, None]] = {name: {} for name in list_columns(model, "category")}
     records = read_records(reader)
     while part := list(islice(records, BATCH_ROWS)):
-        for name in names:
+        for name in found:
             cells = to_words(pyarrow.array([record.get(name) for record in part]))
             words = (word for word in cells.unique().to_pylist() if word is not None)
             found[name] |= dict.fromkeys(map(str.strip, words))
@@ -423,7 +423,7 @@ def register_converters() -> None:
         else:
             linear_regressor.convert_sklearn_linear_regressor(scope, operator, container)
 
-    for entry in RULE_TABLE.values():
-        if entry.target != "ranks":
+    for rule, entry in RULE_TABLE.items():
+        if not RULES[rule].labels.has_thresholds:
             model, name = getattr(rosenblatt, entry.estimator), f"Rosenblatt{entry.estimator}"
             update_registered_converter(model, name, lambda _: None, convert, parser=parse)

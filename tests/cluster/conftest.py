@@ -76,6 +76,15 @@ def rows_file(path, X, y):
     return path
 
 
+@pytest.fixture
+def three_files(tmp_path):
+    """A pattern of three files, of 40 rows each."""
+    X, y = blobs(120, 4)
+    for number, part in enumerate(np.split(np.arange(120), 3)):
+        rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
+    return f"{tmp_path}/part-*.csv"
+
+
 @pytest.fixture(params=["svm", "csv", "parquet"])
 def folder(request, tmp_path):
     """A folder with three files, of 30, 50 and 40 rows."""

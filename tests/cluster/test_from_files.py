@@ -24,14 +24,11 @@ pytestmark = pytest.mark.cluster
 
 
 @pytest.mark.parametrize("way", ["address", "file", "local:1"])
-def test_the_command_trains_on_a_cluster(client, tmp_path, way):
-    X, y = blobs(120, 4)
-    for number, part in enumerate(np.split(np.arange(120), 3)):
-        rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
+def test_the_command_trains_on_a_cluster(client, three_files, tmp_path, way):
     (tmp_path / "scheduler.json").write_text(json.dumps({"address": client.scheduler.address}))
     where = {"address": client.scheduler.address, "file": str(tmp_path / "scheduler.json")}
     model = tmp_path / "model"
-    command = ["train", f"{tmp_path}/part-*.csv", "--cluster", where.get(way, way), "--epochs", "2"]
+    command = ["train", three_files, "--cluster", where.get(way, way), "--epochs", "2"]
     command += ["--test", f"{tmp_path}/part-0.csv", "-o", str(model), "--checkpoint", "0"]
     command += ["--set", "intercept_step=1", "--rule", "perceptron"]
     result = CliRunner().invoke(app, command, catch_exceptions=False)
@@ -39,7 +36,7 @@ def test_the_command_trains_on_a_cluster(client, tmp_path, way):
     assert "per shard" in result.output
     settings = {"solution": "average", "max_iter": 2, "random_state": 0}
     settings["intercept_step"] = rosenblatt.load(model)[-1].intercept_step
-    expected = fit(Perceptron(**settings), f"{tmp_path}/part-*.csv", client=client)
+    expected = fit(Perceptron(**settings), three_files, client=client)
     assert np.array_equal(rosenblatt.load(model)[-1].coef_, expected.coef_)
     told = CliRunner().invoke(app, ["predict", str(model), f"{tmp_path}/part-0.csv"])
     assert len(told.output.splitlines()) == 40
@@ -88,30 +85,24 @@ def test_the_model_does_not_know_of_the_screen(client, tmp_path):
     assert once.parameters["order"] == "fixed"
 
 
-def test_what_workers_read_otherwise_is_told(client, tmp_path):
-    X, y = blobs(120, 4)
-    for number, part in enumerate(np.split(np.arange(120), 3)):
-        rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
+def test_what_workers_read_otherwise_is_told(client, three_files, tmp_path):
     with (tmp_path / "part-2.csv").open("a") as file:
         file.write("oops,1,1,1,one\n,1,1,1,one\n")
     where = ["--cluster", client.scheduler.address, "--skip-bad", "3", "-q"]
     for how in (["--epochs", "2"], ["--epochs", "1"]):
-        command = ["train", f"{tmp_path}/part-*.csv", *where, *how]
+        command = ["train", three_files, *where, *how]
         result = CliRunner().invoke(app, command, catch_exceptions=False)
         assert "Note: 1 broken row left out." in result.stderr
         assert "Note: Missing numbers count as the mean of their column." in result.stderr
     with pytest.warns(UserWarning) as warned:  # noqa: PT030
-        fit(Perceptron(max_iter=2), f"{tmp_path}/part-*.csv", client=client, skip_bad=3)
+        fit(Perceptron(max_iter=2), three_files, client=client, skip_bad=3)
     codes = {str(one.message): one.message.args[0].code for one in warned}
     assert codes["1 broken row left out."] == "skipped-rows"
 
 
-def test_rules_with_variances_train_on_a_cluster(client, tmp_path):
-    X, y = blobs(120, 4)
-    for number, part in enumerate(np.split(np.arange(120), 3)):
-        rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
+def test_rules_with_variances_train_on_a_cluster(client, three_files, tmp_path):
     where = ["--cluster", client.scheduler.address, "-q", "-o", str(tmp_path / "model")]
-    command = ["train", f"{tmp_path}/part-*.csv", *where, "--epochs", "2", "--rule", "arow"]
+    command = ["train", three_files, *where, "--epochs", "2", "--rule", "arow"]
     CliRunner().invoke(
         app, [*command, "--set", "r=2", "--set", "intercept_step=1"], catch_exceptions=False
     )
@@ -119,7 +110,7 @@ def test_rules_with_variances_train_on_a_cluster(client, tmp_path):
     assert (type(model).__name__, model.r) == ("AROW", 2)
     settings = {"solution": "average", "max_iter": 2, "random_state": 0, "r": 2}
     settings["intercept_step"] = model.intercept_step
-    expected = fit(AROW(**settings), f"{tmp_path}/part-*.csv", client=client)
+    expected = fit(AROW(**settings), three_files, client=client)
     assert np.array_equal(model.coef_, expected.coef_)
     with pytest.raises(ParameterError, match="cannot be mixed by romma"):
         CliRunner().invoke(app, [*command[:-1], "romma"], catch_exceptions=False)

@@ -468,40 +468,13 @@ def test_one_screen_shows_what_is_needed_without_scrolling(page, width, height):
         )
         areas = {}
         for name, (left, top, right, bottom) in zip(NEEDED, boxes, strict=True):
-            assert left >= 0, name
-            assert top >= 0, name
-            assert right <= width, name
-            assert bottom <= height, name
+            assert 0 <= left <= right <= width, name
+            assert 0 <= top <= bottom <= height, name
             areas[name] = (right - left) * (bottom - top)
         assert min(areas.values()) > 100
         assert max(areas, key=areas.get) == "plane-0"
         assert areas["plane-0"] > 0.3 * width * height
         assert page.js("return document.documentElement.scrollHeight") <= height
-        sizes, bordered = page.js(
-            "const all = [...document.querySelectorAll('body *')].filter((each) =>"
-            " each.offsetParent && !each.closest('.hidden, svg, option'));"
-            "const shown = all.filter((each) => [...each.childNodes].some((node) =>"
-            " node.nodeType === 3 && node.data.trim()));"
-            "const size = (each) => getComputedStyle(each).fontSize;"
-            "const isBox = (each) => parseFloat(getComputedStyle(each).borderTopWidth) > 0;"
-            "return [[...new Set(shown.map(size))], all.filter(isBox).length]"
-        )
-        assert len(sizes) <= 5
-        assert bordered <= 8
-
-
-def test_points_fill_the_plane(page):
-    for state in ("data=iris", "data=blobs", "data=wine", "data=moons"):
-        page.open(state)
-        wide, high = page.js(
-            "const canvas = document.getElementById('plane-0');"
-            "const box = canvas.getBoundingClientRect(), {wide, high} = lab.view;"
-            "const scale = Math.min(box.width / wide, box.height / high) / 2;"
-            "const span = (axis) => { const all = lab.found.points.map((point) => point[axis]);"
-            " return scale * (Math.max(...all) - Math.min(...all)) };"
-            "return [span(0) / box.width, span(1) / box.height]"
-        )
-        assert max(wide, high) > 0.7, state
 
 
 def test_the_line_moves_from_one_update_to_the_next(page):
@@ -656,13 +629,8 @@ def test_presented_stops_cover_nothing_and_show_two_lines(page, width, height):
             for k, one in enumerate(boxes):
                 assert one[3] <= height + 1, name
                 for other in boxes[k + 1 :]:
-                    apart = (
-                        one[2] <= other[0] + 1
-                        or other[2] <= one[0] + 1
-                        or one[3] <= other[1] + 1
-                        or other[3] <= one[1] + 1
-                    )
-                    assert apart, name
+                    pairs = (one, other), (other, one)
+                    assert any(a[i + 2] <= b[i] + 1 for a, b in pairs for i in (0, 1)), name
             if name == "novikoff":
                 assert "(2R/γ)²" in page.text("verdict")
             if name == "average":

@@ -147,10 +147,8 @@ def test_the_command_writes_one_file(tmp_path):
 def test_points_are_shown_in_a_notebook():
     made = rosenblatt.lab([[2, 1], [-1, 0.1], [0, 3]], ["b", "a", "b"], order="fixed")
     assert isinstance(made, Lab)
-    assert (
-        made.address
-        == "data=points&points=2,1,+;-1,0.10000000000000001,-;0,3,+&classes=b;a&order=fixed"
-    )
+    points = "2,1,+;-1,0.10000000000000001,-;0,3,+"
+    assert made.address == f"data=points&points={points}&classes=b;a&order=fixed"
     frame = made._repr_html_()
     assert frame.startswith("<iframe srcdoc=")
     assert html.escape(html.escape(made.address)) in frame
@@ -192,10 +190,8 @@ def test_the_engine_is_that_of_the_kernels(tmp_path):
     """Built again from the kernels, it is the same file."""
     if shutil.which("wasm-ld") is None:
         pytest.skip("needs wasm-ld (Debian: lld)")
-    recorded = dict(
-        line.split("==") for line in (ROOT / "wasm" / "versions.txt").read_text().split()
-    )
-    for name, version in recorded.items():
+    for line in (ROOT / "wasm" / "versions.txt").read_text().split():
+        name, version = line.split("==")
         if importlib.metadata.version(name) != version:
             pytest.skip(f"the engine was built with {name} {version}")
     path = tmp_path / "engine.wasm"

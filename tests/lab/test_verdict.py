@@ -38,15 +38,8 @@ def check_balance(found, rows, y):
 def test_the_verdict_in_the_plane_is_that_of_separability(bias, tmp_path):
     rng = np.random.default_rng(7)
     given = [draw_case(rng) for _ in range(MANY)]
-    cases = [
-        {
-            "kind": "verdict",
-            "points": {"X": X.tolist(), "y": y.tolist()},
-            "bias": bias,
-            "step": int(bias),
-        }
-        for X, y in given
-    ]
+    asked = {"kind": "verdict", "bias": bias, "step": int(bias)}
+    cases = [{**asked, "points": {"X": X.tolist(), "y": y.tolist()}} for X, y in given]
     kinds = set()
     for (X, y), found in zip(given, run_cases(cases, tmp_path), strict=True):
         expected = separability(X, y, fit_intercept=bias)
@@ -102,23 +95,11 @@ def test_the_bound_in_a_kernels_space_holds(tmp_path):
     cases = []
     for _ in range(200):
         X, y = draw_case(rng)
-        settings = {
-            "kernel": str(rng.choice(["rbf", "poly"])),
-            "gamma": 0.5,
-            "degree": 2,
-            "order": str(rng.choice(["each", "fixed"])),
-            "solution": "last",
-            "intercept_step": "1",
-            "max_iter": 200,
-            "random_state": 3,
-        }
-        cases.append(
-            {
-                "kind": "kernelBound",
-                "points": {"X": X.tolist(), "y": y.tolist()},
-                "settings": settings,
-            }
-        )
+        settings = {"gamma": 0.5, "degree": 2, "solution": "last", "intercept_step": "1"}
+        settings |= {"kernel": str(rng.choice(["rbf", "poly"])), "max_iter": 200}
+        settings |= {"order": str(rng.choice(["each", "fixed"])), "random_state": 3}
+        points = {"X": X.tolist(), "y": y.tolist()}
+        cases.append({"kind": "kernelBound", "points": points, "settings": settings})
     bounded = 0
     for found in run_cases(cases, tmp_path):
         if found["theorem"] is None:
@@ -161,12 +142,8 @@ def test_the_verdict_of_three_classes_is_decided(form, tmp_path):
     verdicts = set()
     for (X, y), (found,) in zip(given, run_cases(cases, tmp_path), strict=True):
         bias = form == "bias"
-        apart = [
-            kind
-            for kind in range(3)
-            if isinstance(separability(X, y == kind, fit_intercept=bias), Separable)
-        ]
-        assert found["apart"] == apart
+        own = [separability(X, y == kind, fit_intercept=bias) for kind in range(3)]
+        assert found["apart"] == [k for k in range(3) if isinstance(own[k], Separable)]
         rows = subtract_classes(X, y, bias)
         both = np.vstack([rows, -rows]), np.repeat([1, -1], len(rows))
         expected = isinstance(separability(*both, fit_intercept=False), Separable)

@@ -142,7 +142,7 @@ def predict_batch(loaded: Loaded, model: LinearEstimator) -> Array:
     """The predicted labels of a partition."""
     learner = get_learner(model)
     chosen = choose(loaded, learner)
-    return chosen if learner.target_kind == "numbers" else learner.classes[chosen]
+    return learner.classes[chosen] if len(learner.classes) else chosen
 
 
 def score_batch(loaded: Loaded, model: LinearEstimator) -> Any:

@@ -173,7 +173,7 @@ def prepare_rows(
 ) -> Prepared:
     """Begin a learner, and leave the rows encoded in the memory of the workers."""
     parameters = parameters | {"random_state": make_seed(parameters["random_state"])}
-    numbers, from_files = rule.target == "numbers", data.reader is not None
+    numbers, from_files = rule.labels.target is NumberTarget, data.reader is not None
     found, parts, notes = summarize_partitions(cluster, data, numbers)
     facts: dict[str, Any] = {}
     target: ClassTarget | NumberTarget = NumberTarget()

@@ -18,6 +18,7 @@ const { traceNetwork, activations, answer } = await module("network.js");
 const { pointsOf, pythonLines, readAddress, SETTINGS, usualState } = await module("state.js");
 const { OPTIONS } = await module("sets.js");
 const { ShownRun } = await module("model.js");
+const { BLOCKS, CHECKS, encodeQr } = await module("qr.js");
 const { EXERCISES } = await module("ask.js");
 const { TOUR } = await module("tour.js");
 const { sayEnding, sayVerdict } = await module("words.js");
@@ -71,6 +72,11 @@ const actions = {
   tour() {
     return TOUR.flatMap(({ name, title, text, document, address, holds, ways = [] }) =>
       [["", address, holds], ...ways].map(([words, each, claim]) => ({ name, words, document, text, address: each, length: title.length + text.length, holds: Boolean(claim(openRuns(each))) })));
+  },
+  /** A QR code, and how its version is divided into blocks. */
+  qr({ text }) {
+    const rows = encodeQr(text), version = rows && (rows.length - 17) / 4;
+    return rows && { rows, blocks: BLOCKS[version - 1], checks: CHECKS[version - 1] };
   },
   /** Whether each exercise is done at its start, and by its solution. */
   exercises() {

@@ -6,6 +6,7 @@ import { CURVES } from "./chart.js";
 import { guessLabel, numberColumns, pointsOfTable, readTable } from "./csv.js";
 import { PANELS } from "./panels.js";
 import { download, figurePng, figureSvg, onePage } from "./save.js";
+import { drawQr } from "./qr.js";
 import { OPTIONS, SETS } from "./sets.js";
 import { choicesOf, countKinds, DOCUMENTS, readSetting, SETTINGS, usualSettings, writeCsv } from "./state.js";
 import { TOUR } from "./tour.js";
@@ -251,7 +252,12 @@ function listen(app) {
 		 "tour-back": () => app.visit(app.stop - 1), "tour-next": () => app.visit(app.stop + 1 < app.stops.length ? app.stop + 1 : -1), "tour-end": () => app.visit(-1),
 		ask: () => toggleQuiz(app),
 		"message-close": () => app.say(""),
-		link: () => copy(app, linkOf(app), $("link")),
+		link: () => {
+			$("qr").innerHTML = drawQr(linkOf(app)) || "This link is too long for a QR code.";
+			$("link-box").showModal();
+		},
+		 "link-close": () => $("link-box").close(),
+		"copy-link": () => copy(app, linkOf(app), $("copy-link")),
 		"copy-python": () => copy(app, app.python, $("copy-python")),
 		"save-python": () => {
 			$("python-box").hidden = !$("python-box").hidden;

@@ -123,15 +123,17 @@ def compute_steps(
 
     Steps that are 0 or infinite in the dtype are refused.
     """
-    with np.errstate(over="ignore", under="ignore"):
-        sizes = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
-    used = sizes if weights is None else sizes[weights > 0]
-    if not used.all() or not np.isfinite(used).all():
-        what = "The weight of a row" if eta0 == 1 else "eta0 times the weight of a row"
-        raise InputError(
-            f"{what} is too small or too large for {sizes.dtype}; scale the weights.",
-            code="step-out-of-range",
-        )
+    sizes: Any = np.dtype(dtype).type(1)
+    if weights is not None or eta0 != 1:
+        with np.errstate(over="ignore", under="ignore"):
+            sizes = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
+        used = sizes if weights is None else sizes[weights > 0]
+        if not used.all() or not np.isfinite(used).all():
+            what = "The weight of a row" if eta0 == 1 else "eta0 times the weight of a row"
+            raise InputError(
+                f"{what} is too small or too large for {sizes.dtype}; scale the weights.",
+                code="step-out-of-range",
+            )
     if positive is None:
         return np.broadcast_to(sizes, codes.shape).copy()
-    return np.where(has_class(codes, positive), sizes, -sizes)
+    return np.asarray(np.where(has_class(codes, positive), sizes, -sizes))

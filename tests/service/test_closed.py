@@ -140,14 +140,13 @@ def test_numbers_that_are_not_scaled_are_limited_too(tmp_path, rule):
 def test_a_refused_request_that_is_in_the_log_is_deleted_with_its_key(learning, monkeypatch):
     """As after a failed sync: the rows are there, and the client heard of an error."""
     taught(learning, examples(2))
-    write = learning.log.write
+    acknowledge = learning.log.acknowledge
 
-    def fail(*statements):
-        learning.log.write = write
-        write(*statements)
+    def fail(sequence):
+        learning.log.acknowledge = acknowledge
         raise LogError("the disk failed")
 
-    learning.log.write = fail
+    learning.log.acknowledge = fail
     jobs = [job_of(examples(1), b"k" * 16) for _ in range(2)]
     assert isinstance(learning.take(jobs[0]).exception(30), LogError)
     assert learning.take(jobs[1]).result(30) == 3

@@ -119,6 +119,13 @@ def test_every_form_of_a_request_is_answered_once(service, sent, in_pieces):
     assert b"connection: close" in answer
 
 
+def test_a_model_file_is_sent_in_pieces(service, learning, monkeypatch):
+    monkeypatch.setattr("rosenblatt.service.app.PIECE", 100)
+    sent = with_close(b"GET /model.safetensors HTTP/1.1\r\n%s\r\n" % HOST)
+    answer = run(service, lambda running: running.ask(sent))
+    assert answer.endswith(b"\r\n\r\n" + learning.path.read_bytes())
+
+
 def test_requests_sent_at_once_are_answered_in_turn(service):
     sent = PREDICT * 999 + with_close(PREDICT)
     answer = run(service, lambda running: running.ask(sent))

@@ -9,7 +9,7 @@ from rosenblatt.service.log import Log, LogError
 from rosenblatt.service.replay import log_path
 from rosenblatt.service.requests import BadExampleError
 
-from .conftest import examples, job_of, replayed, sequence_in, trained
+from .conftest import client_of, examples, job_of, replayed, sequence_in, trained
 
 
 def outcome(job):
@@ -104,7 +104,8 @@ def test_a_log_that_lost_its_end_goes_on_after_the_model(model):
     log.connection.execute("DELETE FROM examples WHERE sequence > 12")
     log.close()
     learning, said = silent(model)
-    assert "ends at example 12, and the model knows 20" in said[0]
+    assert "has lost 8 acknowledged examples after number 12" in said[0]
+    assert "ends at example 12, and the model knows 20" in said[1]
     assert taught(learning, examples(3)) == [21, 22, 23]
     learning.stop()
     log = Log(log_path(model), writes=False)
@@ -120,6 +121,8 @@ def test_a_lost_log_begins_anew_after_the_model(model):
     learning, said = silent(model)
     assert "a new one continues after example 4" in said[0]
     assert taught(learning, examples(1)) == [5]
+    found = client_of(learning).get("/examples").json()["examples"]
+    assert [one["sequence"] for one in found] == [5]
     learning.stop()
     assert model.read_bytes() == replayed(model)
 

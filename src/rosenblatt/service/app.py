@@ -32,7 +32,6 @@ from ..access import Tokens, includes
 from ..data.rows import n_rows
 from ..reading.batches import Batch
 from . import changes, responses
-from .changes import Changed
 from .connection import MOST_CONNECTIONS, PIECE
 from .inference import InferenceEndpoints
 from .learning import Job, Learning
@@ -44,7 +43,7 @@ from .replay import read_log
 from .requests import JSON, RequestError, cut_texts, make_texts, parse_json, parse_values
 from .responses import BINARY, Call, Health, Learnt, Listing, Operation, encode_json, to_response
 
-SMALL = 1 << 16  # bytes of a body that is parsed at once; larger ones are parsed in a thread
+SMALL = 1 << 17  # bytes of a body that is parsed at once; larger ones are parsed in a thread
 PARSERS = 2  # threads: more would only compete for the interpreter
 LONGEST_KEY = 255  # characters
 PAGE = Path(__file__).parent / "page.html"
@@ -421,7 +420,7 @@ class Service:
         """Return to the model after an example."""
         return await self.change(changes.roll_back, int(parse_json(call.body, kind=Rollback).to))
 
-    async def change(self, function: Callable[..., Changed], *given: Any) -> Learnt:
+    async def change(self, function: Callable[..., tuple[int, int]], *given: Any) -> Learnt:
         """Change the model in a thread; predictions and learning continue meanwhile."""
         learning = self.check_learning()
         try:
@@ -443,8 +442,6 @@ class Service:
         """Tell whether the service works: 503 if it should learn and cannot."""
         learning = self.learning
         failure = None if learning is None else learning.failure
-        if learning is not None and not learning.is_alive() and not self.stopping:
-            failure = failure or "The learning thread has ended."
         status = "failing" if failure else "ok" if self.is_loaded else "starting"
         return to_response(Health(status, learning is not None, failure), 503 if failure else 200)
 

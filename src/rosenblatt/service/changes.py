@@ -1,6 +1,7 @@
 """Changes of a served model besides learning: forget examples, roll back, load another model.
 
-Each is prepared while the service predicts and learns, then done between two groups of examples.
+Each is prepared while the service predicts and learns, then done between two groups of examples. It
+returns the number of the last row of the log, and how many examples it was about.
 """
 
 import re
@@ -15,10 +16,6 @@ from .requests import RequestError
 
 MOST_AT_ONCE = 100_000  # examples to forget
 RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
-
-
-Changed = tuple[int, int]
-"""The number of the last row of the log after a change, and how many examples it was about."""
 
 
 def parse_numbers(text: str) -> list[int]:
@@ -51,7 +48,7 @@ def check_examples(log: Log, numbers: Collection[int]) -> list[int]:
     return found
 
 
-def forget(learning: Learning, numbers: Collection[int]) -> Changed:
+def forget(learning: Learning, numbers: Collection[int]) -> tuple[int, int]:
     """Replace the model by the one that never saw some examples, and erase these from all files."""
     with learning.changing, read_log(learning.log.path) as log:
         left = frozenset(check_examples(log, numbers))
@@ -63,14 +60,14 @@ def forget(learning: Learning, numbers: Collection[int]) -> Changed:
     return learning.served.sequence, len(left)
 
 
-def roll_back(learning: Learning, number: int) -> Changed:
+def roll_back(learning: Learning, number: int) -> tuple[int, int]:
     """Return to the model after an example; those since then stay in the log."""
     with learning.changing, read_log(learning.log.path) as log:
         served = Replay(log, learning.say).rebuild(number)
         return learning.call(lambda: learning.change(served, "rollback", number)).result(), 0
 
 
-def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
+def load(learning: Learning, data: bytes, name: str = "the model") -> tuple[int, int]:
     """Replace the model by that of another model file."""
     served = ServedModel(load_model(name, data), name)
     served.check_learning()

@@ -6,7 +6,8 @@ no other file. A forgotten example is an empty text. A text that begins with @ i
 model: ``@rollback N`` returns to the model after row N, and ``@model N`` takes the model file of
 its row, as of row N, and has it learn the rows since.
 
-Each row has a checksum, so that a damaged one is noticed.
+Each row has a checksum, and the file of the lock has the number of the last acknowledged example: a
+damaged row and lost rows are noticed.
 """
 
 import hashlib
@@ -108,16 +109,20 @@ class Log:
         that models which have seen a forgotten example no longer belong to the log.
     last : int
         The sequence number of the last example.
+    lost : int
+        How many acknowledged examples the database no longer has, as it was opened to write.
     """
 
     def __init__(self, path: Path, writes: bool, lock: IO[str] | None = None) -> None:
         if not path.exists():
             raise FileNotFoundError(f"There is no log {path}.")
         self.path, self.writes = path, writes
-        self.lock = lock_log(path) if writes and lock is None else lock
+        self.lock: Any = lock_log(path) if writes and lock is None else lock
         self.connection: sqlite3.Connection | None = None
         try:
             self.open()
+            noted = self.lock.read() if self.lock is not None else ""
+            self.lost = max(int(noted) - self.last, 0) if noted.isdecimal() else 0
         except BaseException:
             self.close()
             raise
@@ -131,18 +136,13 @@ class Log:
         It is written without a write-ahead log, which closing might fail to move into it unnoticed.
         """
         if len(model) > LARGEST_MODEL:
-            raise ValueError(
-                f"The model takes {len(model) >> 20:,} MB, and a log begins with one of at most "
-                f"{LARGEST_MODEL >> 20:,} MB; use fewer bits."
-            )
+            sizes = f"{len(model) >> 20:,} MB, and a log takes at most {LARGEST_MODEL >> 20:,} MB"
+            raise ValueError(f"The model takes {sizes}; use fewer bits.")
         lock = lock_log(path) if lock is None else lock
         for ending in ("-wal", "-shm"):
             rest = path.with_name(path.name + ending)
             if rest.exists():
-                raise ValueError(
-                    f"{rest} is left of an older log and would be mixed into a new one; move it "
-                    "away, too."
-                )
+                raise ValueError(f"{rest} is left of an older log; move it away, too.")
         temporary = temporary_beside(path)
         try:
             with explain_errors(path, "written"):
@@ -152,6 +152,7 @@ class Log:
                     made.execute(f"PRAGMA user_version={new_identity()}")
                     made.execute(INSERT, (sequence, time.time(), None, model, None))
                 place_file(temporary, path)
+                lock.truncate(0)
                 with suppress(PermissionError):  # some systems do not open folders
                     sync(path.parent)
         finally:
@@ -220,15 +221,25 @@ class Log:
             statements.append((statement, [tuple(chain.from_iterable(values))]))
         keys = [(key, digest, first + a, first + b) for key, digest, a, b in requests]
         self.write(*statements, ("INSERT INTO requests VALUES (?, ?, ?, ?)", keys))
-        self.last = first + len(texts) - 1
-        return int(self.last)
+        return self.acknowledge(first + len(texts) - 1)
 
     def append_change(self, action: str, source: int, model: bytes | None = None) -> int:
         """Put a change of the model on disk; return its number."""
         number, text = int(self.last) + 1, f"@{action} {source}"
         self.write((INSERT, [(number, time.time(), text, model, crc32(text.encode()))]))
-        self.last = number
-        return number
+        return self.acknowledge(number)
+
+    def acknowledge(self, last: int) -> int:
+        """Make a number the last one; the file of the lock has it, should the database lose rows.
+
+        That file is not synced: it may be behind after a loss of power, but never ahead.
+        """
+        with explain_errors(self.path, "written"):
+            self.lock.seek(0)
+            self.lock.write(f"{last:020}")
+            self.lock.flush()
+        self.last = last
+        return last
 
     def reopen(self) -> None:
         """Connect again after an error, and delete the rows that were refused.
@@ -348,8 +359,7 @@ class Log:
 
     def model(self, sequence: int) -> bytes:
         """The bytes of the model file in a row."""
-        (data,) = self.one("SELECT model FROM examples WHERE sequence = ?", sequence)
-        return bytes(data)
+        return bytes(self.one("SELECT model FROM examples WHERE sequence = ?", sequence)[0])
 
     @property
     def size(self) -> int:

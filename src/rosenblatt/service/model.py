@@ -228,9 +228,8 @@ class ServedModel:
 
     def refuse_label(self, label: Any, row: int) -> None:
         """Refuse a label that the model does not know."""
-        known = [str(one) for one in self.learner.classes[:10].tolist()]
-        more = ", …" if len(self.learner.classes) > 10 else ""
-        sentence = f"the label {str(label)[:40]!r} is not among {', '.join(known)}{more}"
+        known = ", ".join(str(one) for one in self.learner.classes[:10].tolist())
+        sentence = f"the label {str(label)[:40]!r} is not among {known}"
         raise BadExampleError(sentence, row, self.maker.label)
 
     def check_labels(self, given: Batch) -> dict[Any, int]:
@@ -269,8 +268,7 @@ class ServedModel:
         needed = size * count / max(len(self.learner.states[0].bias), 1)
         if needed > LARGEST:
             raise BadExampleError(
-                f"{count:,} classes would take {needed / 2**20:,.0f} MB, and the model may take "
-                f"{LARGEST / 2**20:,.0f} MB."
+                f"{count:,} classes would take {needed / 2**20:,.0f} MB, which is too much."
             )
 
     def check_sizes(self, given: Batch) -> None:

@@ -134,6 +134,11 @@ def recover(path: Path, say: Say) -> Recovered:
             served.log = log.identity
             return served, log, served.sequence
         log = Log(place, True, lock)
+        if log.lost:
+            say(
+                f"{place} has lost {log.lost:,} acknowledged examples after number {log.last:,}; "
+                "restore a backup of the log, or continue without them."
+            )
         start = find_last_snapshot(path, log, say)
         begun, saved = start.sequence, start.sequence if start.name == str(path) else -1
         if log.last > begun:

@@ -200,8 +200,6 @@ def test_the_command_refuses_in_one_sentence(capsys, tmp_path, monkeypatch):
 
 # Categories
 
-KINDS = ("number", "category")
-
 
 def make_people(rows=300, classes=("no", "yes"), seed=0):
     """Rows of numbers, some missing, and of categories."""
@@ -224,17 +222,19 @@ def make_people(rows=300, classes=("no", "yes"), seed=0):
     ]
 
 
-def run_on_rows(content, rows):
-    """Labels and scores of the graph for rows of dicts."""
+def run_on_rows(content, rows, model):
+    """Labels and scores of the graph of a pipeline for rows of dicts."""
     session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
     dtypes = {"tensor(float)": np.float32, "tensor(double)": np.float64}
     given = {}
     for one in session.get_inputs():
-        if one.name == "X":
-            table = [[row["size"], row["age"]] for row in rows]
+        kind = "number" if one.name == "X" else "category"
+        names = [name for name, own in model[0].recipe_["columns"] if own == kind]
+        table = [[row[name] for name in names] for row in rows]
+        if kind == "number":
             given["X"] = np.array(table, float).astype(dtypes[one.type])
         else:
-            given[one.name] = np.array([[row["job"], row["town"]] for row in rows], object)
+            given["categories"] = np.array([[str(c).strip() for c in row] for row in table], object)
     return session.run(["label", "scores"], given)
 
 
@@ -246,7 +246,7 @@ def test_categories_are_looked_up(scale, classes):
         rows = [{**row, "size": row["size"] or 0.0} for row in rows]
     model = rosenblatt.train(rows, label="kind", scale=scale, tune=False, listener=Listener())
     content = export_pipeline(model)
-    labels, scores = run_on_rows(content, rows)
+    labels, scores = run_on_rows(content, rows, model)
     assert labels.tolist() == model.predict(rows).tolist()
     graph = onnx.load_from_string(content).graph
     used = {name for node in graph.node for name in node.input}
@@ -267,18 +267,16 @@ def test_words_that_were_not_met_count_as_missing():
     strange = [{**rows[0], "job": "astronaut", "town": "Atlantis"}]
     missing = [{**rows[0], "job": "", "town": ""}]
     content = export_pipeline(model)
-    assert run_on_rows(content, strange)[1].tolist() == run_on_rows(content, missing)[1].tolist()
-    expected = model.decision_function(missing)
-    np.testing.assert_allclose(run_on_rows(content, missing)[1], expected, rtol=1e-4)
+    (_, unknown), (_, scores) = (run_on_rows(content, each, model) for each in (strange, missing))
+    assert unknown.tolist() == scores.tolist()
+    np.testing.assert_allclose(scores, model.decision_function(missing), rtol=1e-4)
 
 
 def test_words_that_share_a_column_share_its_weight():
     rows = make_people()
-    model = rosenblatt.train(
-        rows, label="kind", bits=4, listener=Listener()
-    )  # 44 words in 16 columns
+    model = rosenblatt.train(rows, label="kind", bits=4, listener=Listener())  # 16 columns
     words = {name: sorted({row[name] for row in rows}) for name in ("job", "town")}
-    labels, scores = run_on_rows(export_pipeline(model, words), rows)
+    labels, scores = run_on_rows(export_pipeline(model, words), rows, model)
     np.testing.assert_allclose(scores, model.decision_function(rows), rtol=1e-4, atol=1e-4)
     assert labels.tolist() == model.predict(rows).tolist()
 
@@ -296,21 +294,7 @@ def test_words_that_the_model_does_not_name_come_from_a_file(tmp_path):
     rosenblatt.save(model, tmp_path / "m")
     words = collect_words(load_model(tmp_path / "m"), rows)
     assert len(words["name"]) == 1500
-    session = runtime.InferenceSession(
-        export_pipeline(model, words), providers=["CPUExecutionProvider"]
-    )
-    names = {kind: [n for n, k in model[0].recipe_["columns"] if k == kind] for kind in KINDS}
-
-    def cell(row, name):
-        return str(row[name]).strip()
-
-    given = {
-        "X": np.array([[row[name] for name in names["number"]] for row in rows], np.float32),
-        "categories": np.array(
-            [[cell(row, name) for name in names["category"]] for row in rows], object
-        ),
-    }
-    scores = session.run(["scores"], given)[0]
+    _, scores = run_on_rows(export_pipeline(model, words), rows, model)
     np.testing.assert_allclose(scores, model.decision_function(rows), rtol=1e-4, atol=1e-4)
 
 

@@ -156,11 +156,6 @@ def test_the_release_is_built_with_versions_that_are_kept():
     assert f"> {path}" in read("Makefile")
 
 
-def test_links_of_the_readme_lead_to_files():
-    for target in re.findall(r"\]\((?!https?:|#)([^)]+)\)|src=\"([^\"]+)\"", read("README.md")):
-        assert (ROOT / "".join(target).partition("#")[0]).exists(), target
-
-
 def test_the_readme_of_the_index_has_no_relative_link():
     hook = tomllib.loads(read("pyproject.toml"))["tool"]["hatch"]["metadata"]["hooks"]
     text = read("README.md")

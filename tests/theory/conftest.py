@@ -5,12 +5,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from rosenblatt import (
-    Inseparable,
-    Separable,
-    Undecided,
-    separability,
-)
+from rosenblatt import Inseparable, Separable, Undecided, separability
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 ODD = np.array([0, 1, 1, 0])

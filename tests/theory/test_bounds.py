@@ -6,13 +6,7 @@ from hypothesis import assume, example, given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.preprocessing import normalize
 
-from rosenblatt import (
-    Perceptron,
-    max_margin,
-    mistake_bounds,
-    radius,
-    report,
-)
+from rosenblatt import Perceptron, max_margin, mistake_bounds, radius, report
 
 from ..conftest import ORDERS, blobs, csr, examples
 from .conftest import ODD, ROUNDING, XOR, scales, separable_sets, separated

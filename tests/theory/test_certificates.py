@@ -17,14 +17,7 @@ from rosenblatt import (
 )
 
 from ..conftest import blobs
-from .conftest import (
-    CASES,
-    HALF,
-    ODD,
-    XOR,
-    flipped,
-    separated,
-)
+from .conftest import CASES, HALF, ODD, XOR, flipped, separated
 
 
 @pytest.fixture

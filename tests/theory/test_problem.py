@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt import (
-    margin,
-    margins,
-    max_margin,
-    mistake_bounds,
-    separability,
-)
+from rosenblatt import margin, margins, max_margin, mistake_bounds, separability
 
 
 def test_the_larger_label_is_positive():

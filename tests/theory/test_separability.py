@@ -8,12 +8,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.optimize import linprog
 from sklearn.preprocessing import normalize
 
-from rosenblatt import (
-    Inseparable,
-    Separable,
-    Undecided,
-    separability,
-)
+from rosenblatt import Inseparable, Separable, Undecided, separability
 from rosenblatt.theory.exact import Effort
 from rosenblatt.theory.problem import check_problem
 from rosenblatt.theory.separability import decide

@@ -13,14 +13,7 @@ from ..estimators.base import OnlineEstimator, unchanged_by_errors
 from ..estimators.linear import LinearClassifier
 from ..estimators.regressors import LinearRegressor
 from ..jobs.job import FileJob
-from ..parameters import (
-    FILES,
-    RANK_RULES,
-    RULE_NAMES,
-    RULE_TABLE,
-    ParameterError,
-    check_parameters,
-)
+from ..parameters import FILES, RANK_RULES, RULE_NAMES, RULE_TABLE, ParameterError, check_parameters
 from ..reading.recipe import FeatureRecipe
 from ..slices import find_by_format
 from ..storage.file import save_model

@@ -145,8 +145,7 @@ def is_quoted(head: bytes, delimiter: str) -> bool:
     >>> is_quoted(b'spam\t"Win" now\nham\tyes\n', "\t"), is_quoted(b'a\t"b\tc"\n', "\t")
     (False, True)
     """
-    cells = MARKED_CELL.findall(head)
-    if delimiter != "\t" or all(map(CLOSED_CELL.fullmatch, cells)):
+    if delimiter != "\t" or all(map(CLOSED_CELL.fullmatch, MARKED_CELL.findall(head))):
         return True
     return len({line.count(b"\t") for line in first_lines(head)}) != 1
 

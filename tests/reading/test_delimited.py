@@ -17,7 +17,7 @@ from rosenblatt.reading.formats import Dialect
 from rosenblatt.reading.reader import read as read_as_usual
 from rosenblatt.reading.records import read_records
 
-from .samples import NUMBERS, category, notices, number, read, refused, whole
+from .samples import category, notices, number, read, refused, whole
 
 
 @settings(max_examples=30)
@@ -106,40 +106,6 @@ def test_large_integers_stay_different_labels(write):
     path = write("big.parquet", pd.DataFrame({"x": 1.0, "y": big}))
     assert whole(read(path))[0] == big
     assert whole(read(path, features=reader.features()))[0] == list(map(str, big))
-
-
-@pytest.mark.parametrize("columns", ["{},1", "{},1,red"])
-def test_a_large_label_that_comes_late_is_told(monkeypatch, columns):
-    monkeypatch.setattr("rosenblatt.reading.delimited.SAMPLE", 100)
-    row = columns.format
-    text = "y,x,c\n"[: 2 * len(columns.split(","))].strip(",\n") + "\n"
-    text += "".join(f"{row(i % 2)}\n" for i in range(100)) + "\n" + row(2**53 + 1) + "\n"
-    where = r"line 103, column 'y': the label is too large a number.*words\."
-    with pytest.raises(ValueError, match=where):
-        list(read(io.BytesIO(text.encode()), format="csv"))
-    labels, _, _ = whole(read(io.BytesIO(text.encode()), format="csv", category=["y"]))
-    assert labels[-1] == str(2**53 + 1)
-
-
-def test_words_below_a_megabyte_of_numbers_are_stated(write, monkeypatch):
-    monkeypatch.setattr("rosenblatt.reading.delimited.SAMPLE", 100)
-    text = "code,x,y\n" + "".join(f"{i},1,{i % 2}\n" for i in range(100)) + "B7,1,0\n"
-    sentence = r"line 102, column 'code': 'B7' is not a number; .* name it in category\."
-    with pytest.raises(ValueError, match=sentence):
-        list(read(write("codes.csv", text)))
-    reader = read(write("codes.csv", text), category=["code"])
-    _, _, rows = whole(reader)
-    assert rows[-1] == [(category("code", "B7"), 1), (number("x"), 1)]
-    assert whole(read(write("codes.csv", text), features=reader.features()))[2] == rows
-    frame = pd.DataFrame({"code": [1, 2], "y": [0, 1]})
-    _, _, rows = whole(read(write("codes.parquet", frame), category="code"))
-    assert rows == [[(category("code", "1"), 1)], [(category("code", "2"), 1)]]
-
-
-def test_a_word_that_a_model_cannot_use_is_told(write):
-    features = read(write("data.csv", NUMBERS)).features()
-    with refused("not-a-number", column="a"):
-        list(read(write("words.csv", "a,b,label,c\nx,2,1,3\n"), features=features))
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])

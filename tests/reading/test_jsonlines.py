@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 
-import pandas as pd
 import pytest
 
 from rosenblatt.reading import jsonlines
@@ -129,12 +128,3 @@ def test_words_that_mean_missing_are_missing_numbers():
     rows = [{"age": "NA" if i % 9 == 0 else i, "y": i % 2} for i in range(40)]
     expected = [row | {"age": None} if row["age"] == "NA" else row for row in rows]
     assert whole(read(io.BytesIO(lines(rows)))) == whole(read(io.BytesIO(lines(expected))))
-
-
-def test_training_is_the_same_as_on_the_table(write):
-    frame = pd.DataFrame(ROWS)
-    from_lines = read(write("a.jsonl", lines(ROWS)), scale="auto")
-    table = read(write("a.parquet", frame), scale="auto")
-    assert whole(from_lines) == whole(table)
-    changed = {"header": None, "delimiter": None}
-    assert {**from_lines.features(), **changed} == {**table.features(), **changed}

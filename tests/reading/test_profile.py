@@ -4,10 +4,8 @@ import io
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
-from pyarrow import parquet
 
 import rosenblatt
 from rosenblatt.kernels.cells import LABEL_PLACE, LARGEST, plain_cells
@@ -86,25 +84,6 @@ def test_files_that_are_something_else_are_told(tmp_path, name, data, sentence):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(ValueError, match=rf"{name}.*{sentence}.*\.$|^.*{sentence}\.$"):
         list(read(tmp_path / name))
-
-
-@pytest.mark.parametrize("kind", ["numbers", "words", "parquet"])
-def test_tables_may_have_many_columns(tmp_path, kind):
-    names = [f"column {j}" for j in range(5_000)]
-    if kind == "parquet":
-        path = tmp_path / "wide.parquet"
-        columns = {name: np.zeros(2) for name in names}
-        parquet.write_table(pa.table({**columns, "y": [0, 1]}), path)
-    else:
-        path, cell = tmp_path / "wide.csv", "1" if kind == "numbers" else "red"
-        cells = ["0"] * (len(names) - 1) + [cell]
-        lines = [[*names, "y"], [*cells, "0"], [*cells, "1"]]
-        path.write_text("".join(",".join(line) + "\n" for line in lines))
-    reader = read(path)
-    assert [name for name, _ in reader.columns] == names
-    assert whole(reader)[0] == [0, 1]
-    again = read(path, features=reader.features())
-    assert again.columns == reader.columns
 
 
 def test_many_empty_lines_in_a_wide_table_take_no_memory():

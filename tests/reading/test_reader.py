@@ -182,6 +182,9 @@ def test_any_bytes_are_rows_or_one_sentence(kind, data, size):
     [
         ("data.csv", {"ngrams": (1, 2)}, "ngrams and characters are of text"),
         ("data.csv", {"characters": True}, "ngrams and characters are of text"),
+        ("data.csv", {"counts": "raw"}, "counts and tfidf are of text; name its column: text"),
+        ("data.csv", {"tfidf": True}, "counts and tfidf are of text"),
+        ("data.csv", {"counts": "often"}, "counts must be one of 'binary', 'raw'"),
         ("data.vw", {"ngrams": (2, 2)}, "ngrams is for csv, tsv"),
         ("data.vw", {"label": "kind"}, "label is for csv, tsv"),
         ("data.svm", {"label": 0}, "label is for csv, tsv"),

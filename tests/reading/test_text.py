@@ -152,12 +152,3 @@ def test_texts_are_told_by_their_looks(write, kind):
     assert "text" not in [notice.kind for notice in stated.notices]
     stated = read(source, text="town")
     assert sorted(stated.features()["text"]) == ["text", "title", "town"]
-
-
-def test_options_of_text_are_refused_without_text(write):
-    numbers = write("t.csv", "a,b,y\n1,2,0\n3,4,1\n")
-    for options in {"ngrams": (1, 2)}, {"characters": True}, {"counts": "raw"}, {"tfidf": True}:
-        with pytest.raises(ValueError, match=r"are of text; name its column: text"):
-            read(numbers, **options)
-    with pytest.raises(ValueError, match="counts must be one of 'binary', 'raw'"):
-        read(MAILS, text="body", counts="often")

@@ -164,18 +164,16 @@ def test_many_products_are_not_all_made_at_once(tmp_path, monkeypatch):
     path = tmp_path / "data.vw"
     words = [" ".join(f"w{n}" for n in range(row, row + 40)) for row in range(400)]
     path.write_text("".join(f"{row % 2} |a {line}\n" for row, line in enumerate(words)))
-    monkeypatch.setattr(room, "MUCH", 10_000)
-    monkeypatch.setattr("rosenblatt.reading.parser.MOST_PRODUCTS", 2000)
     made = []
 
     def use(batch):
         made.append(len(batch.labels))
 
-    batches = read(path, threads=2, pairs=True, scale="none").each(use)
+    batches = read(path, threads=2, pairs=True, scale="none", batch_bytes=1 << 16).each(use)
     total = 0
     for batch, _ in batches:
         total += len(batch.labels)
-        assert sum(made) - total < 60  # rows that are made and wait
+        assert sum(made) - total < 60  # rows that are made and wait, of 200 bytes each
     assert total == 400
 
 

@@ -230,7 +230,7 @@ class ColumnarParser(TypedParser):
         number = rows = 0
         for batch in check_batches(scanned, self.source.name):
             table = pyarrow.Table.from_batches([batch])
-            step = max(1, len(table) * self.options.batch_bytes // max(1, table.nbytes))
+            step = max(1, len(table) * self.piece_bytes // max(1, table.nbytes))
             for first in range(0, len(table), step):
                 part = table.slice(first, step)
                 rows += len(part)

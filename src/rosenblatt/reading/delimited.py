@@ -75,7 +75,7 @@ class DelimitedParser(TableParser):
         """The approximate size of a piece; smaller where bytes become many features."""
         grams = [self.recipe.resolve_ngrams(name) for name in self.recipe.text]
         most = max([longest - shortest + 1 for shortest, longest, each in grams if each] or [1])
-        return self.options.batch_bytes // most + 1
+        return super().piece_bytes // most + 1
 
     def end_of_rows(self, data: np.ndarray) -> int:
         """Return where the last whole row ends."""

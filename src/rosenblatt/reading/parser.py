@@ -24,6 +24,7 @@ from .values import too_large
 from .vocabulary import Vocabulary
 
 SAMPLE = 1 << 20  # bytes from which columns and first indices are found out
+PIECES_OF_PAIRS = 64  # into which a piece is cut if its features are multiplied
 MOST_PRODUCTS = 1 << 22  # of one batch; a row on its own may have 16 times as many
 BOM = b"\xef\xbb\xbf"  # that some programs put before UTF-8
 
@@ -93,8 +94,8 @@ class Parser:
 
     @property
     def piece_bytes(self) -> int:
-        """The approximate size of a piece in bytes."""
-        return self.options.batch_bytes
+        """The approximate size of a piece in bytes; smaller where they become many products."""
+        return max(1, self.options.batch_bytes // (PIECES_OF_PAIRS if self.recipe.pairs else 1))
 
     def decode_pieces(self) -> list[Piece]:
         """Decode the whole source; keep its cells in memory, from which rows can be made."""

@@ -9,9 +9,9 @@ import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import closing
 from queue import SimpleQueue
-from threading import Condition, Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..data.rows import n_rows
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from .parser import Parser
 
 AHEAD = 2  # pieces that are ready before they are wanted
-MUCH = 32 << 20  # bytes of rows that one piece may have become before they are wanted
 SMALL = 8  # times so small a source is parsed before threads have started
 
 Result = TypeVar("Result")
@@ -56,12 +55,11 @@ Found = Batch | Broken
 
 
 class Part(NamedTuple):
-    """The results of a piece so far, its parser, and an iterator over the rest."""
+    """The results of a piece, each with what was made of it, and the parser that has them."""
 
     found: list[tuple[Found | Exception, Any]]
     worker: "Parser"
     start: tuple[str, int] | None
-    rest: Iterator[Found] | None
 
 
 def cores() -> int:
@@ -75,68 +73,41 @@ def parse_in_order(
     parser: "Parser", location: Location, threads: int, use: Callable[[Batch], Result]
 ) -> Generator[tuple[Batch, Result]]:
     """Yield all batches of a parser in order, with the result of ``use`` for each."""
-    size, window = parser.source.size, threads + AHEAD if threads > 1 else 1
+    size, met = parser.source.size, dict[int, Any]()
     if size is not None and size * SMALL <= parser.options.batch_bytes:
-        threads = window = 1
-    turns, met = Turns(parser.pieces(window)), dict[int, Any]()
+        threads = 1
 
-    def first(number: int) -> Part | None:
-        piece = turns.take(number)
-        if piece is None:
-            return None
+    def parse(piece: Piece) -> Part:
         worker = parser.worker(piece.slot, met)
         if isinstance(piece.data, InputError):
-            return Part([(Broken(1, piece.data, True), None)], worker, piece.start, None)
-        return more(Part([], worker, piece.start, worker.parse_piece(piece)))
+            return Part([(Broken(1, piece.data, True), None)], worker, piece.start)
+        found = use_each(worker.parse_piece(piece), use, location.tolerated)
+        return Part(list(found), worker, piece.start)
 
-    def more(part: Part) -> Part:
-        assert part.rest is not None
-        found, over = next_part(part.rest, use, location.tolerated)
-        return part._replace(found=found, rest=None if over else part.rest)
-
-    with workers(threads, parser.source.leave, turns) as submit:
-        coming: deque[Callable[[], Any]] = deque()
-        number = 0
-        while True:
-            while len(coming) < window:
-                coming.append(submit(first, number))
-                number += 1
-            part = coming.popleft()()
-            if part is None:
-                return
+    with closing(parse_pieces(parser, parse, threads)) as parts:
+        for part in parts:
             if part.start is not None:
                 location.enter(*part.start)
-            while part.rest is not None:
-                coming_more = submit(more, part)
-                yield from deliver(part.found, parser, location)
-                part = coming_more()
             parser.absorb(part.worker)
             yield from deliver(part.found, parser, location)
             location.lines += part.worker.lines
             location.unlabelled += part.worker.unlabelled
 
 
-def next_part(
-    rest: Iterator[Found], use: Callable[[Batch], Any], tolerated: int
-) -> tuple[list[tuple[Found | Exception, Any]], bool]:
-    """Take the next results of a piece, up to a size, and whether it is finished."""
-    found: list[tuple[Found | Exception, Any]] = []
-    size = broken = 0
+def use_each(
+    found: Iterator[Found], use: Callable[[Batch], Any], tolerated: int
+) -> Iterator[tuple[Found | Exception, Any]]:
+    """Yield what is found in a piece with what ``use`` makes of it, up to an error that ends it."""
+    broken = 0
     try:
-        for one in rest:
-            if isinstance(one, Batch):
-                found.append((one, use(one)))
-                size += sum(array.nbytes for array in one.rows if array is not None)
-            else:
-                found.append((one, None))
+        for one in found:
+            yield one, use(one) if isinstance(one, Batch) else None
+            if isinstance(one, Broken):
                 broken += 1
                 if broken > tolerated or one.fatal:
-                    return found, True
-            if size > MUCH:
-                return found, False
+                    return
     except Exception as error:
-        found.append((error, None))  # raised when what is before it has been delivered
-    return found, True
+        yield error, None  # raised when what is before it has been delivered
 
 
 def deliver(
@@ -170,74 +141,47 @@ def keep_fold(
         yield select_rows(batch, keep), None if made is None else made[keep]
 
 
-class Turns:
-    """Hands out the pieces of a source, by number, to threads that may ask for them early."""
+def parse_pieces(parser: "Parser", parse: Callable[[Piece], Part], threads: int) -> Generator[Part]:
+    """Yield the results of all pieces in order.
 
-    def __init__(self, pieces: Generator[Piece]) -> None:
-        self.pieces, self.number, self.stopped = pieces, 0, False
-        self.changed = Condition()
-
-    def take(self, number: int) -> Piece | None:
-        """Wait for a piece's turn and cut it; None after the last piece and after ``stop``."""
-        with self.changed:
-            self.changed.wait_for(lambda: self.stopped or self.number == number)
-            if self.stopped:
-                return None
-            try:
-                return next(self.pieces, None)
-            finally:
-                self.number += 1
-                self.changed.notify_all()
-
-    def stop(self) -> None:
-        """Cut no more pieces, and release every thread that waits for its turn."""
-        with self.changed:
-            self.stopped = True
-            self.changed.notify_all()
-
-    def close(self) -> None:
-        """Close the source; no thread may be cutting."""
-        self.pieces.close()
-
-
-Submit = Callable[..., Callable[[], Any]]
-
-
-@contextmanager
-def workers(count: int, leave: Callable[[], None], turns: Turns) -> Iterator[Submit]:
-    """Yield a function that submits a task to threads and returns a function to wait for it.
-
-    The threads have ended when the block has, whatever ends it: ``leave`` makes reads that wait for
-    bytes return, the turns are stopped, so that tasks which have not begun return at once, and the
-    source is closed when no thread works any more. One thread is the caller's.
+    The threads have ended when the generator has, whatever ends it: ``leave`` makes reads that wait
+    for bytes return, no more pieces are cut, and the source is closed when no thread works any
+    more. One thread is the caller's.
     """
-    if count == 1:
-        try:
-            yield lambda function, *given: lambda: function(*given)
-        finally:
-            turns.close()
+    if threads == 1:
+        with closing(parser.pieces(1)) as pieces:
+            yield from map(parse, pieces)
         return
-    threads = Threads(count)
+    workers = Workers(parser.pieces(threads + AHEAD), parse, threads)
+    coming: deque[Future[Part | None]] = deque()
     try:
-        threads.start()
-        yield threads.submit
+        workers.start()
+        while True:
+            while len(coming) < threads + AHEAD:
+                coming.append(workers.parse_next())
+            part = coming.popleft().result()
+            if part is None:
+                return
+            yield part
     finally:
         if not sys.is_finalizing():  # then daemons stand still, with any lock that they hold
-            leave()  # before stop, which waits for the thread that is cutting
-            turns.stop()
-            threads.join()
-            turns.close()
+            parser.source.leave()
+            workers.stop()
 
 
-class Threads:
-    """A few threads that run tasks in the order in which they are submitted.
+class Workers:
+    """A few threads that parse pieces, which are cut in the order in which they are wanted.
 
     They are daemons, unlike those of ``ThreadPoolExecutor``, for which a program waits when it
     ends: one that leaves a pipe in the middle need not wait for whoever writes to it.
     """
 
-    def __init__(self, count: int) -> None:
-        self.tasks: SimpleQueue[tuple[Future[Any], Callable[..., Any], Any] | None] = SimpleQueue()
+    def __init__(
+        self, pieces: Generator[Piece], parse: Callable[[Piece], Part], count: int
+    ) -> None:
+        self.pieces, self.parse, self.stopped = pieces, parse, False
+        self.wanted: SimpleQueue[Future[Part | None] | None] = SimpleQueue()
+        self.cutting = Lock()  # so that the pieces are in the order of the futures
         name = "rosenblatt-reader"
         self.threads = [Thread(target=self.work, name=name, daemon=True) for _ in range(count)]
 
@@ -246,26 +190,35 @@ class Threads:
         for thread in self.threads:
             thread.start()
 
-    def submit(self, function: Callable[..., Result], *given: Any) -> Callable[[], Result]:
-        """Queue a task; what is returned waits for its result."""
-        future: Future[Result] = Future()
-        self.tasks.put((future, function, given))
-        return future.result
+    def parse_next(self) -> "Future[Part | None]":
+        """Ask for the result of the next piece; it is None after the last one."""
+        self.wanted.put(future := Future[Part | None]())
+        return future
 
     def work(self) -> None:
-        """Run tasks until there are no more."""
-        while (task := self.tasks.get()) is not None:
-            future, function, given = task
+        """Parse pieces as long as some are wanted."""
+        while True:
+            with self.cutting:
+                future = self.wanted.get()
+                if future is None:
+                    return
+                try:
+                    piece = None if self.stopped else next(self.pieces, None)
+                except BaseException as error:  # raised where the result is waited for
+                    future.set_exception(error)
+                    continue
             try:
-                future.set_result(function(*given))
-            except BaseException as error:  # raised where the result is waited for
+                future.set_result(None if piece is None else self.parse(piece))
+            except BaseException as error:
                 future.set_exception(error)
-            del task, future, function, given  # large rows are not kept while this waits
+            del future, piece  # large rows are not kept while this waits
 
-    def join(self) -> None:
-        """Wait until all tasks are done and the threads have ended."""
+    def stop(self) -> None:
+        """Wait until the threads have ended, and close the source."""
+        self.stopped = True
         for _ in self.threads:
-            self.tasks.put(None)
+            self.wanted.put(None)
         for thread in self.threads:
             if thread.ident is not None:  # it could be started
                 thread.join()
+        self.pieces.close()

@@ -128,12 +128,6 @@ def test_svmlight_has_pairs_of_scaled_numbers(tmp_path):
     with pytest.warns(UserWarning, match="sizes of columns differ"):
         model = rosenblatt.train(path, pairs=True)
     assert model.score(str(path), read_matrix(read(path))[1]) > 0.9
-    line = path.read_text().splitlines()[0].partition(" ")[2]
-    rosenblatt.save(model, tmp_path / "model")
-    maker = make_row_maker(load_learner(tmp_path / "model"))
-    np.testing.assert_array_equal(
-        maker.batch([line], maker.new_parser([line], False)).X.toarray(), first.toarray()
-    )
 
 
 def test_features_have_bins_in_batches_too():

@@ -24,7 +24,7 @@ from .values import too_large
 from .vocabulary import Vocabulary
 
 SAMPLE = 1 << 20  # bytes from which columns and first indices are found out
-PIECES_OF_PAIRS = 64  # into which a piece is cut if its features are multiplied
+PIECES_OF_PAIRS = 32  # into which a piece is cut if its features are multiplied
 MOST_PRODUCTS = 1 << 22  # of one batch; a row on its own may have 16 times as many
 BOM = b"\xef\xbb\xbf"  # that some programs put before UTF-8
 

@@ -16,10 +16,10 @@ SETS = "__label__a __label__b one\n__label__a two\nthree __label__c words __labe
 def test_one_label_of_each_line_is_a_class(write):
     reader = read(write("train.txt", SINGLE))
     labels, _, rows = whole(reader)
-    assert (reader.format, reader.columns, reader.has_classes) == (
+    assert (reader.format, reader.columns, reader.multilabel) == (
         "fasttext",
         [("text", "text")],
-        True,
+        False,
     )
     assert labels == ["good", "bad"] * 20
     table = "label,text\n" + "good,a fine film\nbad,a dull film\n" * 20
@@ -54,7 +54,7 @@ def test_lines_that_do_not_fit_are_told(write):
     path = write("t.txt", SINGLE * 2000 + "__label__a __label__b both\n")
     with refused("several-labels", line=80_001, column=1):
         whole(read(path))
-    assert read(path, skip_bad=1).has_classes
+    assert not read(path, skip_bad=1).multilabel
     with refused("encoding", line=41, column=1):
         whole(read(write("t.txt", SINGLE.encode() + b"__label__good \xff\n")))
     latin = write("l.txt", (SINGLE + "__label__good sch\u00f6n\n").encode("latin-1"))
@@ -65,7 +65,7 @@ def test_lines_that_do_not_fit_are_told(write):
 
 def test_numbers_are_learnt_where_that_is_stated(write):
     path = write("t.txt", "".join(f"__label__{k / 4} w{k % 5}\n" for k in range(90)))
-    assert read(path).has_classes
+    assert not read(path).has_numbers
     reader = read(path, numbers=True)
     assert (reader.has_numbers, whole(reader)[0][:3]) == (True, [0, 0.25, 0.5])
 

@@ -197,14 +197,9 @@ class TableParser(Parser):
                 yield from self.make_batches(one, piece.taken, self.lines)
 
     def decode_piece(self, data: Any) -> DecodedPiece:
-        """Decode a piece, up to a row that ends the pass."""
-        self.lines, found, broken = self.count_lines(data), list[Any](), 0
-        for one in self.decode_parts(data):
-            found.append(one)
-            broken += isinstance(one, Broken)
-            if broken > self.options.skip_bad:
-                break
-        return DecodedPiece(found, self.columns, self.lines, self.notices)
+        """Decode a piece."""
+        found = list(self.decode_parts(data))
+        return DecodedPiece(found, self.columns, self.count_lines(data), self.notices)
 
     def pick_columns(self, kept: DecodedPiece) -> Iterator[DecodedColumns | Broken]:
         """Yield the decoded cells of the parser's own columns."""

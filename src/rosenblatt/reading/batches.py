@@ -185,11 +185,6 @@ class GrowingRows:
         self.values, self.indices, self.lengths = GrowingArray(), GrowingArray(), GrowingArray()
         self.length: np.ndarray | None = None  # of dense rows
 
-    @property
-    def nbytes(self) -> int:
-        """The memory of values and indices."""
-        return sum(each.size * each.array.itemsize for each in (self.values, self.indices))
-
     def add(self, rows: Rows) -> None:
         """Add rows, which are copied."""
         self.values.add(rows.values)

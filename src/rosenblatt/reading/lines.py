@@ -200,7 +200,9 @@ class VowpalWabbitParser(LineParser):
 
         def spelling(begins: np.ndarray, ends: np.ndarray) -> Iterator[tuple[Any, ...]]:
             for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-                yield vw_name, find_namespace(text, begin), text[begin:end]
+                bar = text.rfind(b"|", 0, begin) + 1
+                space = NAMESPACE_END.search(text, bar, begin)
+                yield vw_name, text[bar : space.start() if space else begin], text[begin:end]
 
         self.vocabulary.collect(spelling)
         return cursor
@@ -217,13 +219,6 @@ class VowpalWabbitParser(LineParser):
 
 INDEX_0 = re.compile(rb"(?:^|\s)0:")
 NAMESPACE_END = re.compile(rb"[\s:]")
-
-
-def find_namespace(text: bytes, begin: int) -> bytes:
-    """Find the namespace of the feature at a place."""
-    bar = text.rfind(b"|", 0, begin) + 1
-    end = NAMESPACE_END.search(text, bar, begin)
-    return text[bar : end.start() if end else begin]
 
 
 def vw_name(namespace: bytes, name: bytes) -> str:

@@ -477,11 +477,6 @@ class Reader:
         return bool(self.recipe.numbers)
 
     @property
-    def has_classes(self) -> bool:
-        """Whether each row has one label, which is a class."""
-        return not (self.multilabel or self.has_numbers)
-
-    @property
     def multilabel(self) -> bool:
         """Whether a row may have any number of labels."""
         return self.recipe.labels_separator is not None

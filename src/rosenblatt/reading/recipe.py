@@ -320,7 +320,12 @@ def with_columns(
     """Decide how each column is used, and whether features are hashed."""
     if recipe.columns is None:
         recipe = with_new_columns(recipe, names, kinds)
-        refuse_options_of_text(recipe)
+        grams = recipe.characters or recipe.ngrams is not None
+        if not recipe.text and (grams or recipe.tfidf or recipe.counts != ASKED.counts):
+            what = "ngrams and characters" if grams else "counts and tfidf"
+            raise ParameterError(
+                f"{what} are of text; name its column: text.", code="text-without-column"
+            )
         if recipe.ngrams is None and not recipe.characters and has_text_label_sets(recipe):
             recipe = replace(recipe, ngrams=(1, 1))
     if not recipe.columns:
@@ -416,16 +421,6 @@ def text_columns(stated: Sequence[str], names: ColumnNames) -> tuple[list[str], 
             check_grams(shortest, longest)
             grams[column] = [shortest, longest, bool(own[2])]
     return found, grams
-
-
-def refuse_options_of_text(recipe: FeatureRecipe) -> None:
-    """Refuse options of text where there is no text."""
-    grams = recipe.characters or recipe.ngrams is not None
-    if not recipe.text and (grams or recipe.tfidf or recipe.counts != ASKED.counts):
-        what = "ngrams and characters" if grams else "counts and tfidf"
-        raise ParameterError(
-            what + " are of text; name its column: text.", code="text-without-column"
-        )
 
 
 def collect_notices(

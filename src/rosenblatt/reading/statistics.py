@@ -190,10 +190,9 @@ class TextSurvey:
         recipe = self.recipe
         return len(recipe.columns or ()) > 1 or recipe.pairs or recipe.bins > 0
 
-    def finish(self, parser: Any, rows: Rows) -> Rows:
+    def finish(self, parser: Any, rows: Rows) -> Any:
         """Weigh the rows that were counted, in place."""
-        weighed: Rows = parser.weigh_rows(rows)
-        return weighed
+        return parser.weigh_rows(rows)
 
     def batches(self) -> Iterator[Batch]:
         """Yield the n-grams of the texts of all rows."""

@@ -94,7 +94,12 @@ def convert_rows(data: Any) -> Any:
     if isinstance(data, pyarrow.Table):
         return data
     if hasattr(data, "iloc"):  # pandas, whose index is no column
-        return frame_to_table(data if hasattr(data, "columns") else data.to_frame(TEXT))
+        frame, found = data if hasattr(data, "columns") else data.to_frame(TEXT), dict[str, Any]()
+        for place, name in enumerate(ColumnNames(list(map(str, frame.columns)), "The table").names):
+            column = frame.iloc[:, place]
+            is_sparse = hasattr(column.dtype, "fill_value")
+            found[name] = column.sparse.to_dense() if is_sparse else column
+        return make_table(found, pyarrow.Array.from_pandas)
     if hasattr(data, "to_arrow"):  # polars: strings of a kind that older Arrows know, too
         return data.to_arrow()
     if hasattr(data, "to_arrow_table"):  # DuckDB, whose stream can be read once only before 1.3
@@ -122,16 +127,6 @@ def convert_rows(data: Any) -> Any:
     if all(isinstance(row, list | tuple) for row in rows):
         return array_to_table(np.asarray(rows))
     return None
-
-
-def frame_to_table(frame: Any) -> Any:
-    """Convert a pandas data frame to a table; sparse columns become dense."""
-    import pyarrow
-
-    names = ColumnNames([str(name) for name in frame.columns], "The table").names
-    columns = (frame.iloc[:, j] for j in range(len(names)))
-    dense = [one.sparse.to_dense() if hasattr(one.dtype, "fill_value") else one for one in columns]
-    return make_table(dict(zip(names, dense, strict=True)), pyarrow.Array.from_pandas)
 
 
 def make_table(columns: Mapping[str, Any], convert: Callable[[Any], Any]) -> Any:

@@ -1,7 +1,6 @@
 """Lines of svmlight and Vowpal Wabbit: the right rows, in pieces too, and errors that say where."""
 
 import io
-import itertools
 
 import numpy as np
 import pytest
@@ -20,6 +19,7 @@ from .texts import (
     any_bytes,
     as_array,
     block,
+    cut,
     entries,
     names_in,
     room_for_names,
@@ -28,21 +28,17 @@ from .texts import (
 )
 
 
-def vowpal_wabbit(text, around=b"", names=NO_NAMES):
-    labels, weights = np.zeros(len(text)), np.zeros(len(text))
-    out, groups = block(len(text), len(text)), np.zeros(len(text), np.uint8)
-    buffer, start = as_array(around + text + around), len(around)
-    end = lines.vowpal_wabbit(
-        buffer, start + len(text), Cursor(start), labels, ONE, weights, out, groups, MASK, names
-    )
+def vowpal_wabbit(text, around=b"", names=NO_NAMES, room=None):
+    """What is read of a text; ``room`` is that for the labels of rows of any number of them."""
+    size, several = len(text), room is not None
+    labels, weights = np.zeros(room if several else size), np.zeros(size)
+    starts = np.zeros(size + 1, np.int64) if several else ONE
+    out, groups = block(size, size), np.zeros(size, np.uint8)
+    given = as_array(around + text + around), len(around) + size, Cursor(len(around))
+    end = lines.vowpal_wabbit(*given, labels, starts, weights, out, groups, MASK, names)
     n = end.rows
-    return (
-        labels[:n].tolist(),
-        weights[:n].tolist(),
-        entries(out, n),
-        bytes(groups[: end.values]),
-        end,
-    )
+    found = cut(labels, starts[: n + 1]) if several else labels[:n].tolist()
+    return found, weights[:n].tolist(), entries(out, n), bytes(groups[: end.values]), end
 
 
 # svmlight.
@@ -297,23 +293,13 @@ def test_vowpal_wabbit_errors_say_what_and_where(line, error, where):
     assert (end.at, end.lines, end.error, end.where - end.at) == (9, 2, error, where)
 
 
-def several_of_vw(text, labels):
-    """The sets of labels, the importances and the end of a text."""
-    found, starts, weights = np.zeros(labels), np.zeros(9, np.int64), np.zeros(8)
-    out, groups = block(8, 50), np.zeros(50, np.uint8)
-    given = found, starts, weights, out, groups, MASK, NO_NAMES
-    end = lines.vowpal_wabbit(as_array(text), len(text), Cursor(), *given)
-    sets = [found[i:j].tolist() for i, j in itertools.pairwise(starts[: end.rows + 1])]
-    return sets, weights[: end.rows].tolist(), end
-
-
 def test_rows_of_vowpal_wabbit_have_any_number_of_labels():
     text = b"1,4,7 |a b\n |a c\n2 2.5 'tag |a\n'tag |a\n1,2|a d\n3,3 |\n"
-    sets, weights, end = several_of_vw(text, 50)
+    sets, weights, *_, end = vowpal_wabbit(text, room=50)
     assert sets == [[1, 4, 7], [], [2], [], [], [3, 3]]
     assert weights == [1, 1, 2.5, 1, 1, 1]
     assert (end.at, end.error) == (len(text), 0)
-    sets, _, end = several_of_vw(text, 4)
+    sets, *_, end = vowpal_wabbit(text, room=4)
     assert (sets, end.error, end.lines) == ([[1, 4, 7], [], [2], [], []], lines.FULL, 5)
     for line, error, where in [
         (b"1, |a", lines.LABEL, 2),
@@ -321,7 +307,7 @@ def test_rows_of_vowpal_wabbit_have_any_number_of_labels():
         (b"1,2 x |a", lines.WEIGHT, 4),
         (b"1,2\0 |a", lines.NUL, 3),
     ]:
-        sets, _, end = several_of_vw(b"1,2 |a\n" + line + b"\n", 50)
+        sets, *_, end = vowpal_wabbit(b"1,2 |a\n" + line + b"\n", room=50)
         assert (sets, end.error, end.where - end.at) == ([[1, 2]], error, where)
 
 

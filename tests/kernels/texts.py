@@ -59,34 +59,27 @@ def entries(block, rows):
 ONE = np.zeros(0, np.int64)  # label per row
 
 
+def cut(labels, starts):
+    """The labels of each row."""
+    return [labels[i:j].tolist() for i, j in pairwise(starts)]
+
+
 def several(text, room=None, values=None, labels=None):
     """The sets of labels, the rows and the end of a text, in arrays of some sizes."""
     size = len(text) + 1
     found, starts = np.zeros(labels or size), np.zeros((room or size) + 1, np.int64)
     out = block(room or size, values or size)
-    end = lines.svmlight(
-        as_array(text), len(text), Cursor(), found, starts, out, 0, 99, False, True
-    )
-    sets = [found[i:j].tolist() for i, j in pairwise(starts[: end.rows + 1])]
-    return sets, entries(out, end.rows), end
+    given = as_array(text), len(text), Cursor(), found, starts, out
+    end = lines.svmlight(*given, 0, 99, False, True)
+    return cut(found, starts[: end.rows + 1]), entries(out, end.rows), end
 
 
 def svmlight(text, dtype=np.float64, first=0, limit=2**32, lenient=False, around=b""):
     """The labels, the rows and the end of a text, which may lie within other bytes."""
     labels, out = np.zeros(len(text)), block(len(text), len(text), dtype)
     buffer, start = as_array(around + text + around), len(around)
-    end = lines.svmlight(
-        buffer,
-        start + len(text),
-        Cursor(start),
-        labels,
-        ONE,
-        out,
-        first,
-        limit,
-        lenient,
-        True,
-    )
+    given = buffer, start + len(text), Cursor(start), labels, ONE, out
+    end = lines.svmlight(*given, first, limit, lenient, True)
     return labels[: end.rows].tolist(), entries(out, end.rows), end
 
 

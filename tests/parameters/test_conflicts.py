@@ -1,5 +1,7 @@
 """Parameters: one table for all faces, and each refusal a sentence in the caller's words."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -75,11 +77,7 @@ def test_parameters_are_in_their_range(name, good, bad):
         assert refusal.value.code == "out-of-range"
 
 
-WHERE = {
-    "fit": (),
-    **{name: (name,) for name in ("batch", "stream", "problems", "cluster")},
-    "steps": ("steps",),
-}
+WHERE = {"fit", "batch", "stream", "problems", "cluster", "steps"}
 VALUES = {
     "solution": ["last", "average", "vote", "pocket"],
     "order": list(ORDERS),
@@ -87,14 +85,11 @@ VALUES = {
     "holdout": [0.0, 0.5],
     "progress_every": [0, 10],
     "intercept_step": [1.0, "radius"],
-    "class_weight": [None, "balanced"],
     "early_stopping": [False, True],
-    "metric": ["error", "auc"],
     "calibrate": [False, True, "conformal"],
     "warm_start": [False, True],
-    "rule": ["perceptron", "pa"],
     "margin": [0.0, 1.0],
-    "max_iter": [1, 9],
+    "measure": [False, True],
     "ranks": [None, ["a", "b"]],
     "fit_intercept": [True, False],
     "kernel": ["rbf", "precomputed"],
@@ -107,13 +102,10 @@ def occasions(conflict):
     """Parameters, two of them changed at most, that a conflict is about."""
     plain = defaults(LINEAR, FILES) | {"order": "fixed"}
     plain |= {"rule": "perceptron", "kernel": "rbf", "budget": None}
-    for one in VALUES:
-        for other in VALUES:
-            for first in VALUES[one]:
-                for second in VALUES[other]:
-                    values = plain | {one: first, other: second}
-                    if conflict.when(values):
-                        yield values
+    every = [{name: value} for name in VALUES for value in VALUES[name]]
+    for one, other in product(every, every):
+        if conflict.when(values := {**plain, **one, **other}):
+            yield values
 
 
 def test_the_codes_of_conflicts_are_unique_and_few():

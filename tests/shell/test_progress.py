@@ -1,14 +1,12 @@
 """What a training prints, and when."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from rosenblatt import Epoch
 from rosenblatt.shell import progress
 from rosenblatt.shell.progress import ProgressPrinter
-from rosenblatt.training.plan import IN_MEMORY_ROWS, Request, make_plan
 from rosenblatt.training.report import Listener, Note, Tally
 
 
@@ -37,16 +35,6 @@ def a_long_pass(watch, clock, seconds):
         mistakes += 20 if second <= seconds / 2 else 10
         watch.batch(Tally(100 * second, 5_000_000 * second, float(mistakes)))  # as of streams
     return mistakes
-
-
-@pytest.mark.parametrize(("texts", "stated"), [(1, {}), (0, {}), (1, {"margin": 2.0})])
-def test_the_margin_of_texts_is_printed_unless_it_is_stated(capsys, texts, stated):
-    listener = ProgressPrinter()
-    request = Request("perceptron", stated)
-    listener.plan = make_plan(request, replace(IN_MEMORY_ROWS, texts=texts))
-    listener.begin(None, 10)
-    printed = capsys.readouterr().out.startswith("Texts: margin 1, classes of equal weight")
-    assert printed == (texts == 1 and not stated)
 
 
 def test_lines_come_at_growing_distances(clock, capsys):

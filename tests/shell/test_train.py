@@ -310,17 +310,11 @@ def test_bad_numbers_get_one_sentence(capsys, folder, options, sentence):
     assert err.count("\n") == 1
 
 
-def test_files_options_do_not_apply_to_built_in_sets(capsys):
-    status, _, err = run(capsys, "train", "iris", "--skip-bad", 1)
-    assert (status, err) == (
-        2,
-        "rosenblatt: iris is a built-in set; options for files do not apply to it.\n",
-    )
-
-
 def test_built_in_sets_take_early_stopping_and_balanced_classes(capsys):
-    options = ["--set", "early_stopping=true", "--balanced", "--seed", 1]
+    options = ["--set", "early_stopping=true", "--balanced", "--seed", 1, "--test", "wine"]
     assert run(capsys, "train", "wine", *options)[0] == 0
+    status, _, err = run(capsys, "train", "wine", "--encoding", "latin-1")
+    assert (status, err.count("\n"), "encoding is for" in err) == (2, 1, True)
 
 
 @pytest.mark.parametrize("kind", ["Perceptron", "KernelPerceptron"])
@@ -520,9 +514,6 @@ def test_a_pass_is_told_as_a_whole(capsys, folder):
     status, out, err = run(capsys, "train", "flowers.csv", *options)
     assert (status, json.loads(out)["code"]) == (2, "progress-checkpoint")
     assert "checkpoint" in err
-    status, _, err = run(capsys, "train", "iris", "--set", "progress_every=9")
-    assert status == 2
-    assert "options for files do not apply" in err
 
 
 def test_a_large_index_is_refused_before_it_takes_memory(capsys, folder):

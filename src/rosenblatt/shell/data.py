@@ -193,8 +193,8 @@ def check_input(path: str | None) -> None:
     Traceback (most recent call last):
     FileNotFoundError: There is no file irs. Did you mean iris? The built-in sets are iris, xor, ...
     """
-    if path is None or path == "-" or Path(path).exists() or glob(path):
+    if path in (None, "-", *BUILT_IN) or Path(str(path)).exists() or glob(str(path)):
         return
-    sets = f"{suggest_name(path, BUILT_IN)} The built-in sets are {', '.join(BUILT_IN)}."
-    could_be_one = path.replace("-", "").isalpha()
+    sets = f"{suggest_name(str(path), BUILT_IN)} The built-in sets are {', '.join(BUILT_IN)}."
+    could_be_one = str(path).replace("-", "").isalpha()
     raise FileNotFoundError(f"There is no file {path}.{sets if could_be_one else ''}")

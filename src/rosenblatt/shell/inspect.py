@@ -146,18 +146,13 @@ def describe_linear(model: "Model", coef: Any) -> list[str]:
 
 def describe_scores(model: "Model") -> str:
     """How a score comes about and what it says."""
+    score = "A score, no probability, is the bias and the sum of weight × feature"
     if model.target == "numbers":
         return "A prediction is the bias and the sum of weight × feature."
     if model.target == "ranks":
-        return (
-            "The sum of weight × feature is compared with the thresholds; from the first on, the "
-            f"rank is {model.classes[1]}."
-        )
-    first, second = (clip(str(label)) for label in (*model.classes[:2], "")[:2])
-    if model.is_multilabel:
-        says = f"one for each label ({first}, …), and above 0 a row has it"
-    elif len(model.classes) == 2:
-        says = f"above 0 says {second}, else {first}"
-    else:
-        says = f"one for each class ({first}, {second}, …), and the largest wins"
-    return f"A score, no probability, is the bias and the sum of weight × feature: {says}."
+        return f"{score}. It is compared with the thresholds."
+    if model.is_multilabel or len(model.classes) != 2:
+        rule = "above 0 a row has the label" if model.is_multilabel else "the largest wins"
+        return f"{score}: one for each {'label' if model.is_multilabel else 'class'}, and {rule}."
+    first, second = (clip(str(label)) for label in model.classes)
+    return f"{score}: above 0 says {second}, else {first}."

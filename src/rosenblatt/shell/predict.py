@@ -51,13 +51,9 @@ class ReadingOptions:
 
     def options(self) -> dict[str, Any]:
         """The options of ``read``."""
-        header = False if self.no_header else None
-        return {
-            "format": self.format,
-            "header": header,
-            "encoding": self.encoding,
-            "threads": self.threads,
-        }
+        names = "format", "encoding", "threads"
+        given = {name: getattr(self, name) for name in names}
+        return {**given, "header": False if self.no_header else None}
 
 
 @dataclass

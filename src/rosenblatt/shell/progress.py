@@ -65,17 +65,12 @@ class ProgressPrinter(Listener):
         self.opening = [*(describe_choice(facts) if facts else ()), *describe_columns(recipe)]
 
     def begin(self, size: int | None, max_iter: int) -> None:
-        """Start the clock, and print the opening lines; say what texts get by default."""
+        """Start the clock, and print the opening lines."""
         self.size, self.pending = size, None
         self.begin_pass()
         self.epoch_printed = self.begun
         for line in self.opening:
             self.print_line(line)
-        found = {} if self.plan is None else self.plan.parameters
-        if self.plan is not None and "margin" not in self.plan.request.parameters:
-            equal = ", classes of equal weight" * (found.get("class_weight") == "balanced")
-            if margin := found.get("margin"):
-                self.print_line(f"Texts: margin {margin:g}{equal} (turn off with --set margin=0).")
 
     def batch(self, tally: Tally) -> None:
         """Print how far a pass has come, now and then."""

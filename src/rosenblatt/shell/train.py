@@ -48,7 +48,6 @@ KINDS = {
     "size": ("classes", "labels"),
 }
 """The targets that options are for."""
-FOR_FILES = "skip_bad format no_header cluster test classes ordinal initial checkpoint resume"
 COLUMNS = "label", "text", "category", "ignore", "id"
 READING = *COLUMNS, "target", "separator", "format", "no_header", "encoding"
 FORM_HELP = f"Train as a page of docs/textbook.md does: {', '.join(FORMS)}."
@@ -156,9 +155,6 @@ class TrainOptions:
             raise CommandError(
                 "--target ranks needs all labels in order: name them with --ordinal."
             )
-        of_files = self.of_streams or any(getattr(self, name) for name in FOR_FILES.split())
-        if data in BUILT_IN and of_files:
-            raise CommandError(f"{data} is a built-in set; options for files do not apply to it.")
 
     def to_parameters(self, once: bool) -> dict[str, Any]:
         """Return the given parameters by their names in Python.
@@ -373,7 +369,7 @@ def test(model: "Model", options: TrainOptions) -> "Result":
     from .score import note_rows
 
     stored = model if options.size is None else load_model(str(options.output))
-    opened = open_like(stored, options.test, labels=True)
+    opened = open_like(stored, open_source(str(options.test)), labels=True)
     positive = model.facts.get("tuning", {}).get("positive_class")
     found = evaluate(make_learner(stored, "the model"), opened, positive_class=positive)
     note_rows(str(options.test), opened, found)

@@ -320,7 +320,7 @@ def test_the_shell_prints_what_it_compared_as_options(capsys, path, tmp_path, ru
     assert (status, err) == (0, "")
     lines = [line for line in out.splitlines() if not line.endswith(" trials")]  # if it is slow
     assert lines[0].startswith("Compared ")
-    assert "in up to 4 folds of 800 rows: log loss, error (± standard error; baseline " in lines[0]
+    assert "in up to 4 folds of 800 rows: log loss ± standard error, error; baseline " in lines[0]
     assert lines[1].endswith("  (chosen)")
     assert "Compared " in run(capsys, "inspect", tmp_path / "model")[1]
     _, out, _ = run(capsys, *options[:-2], "--json")

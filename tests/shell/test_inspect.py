@@ -19,6 +19,13 @@ def test_columns_are_sorted_by_importance(capsys, folder):
     assert len([line for line in few.splitlines() if "█" in line]) == 1
 
 
+def test_a_training_is_described(capsys, folder):
+    model = trained(capsys, "flowers.csv", "--balanced", "--set", "margin=2", "--holdout", 0.2)
+    out = run(capsys, "inspect", model)[1]
+    for words in ("class weights {'setosa'", "margin 2", "Held-out error ", "epoch    1 "):
+        assert words in out
+
+
 def test_json_has_all_columns(capsys, folder):
     model = trained(capsys, "reviews.csv", *TEXT)
     found = json.loads(run(capsys, "inspect", model, "--json")[1])

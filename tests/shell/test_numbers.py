@@ -10,8 +10,6 @@ from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_err
 
 import rosenblatt
 from rosenblatt.storage.file import load_model
-from rosenblatt.training.scoring import format_epoch
-from rosenblatt.training.training import Epoch
 
 from .conftest import run
 
@@ -146,20 +144,6 @@ def test_python_trains_as_the_shell_does(folder):
     before = model.predict(frame[:3])
     model.partial_fit(frame)
     assert not np.array_equal(model.predict(frame[:3]), before)
-
-
-def test_a_label_that_is_not_a_number_is_named(capsys, folder):
-    frame = houses().astype({"price": object})
-    frame.loc[300, "price"] = "dear"
-    frame.to_csv("words.csv", index=False)
-    status, _, err = run(capsys, "train", "words.csv", "--label", "price", "--target", "numbers")
-    assert status == 2
-    assert "dear" in err
-
-
-def test_an_epoch_in_a_line():
-    line = format_epoch(Epoch(3, 200, 150, 150, 30.0, 0.5), "numbers")
-    assert line == "epoch    3         150 updates  mean loss 0.15  held-out R² 0.5000"
 
 
 @pytest.mark.filterwarnings("always::rosenblatt.learners.conformal.TooFewRowsWarning")

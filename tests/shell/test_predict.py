@@ -57,13 +57,6 @@ def test_scores_decide_the_labels(capsys, folder):
     np.testing.assert_allclose(scores, loaded.decision_function(X), rtol=1e-4, atol=1e-4)
 
 
-def test_two_classes_have_one_score(capsys, folder):
-    model = trained(capsys, "reviews.csv", *TEXT)
-    out = run(capsys, "predict", model, "reviews.csv", "--scores")[1]
-    signs = ["pos" if float(line) > 0 else "neg" for line in out.splitlines()]
-    assert signs == get_labels("reviews.csv")
-
-
 @pytest.mark.parametrize("solution", SOLUTIONS)
 def test_what_predict_says_is_what_python_says(capsys, folder, solution):
     model = trained(
@@ -117,36 +110,11 @@ def test_inspect_names_the_largest_weights(capsys, folder, data, options, names)
     assert len([line for line in few.splitlines() if line.startswith("  ")]) == 2
 
 
-@pytest.mark.parametrize(
-    ("options", "sentences"),
-    [
-        (
-            [],
-            [
-                "one for each class, and the largest wins",
-                "epoch    1 ",
-            ],
-        ),
-        (["--holdout", 0.2], ["Held-out error "]),
-        (["--balanced", "--set", "margin=2"], ["class weights {'setosa'", "margin 2"]),
-    ],
-)
-def test_inspect_tells_how_it_was_trained_and_what_scores_mean(capsys, folder, options, sentences):
-    out = run(capsys, "inspect", trained(capsys, "flowers.csv", *options))[1]
-    for sentence in sentences:
-        assert sentence in out
-
-
 def test_inspect_shows_every_problem_of_one_against_the_rest(capsys, folder):
     X, y = np.eye(3), ["a", "b", "c"]
     rosenblatt.Perceptron(multi_class="ovr").fit(X, y).save("ovr")
     out = run(capsys, "inspect", "ovr")[1]
     assert len(re.search(r"^  bias: (.*)$", out, re.MULTILINE)[1].split()) == 3
-
-
-def test_inspect_leaves_out_weights_of_zero(capsys, folder):
-    model = trained(capsys, "flowers.vw")
-    assert ": +0 +0 +0\n" not in run(capsys, "inspect", model)[1]
 
 
 @pytest.mark.parametrize("command", [("predict", "x"), ("score", "x"), ("inspect",)])
@@ -232,14 +200,6 @@ def test_a_closed_standard_output_is_said_in_a_sentence(capsys, folder):
     assert said == "rosenblatt: Standard output is closed; name a file with -o."
 
 
-def test_an_index_that_the_model_has_not_met_says_nothing(capsys, folder):
-    (folder / "a.svm").write_text("1 3:1\n0 5:2\n")
-    (folder / "b.svm").write_text("1 3:1 4000000000:7\n0 5:2\n")
-    assert run(capsys, "train", "a.svm", "-q", "-o", "m")[0] == 0
-    assert run(capsys, "predict", "m", "b.svm")[1] == run(capsys, "predict", "m", "a.svm")[1]
-    assert "  index 5: " in run(capsys, "inspect", "m")[1]
-
-
 def test_predictions_stand_beside_the_names_of_rows(capsys, folder):
     lines = flowers("csv").splitlines()
     named = [f"row {k},{line}" for k, line in enumerate(lines)]
@@ -260,14 +220,6 @@ def test_a_model_remembers_that_its_file_had_no_header(capsys, folder):
     (folder / "headed.csv").write_text("0,1,2\n5,1,a\n")
     _, _, err = run(capsys, "score", "m", "headed.csv", "--no-header")
     assert err.startswith("Note: 1 row of headed.csv with labels that the model does not know")
-
-
-def test_columns_may_be_left_out(capsys, folder):
-    options = "--ignore", "petal"
-    _, out, _ = run(capsys, "train", "flowers.csv", "-q", *options, "-o", "m")
-    assert "flowers.csv: 90 rows, 1 feature, 3 classes" in out
-    (folder / "few.csv").write_text("sepal\n1\n7\n")
-    assert len(run(capsys, "predict", "m", "few.csv")[1].splitlines()) == 2
 
 
 def test_threads_change_nothing(capsys, folder):

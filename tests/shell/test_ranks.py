@@ -127,7 +127,7 @@ def test_folds_tuning_and_comparing(capsys, folder):
     out = run(capsys, "train", "reviews.csv", *OPTIONS, "--tune", "--set", "bins=2", "-o", "tuned")[
         1
     ]
-    assert ": rank error, error (±" in out
+    assert ": rank error ± standard error, error; " in out
     tried = load_model("tuned").facts["tuning"]["best"]
     assert len({json.dumps(each, sort_keys=True) for each in tried}) == len(tried)
     run(capsys, "train", "reviews.csv", "--label", "grade", "-o", "classes")

@@ -93,7 +93,7 @@ def test_a_positive_class_is_one_of_two(capsys, folder, rare):
 def test_rare_classes_are_tuned_for(capsys, folder, rare):
     options = "--tune", "--rule", "pa", "--metric", "average-precision", "--holdout", 0.3
     out = run(capsys, "train", rare, *options, "--test", rare, "-o", "m")[1]
-    assert ": average precision (of fraud), error (±" in out
+    assert ": average precision (of fraud) ± standard error, error; " in out
     tested, held = (line for line in out.splitlines() if line.startswith(("Held-out", "Test")))
     assert "; average precision (of fraud) 0." in held
     assert "; average precision 0." in tested

@@ -72,16 +72,6 @@ def test_a_built_in_set_is_learnt_as_a_file_and_what_separates_it_is_proved(caps
         assert proved["no"] == {"iris": "versicolor, virginica", "xor": "1"}[name]
 
 
-def test_options_train_on_a_built_in_set_as_on_a_file(capsys):
-    _, out, _ = run(capsys, "train", "wine", "--seed", 1)
-    lines = out.splitlines()
-    assert lines[0] == "Label: class"
-    epochs = [line.split()[1] for line in lines if line.startswith("epoch")]
-    assert epochs[:3] == ["1", "2", "4"]
-    assert re.match(rf"(Trained {epochs[-1]} epochs in|Separated the) ", lines[2 + len(epochs)])
-    assert "Rule PassiveAggressive, solution average." in lines
-
-
 def test_verbose_tells_of_every_epoch_of_any_run(capsys, folder):
     for data in ("iris", "flowers.csv"):
         options = "train", data, "--epochs", 7, "--set", "margin=1e6"
@@ -110,13 +100,6 @@ def test_json_of_folds_ends_with_done(capsys):
     assert events[-1]["event"] == "done"
     assert validation["rows"] == 150
     assert validation["figures"]["error"]["deviation"] > 0
-
-
-def test_train_says_when_the_classes_are_separated(capsys):
-    status, out, _ = run(capsys, "train", "digits", "--quiet", "--epochs", 100, *PERCEPTRON)
-    assert status == 0
-    assert "Separated the training data after" in out
-    assert "epoch " not in out
 
 
 @pytest.mark.parametrize(("data", "options"), TRAINED)
@@ -181,16 +164,12 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
         ("none.csv", None, (), "There is no file none.csv."),
         ("moon", None, (), "There is no file moon. The built-in sets are iris, xor"),
         ("irs", None, (), "There is no file irs. Did you mean iris?"),
-        ("x.csv", "a,y\n1,p\n2,n\n", ("--rule", "arrow"), "Did you mean arow?"),
         (".", None, (), "./reviews.csv has other columns than ./flowers.csv: 'review'"),
         ("empty.csv", "", (), "empty.csv is empty."),
-        ("empty.svm", "", (), "empty.svm is empty."),
         ("x.csv", "a,y\n1,p\n2,n\n3\n", (), "x.csv, line 4, column "),
         ("x.svm", "1 1:2\n0 1:1\n1 1;2\n", (), "x.svm, line 3, column "),
         ("x.vw", "1 |a b\n0 |a b:x\n", (), "x.vw, line 2, column "),
         ("x.csv", "a,y\n1,p\n2,n\n", ("--label", "z"), "x.csv has no column 'z'; there are: a, y."),
-        ("x.csv", "a,y\n1,p\n2,n\n", ("--label", "7"), "x.csv has no column 7; there are: a, y."),
-        ("x.csv", "a,y\n1,p\n2,n\n", ("--text", "z"), "x.csv has no column 'z'"),
         ("x.csv", "a,y\n1,p\n2,n\n", ("--format", "yaml"), "format='yaml' is unknown; use "),
         (
             "x.dat",
@@ -198,19 +177,12 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
             (),
             "Neither the name nor the content of x.dat tells its format; use format: svmlight",
         ),
-        ("x.csv", "a,y\n1,p\n2,p\n", (), "only the label p; a model needs two"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "1"), "label"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "a,b"), "classes"),
-        ("x.vw", "1 |a b\n2 |a c\n", ("--set", "bits=99"), "bits must be 1 to 31 or None; got 99."),
         ("x.vw", "1 |a b\n2 |a c\n", ("--set", "ngrams=two"), "ngrams=two must be a number or a"),
-        ("x.vw", "1 |a b\n2 |a c\n", ("--set", "ngrams=1-x"), "ngrams=1-x must be a number or a"),
-        ("x.vw", "1 |a b\n2 |a c\n", ("--set", "ngrams=²"), "ngrams=² must be a number or a"),
-        ("x.vw", "1 |a b\n2 |a c\n", ("--set", "ngrams=3-2"), "ngrams must be two whole numbers"),
-        ("x.vw", "1 |a b\n2 |a c\n", ("--set", "ngrams=0"), "ngrams must be two whole numbers"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--test", "none.vw"), "There is no file none.vw."),
         ("x.csv", "a,y\n", (), "has no rows below its header (use --no-header if"),
         ("x.csv", "a,y\n1,p\n2,n\n", ("--label", "--5"), "x.csv has no column '--5'; there"),
-        ("x.csv", "a,y\n1,p\n2,n\n", ("--text", "y"), "the label; text is for other"),
         ("x.csv", "a,y\n1,p\n2,n\n", ("--encoding", "x"), "encoding='x' is unknown; try latin-1."),
         (
             "x.csv",
@@ -272,14 +244,6 @@ def test_json_is_one_object_per_line(capsys, folder):
     assert 0 < done["held_out"]["rows"] < 40
     assert done["classes"] == ["setosa", "versicolor", "virginica"]
     assert done["mistakes"] == sum(epoch["mistakes"] for epoch in epochs)
-
-
-def test_held_out_rows_are_told(capsys, folder):
-    status, out, _ = run(capsys, "train", "flowers.csv", "--holdout", 0.2)
-    assert status == 0
-    assert re.search(
-        r"^Held-out error \d+\.\d\d%: \d+ of \d+ rows \(majority baseline: [\d.]+%\)\.$", out, re.M
-    )
 
 
 def test_early_stopping_tells_the_held_out_error_of_every_epoch(capsys, folder):
@@ -421,23 +385,6 @@ def test_going_on_with_a_model(capsys, folder):
     assert run(capsys, "train", "two.csv", "--initial", "half", "--label", "kind")[0] == 2
 
 
-# What the first megabyte does not tell
-
-
-LATE = f"0 1:1.{0:050}\n1 3:1.{0:050}\n" * 10_000 + "1 0:2 3:1\n0 1:2\n"
-
-
-def test_a_late_index_0_in_a_pipe_names_an_option_that_there_is(folder):
-    command = [sys.executable, "-m", "rosenblatt", "train", "-", "--format", "svmlight"]
-    ended = subprocess.run(command, input=LATE, capture_output=True, text=True)
-    assert ended.returncode == 2
-    assert ended.stderr.endswith("below the first column (1; use --set first=0 if it is 0).\n")
-    again = subprocess.run(
-        [*command, "--set", "first=0"], input=LATE, capture_output=True, text=True
-    )
-    assert again.returncode == 0
-
-
 @pytest.mark.parametrize("rows", [30, 300_000])
 @pytest.mark.parametrize("place", ["head", "tail"])
 def test_a_stray_word_is_skipped_wherever_it_is(capsys, folder, rows, place):
@@ -450,20 +397,6 @@ def test_a_stray_word_is_skipped_wherever_it_is(capsys, folder, rows, place):
     assert "1 broken row left out." in err
     recipe = load_model("m").features["recipe"]
     assert recipe["columns"] == [["a", "number"]]
-
-
-def test_more_words_than_rows_to_skip_make_a_category(capsys, folder):
-    text = "a,y\n" + "1,0\n2,1\n3,0\n" + "x,1\ny,0\n"
-    (folder / "x.csv").write_text(text)
-    assert run(capsys, "train", "x.csv", "-o", "m", "--skip-bad", "1")[0] == 0
-    assert load_model("m").features["recipe"]["columns"] == [["a", "category"]]
-
-
-def test_too_many_weights_are_told_with_their_number(capsys, folder):
-    (folder / "x.vw").write_text("1 |a b\n2 |a c\n3 |a d\n")
-    _, _, err = run(capsys, "train", "x.vw", "--set", "bits=28")
-    assert "268,435,456 columns for 3 classes are 805,306,368 weights" in err
-    assert "with a smaller bits" in err
 
 
 def test_the_error_before_learning_is_printed(capsys, folder):
@@ -479,16 +412,6 @@ def test_the_error_before_learning_is_printed(capsys, folder):
     sizes = np.diff(rows, prepend=0)
     windows, errors = (np.array([one[name] for one in told]) for name in ("last_error", "error"))
     np.testing.assert_allclose(np.cumsum(windows * sizes) / rows, errors)
-
-
-def test_the_error_before_learning_is_reported_and_changes_nothing(capsys, folder):
-    given = ("train", "flowers.csv", "--epochs", 1)
-    plain, reported = (
-        run(capsys, *given, *more)[1:] for more in ((), ("--set", "progress_every=25"))
-    )
-    assert "Rule AROW" in plain[0]
-    assert "Rule AROW" in reported[0]
-    assert reported[1] == ""
 
 
 def test_the_settings_for_the_next_row_are_printed(capsys, folder):
@@ -588,24 +511,6 @@ def test_train_and_inspect_say_what_the_columns_are_taken_for(capsys, folder):
     assert (found["label"], found["class_rows"]) == ("class", [20, 20, 20])
     kinds = {"number": ["size"], "date": ["day"], "text": ["note"], "ignored": ["kind"]}
     assert found["columns"] == kinds
-
-
-def test_lists_of_columns_are_not_cut_before_they_are_very_long(capsys, folder):
-    for width, more in ((99, ""), (102, " and 2 more")):
-        names = ",".join(f"c{k}" for k in range(width))
-        rows = "".join(f"{'1,' * width}{'ab'[k % 2]}\n" for k in range(30))
-        (folder / "x.csv").write_text(f"{names},label\n{rows}")
-        out = run(capsys, "train", "x.csv", "--epochs", 1)[1]
-        assert re.search(rf": c0, .*, c9[89]{more}$", out, re.MULTILINE)
-
-
-def test_the_bias_can_be_stated_or_left_out(capsys, folder):
-    for options, expected in (
-        (("--set", "intercept_step=0.5"), 0.5),
-        (("--set", "fit_intercept=false"), 0.0),
-    ):
-        run(capsys, "train", "flowers.csv", "-q", "-o", "m", *options)
-        assert load_model("m").facts["intercept_step"] == expected
 
 
 def test_small_slips_in_options_are_told(capsys, tmp_path):

@@ -105,7 +105,8 @@ def explain_usage(error: click.ClickException) -> str:
         return f"{sentence}{meant} The commands are {', '.join(COMMANDS)}."
     if "unexpected extra argument" in sentence:
         return f"{sentence}. Name several files by a pattern in quotes: 'logs/*.csv'."
-    return sentence
+    context = getattr(error, "ctx", None)
+    return f"{sentence} See {context.command_path} --help." if context else sentence
 
 
 def show_warning(message: Any, category: Any, *place: Any, **_: Any) -> None:

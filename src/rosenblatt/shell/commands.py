@@ -156,6 +156,5 @@ def check_together(options: Sequence[GroupedOption], given: Mapping[str, Any]) -
                 raise CommandError(f"{one.opts[0]} needs {names[name]}; add it.")
         for name in one.excludes if one.name in there else ():
             if name in there:
-                raise CommandError(
-                    f"{one.opts[0]} and {names[name]} exclude each other; leave one out."
-                )
+                both = f"{one.opts[0]} and {names[name]}"
+                raise CommandError(f"{both} exclude each other; leave one out.")

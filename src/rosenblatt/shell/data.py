@@ -133,25 +133,19 @@ def read_rows(data: str, given: SetOptions | None = None, exact: bool = False) -
     given = given or SetOptions()
     found = find_by_format(data, given.format)
     if found is not None:
-        raise CommandError(
-            f"{data} holds {found[0].examples}, but this command needs a table or an svmlight "
-            "file; name another file, or state its format with --format."
-        )
+        raise CommandError(f"{data} holds {found[0].examples}; name a file of rows, or a --format.")
     dtype = np.float64 if exact else np.float32
     reader = read(data, **given.options(), dtype=dtype, scale="none")
     if exact and reader.hashed:
         raise CommandError(
-            f"{data} has words as features. They are hashed, so two can share a column, and a "
-            "proof needs columns of numbers; write a column of 0 and 1 for each word, as CSV or "
-            "svmlight."
+            f"{data} has words as features. They are hashed, so two can share a column; write a "
+            "column of 0 and 1 for each word."
         )
     X, y = read_matrix(reader)
     refuse_too_many(X.shape[1], 2)
     for notice in reader.notices:
         if exact and notice.kind == "missing":
-            raise CommandError(
-                f"{data} has missing numbers, but a proof needs all of them; fill them in."
-            )
+            raise CommandError(f"{data} has missing numbers; a proof needs all, so fill them in.")
         print_note(notice)
     return Drawable(X, y, column_names(reader, X.shape[1]))
 

@@ -78,7 +78,7 @@ def describe_training(name: str, model: "Model", seconds: float) -> list[str]:
     own = find_by_estimator(model.estimator)
     if own is not None:
         return [run, f"{name}: {load(own.shell).summarize_data(model)}"]
-    size = f"{count(facts['rows'], 'row')}, {count(len(model.states[0].weights), 'feature')}"
+    size = f"{count(facts['rows'], 'row')}, {count_features(model)}"
     lines = [run, f"{name}: {size}, {describe_target(model)}"]
     if "training_score" in facts:
         lines.append(f"On the training rows: {summarize_score(facts['training_score'])}.")
@@ -91,6 +91,12 @@ def count_updates(model: "Model") -> str:
     updates = sum(state.mistakes for state in model.states)
     right = updates == sum(epoch.errors for epoch in model.history) and model.target != "numbers"
     return count(updates, "mistake" if right else "update")
+
+
+def count_features(model: "Model") -> str:
+    """The number of features; hashed ones are fewer or more than those that occur."""
+    hashed = (model.features.get("recipe") or {}).get("bits") is not None
+    return count(len(model.states[0].weights), "hashed feature" if hashed else "feature")
 
 
 def describe_model(model: "Model") -> dict[str, Any]:
@@ -206,10 +212,10 @@ def describe_choice(facts: Mapping[str, Any]) -> list[str]:
     other, write = ("RMSE", plain) if numbers else ("error", "{:.2%}".format)
     own = write if numbers or metric == "error" else "{:.4f}".format
     base = "" if facts["baseline"] is None else f"; baseline {other} {write(facts['baseline'])}"
-    columns = name_metric(facts) + ("" if metric == "error" else f", {other}")
+    columns = f"{name_metric(facts)} ± standard error" + f", {other}" * (metric != "error")
     lines = [
         f"Compared {count(facts['tried'], 'setting')} in up to {facts['folds']} folds of "
-        f"{count(facts['rows'], 'row')}: {columns} (± standard error{base})"
+        f"{count(facts['rows'], 'row')}: {columns}{base}"
     ]
     for each in facts["best"]:
         figures = f"{own(each['value']):>8} ± {own(each['spread'])}"

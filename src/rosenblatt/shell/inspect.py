@@ -12,6 +12,7 @@ from .commands import CommandError, command
 from .format import (
     clip,
     count,
+    count_features,
     count_updates,
     describe_choice,
     describe_columns,
@@ -49,10 +50,7 @@ def inspect(model: Path, given: InspectOptions) -> None:
     saved, learner = load_learner(model)
     own = find_by_estimator(saved.estimator)
     if own is not None and not own.shell:
-        raise CommandError(
-            f"{model} is a {saved.estimator}, which inspect does not describe; use rosenblatt.load "
-            "in Python."
-        )
+        raise CommandError(f"{model} is a {saved.estimator}; inspect is for linear models.")
     describe = inspect_linear if own is None else load(own.shell).inspect
     describe(saved, learner, given)
 
@@ -125,7 +123,7 @@ def describe_linear(model: "Model", coef: Any) -> list[str]:
     lines = [
         f"{model.estimator} for {describe_target(model)}",
         *describe_columns(FeatureRecipe(**model.features.get("recipe", {}))),
-        f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
+        f"{count_features(model)}, {coef.dtype}; solution {parameters['solution']}",
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
         f"{count_updates(model)} in {seen} seen; stopped: {facts.get('stop_reason')}",
     ]

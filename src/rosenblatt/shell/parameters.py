@@ -1,13 +1,13 @@
 """Parameters that ``--set NAME=VALUE`` takes, and how they are listed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from ..parameters import FEATURES, FILES, RULE_TABLE, Parameter, suggest_name
 from ..slices import list_slices, load
-from .commands import CommandError, option
+from .commands import CommandError
 
 OPTIONS = {
     "max_iter": "--epochs",
@@ -86,9 +86,8 @@ def parse_settings(words: Sequence[str], table: Mapping[str, Parameter]) -> dict
             raise CommandError(f"--set {word} must be NAME=VALUE.")
         if name in OPTIONS:
             raise CommandError(f"{name} is set by {OPTIONS[name]}.")
-        if name not in table or name in PYTHON_ONLY:
-            meant = suggest_name(name, table)
-            raise CommandError(f"There is no parameter {name} to set.{meant}")
+        if name not in table:
+            raise CommandError(f"There is no parameter {name} to set.{suggest_name(name, table)}")
         if name in given:
             raise CommandError(f"--set {name} is given twice; leave one out.")
         given[name] = parse_value(text.strip(), table[name])
@@ -111,17 +110,14 @@ def parse_value(text: str, parameter: Parameter) -> Any:
     return text
 
 
-def settings_option(group: str, table: Callable[[], Mapping[str, Parameter]], **given: Any) -> Any:
-    """Declare ``--set`` with the parameters of a table; ``--set help`` prints them."""
-
-    def show(context: click.Context, _: click.Parameter, words: Sequence[str]) -> Sequence[str]:
-        if "help" in words:
-            click.echo("\n".join(list_settings(table())))
-            context.exit()
-        return words
-
-    hint = "Set a parameter; repeatable. --set help lists them."
-    return option(hint, "NAME=VALUE", (), group=group, is_eager=True, callback=show, **given)
+def show_settings(
+    context: click.Context, _: click.Parameter, words: Sequence[str]
+) -> Sequence[str]:
+    """Print all parameters and end if a word is "help"; else return the words."""
+    if "help" in words:
+        click.echo("\n".join(list_settings(table_for_training())))
+        context.exit()
+    return words
 
 
 def list_settings(table: Mapping[str, Parameter]) -> list[str]:

@@ -112,9 +112,7 @@ def read_rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawabl
     from ..reading.reader import read, read_matrix
 
     if saved.target not in ("classes", "ranks"):
-        raise CommandError(
-            "plot draws rows of classes, and the model predicts numbers or an order."
-        )
+        raise CommandError(f"plot draws rows of classes, but the model is of {saved.target}.")
     recipe = saved.features.get("recipe")
     if recipe is not None:
         reader = read(open_source(data), features=recipe, **given.options())

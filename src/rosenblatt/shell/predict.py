@@ -89,10 +89,7 @@ class PredictOptions(ReadingOptions):
         elif self.output is not None:
             named = self.output.suffix.lower().lstrip(".")
             if named in ("parquet", "arrow", "feather", "xlsx"):
-                raise CommandError(
-                    f"Predictions are written as text, csv, tsv or jsonl, and {self.output} names "
-                    "another format; choose another name, or state --output-format."
-                )
+                raise CommandError(f"{self.output} names another format than csv, tsv or jsonl.")
             form = named if named in ("csv", "tsv", "jsonl") else form
         if form == "text" and (self.append or len(extra) > 1):
             raise CommandError(

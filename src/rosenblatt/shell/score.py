@@ -123,10 +123,7 @@ def compare(
     if given != EvaluationOptions(**{name: getattr(given, name) for name in names}):
         raise CommandError("Options for one model do not apply to two; leave all but --json out.")
     if data == "-":
-        raise CommandError(
-            "Standard input can be read only once, and two models read it; write it to a file "
-            "first."
-        )
+        raise CommandError("Two models cannot read standard input, only once; write it to a file.")
     from ..jobs.compare import compare as compare_models
     from ..jobs.data import open_like
 

@@ -24,7 +24,7 @@ from .format import (
 )
 from .forms import FORMS, SETTINGS, train_by_form
 from .output import print_event, print_lines, print_note
-from .parameters import parse_settings, settings_option, table_for_training
+from .parameters import parse_settings, show_settings, table_for_training
 
 if TYPE_CHECKING:
     from ..data.results import Result
@@ -51,6 +51,7 @@ KINDS = {
 COLUMNS = "label", "text", "category", "ignore", "id"
 READING = *COLUMNS, "target", "separator", "format", "no_header", "encoding"
 FORM_HELP = f"Train as a page of docs/textbook.md does: {', '.join(FORMS)}."
+SET_HELP = "Set a parameter; repeatable. --set help lists them."
 TARGETS = click.Choice(["classes", "labels", "numbers", "ranks"])
 METRICS = click.Choice(RANK_METRIC.choices)
 METRIC_HELP = "error, log-loss, auc, average-precision, f1, balanced; of ranks: rank-error."
@@ -72,7 +73,9 @@ class TrainOptions:
     separator: str | None = predicted("Separator of several labels in a cell, such as ;.", "TEXT")
     ordinal: str | None = predicted("Ranks, the lowest first.", "A,B,…", excludes="classes")
     rule: str | None = learning(RULE_HELP, shown="pa; text and streams: arow")
-    set: tuple[str, ...] = settings_option("How it is learnt", table_for_training)
+    set: tuple[str, ...] = learning(
+        SET_HELP, "NAME=VALUE", (), is_eager=True, callback=show_settings
+    )
     form: str | None = learning(FORM_HELP, "PAGE", type=click.Choice(FORMS))
     epochs: int | None = learning("Largest number of epochs.", shown="10; of text: 3 or 5")
     seed: int = learning("Seed of the random orders, below 2^32.", default=0)
@@ -140,21 +143,14 @@ class TrainOptions:
             from ..storage.small import LEAST_SIZE, parse_size
 
             if parse_size(self.size) < LEAST_SIZE:
-                raise CommandError(
-                    f"--size must be at least {LEAST_SIZE} bytes, which a model without weights "
-                    "takes; texts need more."
-                )
+                raise CommandError(f"--size must be at least {LEAST_SIZE} bytes; texts need more.")
         if data == self.test == "-":
-            raise CommandError(
-                "Standard input (-) can be read only once; write it to a file first."
-            )
+            raise CommandError("Standard input can be read only once; write it to a file first.")
         for name, targets in KINDS.items():
             if getattr(self, name) is not None and self.target not in (None, *targets):
                 raise CommandError(f"--{name} is not for --target {self.target}; leave one out.")
         if self.target == "ranks" and self.ordinal is None:
-            raise CommandError(
-                "--target ranks needs all labels in order: name them with --ordinal."
-            )
+            raise CommandError("--target ranks needs --ordinal with all labels in order.")
 
     def to_parameters(self, once: bool) -> dict[str, Any]:
         """Return the given parameters by their names in Python.
@@ -244,10 +240,10 @@ def train(data: str, options: TrainOptions) -> None:
     if "held_out" in model.facts:
         lines.append(f"Held-out {describe_held_out(model.facts)}.")
     lines += describe_training(data, model, seconds)
-    if not (options.quiet or measured) and len(model.history) > 1 and "rows" in model.facts:
-        lines.append("Measure its error on other rows by --holdout 0.2, --folds 5 or --test FILE.")
     if data in BUILT_IN and not options.quiet and is_there("theory"):
         lines += prove_separability(data)
+    if not (options.quiet or measured) and len(model.history) > 1 and "rows" in model.facts:
+        lines.append("Measure its error on other rows by --holdout 0.2, --folds 5 or --test FILE.")
     if options.size is not None:
         lines.append(describe_small(model, str(options.output)))
     if options.output is not None:
@@ -339,9 +335,7 @@ def check_initial(initial: "Model", data: str, options: TrainOptions) -> None:
     usual = {each.name: each.default for each in fields(options)}
     changed = any(getattr(options, name) != usual[name] for name in READING) or options.features
     if of_file is None and changed:
-        raise CommandError(
-            "--initial reads the file as the model's own; leave other options of reading out."
-        )
+        raise CommandError("--initial reads the file as its model's; leave out how it is read.")
 
 
 def train_on_cluster(data: str, source: Any, options: TrainOptions) -> "Model":
@@ -401,21 +395,22 @@ def describe_small(model: "Model", path: str) -> str:
 
 
 def prove_separability(data: str) -> list[str]:
-    """Which classes of a built-in set a plane separates from the others, with proofs."""
+    """Which classes of a built-in set a plane separates from the others; a proof is a command."""
     import numpy as np
 
-    from ..theory.certificates import Separable, Undecided
+    from ..theory.certificates import Inseparable, Separable
     from ..theory.problem import Problem
     from ..theory.separability import decide
 
-    rows, proved = load_builtin(data), dict[str, list[str]]()
+    rows, lines = load_builtin(data), list[str]()
     labels = rows.list_labels()
-    for label in labels[len(labels) == 2 :]:
-        answer = decide(Problem(rows.X, np.where(rows.y == label, 1.0, -1.0)))
-        if not isinstance(answer, Undecided):
-            found = "a plane separates" if isinstance(answer, Separable) else "no plane separates"
-            proved.setdefault(found, []).append(str(label))
-    return [
-        f"Proved: {found} {', '.join(names)} from the other rows (rosenblatt prove {data})."
-        for found, names in proved.items()
-    ]
+    proofs = {
+        str(label): decide(Problem(rows.X, np.where(rows.y == label, 1.0, -1.0)))
+        for label in labels[len(labels) == 2 :]
+    }
+    for found, kind in (("a plane", Separable), ("no plane", Inseparable)):
+        names = [label for label, proof in proofs.items() if isinstance(proof, kind)]
+        if names:
+            lines.append(f"Proved: {found} separates {', '.join(names)} from the others.")
+    named = "" if len(labels) == 2 else f" --positive-class {labels[-1]}"
+    return [*lines, f"See a proof with: rosenblatt prove {data}{named}"]

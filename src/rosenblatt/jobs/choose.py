@@ -4,7 +4,7 @@ A plain training compares a few candidates on a sample of its rows, ``tune`` man
 """
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from math import ceil, inf, sqrt
@@ -48,7 +48,6 @@ from ..training.plan import (
     usual_aggressiveness,
     usual_bias_step,
 )
-from ..training.report import Note
 from ..training.scoring import ABSOLUTE, METRICS, Held
 from .evaluate import name_rarer
 from .files import look, train
@@ -63,7 +62,7 @@ SUBLINEAR: Mapping[str, Any] = {"counts": "sublinear"}
 NOISY: Mapping[str, Any] = {"rule": FOR_TEXTS["rule"], "r": 10.0, "solution": "last"}
 """The rule of texts with small steps, for topics that overlap."""
 TABLE: Mapping[str, Any] = {**FOR_TABLES, "solution": "average"}
-WORSE = 2.0  # standard errors; candidates that are worse by more on some folds are dropped
+WORSE = 3.0  # standard errors; candidates that are worse by more on some folds are dropped
 EMBEDDING = 100  # numbers of a list; shorter ones may be measurements, which bins may help
 MOST_PRODUCTS = 2_500  # of the features of a row
 FEWEST_ROWS = 4  # to tune on
@@ -128,14 +127,11 @@ class Result(NamedTuple):
         The loss of each row where the metric is a mean over rows, else that of each fold.
     other
         The share of wrong rows or, of numbers, the root of the mean squared error.
-    forgotten
-        The numbers of the classes of held-out rows that were never predicted.
     """
 
     loss: float
     parts: Array
     other: float
-    forgotten: Sequence[int] = ()
 
     def is_near(self, best: "Result", errors: float = 1.0) -> bool:
         """Whether the loss is within some standard errors of the least; rows are paired."""
@@ -178,14 +174,13 @@ def measure(metric: str, target: Any, held: list[Held]) -> Result:
         errors = target.row_errors(scores, codes)
         other = sqrt(metrics.average(errors**2, rows.weights))
         return Result(metrics.average(errors, rows.weights), errors, other)
-    forgotten = np.setdiff1d(codes, chosen).tolist() if codes.ndim == 1 else ()
     other, parts = rows.measure("error"), measure_rows(metric, rows)
     if parts is not None:
-        return Result(metrics.average(parts, rows.weights), parts, other, forgotten)
+        return Result(metrics.average(parts, rows.weights), parts, other)
     as_loss = METRICS[metric].as_loss
     parts = np.array([as_loss(one.measure(metric)) for one in held])
     loss = float(as_loss(rows.measure(metric)))
-    return Result(inf if np.isnan(loss) else loss, parts, other, forgotten)
+    return Result(inf if np.isnan(loss) else loss, parts, other)
 
 
 class Sample(NamedTuple):
@@ -288,13 +283,6 @@ class Choice:
         self.rows, self.folds = len(rows), [fold for fold in folds if all(map(len, fold))]
         size = len(self.base.given.rows.values) * max(len(self.base.target.classes) - 1, 1)
         return not few and len(rows) >= QUICK_FEWEST_ROWS and size <= 4 * self.budget.values
-
-    def skip(self) -> tuple[Reader, FileJob]:
-        """Return the reader and the training without a choice, and the rows that are read."""
-        base = self.samples.get("{}")
-        if base is None or base.whole is None:
-            return self.reader, self.job
-        return base.reader, replace(self.job, whole=base.whole)
 
     # Reading
 
@@ -484,7 +472,7 @@ class Choice:
     def race(self, candidates: list[Candidate], share: float = 1.0) -> list[Candidate]:
         """Compare candidates on a third of the folds; return a share of them, the best first.
 
-        Those that are worse by two standard errors are dropped. That is a step of successive
+        Those that are worse by three standard errors are dropped. That is a step of successive
         halving (Jamieson & Talwalkar 2016).
         """
         few = ceil(len(self.folds) / 3)
@@ -558,18 +546,6 @@ class Choice:
             return float(codes.std() * target.scale)
         return None if codes.ndim == 2 else float(1 - np.bincount(codes).max() / len(codes))
 
-    def note_forgotten(self, chosen: Candidate) -> None:
-        """Note the classes of held-out rows that a candidate never predicted."""
-        missing = [self.base.target.classes[code] for code in self.get_result(chosen).forgotten]
-        if missing and self.plan.target != "numbers":
-            named = ", ".join(map(str, missing[:3])) + ", …" * (len(missing) > 3)
-            others = {"average-precision", "balanced", "f1"} - {self.metric}
-            sentence = (
-                f"The model never predicts {named} on held-out rows: the class is rare or hard. "
-                f'Try metric {" or ".join(sorted(others))}, or class_weight="balanced".'
-            )
-            self.job.reporter.note(Note(sentence, "never-predicted"))
-
 
 def shorten(value: float) -> float:
     """Return a number with two significant digits, which can be typed."""
@@ -631,7 +607,7 @@ def take_part(reader: Reader, split: Split, budget: Budget) -> tuple[Source, int
         begins, ends, count = starts[:-1], starts[1:], len(starts) - 1
     else:
         first = text.find(b"\n") + 1 if recipe.header else 0
-        places = np.linspace(first, len(text), 2 * budget.rows, endpoint=False).astype(np.intp)
+        places = np.linspace(first, len(text), 5 * budget.rows // 4, endpoint=False).astype(np.intp)
         begins = np.unique([first, *(text.find(b"\n", place) + 1 for place in places.tolist())])
         begins = begins[(begins >= first) & (begins < len(text))]
         ends = np.array([text.find(b"\n", begin) + 1 or len(text) for begin in begins.tolist()])
@@ -687,9 +663,11 @@ def choose(reader: Reader, job: FileJob, stated: frozenset[str]) -> tuple[Reader
     choice = Choice(reader, job, stated, THOROUGH if job.request.tune else QUICK)
     is_enough = choice.begin()
     if not is_enough and not job.request.tune:
-        return choice.skip()
+        base = choice.samples.get("{}")
+        if base is None or base.whole is None:
+            return reader, job
+        return base.reader, replace(job, whole=base.whole)
     best, final = choice.search()
-    choice.note_forgotten(best)
     facts = {**job.facts, "tuning": choice.list_facts(best, final)}
     sample, plan = choice.read(best.reading), choice.make_plan(best)
     if choice.part is not None:

@@ -36,20 +36,14 @@ class HeldOut(NamedTuple):
     target: ClassTarget | NumberTarget
     split: Split = EVERY_ROW
 
-    def encode(self) -> Iterator[tuple[Batch, Array, Array]]:
-        """Yield each batch with a flag for each row that is held out, and the codes of these."""
-        row = 0
-        for batch in self.batches:
-            held = self.split.held_out(row, n_rows(batch.rows))
-            yield batch, held, self.target.encode(known_labels(batch, row), row, held)[held]
-            row += len(held)
-
     def scores(self, learner: LinearLearner) -> Iterator[tuple[Array, Array]]:
         """Yield the scores of the rows and the codes of their labels, batch by batch."""
-        count = 0
-        for batch, held, codes in self.encode():
+        row = count = 0
+        for batch in self.batches:
+            held = self.split.held_out(row, n_rows(batch.rows))
+            codes = self.target.encode(known_labels(batch, row), row, held)[held]
             yield learner.scores(batch.rows, batch.width)[held], codes
-            count += len(codes)
+            row, count = row + len(held), count + len(codes)
         if not count:
             raise ParameterError(
                 f"holdout={self.split.share!r} held no row out; take a larger share.",
@@ -98,10 +92,10 @@ class HeldOut(NamedTuple):
         scores, codes = self.known_scores(learner)
         codes = codes if codes.ndim == 1 else codes[:, : len(self.target.classes)]
         value = Held(codes, scores, learner.choose(scores)).measure(metric)
-        found = {"metric": metric, "value": float(value)}
-        return (
-            found | name_rarer(metric, codes, self.target.classes) if np.isfinite(value) else None
-        )
+        if not np.isfinite(value):
+            return None
+        rarer = name_rarer(metric, codes, self.target.classes)
+        return {"metric": metric, "value": float(value), **rarer}
 
     def score(self, learner: LinearLearner) -> Score | NumberScore:
         """Count the rows that a learner gets wrong, or add up its errors."""

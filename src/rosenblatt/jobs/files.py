@@ -162,8 +162,14 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     plan = rows.plan
     rows.target = rows.target or rows.find_target(job)
     facts = dict(job.facts)
-    job.note_dropped(plan)
     learner = begin(plan, rows, job)
+    kept = () if job.initial is None else job.initial.facts
+    if not plan.parameters["calibrate"] and ("calibration" in kept or "conformal" in kept):
+        sentence = (
+            "The probabilities or prediction sets of the initial model are dropped, as its weights "
+            "change; use calibrate to fit them again."
+        )
+        job.reporter.note(Note(sentence, "calibration-dropped"))
     report_notices(rows.reader.notices if rows.in_memory else [], plan, job.reporter)
     resume = None if job.begun is None else job.begun.checkpoint
     run = fit(
@@ -384,11 +390,15 @@ class FileRows:
 
     def encode_blocks(self, size: int, n_classes: int) -> Iterator[TrainingRows]:
         """Yield all rows, ``size`` at a time or in batches if it is 0, and count them."""
-        self.row, self.class_rows = 0, [0] * n_classes
+        self.row, counts = 0, np.zeros(n_classes, np.intp)
         for batch in cut_windows(self.batches, size):
             self.bytes_read = batch.bytes_read
             rows = self.encode(batch, self.row)
-            self.count(rows.codes)
+            if n_classes:
+                codes = rows.codes
+                each = codes[codes >= 0] if codes.ndim == 1 else codes.nonzero()[1]
+                counts += np.bincount(each, minlength=n_classes)
+            self.class_rows = counts.tolist()
             yield rows
             self.row += n_rows(batch.rows)
         self.file_rows = self.row
@@ -407,14 +417,6 @@ class FileRows:
             )
         self.part, self.file_rows = part, len(rows.codes)
         return part
-
-    def count(self, codes: Array) -> None:
-        """Count the rows of each class."""
-        if not self.class_rows:
-            return
-        each = codes[codes >= 0] if codes.ndim == 1 else codes.nonzero()[1]
-        more = np.bincount(each, minlength=len(self.class_rows)).tolist()
-        self.class_rows = [a + b for a, b in zip(self.class_rows, more, strict=True)]
 
     def report_part(self, run: Training) -> None:
         """Report the mistakes of a pass so far."""

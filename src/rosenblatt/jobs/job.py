@@ -14,7 +14,7 @@ from ..reading.batches import Batch
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.plan import DataProfile, Plan, Request, make_plan
-from ..training.report import Listener, Note
+from ..training.report import Listener
 from ..training.rules import RULES
 
 KEPT = ("class_weight", "solution")  # of a model to start from
@@ -110,16 +110,6 @@ class FileJob:
                 code="progress-checkpoint",
             )
         return plan
-
-    def note_dropped(self, plan: Plan) -> None:
-        """Note that a continued model loses its probabilities or prediction sets."""
-        kept = () if self.initial is None else self.initial.facts
-        if ("calibration" in kept or "conformal" in kept) and not plan.parameters["calibrate"]:
-            sentence = (
-                "The probabilities or prediction sets of the initial model are dropped, as its "
-                "weights change; use calibrate to fit them again."
-            )
-            self.reporter.note(Note(sentence, "calibration-dropped"))
 
     def check_ranks(self, before: Model) -> tuple[Any, ...]:
         """Return the ranks of the model to start from; refuse others that are stated."""

@@ -315,7 +315,7 @@ def test_forbidden_moves_keep_their_weight():
     model = SequencePerceptron(random_state=0).fit(X, y)
     learner = model._learner
     moves = learner.coefficients().transitions.reshape(-1, 8)[:, : len(learner.tags.names)]
-    forbidden, _ = learner.tags.scheme.forbidden()
+    forbidden, _ = learner.tags.forbidden()
     assert np.array_equal(moves < IMPOSSIBLE / 2, forbidden)
 
 

@@ -142,7 +142,6 @@ def test_tags_of_chunks_that_come_later_are_learnt(tmp_path):
         [["O", "B-X", "I-X"], ["O", "O", "B-X", "I-X"]],
     )
     model = SequencePerceptron(random_state=0).fit(X, y)
-    assert model._learner.tags.names == ["B-X", "E-X", "O"]
     model.save(tmp_path / "model")
     more, tags = (
         [["we", "saw", "Oslo"], ["the", "New", "old", "York"]],
@@ -151,7 +150,6 @@ def test_tags_of_chunks_that_come_later_are_learnt(tmp_path):
     for loaded in (model, rosenblatt.load(tmp_path / "model")):
         for _ in range(20):
             loaded.partial_fit(more + X, tags + y)
-        assert loaded._learner.tags.names == ["B-X", "E-X", "I-X", "S-X", "O"]
         assert loaded.predict(more + X) == tags + y
 
 

@@ -13,7 +13,7 @@ from rosenblatt.sequence.schemes import find_tag_set, split_chunk_tags
 
 def scheme_of(names, codes, starts):
     found = find_tag_set(defaults(PARAMETERS), np.array(names), codes, starts)
-    return found.scheme and (found.scheme, found.inside(codes, starts))
+    return found.scheme and (found, found.inside(codes, starts))
 
 
 CHUNKS = st.lists(
@@ -61,7 +61,7 @@ def test_schemes_are_recognised_and_written_back(scheme, sentences):
     assert [known.names[code] for code in inner] == expected
     moves, last = known.forbidden()
     for first, end in pairwise(starts):
-        path = [len(known.inner), *inner[first:end]]
+        path = [len(known.names), *inner[first:end]]
         assert not any(moves[p, t] for p, t in pairwise(path))
         assert first == end or not last[path[-1]]
 
@@ -78,6 +78,6 @@ def test_few_odd_tags_are_read_as_conlleval_does(caplog):
     tags = ["B-A", "I-A", "O"]
     codes = np.array([0, 1, 2] * 100 + [1, 1, 2])  # the last chunk begins with I
     scheme, inner = scheme_of(tags, codes, np.array([0, 303]))
-    assert scheme.name == "IOB2"
+    assert scheme.scheme == "IOB2"
     assert [scheme.names[code] for code in inner[-3:]] == ["B-A", "E-A", "O"]
     assert "1 tags violate the scheme IOB2" in caplog.text

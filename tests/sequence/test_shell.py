@@ -133,7 +133,7 @@ def test_a_tagger_begins_with_another(shell, files, model):
 
 def test_a_tagger_whose_parts_do_not_fit_is_refused_by_its_name(shell, files, model):
     kept = load_model(model)
-    kept.features["scheme"] = ["IOB2", "-", [["B", "X"]]]
+    kept.features["scheme"] = "IOB2"
     save_model(files / "odd", kept)
     for command in (("predict", files / "odd", files / "a.tagged"), ("inspect", files / "odd")):
         status, _, err = shell(*command)

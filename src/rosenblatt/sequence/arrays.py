@@ -28,7 +28,7 @@ class TaggerFeatures(TypedDict):
     columns: Annotated[list[str], len]
     templates: Annotated[list[str], len]
     tags: Annotated[list[str], len]
-    scheme: tuple[str, str, list[tuple[str, str]]] | None
+    scheme: str | None
     sets: list[str]
     layout: NotRequired[Layout | None]
 
@@ -125,11 +125,10 @@ def remove_padding(table: Array, tags: int, width: int) -> Array:
     return table.reshape(-1, width)[:, :tags].copy()
 
 
-def unpack_state(arrays: TaggerArrays, tags: int, last: Array | None) -> PathState:
-    """Unpack weights and sums; ``last`` flags the tags that may not be the last."""
-    moves = np.zeros(arrays.transitions.shape, bool)
-    forbidden = None if last is None else (moves, last)
-    state = PathState.zeros(tags, arrays.emission_sums is not None, forbidden)
+def unpack_state(arrays: TaggerArrays, forbidden: tuple[Array, Array]) -> PathState:
+    """Unpack weights and sums."""
+    state = PathState.zeros(arrays.emission_sums is not None, *forbidden)
+    tags = state.tags
     state.seen, state.mistakes = arrays.seen, arrays.mistakes
     used = len(arrays.emissions) + 1
     emissions = np.zeros((used, state.width), np.float32)

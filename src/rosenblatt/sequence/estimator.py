@@ -161,7 +161,7 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
             known = check_classes(self._resolve_classes(classes, first))
             if first:
                 codes, values = encode_tags(tags, known), self._values()
-                own = find_tag_set(values, known, codes, sentences.starts, all_inside=True)
+                own = find_tag_set(values, known, codes, sentences.starts)
                 self._learner = SequenceLearner.begin(values, own, columns)
             self._learner.set_parameters(self._values())
             epoch = self._learner.learn_sentences((sentences, tags))
@@ -222,8 +222,8 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
     @property
     def scheme_(self) -> str | None:
         """The scheme by which tags mark chunks; None if they do not."""
-        scheme = self._current().tags.scheme
-        return None if scheme is None else str(scheme.name)
+        scheme: str | None = self._current().tags.scheme
+        return scheme
 
     @property
     def n_features_(self) -> int:

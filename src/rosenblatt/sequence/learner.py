@@ -19,7 +19,7 @@ from .formats import Layout
 from .kernels.paths import IMPOSSIBLE, PathSettings, PathWeights, Tokens
 from .lexicon import Lexicon
 from .parameters import PARAMETERS
-from .schemes import Scheme, Tagged, TagSet, encode_tags, flag_inner_tags, make_chunk_tags
+from .schemes import Tagged, TagSet, encode_tags
 from .sentences import FEATURES, Sentences
 from .state import PathState, SequenceTask, decode, refuse_too_many_tags
 from .templates import LEXICON, format_template, resolve_templates
@@ -70,7 +70,7 @@ class SequenceLearner(Learner):
         templates = resolve_templates(parameters["features"], columns)
         refuse_too_many_tags(len(tags.names))
         average = parameters["solution"] == "average"
-        state = PathState.zeros(len(tags.names), average, tags.forbidden)
+        state = PathState.zeros(average, *tags.forbidden())
         return cls(parameters, tags, Dictionary(columns, templates), Lexicon(), [state])
 
     @classmethod
@@ -78,7 +78,9 @@ class SequenceLearner(Learner):
         """Make the tagger of a model file."""
         arrays: TaggerArrays = model.states[0]
         about, parameters = model.features, defaults(PARAMETERS) | model.parameters
-        tags = unpack_tags(model)
+        tags = TagSet.of(model.classes, about["scheme"])
+        fitting = (tags.names, tags.scheme) == (about["tags"], about["scheme"])
+        require(fitting, "its tags do not fit")
         averages = parameters["solution"] == "average"
         require(averages == (arrays.emission_sums is not None), "its sums are not of its solution")
         return cls(
@@ -86,7 +88,7 @@ class SequenceLearner(Learner):
             tags,
             unpack_dictionary(arrays, about["columns"], about["templates"]),
             unpack_lexicon(arrays, about["sets"]),
-            [unpack_state(arrays, len(tags.names), tags.scheme and tags.scheme.forbidden()[1])],
+            [unpack_state(arrays, tags.forbidden())],
             {"layout": about.get("layout")},
         )
 
@@ -98,12 +100,12 @@ class SequenceLearner(Learner):
     ) -> Model:
         """Build the model to save."""
         self.update_sets()
-        dictionary, scheme = self.dictionary, self.tags.scheme
+        dictionary = self.dictionary
         features = {
             "columns": list(dictionary.columns),
             "templates": self.templates,
             "tags": self.tags.names,
-            "scheme": None if scheme is None else [scheme.name, scheme.separator, scheme.inner],
+            "scheme": self.tags.scheme,
             "sets": self.lexicon.sets,
             "layout": self.features.get("layout"),
         }
@@ -168,24 +170,8 @@ class SequenceLearner(Learner):
         self.parameters = parameters
 
     def inner_codes(self, sentences: Sentences, tags: Any) -> Array:
-        """Return the inner tags for the tags of sentences, as numbers.
-
-        Inner tags that were not needed before, such as that of chunks of one token, are added.
-        """
-        codes = encode_tags(tags, self.classes)
-        self.change_tags(self.tags.with_all_of(codes, sentences.starts))
-        return self.tags.inside(codes, sentences.starts)
-
-    def change_tags(self, tags: TagSet) -> None:
-        """Change to a larger set of tags; state and lexicon are replaced, not changed."""
-        if tags is self.tags:
-            return
-        count = len(tags.names)
-        places = np.array([tags.names.index(name) for name in self.tags.names], np.int64)
-        refuse_too_many_tags(count)
-        self.states = [self.state.with_tags(count, places, tags.forbidden)]
-        self.lexicon = self.lexicon.renumber_tags(places, count)
-        self.tags, self.kept = tags, None
+        """Return the inner tags for the tags of sentences, as numbers."""
+        return self.tags.inside(encode_tags(tags, self.classes), sentences.starts)
 
     def count(self, sentences: Sentences, codes: Array) -> None:
         """Count the tags of words for the lexicon."""
@@ -291,18 +277,3 @@ class SequenceLearner(Learner):
         """Return a function that names the feature of a row of weights."""
         features = self.state.features()
         return lambda row: self.dictionary.name(int(features[row - 1]))
-
-
-def unpack_tags(model: Model) -> TagSet:
-    """Unpack the tags of a model file."""
-    names, classes = list(map(str, model.features["tags"])), model.classes
-    about = model.features["scheme"]
-    if about is None:
-        require(len(names) == len(classes), "its tags do not fit")
-        return TagSet(classes, names)
-    name, separator, inner = about
-    parts = [(str(letter), str(kind)) for letter, kind in inner]
-    scheme = Scheme(str(name), classes.tolist(), parts, str(separator))
-    tags = make_chunk_tags(classes, scheme, flag_inner_tags(scheme))
-    require(tags.scheme == scheme and len(parts) == len(names), "its tags do not fit")
-    return tags

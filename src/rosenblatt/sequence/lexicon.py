@@ -72,13 +72,6 @@ class Lexicon:
         self.words, self.n_words = [*self.words, new], n_words
         return numbers.astype(np.int64)
 
-    def renumber_tags(self, places: Array, n_tags: int) -> "Lexicon":
-        """Return the lexicon for more tags; ``places`` has the new numbers of the known ones."""
-        words, tags = np.divmod(self.cells, len(places))
-        cells = words * n_tags + places[tags]
-        order = np.argsort(cells)
-        return replace(self, cells=cells[order], counts=self.counts[order], is_current=False)
-
     def copy(self) -> "Lexicon":
         """Return a copy that does not change when this lexicon learns."""
         return replace(self, table=HashTable(*(array.copy() for array in self.table)))

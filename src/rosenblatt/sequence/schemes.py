@@ -23,77 +23,6 @@ MOST_ODD = 0.01  # share of the tags of chunks that may violate the scheme
 FREE, CONTINUED = "OESLU", "BI"  # letters after which a chunk may begin, or must continue
 
 
-class Scheme(NamedTuple):
-    """How chunks are written as tags.
-
-    Attributes
-    ----------
-    name : str
-        "IOB1", "IOB2", "IOBES" or "BILOU".
-    tags : list of str
-        The tags of sentences, in the order of their numbers.
-    inner : list of tuple
-        The letter and the kind of chunk of each inner tag.
-    separator : str
-        The character between letter and kind.
-    """
-
-    name: str
-    tags: list[str]
-    inner: list[tuple[str, str]]
-    separator: str
-
-    @property
-    def names(self) -> list[str]:
-        """The inner tags."""
-        return [letter + self.separator + kind if kind else letter for letter, kind in self.inner]
-
-    def outside(self, codes: Array, starts: Array, strictly: bool = False) -> Array:
-        """Return the tags of sentences for inner tags; strictly, -1 where there is none."""
-        if self.name != "IOB1":
-            return self.map_tags("", strictly)[codes]
-        names = sorted({kind for _, kind in self.inner})
-        kinds = np.array([names.index(kind) if kind else -1 for _, kind in self.inner])[codes]
-        before = np.zeros(len(codes), bool)  # a chunk of the same kind, so that B is needed
-        before[1:] = (kinds[1:] == kinds[:-1]) & (kinds[1:] >= 0)
-        before[starts[:-1][starts[:-1] < len(codes)]] = False
-        return np.where(
-            before, self.map_tags("B", strictly)[codes], self.map_tags("I", strictly)[codes]
-        )
-
-    def map_tags(self, begin: str, strictly: bool) -> Array:
-        """Return the tag of sentences for each inner tag; in IOB1 chunks begin with ``begin``."""
-        numbers = {tag: number for number, tag in enumerate(self.tags)}
-        letters = {
-            "IOB1": {"B": begin, "S": begin, "E": "I"},
-            "IOB2": {"S": "B", "E": "I"},
-            "BILOU": {"S": "U", "E": "L"},
-        }.get(self.name, {})
-        found = []
-        for letter, kind in self.inner:
-            name = letters.get(letter, letter) + self.separator + kind if kind else "O"
-            spare = -1 if strictly else numbers.get("I" + self.separator + kind, 0)
-            found.append(numbers.get(name, spare))
-        return np.array(found)
-
-    def select(self, used: Array) -> "Scheme":
-        """Return the scheme with some of its inner tags."""
-        return self._replace(inner=[self.inner[number] for number in np.flatnonzero(used)])
-
-    def forbidden(self) -> tuple[Array, Array]:
-        """Return which inner tag may not follow which, and which may not be the last.
-
-        The last row is for the start of a sentence.
-        """
-        count = len(self.inner)
-        moves = np.zeros((count + 1, count), bool)
-        for p, (before, kind) in enumerate([*self.inner, ("O", "")]):
-            for t, (letter, own_kind) in enumerate(self.inner):
-                goes_on = letter in "IE"
-                moves[p, t] = goes_on if before in FREE else not goes_on or kind != own_kind
-        return moves, np.array([letter in CONTINUED for letter, _ in self.inner])
-
-
 def split_chunk_tags(tags: list[str]) -> tuple[list[tuple[str, str]], str] | None:
     """Split tags into letters and kinds of chunks; None if they do not write chunks."""
     found, separators = [], set()
@@ -144,8 +73,9 @@ def list_kinds(parts: list[tuple[str, str]]) -> list[str]:
 
 
 def list_inner_tags(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return all tags of IOBES for the kinds of chunks."""
-    return [*((letter, kind) for letter in "BEIS" for kind in list_kinds(parts)), ("O", "")]
+    """Return the tags of IOBES for the kinds of chunks, and O if it is a tag."""
+    outside = [("O", "")] if ("O", "") in parts else []
+    return [*((letter, kind) for letter in "BEIS" for kind in list_kinds(parts)), *outside]
 
 
 def inner_codes(codes: Array, starts: Array, parts: list[tuple[str, str]]) -> Array:
@@ -153,31 +83,6 @@ def inner_codes(codes: Array, starts: Array, parts: list[tuple[str, str]]) -> Ar
     count, chunks = len(list_kinds(parts)), find_chunks(codes, starts, parts)
     places = np.where(chunks.begins, np.where(chunks.ends, 3, 0), np.where(chunks.ends, 1, 2))
     return np.where(chunks.kinds == 0, 4 * count, places * count + chunks.kinds - 1)
-
-
-def find_scheme(tags: list[str], codes: Array, starts: Array) -> tuple[Scheme, Array] | None:
-    """Find the scheme that the tags of sentences fit best, and flag the tags of IOBES that occur.
-
-    None if tags do not write chunks, or fit no scheme.
-    """
-    split = split_chunk_tags(tags)
-    if split is None:
-        return None
-    parts, separator = split
-    inner, every = inner_codes(codes, starts, parts), list_inner_tags(parts)
-    names = list_schemes({letter for letter, _ in parts})
-    schemes = [Scheme(name, tags, every, separator) for name in names]
-    odd = [int((scheme.outside(inner, starts, strictly=True) != codes).sum()) for scheme in schemes]
-    best, counts = int(np.argmin(odd)), np.bincount(inner, minlength=len(every))
-    if odd[best] > MOST_ODD * max(counts[:-1].sum(), 1):
-        return None
-    if odd[best]:
-        logging.getLogger("rosenblatt").warning(
-            "%d tags violate the scheme %s; they were read as conlleval reads them.",
-            odd[best],
-            names[best],
-        )
-    return schemes[best], counts > 0
 
 
 def list_schemes(letters: set[str]) -> list[str]:
@@ -209,71 +114,87 @@ class TagSet(NamedTuple):
     classes : ndarray
         The tags of sentences, sorted.
     names : list of str
-        The inner tags.
-    scheme : Scheme or None
-        How tags write chunks, if the inner tags are those of IOBES.
-    forbidden : tuple of ndarray, or None
-        Which inner tag may not follow which, and which may not be the last.
-    places : ndarray or None
-        The number of each tag of IOBES among the inner tags.
+        The inner tags: those of IOBES, if tags write chunks.
+    scheme : str or None
+        How tags write chunks: "IOB1", "IOB2", "IOBES" or "BILOU".
+    parts : list of tuple
+        The letter and the kind of chunk of each tag, if tags write chunks.
     """
 
     classes: Array
     names: list[str]
-    scheme: Scheme | None = None
-    forbidden: tuple[Array, Array] | None = None
-    places: Array | None = None
+    scheme: str | None = None
+    parts: Any = ()
+
+    @classmethod
+    def of(cls, classes: Array, scheme: str | None) -> "TagSet":
+        """Make the set of tags that write chunks as a scheme does, or are taken as they are."""
+        names = [str(name) for name in classes.tolist()]
+        split = split_chunk_tags(names)
+        if scheme is None or split is None:
+            return cls(classes, names)
+        parts, separator = split
+        inner = [
+            letter + separator + kind if kind else letter for letter, kind in list_inner_tags(parts)
+        ]
+        return cls(classes, inner, scheme, parts)
 
     def inside(self, codes: Array, starts: Array) -> Array:
         """Return the inner tags for the tags of sentences, as numbers."""
-        if self.scheme is None or self.places is None:
-            return codes.astype(np.uint16)
-        return np.asarray(self.places[self.inner_codes(codes, starts)])
+        codes = codes if self.scheme is None else inner_codes(codes, starts, self.parts)
+        return codes.astype(np.uint16)
 
-    def outside(self, codes: Array, starts: Array) -> Array:
-        """Return the tags of sentences for inner tags, as numbers."""
-        return codes if self.scheme is None else self.scheme.outside(codes, starts)
-
-    def inner_codes(self, codes: Array, starts: Array) -> Array:
-        """Return the tags of IOBES for the tags of sentences, as numbers among all of them."""
-        assert self.scheme is not None
-        parts, _ = split_chunk_tags(self.scheme.tags) or ([], "")
-        return inner_codes(codes, starts, parts)
-
-    def with_all_of(self, codes: Array, starts: Array) -> "TagSet":
-        """Return the set with all inner tags that some sentences need."""
+    def outside(self, codes: Array, starts: Array, strictly: bool = False) -> Array:
+        """Return the tags of sentences for inner tags, as numbers; strictly, -1 for none."""
         if self.scheme is None:
-            return self
-        used = flag_inner_tags(self.scheme)
-        found = np.unique(self.inner_codes(codes, starts))
-        if used[found].all():
-            return self
-        used[found] = True
-        return make_chunk_tags(self.classes, self.scheme, used)
+            return codes
+        plain = self.map_tags("I", strictly)[codes]
+        if self.scheme != "IOB1":
+            return plain
+        kinds = np.array([kind for _, kind in list_inner_tags(self.parts)])[codes]
+        before = np.zeros(len(codes), bool)  # a chunk of the same kind, so that B is needed
+        before[1:] = (kinds[1:] == kinds[:-1]) & (kinds[1:] != "")
+        before[starts[:-1][starts[:-1] < len(codes)]] = False
+        return np.where(before, self.map_tags("B", strictly)[codes], plain)
 
+    def map_tags(self, begin: str, strictly: bool) -> Array:
+        """Return the tag of sentences for each inner tag; in IOB1 chunks begin with ``begin``.
 
-def flag_inner_tags(scheme: Scheme) -> Array:
-    """Flag the tags of IOBES that are inner tags of a scheme."""
-    parts, _ = split_chunk_tags(scheme.tags) or ([], "")
-    return np.array([tag in scheme.inner for tag in list_inner_tags(parts)], bool)
+        A tag that does not occur becomes another one of the same kind, or strictly -1.
+        """
+        numbers = {tag: number for number, tag in enumerate(self.parts)}
+        kinds = {kind: number for number, (_, kind) in enumerate(self.parts)}
+        letters = {
+            "IOB1": {"B": begin, "S": begin, "E": "I"},
+            "IOB2": {"S": "B", "E": "I"},
+            "BILOU": {"S": "U", "E": "L"},
+        }.get(str(self.scheme), {})
+        return np.array(
+            [
+                numbers.get((letters.get(letter, letter), kind), -1 if strictly else kinds[kind])
+                for letter, kind in list_inner_tags(self.parts)
+            ]
+        )
 
+    def forbidden(self) -> tuple[Array, Array]:
+        """Return which inner tag may not follow which, and which may not be the last.
 
-def make_chunk_tags(classes: Array, like: Scheme, used: Array) -> TagSet:
-    """Make the set of tags that write chunks as a scheme does, with some tags of IOBES."""
-    parts, _ = split_chunk_tags(classes.tolist()) or ([], "")
-    scheme = like._replace(tags=classes.tolist(), inner=list_inner_tags(parts)).select(used)
-    places = np.cumsum(used).astype(np.uint16) - np.uint16(1)
-    return TagSet(classes, scheme.names, scheme, scheme.forbidden(), places)
+        The last row is for the start of a sentence.
+        """
+        inner, count = list_inner_tags(self.parts), len(self.names)
+        moves, last = np.zeros((count + 1, count), bool), np.zeros(count, bool)
+        for p, (before, kind) in enumerate([*inner, ("O", "")] if inner else []):
+            for t, (letter, own_kind) in enumerate(inner):
+                goes_on = letter in "IE"
+                moves[p, t] = goes_on if before in FREE else not goes_on or kind != own_kind
+                last[t] = letter in CONTINUED
+        return moves, last
 
 
 def find_tag_set(
-    parameters: Mapping[str, Any],
-    classes: Array,
-    codes: Array,
-    starts: Array,
-    all_inside: bool = False,
+    parameters: Mapping[str, Any], classes: Array, codes: Array, starts: Array
 ) -> TagSet:
-    """Find the tags to learn.
+    """Find the tags to learn: of the scheme that tags of sentences fit best, if they write chunks.
 
     Parameters
     ----------
@@ -283,15 +204,25 @@ def find_tag_set(
         The tags of sentences.
     codes, starts
         The number of each token's tag, and where sentences begin.
-    all_inside
-        Whether to have all tags of IOBES, as others may come later.
     """
-    names = classes.tolist()
-    found = None if parameters["constraints"] == "none" else find_scheme(names, codes, starts)
-    if found is not None:
-        scheme, used = found
-        return make_chunk_tags(classes, scheme, used | all_inside)
-    return TagSet(classes, [str(name) for name in names])
+    split = split_chunk_tags(classes.tolist())
+    if parameters["constraints"] == "none" or split is None:
+        return TagSet.of(classes, None)
+    parts, _ = split
+    inner = inner_codes(codes, starts, parts)
+    schemes = [TagSet.of(classes, name) for name in list_schemes({letter for letter, _ in parts})]
+    odd = [int((scheme.outside(inner, starts, strictly=True) != codes).sum()) for scheme in schemes]
+    best = schemes[int(np.argmin(odd))]
+    of_chunks = int(np.count_nonzero(inner < 4 * len(list_kinds(parts))))
+    if min(odd) > MOST_ODD * max(of_chunks, 1):
+        return TagSet.of(classes, None)
+    if min(odd):
+        logging.getLogger("rosenblatt").warning(
+            "%d tags violate the scheme %s; they were read as conlleval reads them.",
+            min(odd),
+            best.scheme,
+        )
+    return best
 
 
 def find_distinct_tags(tags: list[Any] | Strings) -> Array:

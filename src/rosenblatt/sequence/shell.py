@@ -28,12 +28,11 @@ PARSERS = {"features": read_templates}
 
 def list_facts(model: "Model") -> dict[str, Any]:
     """What a training found, as JSON values."""
-    scheme = model.features["scheme"]
     known = [name for name in ("sentences", "tokens") if name in model.facts]
     return {
         **{name: model.facts[name] for name in known},
         "features": len(model.states[0].emissions),
-        "scheme": scheme and scheme[0],
+        "scheme": model.features["scheme"],
     }
 
 
@@ -41,7 +40,7 @@ def summarize_data(model: "Model") -> str:
     """How much a training read, and what it found, in a line."""
     facts, scheme = model.facts, model.features["scheme"]
     size = f"{count(facts['sentences'], 'sentence')}, {count(facts['tokens'], 'token')}"
-    chunks = "" if scheme is None else f" (chunks in {scheme[0]})"
+    chunks = "" if scheme is None else f" (chunks in {scheme})"
     features = f"{len(model.states[0].emissions):,} features"
     return f"{size}, {count(len(model.classes), 'tag')}{chunks}, {features}"
 
@@ -70,7 +69,7 @@ def inspect(model: "Model", learner: Any, options: "InspectOptions") -> None:
         f"{count(len(templates), 'template')}: {' '.join(templates)}"
     )
     if learner.tags.scheme is not None:
-        print(f"Chunks in {learner.tags.scheme.name}; inside, IOBES.")
+        print(f"Chunks in {learner.tags.scheme}; inside, IOBES.")
     updates, epochs = count(learner.state.mistakes, "update"), count(len(model.history), "epoch")
     print(f"{updates} in {epochs}; stopped: {model.facts.get('stop_reason', 'max_iter')}")
     if learner.refusal("learn"):

@@ -48,11 +48,13 @@ class PathState(Swept):
     mistakes: int = 0
 
     @classmethod
-    def zeros(cls, tags: int, average: bool, forbidden: tuple[Array, Array] | None) -> "PathState":
-        """Return zero weights, except for forbidden moves; no feature has weights yet."""
-        width, moves, last = pad(tags), np.zeros((tags + 1, tags), bool), np.zeros(tags, bool)
-        if forbidden is not None:
-            moves, last = forbidden
+    def zeros(cls, average: bool, moves: Array, last: Array) -> "PathState":
+        """Return zero weights, except for forbidden moves; no feature has weights yet.
+
+        ``moves`` flags the tags that may not follow another, ``last`` those that may not be last.
+        """
+        tags = len(last)
+        width = pad(tags)
         weights = PathWeights(
             np.zeros(width, np.float32),
             make_exclusions(moves, width).ravel(),
@@ -129,13 +131,6 @@ class PathState(Swept):
         """Return the reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
         return "separated" if clean else ""
 
-    def by_row(self) -> list[Array]:
-        """Return views of the weights and sums of features, with the rows in use."""
-        tables = [self.weights.emissions.reshape(-1, self.width)[: self.used]]
-        if self.averaged:
-            tables.append(self.sums.emissions.reshape(-1, self.tags)[: self.used])
-        return tables
-
     def coefficients(self) -> PathWeights:
         """Return the weights to predict with: the last ones or their mean; row 0 is zero."""
         tags, width, seen = self.tags, self.width, max(self.seen, 1)
@@ -149,26 +144,6 @@ class PathState(Swept):
             by_tags[some, :tags] -= (lacking[some] / seen).astype(np.float32)
         mean = self.weights.transitions - self.sums.transitions / seen
         return last._replace(transitions=mean.astype(np.float32))
-
-    def with_tags(
-        self, tags: int, places: Array, forbidden: tuple[Array, Array] | None
-    ) -> "PathState":
-        """Return a state for more tags; ``places`` has the new numbers of the known ones."""
-        new = PathState.zeros(tags, self.averaged, forbidden)
-        new.seen, new.mistakes = self.seen, self.mistakes
-        new.make_room(self.used)
-        used = np.array([self.used], np.int64)
-        new.weights = new.weights._replace(rows=self.rows.copy(), used=used)
-        for table, old in zip(new.by_row(), self.by_row(), strict=True):
-            table[:, places] = old[:, : self.tags]
-        before = np.append(places, tags)  # the start of a sentence comes last
-        for to, of in ((new.weights, self.weights), (new.sums, self.sums)):
-            if len(of.transitions):
-                wide = to.transitions.reshape(tags + 1, -1)
-                wide[before[:, None], places] = of.transitions.reshape(self.tags + 1, -1)[
-                    :, : self.tags
-                ]
-        return new
 
 
 def resize_table(table: Array, size: int) -> Array:

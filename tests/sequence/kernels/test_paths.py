@@ -18,7 +18,7 @@ def problem(n, tags, seed, loud=1):
     The louder features are, the fewer tags can the best path come from.
     """
     random, width = np.random.default_rng(seed), pad(tags)
-    weights = PathState.zeros(tags, False, None).weights
+    weights = PathState.zeros(False, np.zeros((tags + 1, tags), bool), np.zeros(tags, bool)).weights
     emissions = np.zeros((n, width), np.float32)
     emissions[:, :tags] = loud * random.integers(-3, 4, (n, tags))
     moves = weights.transitions.reshape(tags + 1, -1)

@@ -330,15 +330,3 @@ def test_tokens_of_another_width_are_refused():
         of_pairs.predict(words)
     with pytest.raises(ValueError, match=r"X\[1\]\[2\] is \('sleeps',\)"):
         of_pairs.predict([pairs[0], [*pairs[1][:2], ("sleeps",)]])
-
-
-def test_marks_of_documents_are_left_out_as_in_files():
-    words, tags = [["the", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"]] * 2
-    plain = SequencePerceptron(max_iter=3, random_state=0).fit(words, tags)
-    mark, sign = ["-DOCSTART-"], ["-X-"]
-    marked = [mark, words[0], mark, words[1]], [sign, tags[0], sign, tags[1]]
-    with pytest.warns(UserWarning, match="2 sentences hold -DOCSTART- alone"):
-        model = SequencePerceptron(max_iter=3, random_state=0).fit(*marked)
-    assert model.classes_.tolist() == plain.classes_.tolist()
-    assert model.n_mistakes_ == plain.n_mistakes_
-    assert [len(found) for found in model.predict(marked[0])] == [1, 3, 1, 3]

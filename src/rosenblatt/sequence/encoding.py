@@ -13,7 +13,7 @@ from .kernels import tokens as kernel
 from .kernels.paths import Tokens
 from .kernels.tokens import ABSENT, Columns, FeatureList, HashTable, Looks, Templates, Views
 from .sentences import FEATURES, Sentences
-from .strings import Categorical, Strings, enlarge_table, fill_table, make_table
+from .strings import Categorical, Strings, enlarge_table, fill_table, make_table, number_distinct
 from .templates import LEXICON, Attribute, Template, hash_looks, spell_attribute
 
 
@@ -220,13 +220,8 @@ class Dictionary:
 
     def keep(self, rows: Array) -> None:
         """Keep only some features, in another order, and the values that they consist of."""
-        numbers, values = self.features.numbers[rows], self.features.values[rows]
-        present, used = values != ABSENT, np.zeros(self.n_values, bool)
-        used[values[present]] = True
-        places = np.cumsum(used, dtype=np.uint32) - np.uint32(1)
-        values[present] = places[values[present]]
-        attributes, strings = self.values_known()
-        self.restore(Values(attributes[used], strings.take(used).compact()), numbers, values)
+        numbers, values, known = self.described(rows)
+        self.restore(known._replace(strings=known.strings.compact()), numbers, values)
 
     def values_known(self) -> Values:
         """Return all values."""
@@ -241,12 +236,10 @@ class Dictionary:
         """
         numbers, values = self.features.numbers[rows], self.features.values[rows]
         present, (attributes, strings) = values != ABSENT, self.values_known()
-        used, firsts, places = np.unique(values[present], return_index=True, return_inverse=True)
-        order = np.argsort(firsts)
-        ranks = np.empty(len(used), np.uint32)
-        ranks[order] = np.arange(len(used), dtype=np.uint32)
-        values[present] = ranks[places]
-        return numbers, values, Values(attributes[used[order]], strings.take(used[order]))
+        used = values[present]
+        values[present], firsts = number_distinct(used + np.uint64(1))
+        used = used[firsts]
+        return numbers, values, Values(attributes[used], strings.take(used))
 
     def copy(self) -> "Dictionary":
         """Return a copy that does not change when this dictionary learns."""

@@ -21,7 +21,6 @@ from .sentences import (
     check_lengths,
     check_sentences,
     find_columns,
-    leave_out_markers,
     read_sentences,
 )
 from .training import SentenceSource, make_sequence_plan
@@ -242,7 +241,6 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
         """Check sentences and tags; return the sentences, all tags in a row, and the columns."""
         sentences, tags = check_sentences(X, "X"), check_sentences(y, "y")
         check_lengths(sentences, tags)
-        sentences, tags = leave_out_markers(sentences, tags)
         columns = columns or find_columns(sentences, self.features is not None)
         return read_sentences(sentences, columns), list(chain.from_iterable(tags)), columns
 

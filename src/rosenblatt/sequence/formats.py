@@ -142,13 +142,8 @@ def find_fields(
     letters = np.frombuffer(data, np.uint8)
     most = int(np.count_nonzero(letters == ord("\n"))) + 1
     fields = np.array(wanted, np.int64)
-    room = TokenLines(
-        np.empty((len(fields), most), np.int64),
-        np.empty((len(fields), most), np.int64),
-        np.empty(most, np.int64),
-        np.empty(most, np.int64),
-        np.empty(most, np.int64),
-    )
+    begins, ends = np.empty((2, len(fields), most), np.int64)
+    room = TokenLines(begins, ends, *np.empty((2, most), np.int64))
     columns = 0 if trees else count_columns(data)
     return room, read_token_lines(letters, tabs, trees, columns, fields, room)
 

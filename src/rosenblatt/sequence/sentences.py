@@ -1,6 +1,5 @@
 """Turn sentences, lists of tokens, into columns of numbered strings."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from numbers import Real
@@ -34,7 +33,6 @@ class Sentences(NamedTuple):
         return int(self.starts[-1])
 
 
-DOCUMENT = "-DOCSTART-"
 FEATURES = "feature"
 """The column of features that tokens came with."""
 
@@ -73,29 +71,6 @@ def check_lengths(sentences: list[Any], tags: list[Any]) -> None:
             f"X[{s}] has {len(sentences[s])} tokens and y[{s}] {len(tags[s])} tags; each token "
             "needs one."
         )
-
-
-def leave_out_markers(sentences: list[Any], tags: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Leave out the sentences that only mark a new document, as readers of CoNLL files do."""
-    kept = [number for number, sentence in enumerate(sentences) if not is_marker(sentence)]
-    left_out = len(sentences) - len(kept)
-    if left_out:
-        warnings.warn(
-            f"{left_out} sentences hold {DOCUMENT} alone, which marks a new document; they are "
-            "left out.",
-            stacklevel=3,
-        )
-    return [sentences[number] for number in kept], [tags[number] for number in kept]
-
-
-def is_marker(sentence: Any) -> bool:
-    """Whether a sentence is the mark of a new document."""
-    if len(sentence) != 1:
-        return False
-    token = sentence[0]
-    if isinstance(token, Mapping):
-        return any(token[name] == DOCUMENT for name in token if str(name).lower() in WORD_COLUMNS)
-    return bool((token[0] if isinstance(token, tuple) and token else token) == DOCUMENT)
 
 
 def name_columns(count: int) -> tuple[str, ...]:

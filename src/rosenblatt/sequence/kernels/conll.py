@@ -14,7 +14,7 @@ DOCUMENT = np.frombuffer(b"-DOCSTART-", np.uint8)
 
 
 class TokenLines(NamedTuple):
-    """A buffer for tokens: where each wanted field begins and ends, its line, and the line's end.
+    """A buffer for tokens: where each wanted field begins and ends, and the end of the line.
 
     A field that a line lacks begins at -1. ``sentences`` has the number of the token after each
     sentence.
@@ -22,13 +22,12 @@ class TokenLines(NamedTuple):
 
     begins: np.ndarray
     ends: np.ndarray
-    lines: np.ndarray
     line_ends: np.ndarray
     sentences: np.ndarray
 
 
 NUMBERS, TABLE = vector(np.int64), vector(np.int64, 2)
-FOUND = TokenLines(TABLE, TABLE, NUMBERS, NUMBERS, NUMBERS)
+FOUND = TokenLines(TABLE, TABLE, NUMBERS, NUMBERS)
 
 
 @inlined
@@ -63,7 +62,6 @@ def is_document(data, first, end):
 def read_fields(data, first, end, tabs, wanted, out, n):
     """Find the wanted fields of the line from first to end; return its number of fields."""
     count, i = 0, first
-    last_begin = last_end = -1
     for k in range(len(wanted)):
         out.begins[k, n] = -1
     while i <= end:
@@ -72,12 +70,8 @@ def read_fields(data, first, end, tabs, wanted, out, n):
             for k in range(len(wanted)):
                 if wanted[k] == count:
                     out.begins[k, n], out.ends[k, n] = i, stop
-            last_begin, last_end = i, stop
             count += 1
         i = stop + 1
-    for k in range(len(wanted)):
-        if wanted[k] < 0:
-            out.begins[k, n], out.ends[k, n] = last_begin, last_end
     return count
 
 
@@ -101,7 +95,7 @@ def is_comment(data, first, end, count, columns):
 
 @compiled(lambda: [(given(np.uint8), FLAG, FLAG, WHOLE, given(np.int64), FOUND)])
 def read_token_lines(data, tabs, trees, columns, wanted, out):
-    """Find the wanted fields (-1 is the last) of all token lines.
+    """Find the wanted fields of all token lines.
 
     ``columns`` is the usual number of fields, to recognize comments before a sentence; 0 for no
     comments. Returns the number of tokens and sentences, the fewest and most fields of a line, and
@@ -133,7 +127,7 @@ def read_token_lines(data, tabs, trees, columns, wanted, out):
                 if count < fewest:
                     fewest, short_line = count, line
                 most = larger(most, count)
-                out.lines[n], out.line_ends[n] = line, end
+                out.line_ends[n] = end
                 n += 1
         i = stop + 1
     if n > begun:

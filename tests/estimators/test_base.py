@@ -7,8 +7,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from rosenblatt import KernelPerceptron, Perceptron
 from rosenblatt.estimators import base
@@ -30,15 +28,6 @@ def test_remembers_the_names_of_a_data_frame(frame):
     )
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame({"width": X[:, 0], "weight": X[:, 1]}))
-
-
-def test_a_clone_is_not_fitted_and_has_the_same_parameters():
-    model = Perceptron(solution="average", margin=0.5).fit(X, Y)
-    copy = clone(model)
-    assert copy.get_params() == model.get_params()
-    assert not hasattr(copy, "coef_")
-    with pytest.raises(NotFittedError):
-        copy.predict(X)
 
 
 def test_frozen_sparse_rows_are_learnt_from_and_predicted():
@@ -174,11 +163,6 @@ def test_the_first_batch_must_name_at_least_two_classes():
         Perceptron().partial_fit(X, Y)
     with pytest.raises(ValueError, match="at least two different labels"):
         Perceptron().partial_fit(X, [1] * 4, classes=[1])
-
-
-def test_rows_of_another_width_cannot_be_predicted():
-    with pytest.raises(ValueError, match="X has 3 features, but Perceptron is expecting 2"):
-        Perceptron().fit(X, Y).predict(np.ones((1, 3)))
 
 
 @pytest.mark.parametrize("kind", [Perceptron, KernelPerceptron])

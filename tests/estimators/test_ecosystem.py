@@ -195,6 +195,12 @@ def test_truth_values_in_an_array_of_objects_are_scored():
     assert model.score(X, truth) == model.score(X, Y.astype(bool))
 
 
+def test_labels_of_another_kind_are_not_scored():
+    model = Perceptron().fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(ValueError, match="y has words; the labels of this model are numbers"):
+        model.score([[1.0], [2.0]], ["0", "1"])
+
+
 def test_categories_in_an_order_are_ranks():
     words = np.array(["low", "mid", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
     order = ["low", "mid", "high"]

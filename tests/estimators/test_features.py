@@ -285,39 +285,6 @@ def test_a_data_frame_of_all_hashed_columns_is_refused_with_what_to_do(monkeypat
         features.transform(ROWS)
 
 
-# Batches
-
-
-@pytest.mark.parametrize("compact", [False, True])
-@pytest.mark.parametrize("options", [{}, {"text": "note"}, {"scale": "maxabs", "ignore": "note"}])
-def test_features_of_batches_are_those_of_all_rows(options, compact):
-    whole, parts = Features(compact=compact, **options), Features(compact=compact, **options)
-    whole.fit(ROWS)
-    for k in range(0, 12, 5):
-        assert parts.partial_fit(ROWS[k : k + 5]) is parts
-    np.testing.assert_allclose(
-        dense(parts.transform(ROWS)), dense(whole.transform(ROWS)), rtol=1e-5, atol=1e-6
-    )
-    assert parts.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
-
-
-def test_fit_continues_with_partial_fit_but_for_texts():
-    X = np.random.default_rng(0).normal(size=(20, 3))
-    parts, whole = Features().fit(X[:7]).partial_fit(X[7:]), Features().fit(X)
-    np.testing.assert_allclose(parts.transform(X), whole.transform(X), rtol=1e-5, atol=1e-6)
-    texts = Features().fit(["one text", "another one"])
-    with pytest.raises(ValueError, match="partial_fit from the first batch on"):
-        texts.partial_fit(["a third"])
-
-
-def test_a_batch_without_a_column_is_refused_and_changes_nothing():
-    features = Features().partial_fit(ROWS)
-    before = dense(features.transform(ROWS))
-    with pytest.raises(ValueError, match="has no column"):
-        features.partial_fit([{"size": 1.0}])
-    np.testing.assert_array_equal(dense(features.transform(ROWS)), before)
-
-
 # Types of columns
 
 

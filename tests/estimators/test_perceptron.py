@@ -10,11 +10,8 @@ import pytest
 from hypothesis import given
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import type_of_target
 
 import rosenblatt
@@ -29,22 +26,6 @@ Y = np.array([1, 0, 1, 1])
 THREE = np.array([0, 1, 2, 1])
 
 # scikit-learn
-
-
-def test_works_at_the_end_of_a_pipeline_under_a_grid_search():
-    rows, y = blobs(classes=3)
-    pipeline = make_pipeline(StandardScaler(), Perceptron(random_state=0))
-    grid = {"perceptron__solution": ["last", "average"], "perceptron__margin": [0, 1]}
-    search = GridSearchCV(pipeline, grid, cv=3).fit(rows, y)
-    assert search.best_score_ > 0.6
-
-
-@pytest.mark.parametrize("ensemble", [True, False])
-def test_can_be_calibrated(ensemble):
-    rows, y = blobs()
-    calibrated = CalibratedClassifierCV(Perceptron(random_state=0), cv=3, ensemble=ensemble)
-    chances = calibrated.fit(rows, y).predict_proba(rows)
-    np.testing.assert_allclose(chances.sum(axis=1), 1)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -127,31 +108,6 @@ def test_sample_weights_are_routed():
 
 
 # The same data, whatever it comes in
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("order", ORDERS)
-def test_the_same_number_gives_the_same_model(order, form):
-    rows, y = blobs(classes=2 if form == "two" else 3)
-    chosen = {"order": order, "random_state": 5, "max_iter": 5} | form_parameters(form)
-    one, other = (Perceptron(**chosen).fit(rows, y) for _ in range(2))
-    np.testing.assert_array_equal(one.coef_, other.coef_)
-    assert one.history_ == other.history_
-
-
-def test_mapped_frozen_and_foreign_arrays_give_the_same_model(tmp_path):
-    rows, y = blobs()
-    expected = Perceptron(random_state=0, max_iter=5).fit(rows, y).coef_
-    mapped = np.memmap(tmp_path / "X", np.float64, "w+", shape=rows.shape)
-    mapped[:] = rows
-    mapped.flush()
-    mapped = np.memmap(tmp_path / "X", np.float64, "r", shape=rows.shape)
-    frozen = rows.copy()
-    frozen.flags.writeable = False
-    strided = np.repeat(rows, 2, axis=1)[:, ::2]
-    for same in (mapped, frozen, strided, np.asfortranarray(rows), rows.astype(">f8"), list(rows)):
-        model = Perceptron(random_state=0, max_iter=5).fit(same, y)
-        np.testing.assert_array_equal(model.coef_, expected)
 
 
 @pytest.mark.parametrize("rule", [*CLASS_RULES, *NUMBER_RULES, "radius"])

@@ -109,28 +109,6 @@ def test_the_shell_finds_a_rule_that_a_package_declares(package):
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_service_learns_by_it(tmp_path):
-    pytest.importorskip("starlette", reason="the service needs starlette")
-    from rosenblatt.service.learning import Keeping, Learning
-
-    from ..service.test_app import client_of, settled
-
-    rows = [{"a": a, "kind": "yes" if a > 9 else "no"} for a in range(20)]
-    rosenblatt.save(rosenblatt.train(rows, label="kind", rule="relaxation"), tmp_path / "model")
-    learning = Learning(tmp_path / "model", Keeping(), say=lambda sentence: None)
-    learning.start()
-    try:
-        client = client_of(learning)
-        assert client.get("/model").json()["estimator"] == "Relaxation"
-        assert client.post("/learn", json=rows).status_code == 202
-        settled(client, learning)
-        assert client.post("/predict", json=[{"a": 19}]).json()["labels"] == ["yes"]
-    finally:
-        learning.stop()
-    assert load_model(tmp_path / "model").states[0].seen == 220
-
-
-@pytest.mark.usefixtures("installed")
 def test_python_finds_a_rule_that_a_package_declares(tmp_path):
     rows = [{"a": a, "b": a % 3, "kind": "yes" if a > 9 else "no"} for a in range(20)]
     model = rosenblatt.train(rows, label="kind", rule="relaxation", share=0.5, calibrate=True)

@@ -11,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 from sklearn.datasets import dump_svmlight_file
 
 import rosenblatt
-from rosenblatt import Features
 from rosenblatt.data.splits import Split
 from rosenblatt.learners.kinds import make_learner
 from rosenblatt.reading import scaling
@@ -128,14 +127,6 @@ def test_svmlight_has_pairs_of_scaled_numbers(tmp_path):
     with pytest.warns(UserWarning, match="sizes of columns differ"):
         model = rosenblatt.train(path, pairs=True)
     assert model.score(str(path), read_matrix(read(path))[1]) > 0.9
-
-
-def test_features_have_bins_in_batches_too():
-    table = make_table().drop(columns="label")
-    whole = Features(bins=4).fit(table)
-    parts = Features(bins=4).partial_fit(table[:200]).partial_fit(table[200:])
-    assert parts.recipe_["edges"] == whole.recipe_["edges"]
-    assert abs(parts.transform(table) - whole.transform(table)).max() <= 1e-6
 
 
 def test_few_rows_decide_the_edges_of_many(monkeypatch):

@@ -150,16 +150,6 @@ def test_a_run_is_resumed_with_the_same_plan_only():
         plan().refuse_other_plan({})
 
 
-def test_a_plan_says_what_it_is():
-    said = str(plan(rule="pa", C=0.5, holdout=0.2))
-    assert said.startswith("PassiveAggressive(")
-    assert said.endswith("), in memory")
-    for part in ("C=0.5", "solution=average", "max_iter=10", "order=each", "holdout=0.2"):
-        assert part in said
-    assert "loss" not in said  # it has its default
-    assert str(plan(STREAM)).endswith("), stream")
-
-
 def test_the_bias_moves_by_a_power_of_2_of_the_size_of_rows():
     assert usual_bias_step(0.0) == usual_bias_step(float("inf")) == 1.0
     assert plan().complete(54.0).parameters["intercept_step"] == 4.0

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rosenblatt import Perceptron, load, train
+from rosenblatt import Perceptron
 from rosenblatt.parameters import ParameterError
-from rosenblatt.training.report import Listener
 
 from ..conftest import blobs, examples
 
@@ -43,27 +42,3 @@ def test_several_classes_at_once_have_one_margin():
         Perceptron(margin=(0.0, 1.0)).fit(X, y)
     assert refusal.value.code == "sides-of-many"
     Perceptron(margin=(0.0, 1.0), multi_class="ovr").fit(X, y)
-
-
-def write_rows(path, X, y):
-    lines = (
-        f"{label} " + " ".join(f"{j + 1}:{v!r}" for j, v in enumerate(row))
-        for row, label in zip(X.tolist(), y.tolist(), strict=True)
-    )
-    path.write_text("\n".join(lines) + "\n")
-
-
-def test_a_file_teaches_what_fit_learns(tmp_path):
-    X, y = blobs(80, 4)
-    write_rows(tmp_path / "rows.svm", X, y)
-    chosen = {"margin": (1.0, 0.5)}
-    given = {"max_iter": 7, "intercept_step": 1.0, "random_state": 3, "solution": "average"}
-    model = train(tmp_path / "rows.svm", rule="perceptron", listener=Listener(), **chosen, **given)[
-        -1
-    ]
-    fitted = Perceptron(**chosen, **given).fit(X.astype(np.float32), y)
-    np.testing.assert_array_equal(model.coef_, fitted.coef_.astype(model.coef_.dtype))
-    assert model.stop_reason_ == fitted.stop_reason_
-    model.save(tmp_path / "model")
-    again = load(tmp_path / "model")[-1]
-    assert tuple(again.margin) == (1.0, 0.5)

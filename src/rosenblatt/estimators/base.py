@@ -364,6 +364,10 @@ class RowClassifier(OnlineClassifier[L], RowEstimator[L]):
         """
         codes, found = np.asarray(y), self.predict(X)
         if found.ndim == 1:
+            firsts = (each.ravel()[:1].tolist() for each in (codes, self.classes_))
+            kinds = ["words" if isinstance(each[0], str) else "numbers" for each in firsts if each]
+            if kinds[0] != kinds[-1]:
+                raise ValueError(f"y has {kinds[0]}; the labels of this model are {kinds[1]}.")
             codes, found = (find_codes(labels.ravel(), self.classes_) for labels in (codes, found))
         return float(accuracy_score(codes, found, sample_weight=sample_weight))
 

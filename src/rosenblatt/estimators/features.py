@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.rows import Array, view_rows
 from ..reading.reader import Reader, read, read_whole
 from ..reading.scaling import sparse_scaling
-from ..reading.statistics import next_statistics
 from ..reading.tables import TEXT, array_to_table, to_table
 from .constructors import estimator
 
@@ -126,57 +124,14 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self
             The fitted transformer.
         """
-        self._forget()
-        self.partial_fit(X)
-        if self.recipe_["frequencies"] is not None:
-            del self._statistics  # of words, which take 8 MB
-        return self
-
-    def partial_fit(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Update the statistics of the columns with a batch of rows.
-
-        The first batch decides the columns and their kinds. Scales and the frequencies of n-grams
-        come from all rows so far, so that a later ``transform`` may give other values.
-        ``fit_transform``, and ``fit`` of texts, keep no statistics to update: begin with
-        ``partial_fit``.
-
-        Parameters
-        ----------
-        X : data frame, Arrow table, list of dicts, list of strings, array or path
-            The rows.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-            The fitted transformer.
-        """
-        if hasattr(self, "recipe_") and not hasattr(self, "_statistics"):
-            raise ValueError(
-                "These features keep no statistics to update, as those of fit_transform, of texts "
-                "and of files; begin with partial_fit from the first batch on."
-            )
         reader = self._open(X)
-        statistics = deepcopy(getattr(self, "_statistics", {}))
-        while not reader.recipe.is_complete:
-            survey = next_statistics(reader)
-            kind = type(survey).__name__
-            for name, value in statistics.get(kind, {}).items():
-                setattr(survey, name, value)
-            if survey.seen is not None:
-                for batch in survey.batches():
-                    survey.add(batch)
-                kept = ("seen", "rows", "texts")
-                statistics[kind] = {name: getattr(survey, name, 0) for name in kept}
-            reader.adopt(survey.result())
+        reader.complete_recipe()
         width = reader.parser.width
         occurring: list[Any] = []
         if self.compact or reader.hashed or reader.format == "svmlight":  # only the rows tell
             for batch in reader:
                 width = max(width, batch.width)
                 occurring.append(find_columns(batch.X) if self.compact else [])
-        self._statistics = statistics
         self._keep(reader, width, occurring)
         return self
 
@@ -195,7 +150,6 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         csr_array or ndarray of shape (n_samples, n_features_out)
             The rows, in float32.
         """
-        self._forget()
         reader = self._open(X)
         matrix = to_writable(read_whole(reader).X)
         self._keep(reader, matrix.shape[1], [find_columns(matrix)] if self.compact else [])
@@ -286,7 +240,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _open(self, X: Any) -> Reader:
-        """Return a reader of a table: by the parameters, or by the recipe of the first batch."""
+        """Return a reader of a table."""
         if issparse(X):
             raise ValueError(
                 "Features are fitted to tables, but X is sparse; scale it by scikit-learn's "
@@ -296,17 +250,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         del options["compact"]
         if table is not None and table.column_names == [TEXT] and not hasattr(X, "columns"):
             options["text"] = (TEXT,)  # a list of strings
-        X = X if table is None else table  # a stream can be read only once
-        if not hasattr(self, "recipe_"):
-            return read(X, **options, names=NAMES)
-        unknown = dict.fromkeys(("scales", "frequencies", "edges"))
-        recipe = self.recipe_ | unknown | {"tfidf": options["tfidf"]}
-        return read(X, features=recipe, label=False, names=NAMES)
-
-    def _forget(self) -> None:
-        """Remove what an earlier fit has left."""
-        for name in ("recipe_", "columns_", "_names", "_width", "_statistics"):
-            self.__dict__.pop(name, None)
+        return read(X if table is None else table, **options, names=NAMES)
 
     def _keep(self, reader: Reader, width: int, occurring: list[Any]) -> None:
         """Set the fitted attributes, and warn of columns that were read in an unusual way."""
@@ -314,12 +258,10 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for notice in reader.notices:
             if notice.kind == "column":
                 warnings.warn(str(notice), stacklevel=3)
-        self._names = dict(reader.names) | getattr(self, "_names", {})
-        self._width = max(getattr(self, "_width", 0), width)
-        before = getattr(self, "columns_", None)
-        found = [*occurring, [] if before is None else before]
-        self.columns_ = np.unique(np.concatenate(found)).astype(int) if self.compact else None
-        self.n_features_out_ = self._width if self.columns_ is None else len(self.columns_)
+        self._names, self._width, self.columns_ = dict(reader.names), width, None
+        if self.compact:
+            self.columns_ = np.unique(np.concatenate(occurring)).astype(int)
+        self.n_features_out_ = width if self.columns_ is None else len(self.columns_)
 
     def _finish(self, matrix: Any) -> Any:
         """Drop empty columns, and make the rows dense for data frames."""

@@ -154,25 +154,20 @@ default="rank-error"
     def _resolve_classes(self, classes: ArrayLike | None, first: bool) -> Array:
         """Return the ranks of partial_fit; they stay the same."""
         stated = self.ranks if classes is None else classes
-        both = first and classes is not None and self.ranks is not None
-        if both and not np.array_equal(np.asarray(classes), np.asarray(self.ranks)):
-            raise ValueError(
-                "classes must name the labels of ranks in the same order; leave one out."
-            )
-        if not first and stated is None:
-            return self.classes_
+        known = self.ranks if first else self.classes_
         if stated is None:
-            raise ValueError(
-                "The first call of partial_fit needs all labels in their order: pass classes, or "
-                "ranks to the constructor."
-            )
-        ranks = check_classes(np.asarray(stated), option="ranks")
-        for known in [] if first else [self.classes_]:
-            if not np.array_equal(ranks, known):
+            if first:
                 raise ValueError(
-                    f"The model has the ranks {', '.join(map(str, known))}, which cannot change; "
-                    "train a new one."
+                    "The first call of partial_fit needs all labels in their order: pass classes, "
+                    "or ranks to the constructor."
                 )
+            return self.classes_
+        ranks = check_classes(np.asarray(stated), option="ranks")
+        if known is not None and not np.array_equal(ranks, known):
+            raise ValueError(
+                f"The model has the ranks {', '.join(map(str, known))}, which cannot change; train "
+                "a new one."
+            )
         return ranks
 
     def _first_classes(self, y: Any) -> Array:

@@ -8,24 +8,10 @@ from typing import Any
 def new_bar(stays: bool = False, on_stderr: bool = False) -> Any:
     """Make a bar with the time left; printed lines appear above it."""
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import Progress, TextColumn
 
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[speed]}"),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        transient=not stays,
-        console=Console(stderr=on_stderr),
-    )
+    columns = *Progress.get_default_columns(), TextColumn("{task.fields[speed]}")
+    return Progress(*columns, transient=not stays, console=Console(stderr=on_stderr))
 
 
 @contextmanager

@@ -205,40 +205,21 @@ class Plan:
         found: dict[str, Any] = as_json({"rule": self.rule, **self.parameters, **options})
         return found
 
-    def __str__(self) -> str:
-        usual = {**{name: each.default for name, each in FILES.items()}, "classes": None}
-        usual |= {name: each.default for name, each in self.table.items()}
-        always = "solution", "order", "max_iter"
-        chosen = [
-            f"{name}={value}"
-            for name, value in self.as_dict().items()
-            if name in always or (name in usual and value != usual[name])
-        ]
-        return f"{self.estimator}({', '.join(chosen)}), {'stream' if self.stream else 'in memory'}"
-
     def refuse_other_plan(self, before: Mapping[str, Any]) -> None:
         """Refuse to resume a run of another plan; values that are still None match any."""
         now = self.as_dict()
-        rule = before.get("rule", self.rule)
-        if rule != self.rule:
-            ranks = f" and ordinal {','.join(map(str, before['ranks']))}" * ("ranks" in before)
-            raise ParameterError(
-                f"The run began with rule {rule}{ranks}, not {self.rule}; resume it with the "
-                "same options.",
-                code="resume-changed",
-            )
-        if before.keys() != now.keys():
-            raise ParameterError(
-                "The model does not say how it was trained; it cannot be resumed.",
-                code="resume-unknown-plan",
-            )
         for name, value in now.items():
-            if before[name] != value and name not in self.unresolved:
+            if before.get(name, value) != value and name not in self.unresolved:
                 raise ParameterError(
                     f"The run began with {name} = {before[name]}, not {value}; resume it with "
                     "the same options.",
                     code="resume-changed",
                 )
+        if before.keys() != now.keys():
+            raise ParameterError(
+                "The model does not say how it was trained; it cannot be resumed.",
+                code="resume-unknown-plan",
+            )
 
 
 def as_json(value: Any) -> Any:

@@ -25,14 +25,7 @@ from .rules import TWO_CLASSES
 
 READS_OF_HARD_ROWS = 2  # per read of all rows; measured: 1 is slower, without end slower still
 UPDATES_AT_ONCE = 1024  # the length of a log
-REASONS = (
-    "",
-    "max_iter",
-    "zero_weights",
-    "no_improvement",
-    "separated",
-    "within_epsilon",
-)
+REASONS = ("", "max_iter", "zero_weights", "no_improvement", "separated", "within_epsilon")
 
 
 class Epoch(NamedTuple):

@@ -72,17 +72,6 @@ def test_thresholds_count_what_is_above():
     assert 0.0 in points
 
 
-def test_thresholds_are_probabilities_where_there_are_some():
-    scores, codes = some_rows()
-
-    def chances(values):
-        return 1 / (1 + np.exp(-2 * values))
-
-    ranks = count_ranks(codes == 1, scores)
-    for one in tabulate_thresholds(ranks, chances):
-        assert one.error == pytest.approx(np.mean((chances(scores) > one.threshold) != codes))
-
-
 def test_calibration_counts_shares():
     from sklearn.calibration import calibration_curve
 

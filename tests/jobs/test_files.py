@@ -192,19 +192,19 @@ def assert_same(model, fitted):
 # The same as Perceptron.
 
 
-@pytest.mark.parametrize("batch_bytes", BATCHES)
+@pytest.mark.parametrize(("epochs", "batch_bytes"), [*((1, size) for size in BATCHES), (4, 700)])
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("solution", ["last", "average"])
 @pytest.mark.parametrize("kind", FORMATS)
-def test_one_pass_as_a_stream_is_fit(write, kind, solution, classes, batch_bytes):
+def test_passes_as_a_stream_are_fit(write, kind, solution, classes, epochs, batch_bytes):
     path = write(f"rows.{kind}", made(kind, classes))
     names = [str(label) for label in range(classes)]
-    how = How(solution, epochs=1, classes=names if batch_bytes == 1 else None)
+    how = How(solution, epochs=epochs, classes=names if batch_bytes == 1 else None)
     model = streamed(path, how, batch_bytes)
-    X, y, weights = matrix(path)
-    fitted = Perceptron(solution=solution, order="fixed", max_iter=1).fit(X, y, weights)
+    fitted = Perceptron(solution=solution, order="fixed", max_iter=epochs).fit(*matrix(path))
     assert fitted.n_mistakes_ > 20
     assert_same(model, fitted)
+    assert [e.mistakes for e in model.history] == [e.mistakes for e in fitted.history_]
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -220,17 +220,6 @@ def test_train_reads_one_pass_as_a_stream(write, kind):
     assert [tally.rows for tally in tallies] == sorted({tally.rows for tally in tallies})
     assert tallies[-1] == (200, path.stat().st_size, fitted.n_mistakes_, 1)
     assert [(epoch.epoch, epoch.mistakes) for epoch in epochs] == [(1, fitted.n_mistakes_)]
-
-
-@pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("solution", ["last", "average"])
-def test_several_passes_as_a_stream_are_fit(write, kind, classes, solution):
-    path = write(f"rows.{kind}", made(kind, classes))
-    model = streamed(path, How(solution, epochs=4), 700)
-    fitted = Perceptron(solution=solution, order="fixed", max_iter=4).fit(*matrix(path))
-    assert_same(model, fitted)
-    assert [e.mistakes for e in model.history] == [e.mistakes for e in fitted.history_]
 
 
 @pytest.mark.parametrize("kind", FORMATS)

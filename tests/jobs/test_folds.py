@@ -14,18 +14,6 @@ from rosenblatt.reading.reader import read
 from rosenblatt.training.plan import Request
 
 
-@pytest.fixture
-def table():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(203, 3))
-    kinds = np.where(X @ [1, 2, 0] + random.normal(size=203) > 0, "yes", "no")
-    names = random.choice(["red", "green"], 203)
-    return [
-        {"a": x[0], "b": x[1], "c": x[2], "colour": str(name), "kind": str(kind)}
-        for x, name, kind in zip(X.tolist(), names, kinds, strict=True)
-    ]
-
-
 @pytest.mark.parametrize(("count", "rows"), [(2, 17), (5, 203), (7, 30)])
 def test_folds_divide_all_rows_evenly_however_they_are_read(count, rows):
     flags = np.array([Fold(k, count, held_out=True, seed=3).keeps(0, rows) for k in range(count)])

@@ -6,7 +6,7 @@ alarm.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -46,16 +46,18 @@ class Setting(NamedTuple):
         return wrong[given.row_order]
 
 
-@dataclass
 class StreamTraining:
     """One pass over a stream by several settings.
 
-    Attributes
+    Parameters
     ----------
     reader, job
         The reader of the stream, and the training; what its request states is not changed.
     target
         The encoding of labels; None finds them in the first rows.
+
+    Attributes
+    ----------
     leader
         The number of the setting that predicts the next rows.
     window
@@ -69,18 +71,11 @@ class StreamTraining:
         The numbers of the rows at which the error had risen.
     """
 
-    reader: Reader
-    job: FileJob
-    target: Any = None
-    leader: int = field(default=0, init=False)
-    seen: int = field(default=0, init=False)
-    labels: Array = field(default_factory=lambda: np.empty(0), init=False)
-    repeated: float = field(default=0.0, init=False)
-    window: DriftWindow = field(default_factory=DriftWindow, init=False)
-    alarms: list[int] = field(default_factory=list, init=False)
-
-    def __post_init__(self) -> None:
-        reader, reporter = self.reader, self.job.reporter
+    def __init__(self, reader: Reader, job: FileJob, target: Any = None) -> None:
+        self.reader, self.job, self.target = reader, job, target
+        self.leader, self.seen, self.window = 0, 0, DriftWindow()
+        self.labels, self.repeated, self.alarms = np.empty(0), 0.0, list[int]()
+        reporter = job.reporter
         reporter.target = "numbers" if reader.has_numbers else "classes"
         reporter.begin(reader.size, 1)
         plans = self.list_plans()
@@ -156,7 +151,8 @@ class StreamTraining:
         rise = self.window.add(errors.shape[1], np.append(bounded, sums[1:]))
         if rise is not None:
             self.alarms.append(self.seen)
-            self.report_drift(*rise)
+            if len(self.alarms) <= MOST_NOTES:
+                self.report_drift(*rise)
         self.leader = int(np.argmin(self.window.wrong[1:]))
 
     def repeat(self, given: TrainingRows) -> None:
@@ -167,17 +163,12 @@ class StreamTraining:
         self.repeated += float(sums * self.unit)
 
     def report_drift(self, before: float, after: float) -> None:
-        """Report a rise of the error; after some alarms, report only that there are more."""
-        if len(self.alarms) > MOST_NOTES:
-            return
-        more = " Further alarms are counted only." if len(self.alarms) == MOST_NOTES else ""
-        rose = f"the error rose from {before:.1%} to {after:.1%}"
-        if self.reader.has_numbers:
-            errors = f"{before * self.unit:.4g} to {after * self.unit:.4g}"
-            rose = f"the mean absolute error, of at most {self.unit:.4g} a row, rose from {errors}"
+        """Report a rise of the error, or of the mean absolute error of numbers."""
+        write = "{:.4g}" if self.reader.has_numbers else "{:.1%}"
+        rose = " to ".join(write.format(error * self.unit) for error in (before, after))
         sentence = (
-            f"Drift: up to row {self.seen:,} {rose}; "
-            f"settings are compared on the rows since then.{more}"
+            f"Drift: up to row {self.seen:,} the error rose from {rose}; settings are compared on "
+            "the rows since then."
         )
         self.job.reporter.note(Note(sentence, "drift"))
 

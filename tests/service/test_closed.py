@@ -63,7 +63,7 @@ def test_services_that_start_at_once_are_one(model):
 
 def test_a_log_is_not_renamed_over_another(model, monkeypatch):
     """Where there are no locks, the name of the file must do."""
-    monkeypatch.setattr("rosenblatt.service.log.lock_log", lambda path: io.StringIO())
+    monkeypatch.setattr("rosenblatt.service.log.lock_log", lambda path: io.BytesIO())
     first = Log.create(log_path(model), model.read_bytes())
     first.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     first.close()

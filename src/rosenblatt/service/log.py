@@ -113,7 +113,7 @@ class Log:
         How many acknowledged examples the database no longer has, as it was opened to write.
     """
 
-    def __init__(self, path: Path, writes: bool, lock: IO[str] | None = None) -> None:
+    def __init__(self, path: Path, writes: bool, lock: IO[bytes] | None = None) -> None:
         if not path.exists():
             raise FileNotFoundError(f"There is no log {path}.")
         self.path, self.writes = path, writes
@@ -121,15 +121,15 @@ class Log:
         self.connection: sqlite3.Connection | None = None
         try:
             self.open()
-            noted = self.lock.read() if self.lock is not None else ""
-            self.lost = max(int(noted) - self.last, 0) if noted.isdecimal() else 0
+            noted = self.lock.read() if self.lock is not None else b""
+            self.lost = max(int(noted) - self.last, 0) if noted.isdigit() else 0
         except BaseException:
             self.close()
             raise
 
     @classmethod
     def create(
-        cls, path: Path, model: bytes, sequence: int = 0, lock: IO[str] | None = None
+        cls, path: Path, model: bytes, sequence: int = 0, lock: IO[bytes] | None = None
     ) -> "Log":
         """Create a log that begins with a model; the file appears complete or not at all.
 
@@ -151,8 +151,8 @@ class Log:
                     made.executescript(SCHEMA)
                     made.execute(f"PRAGMA user_version={new_identity()}")
                     made.execute(INSERT, (sequence, time.time(), None, model, None))
+                lock.truncate(0)  # of a log that is gone
                 place_file(temporary, path)
-                lock.truncate(0)
                 with suppress(PermissionError):  # some systems do not open folders
                     sync(path.parent)
         finally:
@@ -236,8 +236,7 @@ class Log:
         """
         with explain_errors(self.path, "written"):
             self.lock.seek(0)
-            self.lock.write(f"{last:020}")
-            self.lock.flush()
+            self.lock.write(b"%020d" % last)
         self.last = last
         return last
 
@@ -408,11 +407,11 @@ def new_identity() -> int:
     return secrets.randbits(31) or 1
 
 
-def lock_log(path: Path) -> IO[str]:
+def lock_log(path: Path) -> IO[bytes]:
     """Lock a log, which need not exist yet, to write it; closing the file ends the lock."""
     place = path.with_name(path.name + "-lock")
     with explain_errors(path, "locked"):
-        lock = os.fdopen(os.open(place, os.O_RDWR | os.O_CREAT, PRIVATE), "r+")
+        lock = os.fdopen(os.open(place, os.O_RDWR | os.O_CREAT, PRIVATE), "r+b", buffering=0)
     try:
         import fcntl
 

@@ -115,18 +115,25 @@ def check_updates(found, made, order, names=("row", "position", "activation")):
             assert [each[name] for each in batch] == getattr(step, name).tolist(), name
 
 
+def draw_case(rng, kind, settings, classes=2):
+    """A case of the page's modules, with random points."""
+    X, y = draw_points(rng, classes)
+    y = np.where(y == 1, 1, -1) if classes == 2 else y
+    case = {"kind": kind, "points": {"X": X.tolist(), "y": y.tolist()}, "settings": settings}
+    return case | {"places": to_features(settings, np.array(PLACES)).tolist(), "classes": classes}
+
+
+def run_drawn(cases, folder, **options):
+    """The settings and points of cases, and what the page made of them."""
+    for case, found in zip(cases, run_cases(cases, folder, **options), strict=True):
+        X, y = (np.array(case["points"][name]) for name in ("X", "y"))
+        yield case["settings"], X, y, found
+
+
 def test_lines_learn_as_in_python_to_the_last_bit(tmp_path):
     rng = np.random.default_rng(29)
-    cases, given = [], []
-    for _ in range(MANY):
-        settings, (X, y) = draw_settings(rng), draw_points(rng)
-        given.append((settings, X, np.where(y == 1, 1, -1)))
-        points = {"X": X.tolist(), "y": given[-1][2].tolist()}
-        cases.append({"kind": "linear", "points": points, "settings": settings, "places": PLACES})
-    for case in cases:
-        if case["settings"]["form"] == "lifted":
-            case["places"] = to_features(case["settings"], np.array(PLACES)).tolist()
-    for (settings, X, y), found in zip(given, run_cases(cases, tmp_path), strict=True):
+    cases = [draw_case(rng, "linear", draw_settings(rng)) for _ in range(MANY)]
+    for settings, X, y, found in run_drawn(cases, tmp_path):
         rows, parameters = to_features(settings, X), to_parameters(settings)
         start = to_start(settings)
         made = list(steps(rows, y, **start, **parameters))
@@ -140,20 +147,20 @@ def test_lines_learn_as_in_python_to_the_last_bit(tmp_path):
         assert found["found"]["bias"][-1] == model.intercept_.tolist()
 
 
+def draw_class_settings(rng):
+    """Random settings for three classes."""
+    settings = draw_settings(rng) | {"form": str(rng.choice(["bias", "origin"])), "start": ""}
+    if settings["solution"] == "pocket":
+        settings["solution"] = "average"
+    if settings["ties"] in ("positive", "negative"):
+        settings["ties"] = "correct"
+    return settings
+
+
 def test_three_classes_learn_as_in_python_to_the_last_bit(tmp_path):
     rng = np.random.default_rng(30)
-    cases, given = [], []
-    for _ in range(MANY // 3):
-        settings, (X, y) = draw_settings(rng), draw_points(rng, 3)
-        settings |= {"form": str(rng.choice(["bias", "origin"])), "start": ""}
-        if settings["solution"] == "pocket":
-            settings["solution"] = "average"
-        if settings["ties"] in ("positive", "negative"):
-            settings["ties"] = "correct"
-        given.append((settings, X, y))
-        points = {"X": X.tolist(), "y": y.tolist()}
-        cases.append({"kind": "classes", "points": points, "settings": settings, "classes": 3})
-    for (settings, X, y), found in zip(given, run_cases(cases, tmp_path), strict=True):
+    cases = [draw_case(rng, "classes", draw_class_settings(rng), 3) for _ in range(MANY // 3)]
+    for settings, X, y, found in run_drawn(cases, tmp_path):
         parameters = to_parameters(settings)
         model = Perceptron(**parameters).fit(X, y)
         weights = np.array(found["found"]["weights"][-1]).reshape(2, 3).T
@@ -210,14 +217,8 @@ def draw_kernel_settings(rng):
 def test_kernels_learn_as_in_python_to_the_last_bit(tmp_path, monkeypatch):
     monkeypatch.setattr("rosenblatt.dual.gram.np", StandIns())
     rng = np.random.default_rng(31)
-    cases, given = [], []
-    for _ in range(MANY // 3):
-        settings, (X, y) = draw_kernel_settings(rng), draw_points(rng)
-        given.append((settings, X, np.where(y == 1, 1, -1)))
-        points = {"X": X.tolist(), "y": given[-1][2].tolist()}
-        cases.append({"kind": "kernel", "points": points, "settings": settings, "places": PLACES})
-    results = run_cases(cases, tmp_path, stand_ins=True)
-    for (settings, X, y), found in zip(given, results, strict=True):
+    cases = [draw_case(rng, "kernel", draw_kernel_settings(rng)) for _ in range(MANY // 3)]
+    for settings, X, y, found in run_drawn(cases, tmp_path, stand_ins=True):
         parameters = to_parameters(settings | {"form": "bias"})
         del parameters["eta0"]
         names = ("kernel", "gamma", "degree")

@@ -32,7 +32,7 @@ def test_every_format_is_written(tmp_path, ending):
 
 @pytest.mark.parametrize("what", DISPLAYS)
 def test_plot_draws_every_idea(capsys, tmp_path, what):
-    options = ("--positive-class", "0", "--what", what, "-o", tmp_path / "iris.svg")
+    options = ("--positive-class", "setosa", "--what", what, "-o", tmp_path / "iris.svg")
     status, out, _ = run(capsys, "plot", "iris", *options)
     assert (status, out) == (0, f"Wrote the figure to {tmp_path / 'iris.svg'}.\n")
     assert (tmp_path / "iris.svg").stat().st_size > 5_000

@@ -15,14 +15,6 @@ from .margins import MaxMargin, solve_max_margin
 from .problem import check_problem, check_weights, length, radius
 
 
-def rows_with_bias(X: Any, intercept_step: float) -> Any:
-    """Add the coordinate of the bias to X, if the bias moves."""
-    if not intercept_step:
-        return X
-    column = np.full((X.shape[0], 1), np.sqrt(intercept_step))
-    return hstack([X, column], "csr") if is_sparse(X) else np.hstack([X, column])
-
-
 def weights_with_bias(weights: Array, bias: Any, intercept_step: float) -> Array:
     """Append the bias to weights as their last coordinate, if the bias moves.
 
@@ -204,7 +196,10 @@ def compute_convergence(model: Any, X: Any, y: ArrayLike, tolerance: float = 1e-
     if model.order == "batch":
         raise ValueError("The theorem is about single updates, and those of a batch are sums.")
     problem = check_problem(X, y, fit_intercept=False)
-    problem = problem._replace(X=rows_with_bias(problem.X, step))
+    if step:
+        columns = problem.X, np.full((len(problem.signs), 1), np.sqrt(step))
+        both = hstack(columns, "csr") if is_sparse(problem.X) else np.hstack(columns)
+        problem = problem._replace(X=both)
     widest = solve_max_margin(problem, tolerance)
     return Convergence(radius(problem.X), widest, step, float(model.eta0))
 

@@ -100,7 +100,7 @@ def test_ranks_with_commas_and_many_ranks_and_one_rank(capsys, folder):
         (["--ordinal", "low,high"], "label 'medium', which is not among the ranks low, high"),
         (["--ordinal", "low"], "two or more different labels"),
         (["--ordinal", "low,low,high"], "two or more different labels"),
-        (["--rule", "prank"], "in order with --ordinal"),
+        (["--rule", "prank"], "classes or --ordinal"),
         (["--rule", "arow", *OPTIONS[2:]], "learns classes, but the labels are ranks"),
         (["--classes", "a,b", *OPTIONS[2:]], "--ordinal and --classes exclude each other"),
         (["--target", "numbers", *OPTIONS[2:]], "--ordinal is not for --target numbers"),
@@ -184,7 +184,7 @@ def test_options_that_a_model_needs_are_named(capsys, folder):
     ]
     assert run(capsys, "train", "reviews.csv", *OPTIONS, *options)[0] == 0
     told = run(capsys, "train", "reviews.csv", "--label", "grade", "-o", "model", "--resume")[2]
-    assert "rule prank and ordinal low,medium,high" in told
+    assert "rule = prank, not pa" in told
     assert "has no column 'grade'" in run(capsys, "score", "model", "stars.csv")[2]
     assert "has no column 'grade'" in run(capsys, "train", "stars.csv", "--initial", "model")[2]
     long = reviews().drop(columns="stars").assign(grade="x" * 5000)

@@ -7,7 +7,7 @@ import pytest
 from rosenblatt.training.fit import fit, make_model, start
 from rosenblatt.training.plan import IN_MEMORY_ROWS, Request, make_plan
 from rosenblatt.training.report import Listener
-from rosenblatt.training.training import Part, ProblemRun, Training
+from rosenblatt.training.training import Part
 
 from .test_training import Memory, Remembering
 
@@ -21,10 +21,6 @@ class Learner:
 
     def __init__(self):
         self.states = [Memory()]
-
-    def run(self, parts, max_iter, **options):
-        problems = [ProblemRun(state=state) for state in self.states]
-        return Training(parts, problems, max_iter, **options)
 
     def finish(self, states):
         self.states = states

@@ -15,7 +15,7 @@ from ..data.labels import check_indicator, count_classes, make_labels
 from ..data.rows import Array
 from ..learners.linear import LinearLearner, TrainingRows, cross_calibrate
 from ..parameters import check_signs
-from ..training.calibration import RecentScores
+from ..training.calibration import ENOUGH, RecentScores, fit_calibration
 from ..training.rules import PERCEPTRON
 from .base import RowClassifier, unchanged_by_errors, when_calibrated, when_conformal
 from .constructors import estimator
@@ -396,8 +396,8 @@ class BaseLinearClassifier(RowClassifier[LinearLearner], LinearEstimator):
         recent = self._recent
         if recent is None or recent is self._calibrated_on:
             return
-        if self._learner.calibration is None or recent.is_enough:
-            self._learner.calibration = recent.calibrate(len(self.classes_))
+        if self._learner.calibration is None or len(recent.codes) >= ENOUGH:
+            self._learner.calibration = fit_calibration(*recent, len(self.classes_))
         self._calibrated_on = recent
 
     # Model files

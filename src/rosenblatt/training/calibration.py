@@ -85,15 +85,6 @@ class RecentScores(NamedTuple):
             codes = np.concatenate([self.codes, codes])
         return RecentScores(scores[-most:].astype(np.float64), codes[-most:].astype(np.intp))
 
-    @property
-    def is_enough(self) -> bool:
-        """Whether there are enough rows to replace an earlier calibration."""
-        return len(self.codes) >= ENOUGH
-
-    def calibrate(self, n_classes: int) -> Calibration:
-        """Fit probabilities to the scores."""
-        return fit_calibration(self.scores, self.codes, n_classes)
-
     def as_dict(self) -> dict[str, Any]:
         """Return JSON values for a model file."""
         return {"scores": self.scores.tolist(), "codes": self.codes.tolist()}

@@ -1,6 +1,6 @@
 """Run a whole training from its plan, for any learner and any data."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -35,13 +35,6 @@ class Source(Protocol):
         """Facts about the examples for the model; also set the features of the learner."""
 
 
-class Checkpointer(Protocol):
-    """Saves unfinished models."""
-
-    def offer(self, unfinished: Callable[[], Any]) -> None:
-        """Save the unfinished model, if the last one was saved long enough ago."""
-
-
 def start(plan: Plan, source: Source, learner: Any, resume: Checkpoint | None = None) -> Training:
     """Make the run of a plan, ready to train or to step through."""
     options = {}
@@ -64,7 +57,7 @@ def fit(
     facts: Mapping[str, Any] = NO_FACTS,
     *,
     resume: Checkpoint | None = None,
-    checkpointer: Checkpointer | None = None,
+    checkpointer: Any = None,
 ) -> Training:
     """Train to the end, and give the learner the final states.
 
@@ -83,7 +76,8 @@ def fit(
     resume
         The checkpoint of an earlier run to continue.
     checkpointer
-        Saves the model after a part of a stream, or after an epoch in memory.
+        Its method ``offer`` saves the model that a function makes, after a part of a stream or
+        an epoch in memory, if the last one was saved long enough ago; None saves none.
     """
     run = start(plan, source, learner, resume)
 

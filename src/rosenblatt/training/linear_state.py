@@ -190,11 +190,9 @@ class AverageWeights(LastWeights):
             scale = float(self.sum_scale(total))
 
         def mean(weights: Array, missing: Array) -> Array:
-            return (
-                (scale * weights - missing) / total
-                if scale is not None
-                else weights - missing / total
-            )
+            if scale is None:
+                return np.asarray(weights - missing / total)
+            return np.asarray((scale * weights - missing) / total)
 
         weights, missing = self.weights[columns], self.missing[columns]
         out = np.empty_like(weights)

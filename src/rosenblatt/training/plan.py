@@ -28,16 +28,10 @@ from ..parameters import (
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by
 STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; docs/how-defaults-were-chosen.md
 NUMBER_STEP_SHARE = 1.0  # the same for numbers of deviation 1
-C_BY_SIZE = {
-    FOR_TABLES["rule"]: STEP_SHARE,
-    FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE,
-}
+C_BY_SIZE = {FOR_TABLES["rule"]: STEP_SHARE, FOR_NUMBERS["rule"]: NUMBER_STEP_SHARE}
 """The rules whose C depends on the size of the rows, with the C for rows of length 1."""
 FOR_TARGETS = {"numbers": FOR_NUMBERS, "ranks": FOR_RANKS}
 """The defaults for labels that are not classes."""
-STATING = {"numbers": "use numbers=True", "ranks": "name all labels in order with ordinal"}
-LEAVING = {"numbers": "use classes to learn classes", "ranks": "leave ordinal out"}
-"""How a user states that labels are numbers or ranks, and how that they are not."""
 
 
 @dataclass(frozen=True)
@@ -195,13 +189,7 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as JSON values; a run to resume must have the same."""
-        asked = self.request
-        options = {
-            "classes": asked.classes,
-            "window": asked.window,
-            "holdout": self.split.share,
-            "progress_every": asked.progress_every,
-        }
+        options = {**self.request.options, "holdout": self.split.share}
         found: dict[str, Any] = as_json({"rule": self.rule, **self.parameters, **options})
         return found
 
@@ -292,11 +280,10 @@ def refuse_other_target(request: Request, target: str) -> None:
     rule = request.rule
     learns = target if rule is None else RULE_TABLE[rule].target
     if learns != target and rule not in forms_for(target):
-        use, instead = STATING.get(learns, ""), "choose another rule"
-        if target in LEAVING:
-            use, instead = LEAVING[target], f"use {' or '.join(rules_with({}, target))}"
         raise ParameterError(
-            f"rule {rule} learns {learns}, but the labels are {target}; {use}, or {instead}.",
+            f"rule {rule} learns {learns}, but the labels are {target}; use "
+            f"{' or '.join(rules_with({}, target))}, or state what labels are with numbers, "
+            "classes or ordinal.",
             code="rule-of-target",
         )
 

@@ -211,7 +211,7 @@ def test_ranks_may_be_halves_and_an_array_and_classes_do_not_change_them():
     assert model.score(X, y / 2) == whole.score(X, y) == np.mean(whole.predict(X) == y)
     assert model.score(X, np.full(len(y), 0.25)) == 0.0
     assert np.isfinite(cross_val_score(PRank(ranks=halves), X, y / 2, cv=3)).all()
-    with pytest.raises(ValueError, match="same order"):
+    with pytest.raises(ValueError, match="ranks 0, 1, 2, 3, which cannot change"):
         PRank(ranks=[0, 1, 2, 3]).partial_fit(X, y, classes=[3, 2, 1, 0])
     for refused in (np.array([0, 0, 1]), np.array(1), np.array([[0, 1]])):
         with pytest.raises(ParameterError):

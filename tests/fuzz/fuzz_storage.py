@@ -23,23 +23,8 @@ from rosenblatt import AROW, KernelPerceptron, Perceptron
 from rosenblatt.data.rows import view_rows
 from rosenblatt.learners.linear import LinearLearner
 
-VALUES = [
-    None,
-    True,
-    -1,
-    0,
-    1,
-    3,
-    2**70,
-    0.5,
-    float("nan"),
-    float("inf"),
-    "",
-    "vote",
-    [],
-    {},
-    [[0]],
-]
+NUMBERS = -1, 0, 1, 3, 2**70, 0.5, float("nan"), float("inf")
+VALUES = [None, True, *NUMBERS, "", "vote", [], {}, [[0]]]
 X, Y = np.random.default_rng(0).integers(-4, 5, (12, 3)).astype(float), np.arange(12) % 3
 MODELS = [
     kind(max_iter=3, random_state=0, **own).fit(X, Y % classes).to_model()

@@ -73,7 +73,7 @@ def test_a_header_alone_has_no_rows():
         ("nul.csv", b"\0" * 500, "line 1, column 1: there is a NUL byte"),
         ("wide.csv", "a,y\n1,0\n".encode("utf-16"), "begins like UTF-16.*"),
         ("blank.csv", b"\n\r\n\n", "there are no rows"),
-        ("mac.csv", b"a,y\r1,0\r2,1\r", "lines end in carriage returns only"),
+        ("mac.csv", b"a,y\r1,0\r2,1\r", "lines end in carriage returns"),
         ("open.csv", b'text,y\n"a,1\nb,0\n', "a quotation mark below the first row is never"),
         ("carets.csv", b"a^b^y\n1^2^0\n2^3^1\n", r"has only one column, 'a\^b\^y'; separate"),
         ("empty.parquet", b"", "it is damaged, compressed as a whole, or of"),

@@ -262,26 +262,23 @@ def read_sample(source: Source | ByteStream, dialect: Dialect) -> tuple[int, byt
 
 def refuse_odd_beginning(name: str, top: bytes, head: bytes, rest: bytes, length: int) -> None:
     """Refuse a file whose first row is not a row, and say why."""
-    column = None
-    if length > LONGEST_ROW:
-        code, column = "row-too-long", 1
-        why = f"the row is longer than {LONGEST_ROW >> 20} MB"
-    elif top.startswith((b"\xff\xfe", b"\xfe\xff")):
-        code, why = "encoding", 'the file begins like UTF-16; train with encoding="utf-16"'
-    elif b"\0" in top:
-        code, column = "nul-byte", top.index(0) + 1
-        why = "there is a NUL byte (a table must be UTF-8)"
-    elif b"\r" in head and b"\n" not in head.rstrip(b"\n"):
-        code, why = "carriage-returns", "lines end in carriage returns only; write newlines instead"
-    elif not top.strip():
-        code, why = "no-rows", "there are no rows"
-    elif len(top) + len(rest) == len(head) and b'"' in rest:
-        code, why = "quotation", "a quotation mark below the first row is never closed"
-    else:
-        return
-    where = name if column is None else f"{name}, line 1, column {column}"
-    line = None if column is None else 1
-    raise InputError(f"{where}: {why}.", code=code, file=name, line=line, column=column)
+    is_mac = b"\r" in head and b"\n" not in head.rstrip(b"\n")
+    is_open = len(top) + len(rest) == len(head) and b'"' in rest
+    is_wide = top.startswith((b"\xff\xfe", b"\xfe\xff"))
+    faults = (
+        (length > LONGEST_ROW, "row-too-long", f"the row is longer than {LONGEST_ROW >> 20} MB"),
+        (is_wide, "encoding", 'the file begins like UTF-16; train with encoding="utf-16"'),
+        (b"\0" in top, "nul-byte", "there is a NUL byte (a table must be UTF-8)"),
+        (is_mac, "carriage-returns", "lines end in carriage returns; write newlines instead"),
+        (not top.strip(), "no-rows", "there are no rows"),
+        (is_open, "quotation", "a quotation mark below the first row is never closed"),
+    )
+    for is_fault, code, why in faults:
+        if is_fault:
+            column = {"row-too-long": 1, "nul-byte": top.find(0) + 1}.get(code)
+            where = name if column is None else f"{name}, line 1, column {column}"
+            line = None if column is None else 1
+            raise InputError(f"{where}: {why}.", code=code, file=name, line=line, column=column)
 
 
 def row_ends(data: Any, dialect: Dialect, last: bool = False) -> tuple[np.ndarray, int]:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..data.results import count
+
 SENTENCES = {
     "queries": "The query numbers (qid) are not used.",
     "bases": "The base predictions after the importance are not used.",
@@ -97,9 +99,4 @@ def left_out(bad: int) -> str:
     >>> left_out(1)
     '1 broken row left out.'
     """
-    return f"{count_rows(bad, 'broken row')} left out."
-
-
-def count_rows(number: int, noun: str = "row") -> str:
-    """A number of rows: "1 row", "2 rows"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{count(bad, 'broken row')} left out."

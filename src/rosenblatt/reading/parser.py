@@ -232,10 +232,6 @@ class Profile:
         """Return the recipe for what was requested, and what to note about it."""
         raise NotImplementedError
 
-    def make_parser(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> Parser:
-        """Make a parser of the source, or of some of its rows."""
-        return self.parser(source, recipe, options, self)
-
 
 def allocate_rows(rows: int, values: int, dtype: np.dtype) -> CSRBuffer:
     """Allocate arrays for rows and values; untouched parts take no memory."""

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..data.labels import tidy
+from ..data.results import count
 from ..data.rows import n_rows, read_only
 from ..data.splits import Fold, Split
 from ..parameters import InputError, ParameterError
@@ -20,7 +21,7 @@ from .fasttext import profile_fasttext
 from .formats import DELIMITERS, TEXTS, detect_format, format_from_name
 from .jsonlines import profile_json
 from .lines import LineProfile, SvmlightParser, VowpalWabbitParser
-from .notices import Notice, count_rows, make_notice
+from .notices import Notice, make_notice
 from .parser import Parser, Profile
 from .recipe import (
     ASKED,
@@ -312,7 +313,7 @@ class Reader:
         """
         if recipe is self.recipe and self.made is not None:
             return self.made
-        parser = self.profile.make_parser(self.source, recipe, self.options)
+        parser = self.profile.parser(self.source, recipe, self.options, self.profile)
         parser.kept, parser.notices = self.kept, self.noted
         self.made = parser if recipe is self.recipe else self.made
         return parser
@@ -503,7 +504,7 @@ class Reader:
     def notices(self) -> list[Notice]:
         """What a person might not expect, and how many rows had no label in the last pass."""
         rows = self.location.unlabelled
-        missing = [make_notice("label-missing", rows=count_rows(rows))] if rows else []
+        missing = [make_notice("label-missing", rows=count(rows, "row"))] if rows else []
         return [*self.noted, *missing]
 
     @property
@@ -585,7 +586,7 @@ def read_matrix(reader: Reader) -> tuple[Any, Any]:
 def no_rows_error(reader: Reader) -> InputError:
     """Return the error of a file without rows."""
     name, unlabelled = reader.source.name, reader.location.unlabelled
-    why = f": none of its {count_rows(unlabelled)} has a label" if unlabelled else ""
+    why = f": none of its {count(unlabelled, 'row')} has a label" if unlabelled else ""
     return InputError(f"There are no rows to learn from in {name}{why}.", code="no-rows", file=name)
 
 

@@ -93,7 +93,7 @@ class RowMaker:
         source = TableSource(pyarrow.schema(schema).empty_table())
         options = ReaderOptions(1, self.dtype, 0, False, False, (), 0, 1)
         profile = profile_columnar(source, "arrow", self.recipe, options)
-        return cast(TableParser, profile.make_parser(source, self.recipe, options))
+        return cast(TableParser, profile.parser(source, self.recipe, options, profile))
 
     def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Batch:
         """Make rows from objects, with labels if ``labelled``."""

@@ -22,7 +22,7 @@ except ImportError:  # Windows
     from asyncio import new_event_loop  # type: ignore[assignment]
 
 from ..access import Tokens
-from ..reading.notices import count_rows
+from ..data.results import count
 from ..storage.file import load_model
 from .app import Limits, Service
 from .connection import Server
@@ -93,7 +93,7 @@ def serve(
             service.learning.stop()
     if service.learning is None:
         return 0
-    say(f"{path} has learnt {count_rows(service.learning.served.sequence, 'example')}.")
+    say(f"{path} has learnt {count(service.learning.served.sequence, 'example')}.")
     return int(service.learning.has_died)
 
 

@@ -119,7 +119,7 @@ def test_an_unknown_format_is_told_with_those_of_sentences(write):
 def test_a_model_of_names_wants_names(write):
     path = write("data.csv", "a,b,y\n1,2,u\n3,4,v\n")
     model = read(path).features()
-    with refused("columns-without-names"):
+    with refused("no-column", column="a"):
         read(path, features=model, header=False)
 
 

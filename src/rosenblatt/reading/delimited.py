@@ -226,8 +226,7 @@ def profile_text(
         raise file_error("no-rows", source.name, f"has no rows{hint}")
     columns = below if named else columns
     if not header:  # of a model that knows columns by number, without that of the label
-        by_number = known and recipe.header is False
-        numbered = recipe.numbered_columns(source.name) if by_number else []
+        numbered = recipe.numbered_columns() if known else []
         cells = numbered if len(numbered) == len(cells) else list(map(str, range(len(cells))))
     names = ColumnNames(cells, source.names[0])
     if known:  # the model says what a column holds, and the file how it writes that

@@ -123,19 +123,11 @@ class FeatureRecipe:
         shortest, longest = self.ngrams or (CHARACTERS if self.characters else WORDS)
         return shortest, longest, self.characters
 
-    def numbered_columns(self, source: str) -> list[str]:
-        """Return the feature columns of a table without a header, whose names are numbers."""
+    def numbered_columns(self) -> list[str]:
+        """Return the feature columns of a table without a header; none if they have names."""
         named = {*(name for name, _ in self.columns or ()), *self.ignore}
         named |= set() if self.id is None else {str(self.id)}
-        words = [name for name in named if not DIGITS.fullmatch(name)]
-        if words:
-            raise ParameterError(
-                f"The model knows its columns by name, such as {min(words)!r}, but {source} is "
-                "read as if it had no names, because of header=False; leave that out, or write "
-                "the names as the first row.",
-                code="columns-without-names",
-            )
-        return sorted(named, key=int)
+        return sorted(named, key=int) if all(map(DIGITS.fullmatch, named)) else []
 
 
 Resolved = tuple[FeatureRecipe, dict[Notice, None]]
@@ -368,16 +360,12 @@ def with_new_columns(
     text, grams = text_columns(recipe.text, names)
     ignore = names.find_names(recipe.ignore)
     row_name = None if recipe.id is None else names.find_names([recipe.id])[0]
-    for option, chosen in ("text", text), ("ignore", ignore), ("id", [row_name]):
-        if label is not None and label in chosen:
+    uses = Counter([*{*text}, *{*ignore}, label, row_name])
+    for name, times in uses.items():
+        if name is not None and times > 1:
             raise ParameterError(
-                f"The column {label!r} is the label; {option} is for other columns.",
-                code="label-is-feature",
-            )
-    for name in text:
-        if name in (*ignore, row_name):
-            raise ParameterError(
-                f"The column {name!r} cannot be text and be left out.", code="text-ignored"
+                f"The column {name!r} can be one of label, text, ignore and id only.",
+                code="column-twice",
             )
     kept = {
         name: "text" if name in text else "number" if each.kind == "boolean" else each.kind

@@ -160,3 +160,13 @@ def test_a_model_of_a_built_in_set_is_scored_and_used_on_it(capsys, folder):
     status, out, err = run(capsys, "score", model, "wine")
     assert (status, out) == (2, "")
     assert "no column 'sepal length (cm)'" in err
+
+
+def test_full_stops_after_labels_are_left_out_with_a_note(capsys, folder, noisy):
+    model = trained(capsys, noisy)
+    _, expected, _ = run(capsys, "score", model, "test.csv")
+    text = (folder / "test.csv").read_text()
+    (folder / "test.csv").write_text(text.replace("yes", "yes.").replace("no\n", "no.\n"))
+    status, out, err = run(capsys, "score", model, "test.csv")
+    assert (status, out) == (0, expected)
+    assert "The full stop at the end of the label is left out in" in err

@@ -126,6 +126,8 @@ class Result(ABC):
     unknown, unknown_label, unknown_remark
         The number of rows with labels that the model does not know, one of these labels, and what
         becomes of the rows.
+    full_stops
+        The number of rows whose labels are classes without the full stop at their end.
     class_rows
         The rows of each class.
     positive_class, constant_class
@@ -138,6 +140,7 @@ class Result(ABC):
     unknown_remark: ClassVar[str] = "that the model does not know{example} count as errors"
     unknown: int = 0
     unknown_label: str | None = None
+    full_stops: int = 0
     class_rows: Sequence[int] = ()
     positive_class: str | None = None
     constant_class: str | None = None

@@ -203,6 +203,8 @@ class Evaluation(ClassResult):
         Rows of each class by predicted class; the last line is for unknown labels.
     unknown_label : str or None
         The first label that the model does not know, if there is one.
+    full_stops : int
+        The number of rows whose labels are classes without the full stop at their end.
     """
 
     in_headline = frozenset(("error",))
@@ -219,6 +221,7 @@ class Evaluation(ClassResult):
     confusion: Array = field(init=False)
     kept: KeptScores = field(init=False)
     unknown_label: str | None = field(init=False, default=None)
+    full_stops: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         size = len(self.classes)
@@ -245,6 +248,10 @@ class Evaluation(ClassResult):
         Return the numbers of their classes.
         """
         size, codes = len(self.classes), encode_words(labels, self.classes)
+        unknown = codes == size
+        if unknown.any():
+            codes[unknown] = encode_words(np.char.rstrip(labels[unknown], "."), self.classes)
+            self.full_stops += int(np.count_nonzero(codes[unknown] < size))
         first_row = int(self.confusion.sum()) + 1
         cells = np.bincount(codes * size + predicted, minlength=self.confusion.size)
         self.confusion += cells.reshape(self.confusion.shape)

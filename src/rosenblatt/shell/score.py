@@ -98,13 +98,16 @@ def evaluate(
 def note_rows(data: str, opened: Any, found: "Result") -> None:
     """Note rows without a label, unknown labels, and rows that are all predicted as one class."""
     for notice in getattr(opened, "notices", []):
-        if notice.code == "label-missing":
+        if notice.code in ("label-missing", "header"):
             print_note(f"{data}: {notice}")
     if found.constant_class is not None and sum(found.class_rows) >= FEW_ROWS:
         print_note(
             f"All rows of {data} are predicted as {clip(found.constant_class)}. Train with "
             "--balanced or --tune --metric f1 to find rows of a rare class."
         )
+    if found.full_stops:
+        rows = count(found.full_stops, "row")
+        print_note(f"The full stop at the end of the label is left out in {rows} of {data}.")
     if found.unknown:
         label = found.unknown_label
         remark = found.unknown_remark.format(

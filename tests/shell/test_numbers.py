@@ -116,7 +116,7 @@ def test_folds_tuning_and_comparing(capsys, folder):
     out = run(capsys, "train", "house.csv", "--label", "price", "--folds", 3)[1]
     assert "Cross-validation with 3 folds: MAE" in out
     out = run(capsys, "train", "house.csv", "--label", "price", "--tune", "-o", "tuned")[1]
-    assert ": mean absolute error, RMSE" in out
+    assert ": mean absolute error ± standard error, RMSE" in out
     run(capsys, "train", "house.csv", "--label", "price", "--rule", "adaline", "-o", "adaline")
     status, out, _ = run(capsys, "score", "tuned", "adaline", "test.csv")
     assert status == 0

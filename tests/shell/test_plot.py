@@ -10,6 +10,13 @@ def test_a_model_without_rows_shows_its_progress_only(capsys, folder):
     assert run(capsys, "plot", model, "-o", "figure.png")[0] == 0
     status, _, err = run(capsys, "plot", model, "--what", "boundary", "-o", "other.png")
     assert (status, "name the rows to draw after the model" in err) == (2, True)
+    err = run(capsys, "plot", model, "flowers.csv", "--what", "progress", "-o", "other.png")[2]
+    assert "leave flowers.csv out" in err
+
+
+def test_notes_of_a_figure_name_commands(capsys, folder):
+    err = run(capsys, "plot", "xor", "-o", "figure.png")[2]
+    assert err.endswith("whether more can help is decided by rosenblatt prove xor.\n")
 
 
 @pytest.mark.parametrize("what", ["projection", "certificate"])

@@ -106,12 +106,11 @@ def open_like(model: Model, data: Any, labels: bool, **options: Any) -> Reader |
     """Open a file or a table as the training file of a model was.
 
     ``labels`` says whether it must have some. Options are those of ``read`` that may differ:
-    ``format``, ``header``, ``encoding`` and ``threads``.
+    ``format``, ``header`` and ``threads``.
     """
     found = find_by_estimator(model.estimator)
     if found is not None and found.file_class:
-        known = {name: options.get(name) for name in ("format", "encoding")}
-        return open_examples(found, data, options, **known)
+        return open_examples(found, data, options, format=options.get("format"))
     recipe = model.features.get("recipe")
     if recipe is None:
         raise InputError(

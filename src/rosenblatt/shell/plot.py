@@ -70,6 +70,10 @@ def plot(source: str, rows: str | None, given: PlotOptions) -> None:
         from ..estimators.pipeline import make_estimator
         from ..storage.file import load_model
 
+        if rows is None and what not in (None, "progress"):
+            raise CommandError(f"--what {what} draws rows; name the rows to draw after the model.")
+        if rows is not None and what == "progress":
+            raise CommandError(f"--what progress draws a model alone; leave {rows} out.")
         saved = load_model(source)
         found = Drawable(None, None, {})
         if rows is not None:
@@ -85,13 +89,16 @@ def plot(source: str, rows: str | None, given: PlotOptions) -> None:
         elif what in ("projection", "certificate"):
             found.refuse_many_classes(source)
         how["max_iter"] = given.epochs
-    if found.X is None and what not in (None, "progress"):
-        raise CommandError(f"--what {what} draws rows; name the rows to draw after the model.")
     with warnings.catch_warnings(record=True) as caught:
         save_plot(output, found.X, found.y, **how, **found.names)
-    for each in caught:
-        mistakes = issubclass(each.category, ConvergenceWarning)
-        print_note(f"{STILL_WRONG} {source}." if mistakes else each.message)
+    notes = {
+        f"{STILL_WRONG} {rows or source}."
+        if each.category is ConvergenceWarning
+        else str(each.message)
+        for each in caught
+    }
+    for note in sorted(notes):
+        print_note(note)
     print(f"Wrote the figure to {output}.")
 
 

@@ -36,7 +36,6 @@ class ReadingOptions:
 
     format: str | None = input_option(FORMAT_HELP, shown="that of the training file")
     no_header: bool = input_option("Row 1 has no names.", default=False, shown="detected")
-    encoding: str | None = input_option("Encoding, such as latin-1.", shown="utf-8")
     threads: int | None = input_option("Number of threads that read.", shown="all cores")
     threshold: float | None = output_option(
         "Predict the positive class above this probability, or above this score if the model has "
@@ -51,9 +50,8 @@ class ReadingOptions:
 
     def options(self) -> dict[str, Any]:
         """The options of ``read``."""
-        names = "format", "encoding", "threads"
-        given = {name: getattr(self, name) for name in names}
-        return {**given, "header": False if self.no_header else None}
+        header = False if self.no_header else None
+        return {"format": self.format, "header": header, "threads": self.threads}
 
 
 @dataclass

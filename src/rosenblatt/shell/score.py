@@ -122,7 +122,7 @@ def compare(
     """Compare two models; return the result, and what is printed of it."""
     if len(models) > 2:
         raise CommandError("score takes one model, or two to compare.")
-    names = "format", "no_header", "encoding", "threads", "json"
+    names = "format", "no_header", "threads", "json"
     if given != EvaluationOptions(**{name: getattr(given, name) for name in names}):
         raise CommandError("Options for one model do not apply to two; leave all but --json out.")
     if data == "-":

@@ -14,6 +14,7 @@ def test_a_model_without_rows_shows_its_progress_only(capsys, folder):
     assert "leave flowers.csv out" in err
 
 
+@pytest.mark.filterwarnings("always::sklearn.exceptions.ConvergenceWarning")
 def test_notes_of_a_figure_name_commands(capsys, folder):
     err = run(capsys, "plot", "xor", "-o", "figure.png")[2]
     assert err.endswith("whether more can help is decided by rosenblatt prove xor.\n")

@@ -135,7 +135,7 @@ def test_document_000_losses_of_a_given_line(X, y, ties):
 def test_document_000_losses_of_a_fitted_model():
     X, y = ALL["versicolor-virginica"]
     model = Perceptron(ties="positive", measure=True, max_iter=3).fit(X, y)
-    found = losses(X, y, model.coef_, model.intercept_[0], ties="positive")
+    found = losses(X, y, model)
     assert found.errors == model.history_[-1].errors
     assert found.loss == pytest.approx(model.history_[-1].loss)
     assert np.array_equal(found.rows, np.flatnonzero(model.predict(X) != y))

@@ -159,15 +159,13 @@ def test_runs_that_the_theory_is_not_about_are_refused(parameters, arguments):
         report(model, X, y)
 
 
-def test_the_theory_is_not_about_several_classes_warm_starts_or_batches():
+def test_the_theory_is_not_about_several_classes_or_warm_starts():
     X, y = blobs(classes=3)
     with pytest.raises(ValueError, match="classes"):
         report(Perceptron().fit(X, y), X, y)
     with pytest.raises(ValueError, match="classes"):
         report(Perceptron(multi_class="ovr").fit(X, y), X, y)
     X, y = blobs()
-    with pytest.raises(ValueError, match="single updates"):
-        report(Perceptron(order="batch").fit(X, y), X, y)
     model = Perceptron(warm_start=True).fit(X, y)
     assert report(model, X, y).mistakes == model.n_mistakes_
     with pytest.raises(ValueError, match="from zero"):
@@ -184,3 +182,49 @@ def test_a_report_of_rows_of_any_size(X):
     assert length <= high * ROUNDING
     assert found.attained <= found.upper * ROUNDING
     assert str(found.mistakes) in str(found)
+
+
+@pytest.mark.parametrize("n", [5, 40, 150])
+@pytest.mark.parametrize("d", [2, 5])
+def test_a_batch_keeps_the_bounds_of_its_theorem(n, d):
+    X, y = separated(n, d, bias=0.0)
+    model = Perceptron(order="batch", fit_intercept=False, max_iter=10_000).fit(X, y)
+    assert model.stop_reason_ == "separated"
+    passes = [epoch.mistakes for epoch in model.history_ if epoch.mistakes]
+    found, R = report(model, X, y), np.linalg.norm(X, axis=1).max()
+    assert np.isclose(found.bound, n * (R / found.attained) ** 2)
+    assert sum(passes) == found.mistakes <= found.bound
+    low, length, high = found.chain
+    assert np.isclose(length, np.linalg.norm(model.coef_))
+    assert np.isclose(high, R * np.linalg.norm(passes))
+    assert low <= length * ROUNDING <= high * ROUNDING**2
+    assert "n(R/γ)²" in str(found)
+    assert "new rows" not in str(found)
+
+
+def draw(rng, n, noise=0.0):
+    """Rows on two sides of a gap, with some labels turned."""
+    X = rng.normal(size=(n, 3))
+    X[:, 0] += np.where(X[:, 0] > 0, 0.3, -0.3)
+    y = np.where((X[:, 0] > 0) != (rng.random(n) < noise), 1, -1)
+    return X, y
+
+
+def test_the_expected_error_stays_below_leave_one_out():
+    rng, bounds, errors = np.random.default_rng(1), [], []
+    for seed in range(60):
+        X, y = draw(rng, 60)
+        model = Perceptron(random_state=seed, max_iter=10_000).fit(X, y)
+        bounds.append(report(model, X, y).left_out)
+        fewer = Perceptron(random_state=seed, max_iter=10_000).fit(X[:59], y[:59])
+        errors.append(1 - fewer.score(*draw(rng, 2000)))
+    assert np.mean(errors) < np.mean(bounds) < 0.5
+
+
+def test_online_to_batch_is_about_the_mistakes_of_the_first_pass():
+    X, y = draw(np.random.default_rng(3), 80, noise=0.2)
+    model = Perceptron(random_state=0, max_iter=5).fit(X, y)
+    found = report(model, X, y)
+    assert found.left_out is None
+    first = model.history_[0].mistakes / 80
+    assert found.online == pytest.approx(first + np.sqrt(np.log(20) / 160))

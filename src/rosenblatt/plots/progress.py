@@ -123,7 +123,7 @@ class ProgressDisplay(TrainedDisplay):
             "length": np.array([linear.length for linear in moments]) / model.eta0,
         }
         theorem = None
-        if data.X.shape[1] <= MOST_COLUMNS:
+        if data.X.shape[1] <= MOST_COLUMNS and model.order != "batch":
             with suppress(ValueError):  # the theorem does not apply to this run
                 theorem = compute_convergence(model, data.X, data.signs)
         if theorem is not None and moments:

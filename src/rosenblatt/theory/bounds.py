@@ -2,6 +2,20 @@
 
 The bias counts as one more coordinate of every row, with the value √``intercept_step``: a mistake
 moves the bias by that step, as it moves the other weights by their coordinates.
+
+A batch perceptron moves once per pass by all its mistakes. Let pass t make mₜ mistakes, M = Σ mₜ in
+all. With the sum gₜ of yx over them, w·u grows by at least γmₜ for the unit separator u, and ‖w‖²
+by at most ‖gₜ‖² ≤ R²mₜ², because w·gₜ ≤ 0. So γM ≤ ‖w‖ ≤ R√(Σ mₜ²) and, as mₜ ≤ n, M ≤ n(R/γ)².
+
+Two bounds on the error on new rows hold if all rows are drawn independently from one distribution.
+
+Leave one out: a row that a run never got wrong can be left out without changing any update, and the
+weights at the end are right on it. So a run on n - 1 rows until nothing is wrong errs on a new row
+with a probability of at most E[M]/n (Vapnik & Chervonenkis 1974; Freund & Schapire 1999).
+
+Online to batch: each row of a first pass tests weights that have not seen it. The mean error of all
+weights of that pass on new rows exceeds the share M₁/n of its mistakes by √(ln(1/δ)/(2n)) with a
+probability of at most δ (Cesa-Bianchi, Conconi & Gentile 2004).
 """
 
 from typing import Any, NamedTuple
@@ -13,6 +27,8 @@ from scipy.sparse import hstack
 from ..data.rows import Array, is_sparse
 from .margins import MaxMargin, solve_max_margin
 from .problem import check_problem, check_weights, length, radius
+
+DELTA = 0.05  # the chance that a bound on new rows may fail
 
 
 def weights_with_bias(weights: Array, bias: Any, intercept_step: float) -> Array:
@@ -193,8 +209,6 @@ class Convergence(NamedTuple):
 def compute_convergence(model: Any, X: Any, y: ArrayLike, tolerance: float = 1e-3) -> Convergence:
     """Compute the numbers of the theorem for the rows of a run, with γ up to a tolerance."""
     step = model.last_weights()[2]
-    if model.order == "batch":
-        raise ValueError("The theorem is about single updates, and those of a batch are sums.")
     problem = check_problem(X, y, fit_intercept=False)
     if step:
         columns = problem.X, np.full((len(problem.signs), 1), np.sqrt(step))
@@ -212,7 +226,7 @@ class Report(NamedTuple):
     mistakes : int
         The number M of updates.
     bound : float
-        The largest possible M: (R/γ)².
+        The largest possible M: (R/γ)²; n(R/γ)² for a batch perceptron.
     radius : float
         The largest norm R of a row. In R, γ and ``chain`` the bias is a coordinate of the rows.
     attained, upper : float
@@ -220,7 +234,13 @@ class Report(NamedTuple):
     angle : float
         The angle between the weights and those of the margin attained, in degrees.
     chain : tuple of float
-        The three numbers of γM ≤ ‖w‖/η ≤ R√M.
+        The three numbers of γM ≤ ‖w‖/η ≤ R√M; R√(Σm²) for passes of a batch with m mistakes.
+    n_rows : int
+        The number n of rows.
+    left_out, online : float or None
+        Bounds on the error on new rows, if all rows are drawn independently from one distribution:
+        of a run on n - 1 rows that separates them, M/n, an estimate; and of the weights of the
+        first pass on the mean, with 95 % confidence. None where a bound does not hold.
 
     See Also
     --------
@@ -242,22 +262,38 @@ class Report(NamedTuple):
     upper: float
     angle: float
     chain: tuple[float, float, float]
+    n_rows: int
+    batch: bool = False
+    left_out: float | None = None
+    online: float | None = None
 
     def __str__(self) -> str:
         low, length, high = self.chain
-        found, bracket = self.attained > 0, f"‖w‖ = {length:.6g} ≤ R√M = {high:.6g}"
+        longest, most = ("R√(Σm²)", "n(R/γ)²") if self.batch else ("R√M", "(R/γ)²")
+        found, bracket = self.attained > 0, f"‖w‖ = {length:.6g} ≤ {longest} = {high:.6g}"
         lines = [f"{self.mistakes} mistakes; R = {self.radius:.6g}"]
         if found:
             lines += [
                 f"margin γ between {self.attained:.6g} and {self.upper:.6g}",
-                f"at most (R/γ)² = {self.bound:.6g} mistakes were possible",
+                f"at most {most} = {self.bound:.6g} mistakes were possible",
                 f"{self.angle:.2f}° from the best separator found",
             ]
         else:
             lines.append(
                 f"no hyperplane was found to separate; no margin can exceed {self.upper:.6g}"
             )
-        return "\n".join([*lines, f"γM = {low:.6g} ≤ {bracket}" if found else bracket])
+        lines.append(f"γM = {low:.6g} ≤ {bracket}" if found else bracket)
+        rates = {
+            f"expected after separating {self.n_rows - 1} rows (leave one out, estimated)": (
+                self.left_out
+            ),
+            "of the weights of the first pass on the mean (online to batch, 95% confidence)": (
+                self.online
+            ),
+        }
+        known = [f"at most {rate:.2g} {what}" for what, rate in rates.items() if (rate or 1) < 1]
+        title = "If rows are drawn independently from one distribution, errors on new rows:"
+        return "\n".join([*lines, *([title, *known] if known else [])])
 
 
 def report(model: Any, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Report:
@@ -268,8 +304,7 @@ def report(model: Any, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Repo
     Parameters
     ----------
     model : Perceptron
-        Fitted on X and y: two classes, from zero, by single updates, without margin, weights or
-        early stopping.
+        Fitted on X and y: two classes, from zero, without margin, weights or early stopping.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The training rows.
     y : array-like of shape (n_samples,)
@@ -302,12 +337,23 @@ def report(model: Any, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Repo
     found, M = compute_convergence(model, X, y, tolerance), model.n_mistakes_
     low, high = found.limits(M)
     reached = float(found.length(weights, bias))
+    n, passes, batch = len(np.asarray(y)), model.history_, model.order == "batch"
+    if batch:
+        high = found.radius * np.linalg.norm([epoch.mistakes for epoch in passes])
+    left_out = online = None
+    if model.order in ("each", "once", "fixed") and passes:
+        online = passes[0].mistakes / n + float(np.sqrt(np.log(1 / DELTA) / 2 / n))
+        left_out = M / n if model.stop_reason_ == "separated" else None
     return Report(
         mistakes=M,
-        bound=found.bound,
+        bound=found.bound * (n if batch else 1),
         radius=found.radius,
         attained=found.margin,
         upper=min(found.widest.upper, reached / M) if M else found.widest.upper,
         angle=float(found.angle(weights, bias)),
         chain=(low, reached, float(high)),
+        n_rows=n,
+        batch=batch,
+        left_out=left_out,
+        online=online,
     )

@@ -118,7 +118,7 @@ class Losses(NamedTuple):
 
 
 def losses(
-    X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0, *, ties: str = "mistake"
+    X: Any, y: ArrayLike, weights: Any, bias: float = 0.0, *, ties: str = "mistake"
 ) -> Losses:
     """Compute the losses J₁ and J of a hyperplane, the gradient of J, and the training error.
 
@@ -128,8 +128,9 @@ def losses(
         The rows.
     y : array-like of shape (n_samples,)
         Labels of two classes; the larger is +1.
-    weights : array-like of shape (n_features,)
-        The weights w of the hyperplane w·x + b = 0, of any length.
+    weights : array-like of shape (n_features,) or fitted classifier
+        The weights w of the hyperplane w·x + b = 0, of any length. A fitted linear classifier of
+        two classes brings its weights, its bias and its ``ties``.
     bias : float, default=0.0
         Its bias b.
     ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
@@ -154,6 +155,9 @@ def losses(
     ([0.0, 5.0], 2.0)
     """
     problem = check_problem(X, y)
+    if hasattr(weights, "coef_"):
+        bias, ties = np.ravel(weights.intercept_)[0], getattr(weights, "ties", ties)
+        weights = to_dense(weights.coef_)
     if ties not in SIGN_OF_ZERO:
         raise ValueError(f"ties must be one of {', '.join(map(repr, SIGN_OF_ZERO))}; got {ties!r}.")
     functional = problem.margins(check_weights(problem.X, weights), float(bias))

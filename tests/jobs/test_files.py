@@ -975,3 +975,26 @@ def test_a_column_that_gives_the_label_away_is_named(pairs):
         rosenblatt.train(pyarrow.table(table), pairs=pairs, tune=False, listener=heard)
         found = [note for note in heard.notes if note.code == "label-given-away"]
         assert [sentence.split()[0] for sentence in found] == ["copy"] * int(copied[-1] > 0)
+
+
+@pytest.mark.parametrize(("common", "found"), [(200, []), (398, ["label-constant"])])
+def test_a_label_that_is_nearly_constant_is_noted(common, found):
+    table = {"a": np.arange(400) % 7, "label": np.repeat(["no", "yes"], [common, 400 - common])}
+    heard = Heard()
+    rosenblatt.train(pyarrow.table(table), tune=False, listener=heard)
+    notes = [note for note in heard.notes if note.code == "label-constant"]
+    assert [note.code for note in notes] == found
+    assert all(note.startswith("398 of 400 rows have the label no") for note in notes)
+
+
+@pytest.mark.parametrize("rare", [False, True])
+def test_a_decision_far_from_one_half_is_noted(rare):
+    random = np.random.default_rng(0)
+    x = random.normal(size=2000)
+    chance = (0.1 if rare else 1) / (1 + np.exp(-x))
+    label, heard = np.where(random.random(2000) < chance, "spam", "ham"), Heard()
+    how = {"calibrate": True, "class_weight": "balanced"}
+    rosenblatt.train(pyarrow.table({"x": x, "label": label}), tune=False, listener=heard, **how)
+    notes = [note for note in heard.notes if note.code == "decision-probability"]
+    assert len(notes) == rare
+    assert all(note.startswith("spam is predicted where its probability is") for note in notes)

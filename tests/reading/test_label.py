@@ -154,8 +154,9 @@ def test_words_that_mean_missing_are_no_labels(write):
         reader = read(path)
         assert {*whole(reader)[0]} == {"no", "yes", "No", "-", "None"}
         noted = [one for one in reader.notices if one.kind == "label"]
-        assert [one.code for one in noted] == ["label-na", "label-missing"]
-        assert "'NA'" in noted[0].sentence
+        assert [one.code for one in noted] == ["label-alike", "label-na", "label-missing"]
+        assert "'no', 'No'" in noted[0].sentence
+        assert "'NA'" in noted[1].sentence
 
 
 def test_a_missing_label_far_down_is_left_out_too():

@@ -32,6 +32,8 @@ from .job import FileJob, begin_learner, read_once_error
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
 MOSTLY_RIGHT = 0.02  # errors of an epoch; with more, no single column tells classes apart
 FEWEST_OF_CLASS = 100  # with few rows, one of many columns may separate a class by chance
+NEARLY_ALL = 0.99  # of the rows: a label that says little
+FAR_FROM_HALF = 0.2  # a probability at the decision that is worth a note
 MOST_IN_MEMORY = 2**31  # bytes of parsed rows, which may be larger than the file
 
 
@@ -201,11 +203,33 @@ def complete(
     elif plan.parameters.get("calibrate"):
         bias = learner.coefficients()[1] if "thresholds" in facts else None
         learner.calibration = calibrate_in_memory(rows, replace(job, begun=None), bias)
-    note = find_giveaway(rows, run)
-    if note is not None:
+    for note in filter(None, [*describe_decisions(learner, rows), find_giveaway(rows, run)]):
         job.reporter.note(note)
     model: Model = make_model(plan, rows, learner, run, **facts)
     return model
+
+
+def describe_decisions(learner: LinearLearner, rows: "FileRows") -> Iterator[Note]:
+    """Note a label that is nearly constant, and a decision far from a probability of one half."""
+    counts, classes = rows.class_rows, learner.classes
+    if learner.multilabel or not counts:
+        return
+    if sum(counts) >= FEWEST_OF_CLASS and max(counts) >= NEARLY_ALL * sum(counts):
+        yield Note(
+            f"{max(counts):,} of {sum(counts):,} rows have the label "
+            f"{classes[counts.index(max(counts))]}, so a small error says little. If it is not "
+            "what you want to predict, name another column with label.",
+            "label-constant",
+        )
+    calibration = learner.calibration
+    if calibration is not None and len(classes) == 2:
+        chance = calibration.at_decision
+        if abs(chance - 0.5) > FAR_FROM_HALF:
+            yield Note(
+                f"{classes[1]} is predicted where its probability is above {chance:.2f}; to "
+                "predict the more probable class, use threshold=0.5.",
+                "decision-probability",
+            )
 
 
 def find_giveaway(rows: "FileRows", run: Training) -> Note | None:

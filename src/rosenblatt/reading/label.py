@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..parameters import InputError
-from .notices import make_notice
+from .notices import list_words, make_notice
 from .recipe import ColumnNames, FeatureRecipe, Resolved
 from .sources import file_error
 from .spellings import LEADING_ZEROS, PLAIN, Spelling, find_spelling
@@ -106,6 +106,9 @@ def with_label(
         recipe = replace(recipe, spellings={**recipe.spellings, label: spelling})
         number = spelling.number(cell)
         notices += [make_notice("numbers-label", name=label, cell=cell, number=number)]
+    alike = [] if recipe.numbers else find_alike(cells(place).counts)
+    if alike:
+        notices += [make_notice("label-alike", name=label, words=list_words(alike))]
     if good and place != (first := (named or places)[0]):
         notices += [make_notice("label-other", name=label, other=names.names[first])]
     others = [other for other in good[1:] if other in usual]
@@ -173,6 +176,18 @@ def has_order(name: Any, labels: Sequence[str]) -> bool:
         return False
     ranks = {int(float(label)) for label in labels}
     return 3 <= len(ranks) == max(ranks) - min(ranks) + 1 <= MOST_RANKS
+
+
+def find_alike(labels: Iterable[str]) -> list[str]:
+    """Find the first labels that differ only in case or blanks; none if there are none.
+
+    >>> find_alike(["no", "yes", "No"]), find_alike(["a", "b"])
+    (['no', 'No'], [])
+    """
+    spelled: dict[str, list[str]] = {}
+    for word in labels:
+        spelled.setdefault("".join(word.split()).casefold(), []).append(word)
+    return next((words for words in spelled.values() if len(words) > 1), [])
 
 
 def holds_numbers(cells: FirstCells) -> bool:

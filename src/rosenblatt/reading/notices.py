@@ -25,6 +25,8 @@ SENTENCES = {
     "first rows. Use numbers=True to learn numbers.",
     "label-order": "The labels of {name!r} may have an order. Use ordinal to learn ranks, which "
     "makes errors smaller, if not always fewer.",
+    "label-alike": "Labels of {name!r} differ only in case or blanks ({words}) and are different "
+    "classes; write them in one way if they are not.",
     "label-na": "The label {name!r} is missing where it is {word!r}.",
     "label-missing": "{rows} without a label left out.",
     "missing-zero": "Missing numbers count as 0.",

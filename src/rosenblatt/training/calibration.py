@@ -57,6 +57,11 @@ class Calibration:
         chosen = choose(given) if chosen is None else chosen
         return softmax(self.slopes[chosen][:, None] * score_classes(given) + self.offsets)
 
+    @property
+    def at_decision(self) -> float:
+        """The probability of the second of two classes at score 0."""
+        return float(softmax(self.offsets[None])[0, 1])
+
     def as_dict(self) -> dict[str, Any]:
         """The calibration as JSON values."""
         return {"slopes": self.slopes.tolist(), "offsets": self.offsets.tolist()}

@@ -33,7 +33,7 @@ def test_the_command_trains_on_a_cluster(client, three_files, tmp_path, way):
     command += ["--set", "intercept_step=1", "--rule", "perceptron"]
     result = CliRunner().invoke(app, command, catch_exceptions=False)
     assert "120 rows, 4 features, 2 classes" in result.output
-    assert "per shard" in result.output
+    assert [line.split()[1] for line in result.output.splitlines()[:2]] == ["1", "2"]
     settings = {"solution": "average", "max_iter": 2, "random_state": 0}
     settings["intercept_step"] = rosenblatt.load(model)[-1].intercept_step
     expected = fit(Perceptron(**settings), three_files, client=client)
@@ -81,7 +81,7 @@ def test_the_model_does_not_know_of_the_screen(client, tmp_path):
     assert model.parameters == load_model(tmp_path / "model").parameters == expected
     assert set(expected) == set(LINEAR)
     asked = FileJob(Request("perceptron", {"max_iter": 1}))
-    once = train(str(path), {}, asked, where, lambda _: None)
+    once = train(str(path), {}, asked, where)
     assert once.parameters["order"] == "fixed"
 
 

@@ -190,8 +190,7 @@ class Plan:
     def as_dict(self) -> dict[str, Any]:
         """The plan as JSON values; a run to resume must have the same."""
         options = {**self.request.options, "holdout": self.split.share}
-        found: dict[str, Any] = as_json({"rule": self.rule, **self.parameters, **options})
-        return found
+        return dict(as_json({"rule": self.rule, **self.parameters, **options}))
 
     def refuse_other_plan(self, before: Mapping[str, Any]) -> None:
         """Refuse to resume a run of another plan; values that are still None match any."""

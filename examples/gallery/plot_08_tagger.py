@@ -40,6 +40,12 @@ asked = "every light saw saw a light duck".split()
 print(*tagger.predict([asked])[0])
 
 # %%
+# ``explain`` lists the features that decide between each tag and the next best one.
+
+for word, (tag, other, features) in zip(asked, tagger.explain(asked, top=2), strict=True):
+    print(f"{word:6} {tag:5} not {other:5} {features}")
+
+# %%
 # In each epoch, fewer sentences have a wrong tag.
 
 figure, axis = plt.subplots(figsize=(8, 3.6), layout="constrained")

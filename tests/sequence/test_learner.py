@@ -181,3 +181,16 @@ def test_forged_files_are_refused(case, tmp_path):
 
     with pytest.raises(ValueError, match=words):
         save_and_load()
+
+
+@pytest.mark.parametrize("name", ["average", "columns", "features"])
+def test_explanations_add_up_to_the_lead_of_a_tag(name):
+    model, (X, _) = taggers.fitted(name), taggers.data_of(name, seed=5)
+    for sentence in X:
+        found = model.explain(sentence, top=1000)
+        assert [tag for tag, _, _ in found] == model.predict([sentence])[0]
+        assert all(tag != other for tag, other, _ in found)
+        shares = list(found[-1][2].values())  # after the last token nothing depends on its tag
+        assert sum(shares) > -1e-4
+        assert shares == sorted(shares, key=lambda share: -abs(share))
+    assert model.explain([]) == []

@@ -208,6 +208,26 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
         right = [one == other for one, other in pairs]
         return float(np.mean(right)) if right else float("nan")
 
+    def explain(self, sentence: Any, top: int = 5) -> list[tuple[str, str, dict[str, float]]]:
+        """Explain the predicted tags of a sentence by features and transitions.
+
+        Parameters
+        ----------
+        sentence : list
+            The tokens of the sentence.
+        top : int, default=5
+            Number of features per token.
+
+        Returns
+        -------
+        list of (str, str, dict)
+            For each token its tag, the tag that would be next best there, and the features with
+            the largest shares in the difference of their scores; shares below 0 speak for the
+            other tag. ``tag[-1]`` is the transition, a million where only the tag can follow.
+        """
+        learner: SequenceLearner = self._current()
+        return learner.explain(read_sentences([sentence], self.columns_), top)
+
     @property
     def columns_(self) -> tuple[str, ...]:
         """The names of the columns of tokens."""

@@ -25,6 +25,7 @@ from .state import PathState, SequenceTask, decode, refuse_too_many_tags
 from .templates import LEXICON, format_template, resolve_templates
 
 LASTING = ("constraints", "solution")  # parameters that cannot change later
+EXCLUDED = -1e6  # the weight of an impossible transition, in explanations
 SPARE = 1 << 17  # features without weights that a dictionary may have above those with some
 
 
@@ -257,6 +258,31 @@ class SequenceLearner(Learner):
         """Return the number of the tag of every token."""
         codes = decode(self.tokens(sentences), sentences.starts, self.coefficients(), self.settings)
         return self.tags.outside(codes, sentences.starts)
+
+    def explain(self, sentence: Sentences, top: int) -> list[tuple[str, str, dict[str, float]]]:
+        """Return the tag of each token, the next best one there, and what decides between them."""
+        tokens, weights, names = self.tokens(sentence), self.coefficients(), self.tags.names
+        emissions = weights.emissions.reshape(-1, self.state.width)
+        moves = np.maximum(weights.transitions, EXCLUDED).reshape(-1, self.state.width)
+        path, name = decode(tokens, sentence.starts, weights, self.settings), self.feature_name()
+        found = []
+        for place, tag in enumerate(path.tolist()):
+            some = slice(tokens.starts[place], tokens.starts[place + 1])
+            rows, before = tokens.features[some], path[place - 1] if place else len(names)
+            after = moves[: len(names), path[place + 1]] if place + 1 < len(path) else 0.0
+            values = np.ones(len(rows)) if tokens.values is None else tokens.values[some]
+            scores = values @ emissions[rows] + moves[before]
+            scores = scores[: len(names)] + after
+            scores[tag] = -np.inf
+            other = int(np.argmax(scores))
+            known = rows > 0  # others have no weights
+            shares = (emissions[rows, tag] - emissions[rows, other])[known] * values[known]
+            each = dict(zip(map(name, rows[known].tolist()), shares.tolist(), strict=True))
+            each["tag[-1]"] = float(moves[before, tag] - moves[before, other])
+            largest = sorted(each.items(), key=lambda share: -abs(share[1]))
+            loudest = {feature: round(share, 4) for feature, share in largest[:top]}
+            found.append((names[tag], names[other], loudest))
+        return found
 
     def loudest_features(self, tag: int, top: int) -> list[tuple[str, float]]:
         """Return the features with the largest weights for an inner tag."""

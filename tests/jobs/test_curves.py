@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics
 
 from rosenblatt.data.metrics import average_precision, count_ranks, roc_auc
-from rosenblatt.jobs.curves import KeptScores, find_bins, tabulate_thresholds
+from rosenblatt.jobs.curves import KeptScores, find_bins, tabulate_thresholds, tabulate_top
 
 
 def some_rows(rows=3000, classes=2, seed=0, step=0.05):
@@ -83,3 +83,17 @@ def test_calibration_counts_shares():
     np.testing.assert_allclose([one.observed for one in found], observed)
     np.testing.assert_allclose([one.predicted for one in found], predicted)
     assert sum(one.rows for one in found) == 2000
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_precision_and_recall_of_the_first_classes(several):
+    random = np.random.default_rng(0)
+    scores, codes = random.normal(size=(60, 6)).round(1), random.integers(0, 6, 60)
+    flags = random.random((60, 6)) < 0.3 if several else np.eye(6, dtype=bool)[codes]
+    found = tabulate_top(scores, flags if several else codes)
+    assert [one.k for one in found] == [1, 3, 5]
+    for k, precision, recall in found:
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        hits = sum(flags[row, best[row]].sum() for row in range(60))
+        assert (precision, recall) == pytest.approx((hits / (60 * k), hits / flags.sum()))
+    assert tabulate_top(scores[:, 0], codes) == []

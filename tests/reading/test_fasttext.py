@@ -2,10 +2,15 @@
 
 import io
 
+import numpy as np
 import pytest
 
+from rosenblatt.jobs.files import train
+from rosenblatt.jobs.predictions import Contents, mark_label, predict_rows
+from rosenblatt.learners.kinds import make_learner
 from rosenblatt.reading.reader import read as read_as_usual
 from rosenblatt.reading.records import read_records
+from rosenblatt.training.plan import Request
 
 from .samples import notices, read, refused, whole
 
@@ -75,3 +80,27 @@ def test_records_have_the_labels_and_the_text(write, text, labels):
     rows = [*read_records(read_as_usual(write("train.txt", text)))]
     assert [row["label"] for row in rows][:2] == labels
     assert rows[0]["text"] in ("a fine film", "one")
+
+
+@pytest.mark.parametrize("text", [SINGLE, SETS * 20])
+def test_a_model_writes_what_it_can_read(write, text):
+    path = write("train.txt", text)
+    model = train(read_as_usual(path), Request(parameters={"max_iter": 20}))
+    learner, rows = make_learner(model, path), [*read_records(read_as_usual(path))]
+
+    def predict(**contents):
+        how = {"features": model.features["recipe"], "label": False}
+        return b"".join(predict_rows(learner, read(path, **how), Contents("fasttext", **contents)))
+
+    assert len(predict().splitlines()) == len(rows)
+    again = read(io.BytesIO(predict(append=True)), label="label")
+    assert again.format == "fasttext"
+    assert [row["text"] for row in read_records(again)] == [row["text"] for row in rows]
+    found, wanted = whole(again)[0], whole(read(path))[0]
+    assert np.mean([{*a} == {*b} for a, b in zip(found, wanted, strict=True)]) > 0.9
+
+
+def test_a_label_with_a_blank_is_not_written():
+    assert mark_label("fine") == "__label__fine"
+    with refused("label-blank"):
+        mark_label("very fine")

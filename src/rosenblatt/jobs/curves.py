@@ -9,6 +9,7 @@ from ..data.metrics import RankCounts, divide
 from ..data.rows import Array
 
 BINS = 10  # of probabilities
+FIRST = (1, 3, 5, 10)  # classes of a row, for precision and recall at k
 PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)  # thresholds to list
 
 
@@ -101,6 +102,34 @@ def list_deciles(ranks: RankCounts) -> list[float]:
     above = ranks.true_positives + ranks.false_positives
     places = np.searchsorted(above, above[-1] * np.arange(1, 10) / 10, "left")
     return sorted({0.0, *ranks.thresholds[places].astype(np.float64).tolist()})
+
+
+class TopScore(NamedTuple):
+    """Precision and recall if the k classes with the highest scores of a row are predicted."""
+
+    k: int
+    precision: float
+    recall: float
+
+
+def tabulate_top(scores: Array, codes: Array) -> list[TopScore]:
+    """Return precision and recall at each k below the number of classes, if these are several.
+
+    >>> scores, codes = np.array([[0.1, 0.9, 0.5], [0.7, 0.2, 0.4]]), np.array([1, 2])
+    >>> tabulate_top(scores, codes)
+    [TopScore(k=1, precision=0.5, recall=0.5)]
+    """
+    if scores.ndim == 1 or not len(codes):
+        return []
+    rows, n_classes = scores.shape
+    has = codes[:, None] == np.arange(n_classes) if codes.ndim == 1 else codes
+    order = np.argsort(-scores, axis=1, kind="stable")[:, : FIRST[-1]]
+    hits = np.take_along_axis(has, order, axis=1).sum(axis=0).cumsum()
+    return [
+        TopScore(k, float(hits[k - 1] / (k * rows)), float(divide(hits[k - 1], has.sum())))
+        for k in FIRST
+        if k < n_classes
+    ]
 
 
 class CalibrationBin(NamedTuple):

@@ -19,6 +19,7 @@ from .curves import (
     ThresholdScore,
     find_bins,
     tabulate_thresholds,
+    tabulate_top,
 )
 
 MOST_SCORES = 2**24  # numbers that are kept for areas, curves and losses: 64 MB of float32
@@ -26,6 +27,8 @@ MOST_CLASSES = 10  # in a matrix of confusion
 WIDEST = 56  # letters of their names
 BY_CLASS = {"label": "", "precision": ".2%", "recall": ".2%", "f1": ".4f", "rows": ",d"}
 BY_THRESHOLD = dict.fromkeys(ThresholdScore._fields, ".2%") | {"threshold": ".4g", "f1": ".4f"}
+BY_RANK = {"k": ",d", "precision": ".2%", "recall": ".2%"}
+TOP = "First classes: precision and recall if the k with the highest scores are predicted"
 BY_PROBABILITY = {"low": ".1f", "high": ".1f", "rows": ",d", "predicted": ".2%", "observed": ".2%"}
 
 
@@ -179,8 +182,10 @@ class ClassResult(FileResult):
         return [f"ROC AUC and average precision are {of}.", *([] if self.kept.exact else [some])]
 
     def tables(self) -> list[Table]:
-        """Return the figures of classes, and the worst rows."""
-        return [Table("classes", self.class_title, BY_CLASS, self.by_class()), *super().tables()]
+        """Return the figures of classes and of the first classes, and the worst rows."""
+        classes = Table("classes", self.class_title, BY_CLASS, self.by_class())
+        top = Table("top", TOP, BY_RANK, tabulate_top(*self.kept.join()))
+        return [classes, *([top] if top.rows else []), *super().tables()]
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
@@ -362,8 +367,8 @@ class Evaluation(ClassResult):
 
     def tables(self) -> list[Table]:
         """Return the figures of classes, of thresholds and of calibration, and the confusion."""
-        of_classes, worst = super().tables()
-        found = [of_classes, tabulate_confusion(self.classes.astype(str).tolist(), self.confusion)]
+        *of_classes, worst = super().tables()
+        found = [*of_classes, tabulate_confusion(self.classes.astype(str).tolist(), self.confusion)]
         rows = self.thresholds()
         if rows:
             what = f"{'score' if self.chances is None else 'probability'} above the threshold"
@@ -420,6 +425,10 @@ class RankEvaluation(Evaluation):
             "quadratic_kappa": defined(metrics.quadratic_kappa(known)),
             **super().figures(),
         }
+
+    def tables(self) -> list[Table]:
+        """Return the tables of classes, but none of first classes: scores do not compare ranks."""
+        return [each for each in super().tables() if each.name != "top"]
 
 
 @dataclass(repr=False)

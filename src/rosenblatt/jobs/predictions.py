@@ -12,6 +12,7 @@ from typing import Any
 from ..data.rows import Array, n_rows
 from ..learners.conformal import make_sets
 from ..parameters import InputError
+from ..reading.fasttext import PREFIX
 from ..reading.reader import Reader
 from ..reading.records import list_record_columns, read_records
 from .decisions import find_positive, make_decision, require_probabilities
@@ -27,8 +28,9 @@ class Contents:
     Attributes
     ----------
     form
-        "text" with a line for each row, "csv", "tsv" or "jsonl". Text has the label, or instead of
-        it what was asked for. In JSON numbers of the input are not text, a set is a list, and an
+        "text" with a line for each row, "fasttext", "csv", "tsv" or "jsonl". Text has the label, or
+        instead of it what was asked for; fastText's labels have a prefix, and with ``append`` the
+        text after them. In JSON numbers of the input are not text, a set is a list, and an
         end of an interval that is infinite is null.
     scores, probabilities
         Whether to add the score and the probability of each class.
@@ -58,6 +60,8 @@ Columns = dict[tuple[str, ...], Callable[[Array], list[list[Any]]]]
 def plan_columns(learner: Any, contents: Contents, separator: str = ",") -> Columns:
     """Return how the predicted columns are made of scores; label sets have ``separator``."""
     names = learner.classes.tolist()
+    if contents.form == "fasttext":
+        separator, names = " ", [mark_label(str(name)) for name in names]
     words, typed = list(map(str, names)), contents.form == "jsonl"
     numbers = learner.target_kind == "numbers"
     positive = find_positive(learner, contents.positive_class)
@@ -97,6 +101,17 @@ def plan_columns(learner: Any, contents: Contents, separator: str = ",") -> Colu
     return found
 
 
+def mark_label(name: str) -> str:
+    """Return a label as fastText writes it; it cannot have blanks."""
+    if name.split() != [name]:
+        raise InputError(
+            f"The label {name!r} is empty or has a blank, which fastText's labels cannot have; "
+            "write another format.",
+            code="label-blank",
+        )
+    return PREFIX + name
+
+
 def shorten(table: Array, digits: int = 9) -> list[list[float]]:
     """Return the columns of a matrix, each number with at most some digits."""
     return [[float(f"{value:.{digits}g}") for value in column] for column in table.T.tolist()]
@@ -112,6 +127,8 @@ def predict_rows(
     columns = plan_columns(learner, contents, reader.recipe.labels_separator or ",")
     outputs = [name for names in columns for name in names]
     own = list_record_columns(reader) if contents.append else []
+    if contents.form == "fasttext" and own:
+        own = [*reader.recipe.text]
     for name in set(outputs) & set(own):
         raise InputError(
             f"{reader.source.name} has a column {name!r}, which predictions would repeat; "
@@ -156,6 +173,9 @@ def make_writer(names: list[str], contents: Contents) -> Callable[..., bytes]:
         if form == "jsonl":
             objects = (dict(zip(names, row, strict=True)) for row in rows or ())
             return "".join(f"{json.dumps(row, default=str)}\n" for row in objects).encode()
+        if form == "fasttext":  # the labels are the last column, and names of rows the first
+            lines = (" ".join(map(in_one_line, [row[-1], *row[named:-1]])) for row in rows or ())
+            return "".join(f"{line}\n" for line in lines).encode()
         if form == "text":
             return "".join(format_row(row[named:], row[:named]) for row in rows or ()).encode()
         text = io.StringIO(newline="")

@@ -62,8 +62,8 @@ class PredictOptions(ReadingOptions):
         "Write to FILE.", flags=["-o", "--output"], shown="standard output"
     )
     output_format: str | None = output_option(
-        "text (a line for each row), csv, tsv or jsonl.",
-        type=click.Choice(["text", "csv", "tsv", "jsonl"]),
+        "text (a line for each row), fasttext, csv, tsv or jsonl.",
+        type=click.Choice(["text", "fasttext", "csv", "tsv", "jsonl"]),
         shown="by the name of -o, else text; csv with --append",
     )
     append: bool = output_option("Write the columns of the input first.", default=False)
@@ -89,6 +89,8 @@ class PredictOptions(ReadingOptions):
             if named in ("parquet", "arrow", "feather", "xlsx"):
                 raise CommandError(f"{self.output} names another format than csv, tsv or jsonl.")
             form = named if named in ("csv", "tsv", "jsonl") else form
+        if form == "fasttext" and {*extra} - {"append"}:
+            raise CommandError(f"fastText's lines have labels only; leave --{extra[0]} out.")
         if form == "text" and (self.append or len(extra) > 1):
             raise CommandError(
                 f"Text has one thing in a line; leave all but one of --{', --'.join(extra)} out, "

@@ -16,7 +16,7 @@ from .predict import FILE, ReadingOptions, load_learner, output_option
 if TYPE_CHECKING:
     from ..data.results import Result
 
-CURVES = ("thresholds", "calibration", "worst")  # tables that are printed on request
+CURVES = ("top", "thresholds", "calibration", "worst")  # tables that are printed on request
 FEW_ROWS = 20  # and fewer may all be predicted as one class by chance
 
 
@@ -25,8 +25,8 @@ class EvaluationOptions(ReadingOptions):
     """What is printed about an evaluation, and where."""
 
     curves: bool = output_option(
-        "Also print precision and recall at several thresholds, the calibration curve, and the "
-        "wrong rows that the model was most sure about.",
+        "Also print precision and recall at several thresholds, or of the first k classes, the "
+        "calibration curve, and the wrong rows that the model was most sure about.",
         default=False,
     )
     coverage: float | None = output_option(

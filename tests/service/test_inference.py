@@ -68,6 +68,7 @@ def test_one_tensor_with_all_columns(numbers, kind):
 
 
 def test_metadata_and_health(numbers):
+    assert numbers.get("/v2/health/live").json() == {"live": True}
     assert numbers.get("/v2/health/ready").json() == {"ready": True}
     assert numbers.get("/v2/models/iris/ready").json() == {"name": "iris", "ready": True}
     about = numbers.get("/v2/models/iris").json()

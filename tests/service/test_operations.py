@@ -107,6 +107,12 @@ def test_metrics_count_times_and_rows(client, learning):
     assert found["rosenblatt_sync_seconds_count",] == 1
     assert found["rosenblatt_queue_requests",] == 0
     assert found["rosenblatt_snapshot_age_seconds",] >= 0
+    progress = learning.served.progress
+    for name, (count, errors) in progress.classes.items():
+        assert found["rosenblatt_class_examples_total", ("class", name)] == count
+        assert found["rosenblatt_class_errors_total", ("class", name)] == errors
+    assert sum(count for count, _ in progress.classes.values()) == 30
+    assert sum(errors for _, errors in progress.classes.values()) == progress.errors
     assert found["rosenblatt_errors_total",] == learning.served.progress.errors
 
 
@@ -181,7 +187,7 @@ def test_a_token_allows_what_its_role_may(learning, tmp_path, method, path, role
 def test_every_route_has_a_role_or_says_nothing_of_the_model(learning):
     service = Service(current_of(learning), learning)
     free = {route.path for route in service.operations if not route.role}
-    health = {"/healthz", "/readyz", "/v2/health/ready"}
+    health = {"/healthz", "/readyz", "/v2/health/live", "/v2/health/ready"}
     assert free == health | {"/v2/models/{name}/ready", "/"}  # a page that is empty without a token
 
 

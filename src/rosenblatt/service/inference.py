@@ -58,11 +58,16 @@ class InferenceEndpoints:
         """The endpoints."""
         path = "/v2/models/{name}"
         return [
+            Operation("GET", "/v2/health/live", "", self.live, JSON),
             Operation("GET", "/v2/health/ready", "", self.service.ready, Ready),
             Operation("GET", path, "predict", self.model, JSON),
             Operation("GET", f"{path}/ready", "", self.model_ready, JSON),
             Operation("POST", f"{path}/infer", "predict", self.infer, Inferred, body=Inference),
         ]
+
+    async def live(self, call: Call) -> dict[str, Any]:
+        """Tell that the server runs."""
+        return {"live": True}
 
     def check_name(self, call: Call) -> str:
         """The name of the model; refuse a request for another one."""

@@ -51,6 +51,8 @@ class Metrics(Collector):
         predictor = service.current()
         model, progress = about(predictor, learning), predictor.served.progress
         shares = {name: share for name, share in model.error.items() if share is not None}
+        counts = {name: count for name, (count, _) in progress.classes.items()}
+        errors = {name: count for name, (_, count) in progress.classes.items()}
         found: list[tuple[Any, str, str, Any, str]] = [
             (Gauge, "sequence", "Number of the last example learnt.", model.sequence, ""),
             (Gauge, "published_sequence", "Number in predictions.", model.published, ""),
@@ -59,6 +61,8 @@ class Metrics(Collector):
             (Count, "updates", "Updates of the weights.", model.mistakes, ""),
             (Count, "errors", f"{WRONG}; sum of errors of numbers.", progress.errors, ""),
             (Count, "refused_examples", "Logged examples that were skipped.", model.refused, ""),
+            (Count, "class_examples", "Examples learnt, by class.", counts, "class"),
+            (Count, "class_errors", f"{WRONG}, by class.", errors, "class"),
             (Gauge, "error_ratio", f"Share of: {WRONG}; mean error of numbers.", shares, "last"),
         ]
         if learning is not None:

@@ -2,8 +2,9 @@
 
 import base64
 import copy
-from collections.abc import Collection
-from itertools import chain
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import chain, compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ class Progress:
         self.examples = int(kept.get("examples", 0))
         self.errors: float = kept.get("errors", 0)
         self.refused = int(kept.get("refused", 0))
+        self.classes = {name: list(counts) for name, counts in kept.get("classes", {}).items()}
         self.step = int(kept.get("step", 1))
         self.curve: list[list[float]] = [list(point) for point in kept.get("curve", ())]
         stored = np.frombuffer(base64.b64decode(kept.get("recent", "")), np.uint8)
@@ -47,8 +49,13 @@ class Progress:
         else:
             self.recent = np.unpackbits(stored, count=min(self.examples, MOST_RECENT)).view(bool)
 
-    def add(self, wrong: Array) -> None:
-        """Count more examples."""
+    def add(self, wrong: Array, labels: Sequence[Any] = ()) -> None:
+        """Count more examples, also by label if there is one for each."""
+        errors_of = Counter(compress(labels, wrong))
+        for label, examples in Counter(labels).items():
+            counts = self.classes.setdefault(str(label), [0, 0])  # examples, errors
+            counts[0] += examples
+            counts[1] += errors_of[label]
         more = wrong.astype(self.recent.dtype, copy=False)
         self.recent = np.append(self.recent, more)[-MOST_RECENT:]
         sums = np.cumsum(np.append(self.errors, wrong))  # in the order of the examples
@@ -77,6 +84,7 @@ class Progress:
             "examples": self.examples,
             "errors": self.errors,
             "refused": self.refused,
+            "classes": {name: list(counts) for name, counts in self.classes.items()},
             "recent": base64.b64encode(recent.tobytes()).decode(),
             "step": self.step,
             "curve": list(self.curve),
@@ -135,12 +143,17 @@ class ServedModel:
         """Whether the model predicts numbers."""
         return bool(self.learner.target_kind == "numbers")
 
+    @property
+    def has_classes(self) -> bool:
+        """Whether the model predicts one label of some for each row."""
+        return not (self.learner.multilabel or self.has_numbers)
+
     # Learning
 
     def learn(self, given: Batch) -> None:
         """Learn examples in their order; a new label becomes a class at its first example."""
-        done, is_one_of_some = 0, not (self.learner.multilabel or self.has_numbers)
-        for row, label in enumerate(given.labels if is_one_of_some else ()):
+        done = 0
+        for row, label in enumerate(given.labels if self.has_classes else ()):
             if label not in self.learner.codes:
                 if row > done:
                     self.learn_known(slice_batch(given, done, row))
@@ -161,7 +174,7 @@ class ServedModel:
             wrong[:] = not self.has_numbers
             self.progress.refused += 1
         shown = wrong * self.learner.numbers.scale if self.has_numbers else wrong
-        self.progress.add(shown)
+        self.progress.add(shown, given.labels if self.has_classes else ())
         self.sequence += len(wrong)
 
     def encode(self, given: Batch) -> tuple[TrainingRows, Array]:

@@ -1,11 +1,13 @@
 """What a training prints, and when."""
 
 import json
+import sys
 
 import pytest
 
 from rosenblatt import Epoch
 from rosenblatt.shell import progress
+from rosenblatt.shell.output import show_reading
 from rosenblatt.shell.progress import ProgressPrinter
 from rosenblatt.training.report import Listener, Note, Tally
 
@@ -139,3 +141,12 @@ def test_a_note_in_json_has_the_code_of_its_kind(capsys):
         "sentence": "A sentence.",
         "code": "stream",
     }
+
+
+def test_a_bar_moves_where_a_terminal_shows_errors(capsys, monkeypatch):
+    with show_reading(100) as tell:
+        assert tell is None
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with show_reading(100) as tell:
+        tell(50)
+    assert "reading" in capsys.readouterr().err

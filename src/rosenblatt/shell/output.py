@@ -1,4 +1,4 @@
-"""Print lines, notes and events of JSON; in the terms of the shell, as wide as the terminal."""
+"""Print lines, notes, bars and JSON; in the terms of the shell, as wide as the terminal."""
 
 import json
 import os
@@ -6,6 +6,8 @@ import re
 import shutil
 import sys
 import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from .parameters import spell_parameter
@@ -69,3 +71,16 @@ def print_note(note: object) -> None:
     """Print a note on standard error."""
     line = fold(spell_options(f"Note: {note}"), sys.stderr)
     print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def show_reading(size: int | None, wanted: bool = True) -> Iterator[Callable[[int], None] | None]:
+    """Yield a function of the bytes read that moves a bar; None unless a terminal shows errors."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from ..training.bars import new_bar
+
+    with new_bar(on_stderr=True) as bar:
+        line = bar.add_task("reading", total=size, speed="")
+        yield lambda bytes_read: bar.update(line, completed=bytes_read)

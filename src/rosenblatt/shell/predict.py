@@ -12,7 +12,7 @@ import click
 
 from .commands import CommandError, DescribedArgument, command, option
 from .data import FORMAT_HELP, check_output, input_option, open_source
-from .output import print_note
+from .output import print_note, show_reading
 
 if TYPE_CHECKING:
     from ..storage.model import Model
@@ -118,18 +118,23 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
     form = given.find_format()
     saved, learner = load_learner(model)
     opened = open_like(saved, open_source(data), labels=False, **given.options())
-    with open_output(given.output) as out:
+    with (
+        show_reading(opened.size, given.output is not None) as tell,
+        open_output(given.output) as out,
+    ):
         if isinstance(opened, ExampleFile):
             refused = (*ROWS_ONLY, "threshold", "positive_class")
             opened.refuse(**{name: getattr(given, name) for name in refused})
-            pieces = opened.predict(learner)
+            pieces = opened.predict(learner, tell)
         else:
-            pieces = predict_table(learner, opened, given, form)
+            pieces = predict_table(learner, opened, given, form, tell)
         for piece in pieces:
             out.write(piece)
 
 
-def predict_table(learner: Any, reader: Any, given: PredictOptions, form: str) -> Iterator[bytes]:
+def predict_table(
+    learner: Any, reader: Any, given: PredictOptions, form: str, tell: Any
+) -> Iterator[bytes]:
     """The predictions for rows, part by part; at a terminal, a note names the columns of text."""
     from ..jobs.predictions import Contents, plan_columns, predict_rows
 
@@ -139,7 +144,7 @@ def predict_table(learner: Any, reader: Any, given: PredictOptions, form: str) -
     at_terminal = given.output is None and sys.stdout.isatty()
     if form == "text" and len(outputs) > 2 and at_terminal:
         print_note(f"The columns are {', '.join(outputs[1:])}.")
-    return predict_rows(learner, reader, contents)
+    return predict_rows(learner, reader, contents, tell)
 
 
 def load_learner(path: Path) -> "tuple[Model, Any]":

@@ -10,7 +10,7 @@ import click
 from .commands import CommandError, DescribedArgument, command
 from .data import open_source
 from .format import clip, count, list_result, list_rows
-from .output import print_lines, print_note
+from .output import print_lines, print_note, show_reading
 from .predict import FILE, ReadingOptions, load_learner, output_option
 
 if TYPE_CHECKING:
@@ -81,13 +81,15 @@ def evaluate(
     opened = open_like(saved, open_source(data), labels=True, **given.options())
     if isinstance(opened, ExampleFile):
         opened.refuse(coverage=given.coverage, curves=given.curves)
-    found = evaluate_learner(
-        learner,
-        opened,
-        threshold=given.threshold,
-        coverage=given.coverage,
-        positive_class=given.positive_class,
-    )
+    with show_reading(opened.size) as tell:
+        found = evaluate_learner(
+            learner,
+            opened,
+            tell,
+            threshold=given.threshold,
+            coverage=given.coverage,
+            positive_class=given.positive_class,
+        )
     note_rows(data, opened, found)
     return found, [
         f"{data}: {found.headline()}.",

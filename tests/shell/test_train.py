@@ -59,17 +59,21 @@ def test_training_imports_neither_the_compiler_nor_other_packages(tmp_path):
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_a_built_in_set_is_learnt_as_a_file_and_what_separates_it_is_proved(capsys, name):
+def test_a_built_in_set_shows_the_perceptron_and_what_is_proved(capsys, name):
     status, out, err = run(capsys, "train", name)
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    assert "Label: class" in lines
-    assert any(line.startswith(f"{name}: ") for line in lines)
-    proved = dict(re.findall(r"^Proved: (a|no) plane separates (.*) from the other", out, re.M))
-    known = {"iris": "setosa", "wine": "class_0, class_1, class_2", "xor": None}
-    assert proved.get("a") == known.get(name, proved.get("a"))
-    if name in ("iris", "xor"):
-        assert proved["no"] == {"iris": "versicolor, virginica", "xor": "1"}[name]
+    assert lines[0].startswith(f"Perceptron (a mistake adds yx to w and y to b) on {name}: ")
+    proved = re.findall(r"^  (\w+): .*(?:at most ([\d,]+) \(|no plane .*)proved", out, re.M)
+    known = {"iris": [("setosa", "222"), ("versicolor", ""), ("virginica", "")], "xor": [("1", "")]}
+    assert proved == known.get(name, proved) != []
+    assert ("Files are learnt by PassiveAggressive" in lines[-1]) == (name != "xor")
+
+
+def test_a_built_in_set_with_an_option_is_learnt_as_a_file(capsys):
+    out = run(capsys, "train", "iris", "--seed", 1)[1]
+    assert "Label: class" in out.splitlines()
+    assert "Rule PassiveAggressive, solution average." in out
 
 
 def test_verbose_tells_of_every_epoch_of_any_run(capsys, folder):

@@ -14,6 +14,7 @@ from ..slices import find_by_estimator, find_by_format, is_there, list_slices, l
 from .commands import CommandError, command, option
 from .data import BUILT_IN, DATA, FORMAT_HELP, check_input, check_output, load_builtin, open_source
 from .format import (
+    count,
     describe_held_out,
     describe_model,
     describe_stream,
@@ -39,6 +40,7 @@ quality = partial(option, group="How good it is")
 files = partial(option, group="Odd files and large files")
 written = partial(option, group="Output")
 
+FOLDS, EPOCHS = 5, 100  # for a built-in set
 NAMES = 100_000  # of features, that a model may show
 OF_STREAMS = "window", "progress_every"
 KINDS = {
@@ -220,6 +222,13 @@ def train(data: str, options: TrainOptions) -> None:
         return
     options.check(data)
     source = open_source(data)
+    if data in BUILT_IN and options == TrainOptions() and is_there("theory"):
+        lines = show_perceptron(data)
+        if len(source) > FOLDS:
+            usual = cross_validate(data, source, replace(options, folds=FOLDS, quiet=True))[0]
+            lines.append(f"Files are learnt by PassiveAggressive without --rule. {usual}")
+        print_lines(lines)
+        return
     lines = [] if options.folds is None else cross_validate(data, source, options)
     started = read_clock()
     train_rows = train_on_file if options.cluster is None else train_on_cluster
@@ -240,8 +249,6 @@ def train(data: str, options: TrainOptions) -> None:
     if "held_out" in model.facts:
         lines.append(f"Held-out {describe_held_out(model.facts)}.")
     lines += describe_training(data, model, seconds)
-    if data in BUILT_IN and not options.quiet and is_there("theory"):
-        lines += prove_separability(data)
     if not (options.quiet or measured) and len(model.history) > 1 and "rows" in model.facts:
         lines.append("Measure its error on other rows by --holdout 0.2, --folds 5 or --test FILE.")
     if options.size is not None:
@@ -394,23 +401,35 @@ def describe_small(model: "Model", path: str) -> str:
     return f"Kept {kept:,} of {whole:,} weights, the largest, in 8 bits."
 
 
-def prove_separability(data: str) -> list[str]:
-    """Which classes of a built-in set a plane separates from the others; a proof is a command."""
+def show_perceptron(data: str) -> list[str]:
+    """Run the perceptron on each class of a built-in set: what it did, and what is proved."""
     import numpy as np
 
+    from ..theory.bounds import mistake_bound
     from ..theory.certificates import Inseparable, Separable
+    from ..theory.margins import solve_max_margin
     from ..theory.problem import Problem
-    from ..theory.separability import decide
+    from ..theory.separability import decide, start_perceptron
 
-    rows, lines = load_builtin(data), list[str]()
+    rows = load_builtin(data)
     labels = rows.list_labels()
-    proofs = {
-        str(label): decide(Problem(rows.X, np.where(rows.y == label, 1.0, -1.0)))
-        for label in labels[len(labels) == 2 :]
-    }
-    for found, kind in (("a plane", Separable), ("no plane", Inseparable)):
-        names = [label for label, proof in proofs.items() if isinstance(proof, kind)]
-        if names:
-            lines.append(f"Proved: {found} separates {', '.join(names)} from the others.")
+    size = f"{count(len(rows.X), 'row')}, {count(rows.X.shape[1], 'feature')}"
+    lines = [f"Perceptron (a mistake adds yx to w and y to b) on {data}: {size}"]
+    for label in labels[len(labels) == 2 :]:
+        problem = Problem(rows.X, np.where(rows.y == label, 1.0, -1.0))
+        run, proof = start_perceptron(problem, 1.0, EPOCHS, "each").train(), decide(problem)
+        updates = count(sum(epoch.mistakes for epoch in run.epochs), "update")
+        said = f"separated after {updates} in {count(len(run.epochs), 'epoch')}"
+        if run.stop_reason != "separated":
+            said = f"{updates} in {EPOCHS} epochs, {run.epochs[-1].mistakes} in the last"
+        proved = "whether a plane separates it is undecided"
+        if isinstance(proof, Separable):
+            lifted = Problem(np.column_stack([rows.X, np.ones(len(rows.X))]), problem.signs, False)
+            size, margin = np.linalg.norm(lifted.X, axis=1).max(), solve_max_margin(lifted, 1e-3)
+            most = mistake_bound(size, margin.attained)
+            proved = f"every run ends after at most {most:,.0f} (proved)"
+        elif isinstance(proof, Inseparable):
+            proved = "no plane separates it (proved exactly)"
+        lines.append(f"  {label}: {said}; {proved}")
     named = "" if len(labels) == 2 else f" --positive-class {labels[-1]}"
     return [*lines, f"See a proof with: rosenblatt prove {data}{named}"]

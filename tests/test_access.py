@@ -2,7 +2,7 @@
 
 import pytest
 
-from rosenblatt.access import Tokens, includes, is_loopback, read_tokens
+from rosenblatt.access import Tokens, is_loopback, read_tokens
 
 
 def test_hosts_that_only_this_computer_can_reach():
@@ -16,27 +16,6 @@ def test_a_token_has_the_role_of_its_line(tmp_path):
     assert (tokens.find_role("p" * 16), tokens.find_role("a" * 16)) == ("predict", "admin")
     assert not any(map(tokens.find_role, ("", "a" * 15, "b" * 16, "é" * 16)))
     assert Tokens().find_role("") == "admin"
-
-
-def test_a_role_may_do_what_smaller_roles_may():
-    assert includes("admin", "learn")
-    assert includes("learn", "predict")
-    assert includes("predict", "predict")
-    assert not includes("learn", "admin")
-
-
-def test_tokens_are_read_again(tmp_path):
-    path = tmp_path / "tokens"
-    path.write_text("first-" * 4)
-    tokens = Tokens(path)
-    path.write_text("first-" * 4 + "\n" + "second-" * 4)
-    assert not tokens.find_role("second-" * 4)
-    tokens.reload()
-    assert tokens.find_role("first-" * 4) == tokens.find_role("second-" * 4) == "admin"
-    path.write_text("short")
-    with pytest.raises(ValueError, match="16 or more"):
-        tokens.reload()
-    assert tokens.find_role("second-" * 4)
 
 
 def test_a_token_is_long_enough_and_of_ascii_letters(tmp_path):

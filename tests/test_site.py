@@ -44,8 +44,7 @@ def test_links_that_lead_nowhere_and_scripts_from_elsewhere_are_found(
 
 
 def test_a_page_that_shows_a_bare_object_is_found(extension, tmp_path):
-    shown = "&lt;matplotlib.legend.Legend object at 0x7f1c&gt;"
-    (tmp_path / "a.html").write_text(f"<pre>{shown}</pre>")
+    (tmp_path / "a.html").write_text("<pre>&lt;matplotlib.legend.Legend object at 0x7f1c&gt;</pre>")
     (problem,) = extension("links").problems(tmp_path)
     assert problem == "a.html shows <matplotlib.legend.Legend object at 0x7f1c>"
 
@@ -58,20 +57,6 @@ def test_the_picture_shows_every_room_above_those_that_it_imports(extension):
         below = rooms.imports(rooms.files_of(room)) - {room}
         assert all(height[other] < height[room] for other in below)
     assert {"kernels", "training"} <= rooms.imports(rooms.files_of("estimators"))
-
-
-def test_definitions_are_found_with_their_decorators(extension, tmp_path):
-    file = tmp_path / "a.py"
-    file.write_text("X = 1\n\n@twice\nclass A:\n    def b(self): pass\n\nY: int = 2\n")
-    assert extension("source_pages").definitions(file) == {"X": 1, "A": 3, "A.b": 5, "Y": 7}
-
-
-def test_definitions_of_coq_are_found(extension, tmp_path):
-    file = tmp_path / "a.v"
-    file.write_text("Definition x := 1.\n\nTheorem t : x = 1.\nProof. reflexivity. Qed.\n")
-    assert extension("source_pages").definitions(file) == {"x": 1, "t": 3}
-    linked = extension("source_pages").LINK.findall("[x](../proofs/a.v#x) [y](../proofs/b.md)")
-    assert linked == [("../", "proofs/a.v")]
 
 
 @pytest.mark.parametrize(
@@ -95,18 +80,6 @@ def test_every_command_and_option_is_in_the_reference(extension):
         page = "\n".join(commands.describe(command))
         options = [name for one in command.params for name in one.opts]
         assert all(name in page for name in options if name.startswith("-"))
-
-
-def test_the_home_page_puts_each_page_that_it_lists_under_its_heading(extension):
-    class App:
-        class config:  # noqa: N801
-            root_doc = "index"
-
-    source = ["# Home\n\n- [Not here](no.md)\n\n## Use\n\n- [Data](data.md): [rows](rows.md)\n"]
-    extension("sections").add_toctrees(App, "index", source)
-    assert ":caption: Use\n\n/data\n```" in source[0]
-    assert "/no" not in source[0]
-    assert "/rows" not in source[0]
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "CHANGELOG.md"])

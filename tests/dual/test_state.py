@@ -73,16 +73,6 @@ def test_a_model_without_mistakes_is_saved(budget, classes, layout, tmp_path):
     np.testing.assert_array_equal(here.decision_function(rows), there.decision_function(rows))
 
 
-def test_the_commands_say_that_they_work_with_linear_models(tmp_path):
-    from click.testing import CliRunner
-
-    from rosenblatt.shell.app import app
-
-    KernelPerceptron().fit(*XOR).save(tmp_path / "model")
-    result = CliRunner().invoke(app, ["inspect", str(tmp_path / "model")])
-    assert "is a KernelPerceptron" in result.output + str(result.exception)
-
-
 @pytest.mark.parametrize("change", [{"kernel": "poly"}, {"budget": 9}, {"max_iter": -1}])
 def test_what_would_load_as_another_model_is_not_saved(tmp_path, change):
     model = KernelPerceptron("linear").fit(*XOR).set_params(**change)

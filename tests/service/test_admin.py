@@ -15,11 +15,6 @@ from .conftest import answer_of, client_of, examples, replayed, started, trained
 quiet = lambda sentence: None  # noqa: E731
 
 
-@pytest.fixture
-def client(learning):
-    return client_of(learning)
-
-
 # Keys
 
 
@@ -50,8 +45,10 @@ def test_forgetting_over_http(client, learning):
     client.post("/learn", json=examples(9))
     answer = client.ask("DELETE", "/examples/3,5-6")
     assert (answer.status_code, answer.json()) == (200, {"sequence": 9, "examples": 3})
-    assert client.get("/model").json()["sequence"] == 9
-    assert learning.served.progress.examples == 6
+    about, progress = client.get("/model").json(), learning.served.progress
+    assert (about["sequence"], about["examples"], progress.examples) == (9, 6, 6)
+    assert about["error"]["all"] == progress.errors / 6
+    assert f"rosenblatt_errors_total {progress.errors:.1f}" in client.get("/metrics").text
     for numbers, status, code in (
         ("12", 404, "unknown-example"),
         ("x", 400, "bad-numbers"),

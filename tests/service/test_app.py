@@ -18,8 +18,6 @@ from .conftest import (
     examples,
     job_of,
     sequence_in,
-    started,
-    trained,
 )
 
 JSON = {"content-type": "application/json"}
@@ -37,7 +35,7 @@ def test_predictions_are_those_of_the_model(client, model):
     assert (one["labels"], one["scores"]) == (answer["labels"][:1], answer["scores"][:1])
 
 
-def test_learning_is_acknowledged_and_seen(client, learning):
+def test_learning_is_acknowledged_and_seen(client, learning, tmp_path):
     rows = examples(30)
     before = client.post("/predict", json=rows).json()
     answer = client.post("/learn", json=rows)
@@ -50,24 +48,8 @@ def test_learning_is_acknowledged_and_seen(client, learning):
     about = client.get("/model").json()
     assert (about["sequence"], about["classes"], about["label"]) == (31, ["big", "small"], "kind")
     assert about["error"]["all"] == about["error"]["1000"] == learning.served.progress.errors / 31
-
-
-def test_errors_after_forgetting_are_those_of_the_rest(tmp_path):
-    path = trained(tmp_path / "m", max_iter=20, text=(), bits=None, solution="average")
-    learning, client = started(path)
-    client.post("/learn", json=examples(12))
-    assert client.ask("DELETE", "/examples/2").status_code == 200
-    about, progress = client.get("/model").json(), learning.served.progress
-    assert (about["sequence"], about["examples"]) == (12, 11)
-    assert about["error"]["all"] == progress.errors / 11
-    assert f"rosenblatt_errors_total {progress.errors:.1f}" in client.get("/metrics").text
-    learning.stop()
-
-
-def test_the_model_file_has_all_that_was_acknowledged(client, tmp_path):
-    client.post("/learn", json=examples(10))
     (tmp_path / "got").write_bytes(client.get("/model.safetensors").content)
-    assert sequence_in(tmp_path / "got") == 10
+    assert sequence_in(tmp_path / "got") == 31
 
 
 # What is refused

@@ -118,22 +118,6 @@ def test_the_client_of_the_page_learns_once_while_the_service_is_killed(serve, m
 
 
 @pytest.mark.slow
-def test_sigterm_under_load_is_an_orderly_end(serve, model):
-    service = serve(model, "--learn")
-    load = Load(service, "term")
-    service.until(lambda: len(load.acknowledged) > 50)
-    status, err = service.stop(signal.SIGTERM)
-    load.end()
-    assert status == 0, err
-    assert not log_path(model).with_name(f"{log_path(model).name}-wal").exists()
-    assert all(code == 503 for code, _ in load.others)
-    marks = marks_in(model)
-    assert load.acknowledged.items() <= marks.items()
-    assert sequence_in(model) == len(marks)  # all that is in the log is in the model
-    assert model.read_bytes() == replayed(model)
-
-
-@pytest.mark.slow
 def test_changes_under_load_drop_no_request(serve, model, tmp_path):
     new = trained(tmp_path / "new", examples(90, seed=5), rule="arow").read_bytes()
     service = serve(model, "--learn", "--save-seconds", "0.1")
@@ -155,8 +139,10 @@ def test_changes_under_load_drop_no_request(serve, model, tmp_path):
     load.end()
     assert status == 0, said
     assert all(code == 503 for code, _ in load.others)  # of the end
+    assert not log_path(model).with_name(f"{log_path(model).name}-wal").exists()
     with read_log(log_path(model)) as log:
         rows = {one.sequence: one for entries in log.entries(0) for one in entries}
+        assert sequence_in(model) == log.last  # all that is in the log is in the model
     for number, mark in load.acknowledged.items():
         kind = "forgotten" if number in forgotten else "example"
         assert rows[number].kind == kind

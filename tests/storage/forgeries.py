@@ -30,28 +30,9 @@ from rosenblatt.storage import file
 from ..conftest import blobs, csr
 
 VALUES = [
-    None,
-    True,
-    -1,
-    0,
-    1,
-    3,
-    10**9,
-    2**70,
-    0.5,
-    -1e308,
-    float("nan"),
-    float("inf"),
-    "",
-    "x",
-    "last",
-    [],
-    {},
-    [[0]],
-    [1, 2],
-    ["a"],
-    {"a": 1},
-]
+    None, True, -1, 0, 1, 3, 10**9, 2**70, 0.5, -1e308, float("nan"), float("inf"),
+    "", "x", "last", [], {}, [[0]], [1, 2], ["a"], {"a": 1},
+]  # fmt: skip
 TYPES = [np.float16, np.float32, np.float64, np.int32, np.int64, np.uint8, np.uint16, np.bool_]
 NUMBERS = [-1, 0, 1, 7, 2**31, 10**9, 2**62, -(2**63)]
 FLOATS = [*NUMBERS, np.nan, np.inf, 1e308]

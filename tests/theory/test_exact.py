@@ -80,15 +80,6 @@ def test_the_weights_of_a_simplex_are_found(d):
     assert weights[-1] == Fraction(1, 2)
 
 
-def test_rows_that_do_not_balance_have_no_combination():
-    line = Problem(np.array([[1.0], [2.0], [3.0]]), np.ones(3))
-    assert solve_null_combination(line, [0, 1], Effort()) is None
-    apart = Problem(np.array([[1.0], [2.0]]), np.array([1.0, -1.0]))
-    assert solve_null_combination(apart, [0, 1], Effort()) is None
-    outside = Problem(np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 1.0, -1.0]))
-    assert solve_null_combination(outside, [0, 1, 2], Effort()) is None  # a weight is below 0
-
-
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=5), st.integers(1, 50))
 def test_fractions_come_back_from_their_residues(values, denominator):
     modulus = 2**31 - 1

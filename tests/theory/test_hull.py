@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.theory.hull import Corral, Hull, nearest_to_origin, widest_gap
+from rosenblatt.theory.hull import Hull, nearest_to_origin, widest_gap
 from rosenblatt.theory.problem import Problem
 
 from .conftest import separated
@@ -47,13 +47,3 @@ def test_it_ends_whatever_the_numbers_are(X, distances):
     problem = Problem(np.array(X), np.array([1.0, -1.0]))
     with np.errstate(all="ignore"):
         nearest_to_origin(Hull(problem, distances=distances))
-
-
-def test_updated_factors_are_those_of_the_vertices():
-    rng = np.random.default_rng(0)
-    corral = Corral((0,), rng.normal(size=8))
-    for number in range(1, 60):
-        corral.add((number,), rng.normal(size=8))
-        if not corral.is_independent():  # the origin is in the hull: a search would end
-            corral.drop(np.arange(len(corral.rows)) > 3)
-        np.testing.assert_allclose(corral.Q @ corral.R, corral.vertices.T, atol=1e-12)

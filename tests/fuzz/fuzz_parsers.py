@@ -60,7 +60,7 @@ def vowpal_wabbit(choose, text):
     stop, several, labels = choose.number(0, len(text)), choose.flag(), choose.number(0, 9)
     yield "vowpal_wabbit", lambda: (
         text, stop, Cursor(), *room_for_labels(rows, several, labels), np.full(rows, 7.0),
-        block(rows, values, dtype), np.full(values, 7, np.uint8), MASK, names(most),
+        block(rows, values, dtype), MASK, names(most),
     )  # fmt: skip
 
 
@@ -98,25 +98,20 @@ def columns(choose, text):
     )  # fmt: skip
 
 
-def crosses(choose, text):
-    """Products of features in groups."""
+def products(choose, text):
+    """Products of every two features of a row."""
     cuts = sorted({0, *(choose.number(0, min(len(text), 12)) for _ in range(3))})
     starts, count = np.array(cuts, np.uint64), cuts[-1]
     values, indices = text[:count].astype(np.float32), text[:count].astype(np.uint32)
-    groups = (text[:count] % 3).astype(np.uint16)
-    pairs = np.array([[choose.number(0, 2) for _ in range(2)] for _ in range(2)], np.uint16)
-    ends = np.zeros(len(starts), np.uint64)
-    words.count_crosses(starts, groups, pairs, ends)
-    yield "count_crosses", lambda: (starts, groups, pairs, np.zeros(len(starts), np.uint64))
-    out = block(len(starts) - 1, int(ends[-1]), np.float32)._replace(starts=ends)
-    most = choose.number(0, 9)
+    sizes = np.diff(cuts)
+    ends = np.append(0, np.cumsum(sizes * (sizes + 1) // 2)).astype(np.uint64)
+    most, rows = choose.number(0, 9), CSRBuffer(values, indices, starts)
     yield "cross", lambda: (
-        CSRBuffer(values, indices, starts), groups, pairs, MASK,
-        CSRBuffer(out.values.copy(), out.indices.copy(), ends), names(most),
+        rows, MASK, block(len(sizes), int(ends[-1]), np.float32)._replace(starts=ends), names(most),
     )  # fmt: skip
 
 
-KERNELS = [svmlight, vowpal_wabbit, row_ends, columns, crosses, plain_cells]
+KERNELS = [svmlight, vowpal_wabbit, row_ends, columns, products, plain_cells]
 
 
 class Choice(atheris.FuzzedDataProvider):

@@ -78,7 +78,7 @@ def test_kernels_run_as_plain_python_for_a_debugger(tmp_path):
         and not re.search(r"\.(forms_of|each|make_state|tell)", name)
     ]
     called_by_import = ["dispatch.by_kind", "forms.given", "forms.vector"]
-    called_by_import += ["numbers.name_to_compiler", "numbers.power_of_ten"]
+    called_by_import += ["loop.by_name", "numbers.name_to_compiler", "numbers.power_of_ten"]
     assert missed == called_by_import
     compiled, plain = (each["found"] for each in found)
     assert compiled.keys() == plain.keys()

@@ -33,12 +33,12 @@ def vowpal_wabbit(text, around=b"", names=NO_NAMES, room=None):
     size, several = len(text), room is not None
     labels, weights = np.zeros(room if several else size), np.zeros(size)
     starts = np.zeros(size + 1, np.int64) if several else ONE
-    out, groups = block(size, size), np.zeros(size, np.uint8)
+    out = block(size, size)
     given = as_array(around + text + around), len(around) + size, Cursor(len(around))
-    end = lines.vowpal_wabbit(*given, labels, starts, weights, out, groups, MASK, names)
+    end = lines.vowpal_wabbit(*given, labels, starts, weights, out, MASK, names)
     n = end.rows
     found = cut(labels, starts[: n + 1]) if several else labels[:n].tolist()
-    return found, weights[:n].tolist(), entries(out, n), bytes(groups[: end.values]), end
+    return found, weights[:n].tolist(), entries(out, n), end
 
 
 # svmlight.
@@ -181,12 +181,12 @@ def test_several_labels_in_small_arrays_are_the_same(room):
 @given(text=any_bytes, labels=st.integers(0, 4), room=st.integers(0, 3))
 def test_labels_of_any_bytes_stay_in_their_room(kernel, text, labels, room):
     found, starts = np.full(labels + 9, 7.0), np.full(room + 10, 7)
-    starts[0], groups, weights = 0, np.zeros(5, np.uint8), np.zeros(9)
+    starts[0], weights = 0, np.zeros(9)
     given = as_array(text), len(text), Cursor(), found[:labels], starts[: room + 1]
     if kernel == "svmlight":
         end = lines.svmlight(*given, block(9, 5), 0, 99, False, True)
     else:
-        end = lines.vowpal_wabbit(*given, weights, block(9, 5), groups, MASK, NO_NAMES)
+        end = lines.vowpal_wabbit(*given, weights, block(9, 5), MASK, NO_NAMES)
     assert end.rows <= room
     assert (found[labels:] == 7).all()
     assert (starts[room + 1 :] == 7).all()
@@ -214,10 +214,10 @@ def naive_vw_line(line):
         fields.pop()  # the tag
     label = float(fields[0]) if fields else None
     weight = float(fields[1]) if len(fields) > 1 else 1.0
-    row, groups = [], b""
+    row = []
     for space in spaces:
         fields = space.split()
-        name, scale, seed = b" ", np.float32(1), 0
+        scale, seed = np.float32(1), 0
         if space[:1].strip():
             name, _, value = fields.pop(0).partition(b":")
             scale, seed = np.float32(value or 1), hash_bytes(name)
@@ -225,8 +225,7 @@ def naive_vw_line(line):
             feature, _, value = field.partition(b":")
             h = seed + int(feature) if feature.isdigit() else hash_bytes(feature, seed)
             row.append((h & int(MASK), float(np.float32(value or 1) * scale)))
-        groups += name[:1] * len(fields)
-    return label, weight, row, groups
+    return label, weight, row
 
 
 names_of_features = st.text("abcXYZ0123é_", min_size=1, max_size=20) | st.integers(0, 10**9).map(
@@ -253,13 +252,12 @@ def vw_lines(draw):
 @given(st.lists(vw_lines(), max_size=5))
 def test_vowpal_wabbit_is_read_as_by_the_naive_parser(lines):
     text = "".join(line + "\n" for line in lines).encode()
-    labels, weights, rows, groups, end = vowpal_wabbit(text)
+    labels, weights, rows, end = vowpal_wabbit(text)
     naive = [naive_vw_line(line) for line in text.split(b"\n") if line.strip()]
     assert (end.error, end.at, end.lines) == (0, len(text), len(lines))
     assert [None if np.isnan(y) else y for y in labels] == [label for label, *_ in naive]
-    assert weights == [weight for _, weight, _, _ in naive]
-    assert rows == [row for _, _, row, _ in naive]
-    assert groups == b"".join(group for *_, group in naive)
+    assert weights == [weight for _, weight, _ in naive]
+    assert rows == [row for *_, row in naive]
     assert end.ignored == sum(
         line.split()[:3] in (["0.5", "3", "7"], ["1", "1", "0"]) for line in lines
     )
@@ -288,7 +286,7 @@ def test_vowpal_wabbit_is_read_as_by_the_naive_parser(lines):
     ],
 )
 def test_vowpal_wabbit_errors_say_what_and_where(line, error, where):
-    labels, _, rows, _, end = vowpal_wabbit(b"1 | 7:2\n\n" + line + b"\n2 | 1\n")
+    labels, _, rows, end = vowpal_wabbit(b"1 | 7:2\n\n" + line + b"\n2 | 1\n")
     assert (labels, rows) == ([1], [[(7, 2)]])
     assert (end.at, end.lines, end.error, end.where - end.at) == (9, 2, error, where)
 
@@ -313,9 +311,9 @@ def test_rows_of_vowpal_wabbit_have_any_number_of_labels():
 
 def test_a_full_vowpal_wabbit_block_leaves_the_line():
     text = as_array(b"1 |a b c\n2 |a d e\n")
-    labels, groups = np.zeros(2), np.zeros(3, np.uint8)
+    labels = np.zeros(2)
     end = lines.vowpal_wabbit(
-        text, len(text), Cursor(), labels, ONE, labels.copy(), block(2, 3), groups, MASK, NO_NAMES
+        text, len(text), Cursor(), labels, ONE, labels.copy(), block(2, 3), MASK, NO_NAMES
     )
     assert end == Cursor(9, 1, 2, 1, 0, lines.FULL, 16)
 

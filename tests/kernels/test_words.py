@@ -1,7 +1,8 @@
-"""Words, n-grams, categories and crosses are those of naive loops."""
+"""Words, n-grams, categories and products are those of naive loops."""
 
 import re
 from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -176,14 +177,13 @@ def test_categories_numbers_and_text_make_one_row():
     red, blue = (hash_bytes(s, salt) & int(MASK) for s in (b"red", b"dark blue"))
 
     sizes = sum(np.diff(x.starts) for x in (a, b, c))
-    out, groups = block(3, int(sizes.sum())), np.zeros(sizes.sum(), np.uint8)
+    out = block(3, int(sizes.sum()))
     out.starts[1:] = np.cumsum(sizes)
     ends = out.starts[:-1].copy()
-    for group, part in enumerate((a, b, c)):
-        words.append(part, group, ends, out, groups)
+    for part in a, b, c:
+        words.append(part, ends, out)
     assert ends.tolist() == out.starts[1:].tolist()
     assert entries(out, 3) == [[(red, 1), (8, 1)], [], [(blue, 1), (7, 2.5), (8, 2)]]
-    assert groups.tolist() == [0, 2, 0, 1, 2]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -203,45 +203,33 @@ def test_columns_without_room_stop_and_go_on():
     assert words.categories(data, offsets, 1, 0, np.uint64(1), MASK, False, out, NO_NAMES) == (2, 1)
 
 
-# Crosses.
+# Products.
 
 
-@given(
-    st.lists(
-        st.lists(st.tuples(st.integers(0, 9), st.integers(-3, 3), st.integers(0, 2)), max_size=6),
-        max_size=4,
-    ),
-    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=3),
-)
-def test_crosses_are_those_of_the_naive_loop(rows, pairs):
+@given(st.lists(st.lists(st.tuples(st.integers(0, 9), st.integers(-3, 3)), max_size=6), max_size=4))
+def test_products_are_those_of_the_naive_loop(rows):
     expected, names = [], {}
     for row in rows:
         products = []
-        for a, b in pairs:
-            for k, (i, x, g) in enumerate(row):
-                for m, (j, y, h) in enumerate(row):
-                    if (g, h) == (a, b) and (a != b or k < m):
-                        low, high = sorted((i, j)) if a == b else (i, j)
-                        index = mix_bits(low << 32 | high) & int(MASK)
-                        products.append((index, x * y))
-                        names.setdefault(index, (i, j))
-        expected.append([(i, x) for i, x, _ in row] + products)
+        for (i, x), (j, y) in combinations(row, 2):
+            low, high = sorted((i, j))
+            index = mix_bits(low << 32 | high) & int(MASK)
+            products.append((index, x * y))
+            names.setdefault(index, (i, j))
+        expected.append(row + products)
 
     whole, out = block(len(rows), 99), block(len(rows), sum(map(len, expected)))
     whole.starts[1:] = np.cumsum([len(row) for row in rows])
+    out.starts[1:] = np.cumsum([len(row) for row in expected])
     flat = [feature for row in rows for feature in row]
-    groups = np.array([g for *_, g in flat], np.uint8)
-    whole.indices[: len(flat)] = [i for i, *_ in flat]
-    whole.values[: len(flat)] = [x for _, x, _ in flat]
-    pairs = np.array(pairs, np.uint8).reshape(-1, 2)
-    words.count_crosses(whole.starts, groups, pairs, out.starts)
-    assert out.starts.tolist() == np.cumsum([0] + [len(row) for row in expected]).tolist()
+    whole.indices[: len(flat)] = [i for i, _ in flat]
+    whole.values[: len(flat)] = [x for _, x in flat]
     kept = room_for_names()
-    words.cross(whole, groups, pairs, MASK, out, kept)
+    words.cross(whole, MASK, out, kept)
     assert entries(out, len(rows)) == expected
     count = kept.count[0]
-    pairs_kept = zip(kept.begins[:count].tolist(), kept.ends[:count].tolist(), strict=True)
-    assert dict(zip(kept.indices[:count].tolist(), pairs_kept, strict=True)) == names
+    pairs = zip(kept.begins[:count].tolist(), kept.ends[:count].tolist(), strict=True)
+    assert dict(zip(kept.indices[:count].tolist(), pairs, strict=True)) == names
 
 
 # Columns that a row has several times.

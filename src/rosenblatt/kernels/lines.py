@@ -20,7 +20,6 @@ from .addresses import (
     NEWLINE,
     QUOTE,
     RETURN,
-    SPACE,
     address,
     after_blanks,
     byte,
@@ -62,7 +61,7 @@ class Cursor(NamedTuple):
     where: int = 0
 
 
-REALS, BYTES = vector(np.float64), vector(np.uint8)
+REALS = vector(np.float64)
 LINES = given(np.uint8), WHOLE, Cursor(), REALS, vector(np.int64)
 
 # Why a kernel stopped.
@@ -239,13 +238,12 @@ def svmlight_features(i, k, values, indices, first, limit, lenient):
 NAME_ENDS = np.array([chr(c) in "\0\t\n\v\f\r :|" for c in range(256)])
 
 
-@compiled(lambda: ((*LINES, REALS, rows, BYTES, BITS, NAMES) for rows in each_buffer()))
-def vowpal_wabbit(buffer, stop, cursor, labels, label_starts, weights, rows, groups, mask, names):
+@compiled(lambda: ((*LINES, REALS, rows, BITS, NAMES) for rows in each_buffer()))
+def vowpal_wabbit(buffer, stop, cursor, labels, label_starts, weights, rows, mask, names):
     """Parse lines ``label importance base 'tag |namespace:scale name:value … |namespace …``.
 
-    All but the bar may be missing: a label is then NaN, and the others are 1. The group of a value
-    is the first letter of its namespace, as in Vowpal Wabbit, or a space. Unless ``label_starts``
-    is empty, a row has any number of labels, as in svmlight.
+    All but the bar may be missing: a label is then NaN, and the others are 1. Unless
+    ``label_starts`` is empty, a row has any number of labels, as in svmlight.
     """
     values, indices, starts = rows
     at, row, k, lines, ignored, error, _ = cursor
@@ -265,7 +263,7 @@ def vowpal_wabbit(buffer, stop, cursor, labels, label_starts, weights, rows, gro
             if error == 0:
                 label, weights[row], i, bases, error = vw_label(i, several)
             if error == 0:
-                i, end, error = vw_features(i, base, stop, k, values, indices, groups, mask, names)
+                i, end, error = vw_features(i, base, stop, k, values, indices, mask, names)
             if error != 0:
                 break
             if several:
@@ -322,15 +320,15 @@ def vw_label(i, labelled):
 
 
 @inlined
-def vw_features(i, base, stop, k, values, indices, groups, mask, names):
+def vw_features(i, base, stop, k, values, indices, mask, names):
     """Parse the features at i into the places from k on; return where both end, and an error."""
-    single, room = values.itemsize == 4, smaller(smaller(len(values), len(indices)), len(groups))
-    space, group, scale, seen = np.uint64(0), np.uint8(SPACE), 1.0, seen_names(names)
+    single, room = values.itemsize == 4, smaller(len(values), len(indices))
+    space, scale, seen = np.uint64(0), 1.0, seen_names(names)
     while byte(i) != NEWLINE:
         is_space = byte(i) == BAR
         begin = i + 1 if is_space else i
         if is_space:
-            space, scale, group = np.uint64(0), 1.0, np.uint8(SPACE)
+            space, scale = np.uint64(0), 1.0
         h, end = vw_name(begin, stop, space, is_space)
         if end == begin and not is_space:
             return end, k, NAME
@@ -343,12 +341,10 @@ def vw_features(i, base, stop, k, values, indices, groups, mask, names):
             place, index = np.uint64(k), np.uint32(h & mask)
             if is_new(seen, index):
                 keep_name(names, index, begin - base, end - base)
-            values[place], indices[place], groups[place] = x, index, group
+            values[place], indices[place] = x, index
             k += 1
-        elif end > begin:
-            space, scale, group = h, x, byte(begin)
         else:
-            scale = x
+            space, scale = (h if end > begin else space), x
         i = after_blanks(i)
     return i, k, 0
 

@@ -122,8 +122,6 @@ def each_buffer():
 
 STRINGS = given(np.uint8), given(np.int32), WHOLE, WHOLE  # with offsets, a row and a value
 NAMES = Names(vector(np.uint8), vector(np.uint32), *[vector(np.int64)] * 3)
-CROSSES = given(np.uint16), given(np.uint16, 2)  # groups, and pairs of them
-ENDS, GROUPS = vector(np.uint64), vector(np.uint16)
 GRAMS = Grams(WHOLE, WHOLE, FLAG, WHOLE, FLAG, BITS, BITS, given(np.float32))
 ROOM = make_room(GRAMS, 0)
 
@@ -265,20 +263,14 @@ def numbers(matrix, first, columns, rows):
     return k
 
 
-@compiled(lambda: ((rows, WHOLE, ENDS, rows, GROUPS) for rows in each_buffer()))
-def append(rows, group, ends, out, groups):
-    """Append the values of rows to the rows of ``out``, which end at ``ends`` so far.
-
-    ``groups`` gets the group of each value, unless it is empty.
-    """
+@compiled(lambda: ((rows, vector(np.uint64), rows) for rows in each_buffer()))
+def append(rows, ends, out):
+    """Append the values of rows to the rows of ``out``, which end at ``ends`` so far."""
     values, indices, starts = rows
-    grouped = len(groups) > 0
     for row in range(len(ends)):
         end = ends[row]
         for k in range(starts[row], starts[row + 1]):
             out.values[end], out.indices[end] = values[k], indices[k]
-            if grouped:
-                groups[end] = group
             end += np.uint64(1)
         ends[row] = end
 
@@ -378,12 +370,13 @@ def read_word(i, end, h):
 
 
 @inlined
-def word_keys(i, end, base, grams, hashes, begins, keys, names):
+def word_keys(i, end, base, grams, room, names):
     """Write the columns of the word n-grams between two addresses; return their number.
 
     Words are those of scikit-learn: two or more letters, digits or underscores, in lower case.
     hashes[n] is the hash of the last n + 1 words, which begin at begins[n].
     """
+    hashes, begins, keys = room.hashes, room.begins, room.keys
     n, words, seen = 0, 0, seen_names(names)
     while i < end:
         h, after, several = read_word(i, end, grams.salt)
@@ -531,17 +524,19 @@ def text(
 ) -> tuple[int, int]:
     """Append the distinct n-grams of each string, sorted by column."""
     longest = int(np.diff(offsets[row : len(rows.starts)]).max(initial=0))
-    kernel = character_grams if grams.characters else word_grams
-    return kernel(data, offsets, row, k, grams, make_room(grams, longest), rows, names)
+    return append_grams(data, offsets, row, k, grams, make_room(grams, longest), rows, names)
 
 
 @compiled(lambda: ((*STRINGS, GRAMS, ROOM, rows, NAMES) for rows in each_buffer()))
-def word_grams(data, offsets, row, k, grams, room, rows, names):
-    """Append the distinct word n-grams of each string."""
+def append_grams(data, offsets, row, k, grams, room, rows, names):
+    """Append the distinct n-grams of each string, counted in a room for the longest one."""
     base = address(data)
     while row < smaller(len(offsets), len(rows.starts)) - 1:
         i, end = base + offsets[row], base + offsets[row + 1]
-        n = word_keys(i, end, base, grams, room.hashes, room.begins, room.keys, names)
+        if grams.characters:
+            n = character_keys(i, end, base, grams, room, names)
+        else:
+            n = word_keys(i, end, base, grams, room, names)
         if n > smaller(len(rows.values), len(rows.indices)) - k:
             break
         k = write_counts(room, n, k, grams, rows)
@@ -550,79 +545,34 @@ def word_grams(data, offsets, row, k, grams, room, rows, names):
     return row, k
 
 
-@compiled(lambda: ((*STRINGS, GRAMS, ROOM, rows, NAMES) for rows in each_buffer()))
-def character_grams(data, offsets, row, k, grams, room, rows, names):
-    """Append the distinct character n-grams of each string."""
-    base = address(data)
-    while row < smaller(len(offsets), len(rows.starts)) - 1:
-        i, end = base + offsets[row], base + offsets[row + 1]
-        n = character_keys(i, end, base, grams, room, names)
-        if n > smaller(len(rows.values), len(rows.indices)) - k:
-            break
-        k = write_counts(room, n, k, grams, rows)
-        row += 1
-        rows.starts[row] = k
-    return row, k
+# Products of every two features of a row, as additional features.
 
 
-# Crosses: products of the features of two groups, as additional features.
+@compiled(lambda: ((rows, BITS, rows, NAMES) for rows in each_buffer()))
+def cross(rows, mask, out, names):
+    """Copy rows, and add the products of every two features to each; ``out`` has their starts.
 
-
-@compiled(lambda: [(given(np.uint64), *CROSSES, ENDS)])
-def count_crosses(starts, groups, pairs, crossed_starts):
-    """Set the starts of rows that also have the products of pairs of groups."""
-    for row in range(len(starts) - 1):
-        size = starts[row + 1] - starts[row]
-        for p in range(len(pairs)):
-            ones = others = np.uint64(0)
-            for k in range(starts[row], starts[row + 1]):
-                ones += np.uint64(groups[k] == pairs[p, 0])
-                others += np.uint64(groups[k] == pairs[p, 1])
-            if pairs[p, 0] == pairs[p, 1]:
-                others = ones - np.uint64(1)
-                size += (ones * others) >> np.uint64(1)
-            else:
-                size += ones * others
-        crossed_starts[row + 1] = crossed_starts[row] + size
-
-
-@compiled(lambda: ((rows, *CROSSES, BITS, rows, NAMES) for rows in each_buffer()))
-def cross(rows, groups, pairs, mask, out, names):
-    """Copy rows, and add the products of pairs of groups to each: one for every two features.
-
-    A group with itself gives one for every two different places. The name of a product is the pair
-    of its columns. The starts of ``out`` must be those of ``count_crosses``.
+    The name of a product is the pair of its columns.
     """
     values, indices, starts = rows
+    seen = seen_names(names)
     for row in range(len(starts) - 1):
-        end = out.starts[row]
-        for k in range(starts[row], starts[row + 1]):
+        end, stop = out.starts[row], starts[row + 1]
+        for k in range(starts[row], stop):
             out.values[end], out.indices[end] = values[k], indices[k]
             end += np.uint64(1)
-        for p in range(len(pairs)):
-            end = multiply(row, pairs[p, 0], pairs[p, 1], rows, groups, mask, out, end, names)
-
-
-@helper
-def multiply(row, a, b, rows, groups, mask, out, end, names):
-    """Write the products of groups a and b in a row from place end on; return the end."""
-    values, indices, starts = rows
-    seen = seen_names(names)
-    for k in range(starts[row], starts[row + 1]):
-        if groups[k] == a:
-            for j in range(k + np.uint64(1) if a == b else starts[row], starts[row + 1]):
-                if groups[j] == b:
-                    index = cross_index(indices[k], indices[j], a == b, mask)
-                    if is_new(seen, index):
-                        keep_name(names, index, indices[k], indices[j])
-                    out.values[end], out.indices[end] = values[k] * values[j], index
-                    end += np.uint64(1)
-    return end
+        for k in range(starts[row], stop):
+            for j in range(k + np.uint64(1), stop):
+                index = cross_index(indices[k], indices[j], mask)
+                if is_new(seen, index):
+                    keep_name(names, index, indices[k], indices[j])
+                out.values[end], out.indices[end] = values[k] * values[j], index
+                end += np.uint64(1)
 
 
 @inlined
-def cross_index(i, j, unordered, mask):
-    """The column of a product of two features; within one group their order does not matter."""
-    if unordered and i > j:
+def cross_index(i, j, mask):
+    """The column of a product of two features, whose order does not matter."""
+    if i > j:
         i, j = j, i
     return np.uint32(mix(np.uint64(i) << np.uint64(32) | np.uint64(j)) & mask)

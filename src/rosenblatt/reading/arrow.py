@@ -563,7 +563,7 @@ def join_columns(parts: list[CSRBuffer], dtype: np.dtype) -> CSRBuffer:
     values, ends = int(starts[-1]), starts[:-1].copy()
     out = CSRBuffer(np.empty(values, dtype), np.empty(values, np.uint32), starts)
     for part in parts:
-        words.append(part, 0, ends, out, np.empty(0, np.uint16))
+        words.append(part, ends, out)
     return out
 
 

@@ -53,7 +53,6 @@ class LineBuffers(NamedTuple):
     labels: np.ndarray
     weights: np.ndarray | None
     rows: CSRBuffer
-    groups: np.ndarray
     label_starts: np.ndarray
 
 
@@ -119,12 +118,12 @@ class LineParser(Parser):
     def allocate_buffers(self, size: int) -> LineBuffers:
         """Allocate arrays for the rows of ``size`` bytes, or for the first of them."""
         n, values = size // 8 + 1, size // self.value_bytes + 1
-        rows, groups = allocate_rows(n, values, self.options.dtype), np.zeros(values, np.uint8)
+        rows = allocate_rows(n, values, self.options.dtype)
         weights = np.empty(n) if self.weighted else None
         if self.recipe.labels_separator is None:
-            return LineBuffers(np.empty(n), weights, rows, groups, NO_STARTS)
+            return LineBuffers(np.empty(n), weights, rows, NO_STARTS)
         starts = np.zeros(n + 1, np.int64)
-        return LineBuffers(np.empty(size // 2 + 1), weights, rows, groups, starts)
+        return LineBuffers(np.empty(size // 2 + 1), weights, rows, starts)
 
     def parse(self, data: np.ndarray, cursor: lines.Cursor, out: LineBuffers) -> lines.Cursor:
         """Call the kernel."""
@@ -163,7 +162,7 @@ class SvmlightParser(LineParser):
         if not self.hashed or not cursor.rows:
             yield from super().make_rows(cursor, out)
             return
-        rows, _ = slice_rows(out.rows, 0, cursor.rows)
+        rows = slice_rows(out.rows, 0, cursor.rows)
         scaled = self.scaled(view_filled_rows(out.rows, cursor.rows)).values
         indices = rows.indices & np.uint32(self.mask)
         rows = rows._replace(values=scaled.copy(), indices=indices)
@@ -194,7 +193,7 @@ class VowpalWabbitParser(LineParser):
     def parse(self, data: np.ndarray, cursor: lines.Cursor, out: LineBuffers) -> lines.Cursor:
         """Call the kernel."""
         met = self.vocabulary.met
-        filled = out.labels, out.label_starts, out.weights, out.rows, out.groups
+        filled = out.labels, out.label_starts, out.weights, out.rows
         cursor = lines.vowpal_wabbit(data, len(data), cursor, *filled, self.mask, met)
         text = data.tobytes() if met.count[0] else b""
 
@@ -212,7 +211,7 @@ class VowpalWabbitParser(LineParser):
         if not self.recipe.pairs or not cursor.rows:
             yield from super().make_rows(cursor, out)
             return
-        rows, _ = slice_rows(out.rows, 0, cursor.rows)
+        rows = slice_rows(out.rows, 0, cursor.rows)
         for some, part in self.multiply_pairs(rows):
             yield some, self.scaled(part)
 

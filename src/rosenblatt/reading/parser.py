@@ -202,11 +202,11 @@ class Parser:
 
     def multiply_pairs(self, rows: CSRBuffer) -> Iterator[tuple[slice, Rows]]:
         """Yield the rows with the products of every two features, in parts that fit in memory."""
-        starts, pairs = np.zeros(len(rows.starts), np.uint64), np.zeros((1, 2), np.uint16)
-        groups = np.zeros(len(rows.values), np.uint16)  # one, with all features
-        words.count_crosses(rows.starts, groups, pairs, starts)
-        row, last = 0, len(starts) - 1
-        if last and np.diff(starts).max() > 16 * MOST_PRODUCTS:
+        starts, features = np.zeros(len(rows.starts), np.uint64), np.diff(rows.starts)
+        sizes = features * (features + np.uint64(1)) // np.uint64(2)
+        np.cumsum(sizes, out=starts[1:])
+        row, last = 0, len(sizes)
+        if sizes.max(initial=0) > 16 * MOST_PRODUCTS:
             raise InputError(
                 f"A row has over {16 * MOST_PRODUCTS:,} products; ignore some columns.",
                 code="too-many-products",
@@ -216,8 +216,7 @@ class Parser:
             stop = max(row + 1, int(np.searchsorted(starts, most, "right")) - 1)
             out = allocate_rows(stop - row, int(starts[stop] - starts[row]), self.options.dtype)
             np.subtract(starts[row : stop + 1], starts[row], out=out.starts)
-            part, span = slice_rows(rows, row, stop)
-            words.cross(part, groups[span], pairs, self.mask, out, self.vocabulary.met)
+            words.cross(slice_rows(rows, row, stop), self.mask, out, self.vocabulary.met)
             self.vocabulary.collect(self.vocabulary.products)
             yield slice(row, stop), view_filled_rows(out, stop - row)
             row = stop
@@ -240,8 +239,8 @@ def allocate_rows(rows: int, values: int, dtype: np.dtype) -> CSRBuffer:
     return CSRBuffer(np.empty(values, dtype), np.empty(values, np.uint32), starts)
 
 
-def slice_rows(rows: CSRBuffer, first: int, stop: int) -> tuple[CSRBuffer, slice]:
-    """Return the rows first to stop, and the span of their values."""
+def slice_rows(rows: CSRBuffer, first: int, stop: int) -> CSRBuffer:
+    """Return the rows first to stop."""
     span = slice(int(rows.starts[first]), int(rows.starts[stop]))
     starts = rows.starts[first : stop + 1] - rows.starts[first]
-    return CSRBuffer(rows.values[span], rows.indices[span], starts), span
+    return CSRBuffer(rows.values[span], rows.indices[span], starts)

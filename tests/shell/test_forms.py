@@ -1,5 +1,7 @@
 """`train --form`: the pages' algorithms in the shell."""
 
+import gzip
+
 import pytest
 from sklearn.datasets import load_iris
 
@@ -61,6 +63,40 @@ def test_labels_are_words_or_numbers(capsys, tmp_path):
     assert out.splitlines()[-1].endswith("1 update in 2 epochs; 0 rows wrong; w = (-1), b = 0")
 
 
+def test_products_of_columns_are_counted(capsys):
+    _, out, _ = run(capsys, "train", "xor", "--form", "004", "--steps", "--set", "degree=2")
+    lines = out.splitlines()
+    assert lines[1] == "xor: 4 rows, 2 columns, 1 pair"
+    assert lines[2] == "epoch 1  row 1  y = -1  activation 0  →  w = (0, 0, 0)  b = -1"
+    assert len(lines) == 2 + 29 + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("1\n-1\n", [1, -1]),
+        ("y\n1\n-1\n1\n", [1, -1, 1]),
+        ("\ufeffhow\ngood\nvery bad\n\ngood\n", [-1, 1, -1]),
+        ('"good"\n"bad"\n"good"\n', [1, -1, 1]),
+        ("9\n10\n9\n", [-1, 1, -1]),
+    ],
+)
+@pytest.mark.parametrize("opened", [open, gzip.open])
+def test_each_label_of_a_file_of_labels_is_a_row(capsys, tmp_path, text, labels, opened):
+    path = tmp_path / ("labels.csv" if opened is open else "labels.csv.gz")
+    with opened(path, "wt", encoding="utf-8") as file:
+        file.write(text)
+    _, out, err = run(capsys, "train", path, "--form", "004", "--epochs", 1, "--steps")
+    assert f"{path} is taken as the labels ({len(labels)} rows)" in " ".join(err.split())
+    made = [line.split() for line in out.splitlines() if line.startswith("epoch 1 ")]
+    bias, expected = 0, []
+    for row, label in enumerate(labels, 1):
+        if label * bias <= 0:
+            bias += label
+            expected.append((str(row), f"{label:+}"))
+    assert [(words[3], words[6]) for words in made] == expected
+
+
 def test_a_sparse_file_is_learnt_as_it_is_written(capsys, tmp_path):
     path = tmp_path / "two.svm"
     path.write_text("1 1:2 3:1\n-1 2:3\n")
@@ -73,6 +109,9 @@ def test_a_sparse_file_is_learnt_as_it_is_written(capsys, tmp_path):
     [
         (["--balanced"], "leave --balanced out"),
         (["--json"], "leave --json out"),
+        (["--set", "degree=4"], "41,664 triples, 635,376 larger products of 1,797 rows"),
+        (["--set", "degree=3"], "2,016 pairs, 41,664 triples of 1,797 rows, but a form takes at"),
+        (["--set", "degree=many"], "degree must be a whole number from 1 up"),
         (["--set", "margin=1"], "There is no parameter margin"),
         (["--set", "exact=perhaps"], "exact must be True or False"),
         (["--set", "start=1,2"], "start must be 65 numbers"),

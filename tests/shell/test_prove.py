@@ -121,3 +121,16 @@ def test_one_class_is_noted(capsys, tmp_path):
     assert status == 0
     assert "Separable" in out
     assert err == f"Note: All rows of {path} have the label x, so there is nothing to separate.\n"
+
+
+def test_a_run_is_a_proof(capsys, tmp_path):
+    path = tmp_path / "run.v"
+    status, out, _ = run(
+        capsys, "prove", "iris", "--positive-class", "setosa", "--run", "--coq", path
+    )
+    assert status == 0
+    assert "A run of 5 mistakes separates the rows" in out
+    assert "Definition log : list N := [0; 50; 0; 50; 0]%N." in path.read_text("utf-8")
+    status, out, _ = run(capsys, "prove", "xor", "--run")
+    assert status == 1
+    assert "A run of 400 mistakes does not separate" in out

@@ -33,6 +33,11 @@ class ProofOptions(SetOptions):
         "FOLDER",
     )
     origin: bool = proof_option("Consider only planes through the origin.", default=False)
+    run: bool = proof_option(
+        "Prove by a run of the perceptron; --coq and --plain write its log.",
+        default=False,
+        excludes="certificate check",
+    )
     check: Path | None = proof_option(
         "Check the proof in FILE (JSON) against the data, in exact arithmetic."
     )
@@ -51,7 +56,7 @@ def prove(data: str, given: ProofOptions) -> None:
     rosenblatt prove xor --check proof.json
     """
     from ..theory.certificates import Inseparable, Separable, save_certificate
-    from ..theory.coq import to_proof
+    from ..theory.coq import log_run, to_proof
     from ..theory.problem import check_problem
     from ..theory.separability import separability
 
@@ -63,6 +68,12 @@ def prove(data: str, given: ProofOptions) -> None:
     if given.check is not None:
         check_proof(data, given.check, X, y)
     print(f"{data}: {count(X.shape[0], 'row')}, {count(X.shape[1], 'feature')}")
+    if given.run:
+        log = log_run(X, y, fit_intercept=not given.origin)
+        did = "separates the rows" if log.separates else "does not separate the rows"
+        print(f"A run of {count(len(log.rows), 'mistake')} {did} (checked exactly).")
+        write_proof(log, X, y, given)
+        raise click.exceptions.Exit(0 if log.separates else 1)
     found = separability(X, y, fit_intercept=not given.origin)
     if isinstance(found, Separable):
         print_lines(describe_separable(X, y, found))

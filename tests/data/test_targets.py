@@ -58,7 +58,7 @@ def test_ranks_are_in_their_order():
         "ranks": ["low", "medium", "high"],
         "class_weight": {"low": 1.0, "medium": 2.0, "high": 1.0},
     }
-    with pytest.raises(InputError, match=r"^Row 12 has the label 'a, b', .* low, medium, high"):
+    with pytest.raises(UnknownLabelError, match=r"^Row 12 has the label 'a, b', .* with ordinal"):
         target.encode(np.array(["low", "a, b"]), 10, np.array([False, True]))
     scores = score_ranks(np.array([-5.0, 0.0, 1.0, 5.0]), np.array([0.0, -1.0]))
     assert target.decide(scores).tolist() == [0, 1, 2, 2]  # on a threshold the higher rank

@@ -172,7 +172,7 @@ def test_class_weights_count():
         ({"ranks": [0, 1, 1]}, "out-of-range"),
         ({"ranks": "0123"}, "out-of-range"),
         ({"fit_intercept": False}, "ranks-without-bias"),
-        ({"ranks": [0, 1, 2]}, "unknown-rank"),
+        ({"ranks": [0, 1, 2]}, "unknown-label"),
     ],
 )
 def test_parameters_that_are_refused(parameters, code):
@@ -190,7 +190,9 @@ def test_what_is_refused_in_a_sentence():
         "needs all labels in their order": lambda: PRank().partial_fit(X, y),
         "before the first row": lambda: PRank().learn_one(X[0], 1),
         "cannot change": lambda: model.partial_fit(X, y, classes=[3, 2, 1, 0]),
-        "not among the ranks 0, 1, 2, 3": lambda: model.partial_fit(X, y + 1),
+        "not among the classes .0, 1, 2, 3.; name all labels with ranks": lambda: model.partial_fit(
+            X, y + 1
+        ),
         "is not among": lambda: model.learn_one(X[0], 7),
         "predicts ranks": lambda: start_steps(PRank(), X, y),
         "classifier of classes, got PRank": lambda: normalize_weights(model),

@@ -91,13 +91,16 @@ def test_ranks_with_commas_and_many_ranks_and_one_rank(capsys, folder):
     assert "Note" not in run(capsys, "train", "many.csv", *options)[1]
     many.assign(stars=7).to_csv("one.csv", index=False)
     status, _, said = run(capsys, "train", "one.csv", *options)
-    assert (status, "only the rank 7;" in said) == (2, True)
+    assert (status, "only the label 7;" in said) == (2, True)
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--ordinal", "low,high"], "label 'medium', which is not among the ranks low, high"),
+        (
+            ["--ordinal", "low,high"],
+            "classes ['low', 'high']; name all labels with --ordinal",
+        ),
         (["--ordinal", "low"], "two or more different labels"),
         (["--ordinal", "low,low,high"], "two or more different labels"),
         (["--rule", "prank"], "classes or --ordinal"),

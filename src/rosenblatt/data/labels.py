@@ -52,6 +52,7 @@ def number_labels(
     first_row: int = 0,
     rows: Array | None = None,
     held: Array | None = None,
+    option: str = "classes",
 ) -> Array:
     """The class number of each label; a label that is not a class raises.
 
@@ -65,6 +66,8 @@ def number_labels(
         The row of each label, unless every row has one.
     held
         Flags of held-out rows, whose labels get -1 if they are not classes.
+    option
+        The parameter that names the classes.
     """
     codes = find_codes(labels, classes)
     known = False if held is None else held if rows is None else held[rows]
@@ -75,7 +78,7 @@ def number_labels(
         row = first_row + (unknown if rows is None else rows[unknown])[0]
         raise UnknownLabelError(
             f"Row {row} has the label {labels.tolist()[unknown[0]]!r:.80}, "
-            f"which is not among the classes [{listed}]; name all labels with classes.",
+            f"which is not among the classes [{listed}]; name all labels with {option}.",
             code="unknown-label",
         )
     return codes
@@ -261,8 +264,8 @@ def find_classes(labels: Array, least: int = 2) -> Array:
         )
     if len(classes) < least:
         raise UnknownLabelError(
-            f"The data have only the label {classes[0]!s:.80}; a model needs two (name more with "
-            "classes).",
+            f"The data have only the label {classes[0]!s:.80}; a model needs two. Add rows of "
+            "others, or name these with classes.",
             code="one-class",
         )
     if labels.dtype.kind in "iuf" and len(classes) > MOST_NUMBERS:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,22 +12,6 @@ from .labels import LabelSets, check_classes, encode, find_classes, find_codes, 
 from .results import Result, count, plain
 from .rows import Array
 from .weights import class_weights, row_weights
-
-MOST_ERRORS = 20  # wrong rows to show
-
-
-class RowError(NamedTuple):
-    """A wrong row: its number from 1, its id, both labels, and how sure the model was.
-
-    ``confidence`` is the probability of the predicted class if the model gives probabilities, else
-    the distance of the scores of both classes; of a number it is the absolute error.
-    """
-
-    row: int
-    id: str | None
-    label: str
-    predicted: str
-    confidence: float
 
 
 @dataclass
@@ -213,7 +197,7 @@ class RankTarget(ClassTarget):
 
     def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
         """The rank of each label; other labels are refused, also of rows that are held out."""
-        return encode_ranks(labels, self.classes, first_row + 1)
+        return number_labels(tidy(labels), self.classes, first_row + 1, option="ordinal")
 
     def decide(self, scores: Array, ties: str = "mistake") -> Array:
         """The highest rank up to which no score is lower than the one before."""
@@ -229,22 +213,6 @@ class RankTarget(ClassTarget):
     def as_parameters(self) -> dict[str, Any]:
         """The labels in their order, and the weights of the classes if there are any."""
         return {"ranks": self.classes.tolist(), **super().as_parameters()}
-
-
-def encode_ranks(labels: Any, ranks: Array, first_row: int = 0, option: str = "ordinal") -> Array:
-    """The rank of each label; ``option`` stated the ranks, and ``first_row`` is for errors."""
-    labels = tidy(labels)
-    codes = find_codes(labels, ranks)
-    unknown = np.flatnonzero(codes < 0)
-    if len(unknown):
-        listed = ", ".join(f"{rank!s:.80}" for rank in ranks[:20]) + ", …" * (len(ranks) > 20)
-        raise InputError(
-            f"Row {first_row + unknown[0]} has the label {labels.tolist()[unknown[0]]!r:.80}, "
-            f"which is not among the ranks {listed}; name all labels in order with {option}.",
-            code="unknown-rank",
-            line=int(first_row + unknown[0]),
-        )
-    return codes
 
 
 def score_ranks(activations: Array, biases: Array) -> Array:
@@ -483,6 +451,11 @@ class LabelCounts:
         self.dtype = values.dtype
         return self
 
+    @property
+    def labels(self) -> Array:
+        """The different labels."""
+        return np.array(list(self.counts), self.dtype)
+
     def target(
         self, parameters: Mapping[str, Any], named: tuple[Any, ...] | None, known: Array | None
     ) -> ClassTarget:
@@ -492,7 +465,7 @@ class LabelCounts:
         """
         if self.label_sets:
             refuse_for_label_sets(parameters)
-        met, least = np.array(list(self.counts), self.dtype), 1 if self.label_sets else 2
+        met, least = self.labels, 1 if self.label_sets else 2
         ranks = parameters.get("ranks")
         if known is not None:
             classes = known
@@ -508,15 +481,6 @@ class LabelCounts:
         weights = class_weights(parameters["class_weight"], classes, codes[known], counts)
         kind = ClassTarget if ranks is None else RankTarget
         return make_target(classes, self.label_sets, weights, kind)
-
-    def refuse_one_rank(self) -> None:
-        """Refuse rows that all have the same rank."""
-        ranks = tidy(np.array(list(self.counts), self.dtype))
-        if len(ranks) == 1:
-            raise InputError(
-                f"The data have only the rank {ranks[0]!s:.80}; rows of two or more are needed.",
-                code="one-class",
-            )
 
 
 def refuse_for_label_sets(parameters: Mapping[str, Any]) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
-from ..data.labels import check_classes
+from ..data.labels import check_classes, number_labels, tidy
 from ..data.rows import Array
-from ..data.targets import encode_ranks, score_ranks
+from ..data.targets import score_ranks
 from .constructors import estimator, positional
 from .docstrings import described_as
 from .linear import BaseLinearClassifier
@@ -149,7 +149,7 @@ default="rank-error"
         return classes, codes
 
     def _number(self, y: Array, classes: Array) -> Array:
-        return encode_ranks(y, classes, option="ranks")
+        return number_labels(tidy(y), classes, option="ranks")
 
     def _resolve_classes(self, classes: ArrayLike | None, first: bool) -> Array:
         """Return the ranks of partial_fit; they stay the same."""

@@ -125,8 +125,8 @@ def compare(
     results = list[Result]()
     for learner, file, words, wrong in zip(learners, files, labels, errors, strict=True):
 
-        def keep(some: Array, flags: Array, words: Any = words, wrong: Any = wrong) -> None:
-            words.append(np.fromiter(map(hash, some.tolist()), np.int64, len(some)))
+        def keep(some: Any, flags: Array, words: Any = words, wrong: Any = wrong) -> None:
+            words.append(np.fromiter(map(hash, some), np.int64, len(some)))
             wrong.append(flags)
 
         results.append(evaluate(learner, file, tell, keep=keep))

@@ -150,7 +150,7 @@ def evaluate(
         The one of two classes that the threshold, average precision and curves are about; the
         second one by default.
     keep
-        Receives the labels of each batch in words, and its errors by row.
+        Receives the labels of each batch, and its errors by row.
     """
     if isinstance(data, ExampleFile):
         data.refuse(threshold=threshold, coverage=coverage, positive_class=positive_class)
@@ -161,7 +161,8 @@ def evaluate(
     if coverage is not None:
         result.sets = make_sets(learner, coverage)
     for batch, scores in scored(learner, data):
-        labels, errors = result.add_batch(batch, scores, decide(scores), row)
+        labels = result.read_labels(batch, row)
+        errors = result.add(labels, decide(scores), scores, batch.ids)
         row += n_rows(batch.rows)
         if keep is not None:
             keep(labels, errors)

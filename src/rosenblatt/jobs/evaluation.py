@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..data import metrics
-from ..data.labels import LabelSets, as_words
+from ..data.labels import LabelSets, as_words, find_codes
 from ..data.results import Result, Table, clip, defined, plain
 from ..data.rows import Array
-from ..data.targets import MOST_ERRORS, NumberScore, RowError, Score, as_numbers
+from ..data.targets import NumberScore, Score, as_numbers
 from ..reading.batches import Batch, get_label_sets, get_labels
 from .curves import (
     CalibrationBin,
@@ -22,6 +22,7 @@ from .curves import (
     tabulate_top,
 )
 
+MOST_ERRORS = 20  # wrong rows to show
 MOST_SCORES = 2**24  # numbers that are kept for areas, curves and losses: 64 MB of float32
 MOST_CLASSES = 10  # in a matrix of confusion
 WIDEST = 56  # letters of their names
@@ -30,6 +31,20 @@ BY_THRESHOLD = dict.fromkeys(ThresholdScore._fields, ".2%") | {"threshold": ".4g
 BY_RANK = {"k": ",d", "precision": ".2%", "recall": ".2%"}
 TOP = "First classes: precision and recall if the k with the highest scores are predicted"
 BY_PROBABILITY = {"low": ".1f", "high": ".1f", "rows": ",d", "predicted": ".2%", "observed": ".2%"}
+
+
+class RowError(NamedTuple):
+    """A wrong row: its number from 1, its id, both labels, and how sure the model was.
+
+    ``confidence`` is the probability of the predicted class if the model gives probabilities, else
+    the distance of the scores of both classes; of a number it is the absolute error.
+    """
+
+    row: int
+    id: str | None
+    label: str
+    predicted: str
+    confidence: float
 
 
 class ClassScore(NamedTuple):
@@ -87,12 +102,14 @@ class FileResult(Result):
         self.worst = sorted([*self.worst, *more], key=lambda one: -one.confidence)[:MOST_ERRORS]
 
     @abstractmethod
-    def add_batch(
-        self, batch: Batch, scores: Array, predicted: Array, row: int
-    ) -> tuple[Array, Array]:
-        """Count the rows of a batch; ``row`` rows came before it.
+    def read_labels(self, batch: Batch, row: int) -> Any:
+        """Return the labels of a batch, as ``add`` takes them; ``row`` rows came before it."""
 
-        Return the labels in words, and for each row whether it is wrong, or the absolute error.
+    @abstractmethod
+    def add(self, labels: Any, predicted: Array, scores: Array, ids: Array | None = None) -> Array:
+        """Count rows: their labels, what was predicted, the scores, and the ids.
+
+        Return whether each row is wrong, or its absolute error.
         """
 
     def tables(self) -> list[Table]:
@@ -119,20 +136,20 @@ class NumberEvaluation(FileResult, NumberScore):
         """Return a number as text."""
         return plain(label, digits)
 
-    def add_batch(
-        self, batch: Batch, scores: Array, predicted: Array, row: int
-    ) -> tuple[Array, Array]:
-        """Add the errors of a batch; ``row`` rows came before it."""
-        numbers = as_numbers(get_labels(batch, row), row)
-        self.compare(predicted, self.target.encode(numbers))
-        errors = np.abs(predicted - numbers)
-        every = np.arange(len(errors))
-        self.keep_worst(row + 1, errors, every, batch.ids, numbers, predicted)
+    def read_labels(self, batch: Batch, row: int) -> Array:
+        """Return the numbers of a batch."""
+        return as_numbers(get_labels(batch, row), row)
+
+    def add(self, labels: Any, predicted: Array, scores: Array, ids: Array | None = None) -> Array:
+        """Add the errors of rows by their numbers; return the absolute errors."""
+        errors: Array = np.abs(predicted - labels)
+        self.keep_worst(self.rows + 1, errors, np.arange(len(errors)), ids, labels, predicted)
+        self.compare(predicted, self.target.encode(labels))
         if self.sets is not None:
             low, high = self.sets(scores).T
-            self.inside += int(np.count_nonzero((low <= numbers) & (numbers <= high)))
+            self.inside += int(np.count_nonzero((low <= labels) & (labels <= high)))
             self.sizes += float((high - low).sum())
-        return numbers, errors
+        return errors
 
     def figures(self) -> dict[str, Any]:
         """Return the errors beside those of the baselines, and the coverage of intervals."""
@@ -233,25 +250,12 @@ class Evaluation(ClassResult):
         self.confusion = np.zeros((size + 1, size), np.int64)
         self.kept = KeptScores(MOST_SCORES // max(size, 1))
 
-    def add_batch(
-        self, batch: Batch, scores: Array, predicted: Array, row: int
-    ) -> tuple[Array, Array]:
-        """Count the rows of a batch; ``row`` rows came before it."""
-        words = as_words(get_labels(batch, row), self.classes)
-        codes = self.add(words, predicted, scores, batch.ids)
-        if self.sets is not None:
-            sets = np.pad(self.sets(scores), ((0, 0), (0, 1)))
-            self.inside += int(np.count_nonzero(sets[np.arange(len(codes)), codes]))
-            self.sizes += float(np.count_nonzero(sets))
-        return words, codes != predicted
+    def read_labels(self, batch: Batch, row: int) -> Array:
+        """Return the labels of a batch in words."""
+        return as_words(get_labels(batch, row), self.classes)
 
-    def add(
-        self, labels: Array, predicted: Array, scores: Array, ids: Array | None = None
-    ) -> Array:
-        """Count rows: their labels in words, the classes predicted, the scores, and the ids.
-
-        Return the numbers of their classes.
-        """
+    def add(self, labels: Any, predicted: Array, scores: Array, ids: Array | None = None) -> Array:
+        """Count rows by their labels in words; return which are wrong."""
         size, codes = len(self.classes), encode_words(labels, self.classes)
         unknown = codes == size
         if unknown.any():
@@ -265,11 +269,16 @@ class Evaluation(ClassResult):
             self.unknown_label = str(labels[~known][0])
         self.kept.add(scores[known], codes[known])
         sizes = distance(scores, predicted) if self.chances is None else self.chances(scores)
+        every = np.arange(len(predicted))
         if sizes.ndim == 2:
-            sizes = sizes[np.arange(len(predicted)), predicted]
-        wrong, found = np.flatnonzero(codes != predicted), self.classes[predicted]
-        self.keep_worst(first_row, sizes, wrong, ids, labels, found)
-        return codes
+            sizes = sizes[every, predicted]
+        wrong, found = codes != predicted, self.classes[predicted]
+        self.keep_worst(first_row, sizes, np.flatnonzero(wrong), ids, labels, found)
+        if self.sets is not None:
+            sets = np.pad(self.sets(scores), ((0, 0), (0, 1)))
+            self.inside += int(np.count_nonzero(sets[every, codes]))
+            self.sizes += float(np.count_nonzero(sets))
+        return np.asarray(wrong)
 
     def find_flags(self) -> tuple[Array, Array]:
         """Return the kept scores and codes; of two classes, as if the positive one were second."""
@@ -460,29 +469,22 @@ class LabelSetEvaluation(ClassResult):
         self.kept = KeptScores(MOST_SCORES // max(len(self.classes), 1))
         self.right, self.said, self.there = np.zeros((3, len(self.classes)), np.int64)
 
-    def add_batch(
-        self, batch: Batch, scores: Array, predicted: Array, row: int
-    ) -> tuple[Array, Array]:
-        """Count the rows of a batch."""
-        given = get_label_sets(batch)
-        sets = LabelSets(as_words(given.values, self.classes), given.starts)
-        wrong = self.add(sets, predicted, scores)
-        return np.array([";".join(sorted(each)) for each in sets], object), wrong
+    def read_labels(self, batch: Batch, row: int) -> LabelSets:
+        """Return the labels of a batch in words."""
+        sets = get_label_sets(batch)
+        return LabelSets(as_words(sets.values, self.classes), sets.starts)
 
-    def add(self, sets: LabelSets, predicted: Array, scores: Array) -> Array:
-        """Count rows: their labels in words, which classes were predicted, and the scores.
-
-        Return which rows are wrong.
-        """
-        size, codes = len(self.classes), encode_words(sets.values, self.classes)
-        has, others = sets.indicator(codes, size + 1), codes == size
+    def add(self, labels: Any, predicted: Array, scores: Array, ids: Array | None = None) -> Array:
+        """Count rows by their labels in words; return which are wrong."""
+        size, codes = len(self.classes), encode_words(labels.values, self.classes)
+        has, others = labels.indicator(codes, size + 1), codes == size
         has, other = has[:, :size], has[:, size]
-        self.rows += len(sets)
+        self.rows += len(labels)
         self.kept.add(scores, has)
         wrong = np.asarray((predicted != has).any(axis=1) | other)
         self.errors += int(np.count_nonzero(wrong))
         self.unknown += int(np.count_nonzero(other))
-        self.missed += len({*zip(sets.rows[others], sets.values[others], strict=True)})
+        self.missed += len({*zip(labels.rows[others], labels.values[others], strict=True)})
         self.right += np.count_nonzero(has & predicted, axis=0)
         self.said += np.count_nonzero(predicted, axis=0)
         self.there += np.count_nonzero(has, axis=0)
@@ -556,10 +558,8 @@ def distance(scores: Array, predicted: Array) -> Array:
 
 def encode_words(labels: Array, classes: Array) -> Array:
     """Return the number of each label among the classes, as words; unknown ones come last."""
-    size, words = len(classes), classes.astype(str)
-    order = np.argsort(words)
-    places = np.clip(np.searchsorted(words, labels, sorter=order), 0, size - 1)
-    return np.where(words[order[places]] == labels, order[places], size)
+    codes = find_codes(labels, classes.astype(str))
+    return np.where(codes < 0, len(classes), codes)
 
 
 def class_scores(classes: Array, right: Array, said: Array, rows: Array) -> list[ClassScore]:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..data.labels import UnknownLabelError
+from ..data.labels import UnknownLabelError, find_classes
 from ..data.rows import Array, largest_size, n_rows, overflow
 from ..data.targets import ClassTarget, LabelCounts, NumberTarget, RankTarget
 from ..learners.linear import LinearLearner, TrainingRows, cross_calibrate
@@ -378,7 +378,7 @@ class FileRows:
         counted = self.count_labels(self.reader if weighs_all and not self.in_memory else [])
         target = counted.target(plan.parameters, plan.request.classes, known)
         if plan.target == "ranks" and known is None and self.in_memory:
-            counted.refuse_one_rank()
+            find_classes(counted.labels)
         return target
 
     def count_labels(self, batches: Iterable[Batch]) -> LabelCounts:

@@ -75,7 +75,7 @@ def test_parameters_survive_clone_repr_and_pickle(name):
         kind(nonsense=1)
 
 
-@pytest.mark.parametrize("name", ["shuffle", "tol", "penalty", "alpha"])
+@pytest.mark.parametrize("name", ["shuffle", "n_jobs", "penalty", "alpha"])
 def test_parameters_of_scikit_learn_get_a_hint(name):
     with pytest.raises(TypeError, match=f"'{name}'; [a-zA-Z]"):
         rosenblatt.Perceptron(**{name: 1})

@@ -123,6 +123,7 @@ def test_rows_of_one_class_do_not_rank(rows, metric):
         model.fit(X, y, X_val=held[labels == 1], y_val=labels[labels == 1])
 
 
+@pytest.mark.filterwarnings("ignore:298 of 300 rows have the label")
 def test_held_out_rows_of_one_class_are_noted(rows, files):
     (X, _), _ = rows
     y = np.arange(300) < 2

@@ -90,6 +90,7 @@ VALUES = {
     "warm_start": [False, True],
     "margin": [0.0, 1.0],
     "measure": [False, True],
+    "tol": [None, 0.1],
     "ranks": [None, ["a", "b"]],
     "fit_intercept": [True, False],
     "kernel": ["rbf", "precomputed"],

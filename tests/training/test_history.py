@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Perceptron as ScikitPerceptron
 
 from rosenblatt import Epoch, KernelPerceptron, Perceptron
 from rosenblatt.training.training import ProblemRun, Training, merge_epochs
 
-from ..conftest import FORMS, blobs
+from ..conftest import FORMS, LAYOUTS, blobs
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -46,6 +47,48 @@ def test_validation_scores_are_the_accuracy_on_rows_that_were_held_out():
     assert all((epoch.validation_score * 4).is_integer() for epoch in model.history_)
 
 
+def stop_by_loss(X, labels, tol, max_iter):
+    """The textbook's loop in order, until for 5 epochs the loss was not tol a row below the least.
+
+    Return the weights, the bias, and the loss of each epoch.
+    """
+    w, b, losses, least, waited = np.zeros(X.shape[1]), 0.0, [], np.inf, 0
+    while len(losses) < max_iter and waited < 5:
+        loss = 0.0
+        for x, label in zip(X, labels, strict=True):
+            margin = label * (w @ x + b)
+            if margin <= 0:
+                w, b, loss = w + label * x, b + label, loss - margin
+        waited = waited + 1 if loss > least - tol * len(X) else 0
+        least = min(least, loss)
+        losses.append(loss)
+    return w, b, losses
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("tol", [0.0, 0.02, 3.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_tol_stops_when_the_loss_falls_too_little_as_in_scikit_learn(seed, tol, layout):
+    rng = np.random.default_rng(seed)
+    X, labels = rng.integers(-4, 5, (60, 3)).astype(float), rng.choice([-1, 1], 60)
+    w, b, losses = stop_by_loss(X, labels, tol, 100)
+    model = Perceptron(order="fixed", tol=tol).fit(LAYOUTS[layout](X), labels)
+    assert [epoch.loss for epoch in model.history_] == losses
+    assert (model.coef_.tolist(), model.intercept_.tolist()) == ([w.tolist()], [b])
+    assert len(losses) < 100
+    assert model.stop_reason_ == "no_improvement"
+    assert ScikitPerceptron(tol=tol, shuffle=False).fit(X, labels).n_iter_ == len(losses)
+
+
+def test_each_problem_stops_by_its_own_loss():
+    X, y = blobs(100, 3, classes=3)
+    chosen = {"tol": 0.01, "random_state": 0, "solution": "average"}
+    model = Perceptron(**chosen, multi_class="ovr").fit(X, y)
+    alone = [Perceptron(**chosen).fit(X, y == label) for label in range(3)]
+    np.testing.assert_array_equal(model.coef_, np.vstack([one.coef_ for one in alone]))
+    assert model.n_iter_ == max(one.n_iter_ for one in alone) < 100
+
+
 # The record by itself
 
 
@@ -61,7 +104,7 @@ class Nothing:
 def closed(problem, scores, mistakes=1, separated=False, max_iter=50, patience=3):
     for score in scores:
         problem.add(Epoch(0, 10, mistakes, 0, 0.5))
-        problem.end_epoch(separated, score, max_iter, patience)
+        problem.end_epoch(separated, score, Training(tuple, [problem], max_iter, patience))
     return problem
 
 

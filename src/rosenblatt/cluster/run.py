@@ -126,6 +126,7 @@ class ClusterRun(Training):
             tuple,
             list(map(ProblemRun, prepared.learner.states)),
             settings["max_iter"],
+            tol=settings.get("tol"),
             measure=bool(settings.get("measure")),
         )
         self.cluster, self.prepared = cluster, prepared

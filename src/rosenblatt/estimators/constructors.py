@@ -14,7 +14,6 @@ INSTEAD = {
     "n_jobs": "use joblib.parallel_config(n_jobs=N)",
     "penalty": "FTRL has the penalties l1 and l2",
     "shuffle": 'use order="fixed" for the order of the rows',
-    "tol": "a fit ends with an epoch without updates; early_stopping=True ends it earlier",
     "validation_fraction": "early_stopping=True holds a tenth out, or give X_val and y_val to fit",
 }
 """What to use for parameters of scikit-learn's linear models that have another name here."""

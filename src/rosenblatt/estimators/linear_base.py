@@ -73,6 +73,7 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     fit_intercept: bool = True
     intercept_step: float | Literal["radius"] = 1.0
     max_iter: int = 10
+    tol: float | None = None
     measure: bool = False
     early_stopping: bool | int = False
     calibrate: bool | Literal["conformal"] = False

@@ -39,6 +39,10 @@ class Perceptron(LinearClassifier):
         Whether to learn a bias; otherwise the boundary goes through the origin.
     max_iter : int, default=100
         Largest number of epochs. With the orders "first" and "worst" an epoch is one update.
+    tol : float or None, default=None
+        Whether to stop, as scikit-learn does, when for 5 epochs the loss J per row was not ``tol``
+        below the least so far; 0.001 suits noisy rows. None stops only after an epoch without
+        mistakes.
     early_stopping : bool or int, default=False
         Whether to hold out a tenth of the rows, stop when their metric has not improved for this
         number of epochs (True: 5), and use the best weights.
@@ -93,8 +97,9 @@ class Perceptron(LinearClassifier):
         Number of updates, over all calls of ``partial_fit`` or warm starts; with ``order="batch"``
         the number of mistaken rows.
     stop_reason_ : {"separated", "max_iter", "no_improvement", "zero_weights"}
-        Why training ended. "separated": an epoch without mistakes; "zero_weights": such an epoch
-        with ``ties="correct"`` and weights of 0, which separate nothing.
+        Why training ended. "separated": an epoch without mistakes; "no_improvement": by
+        ``early_stopping`` or ``tol``; "zero_weights": an epoch without mistakes, with
+        ``ties="correct"`` and weights of 0, which separate nothing.
     history_ : list of Epoch
         A record of each epoch: rows, mistakes, errors (J₁), loss (J), validation_score.
 

@@ -59,6 +59,13 @@ CONFLICTS: tuple[Conflict, ...] = (
         'use order="each", "once" or "fixed".',
     ),
     Conflict(
+        "order-tol",
+        "fit",
+        lambda p: p.get("tol") is not None and p["order"] in ("active", "first", "worst"),
+        "tol compares epochs that go through every row once, and order={order!r} chooses rows; "
+        "leave one out.",
+    ),
+    Conflict(
         "ranks-without-bias",
         "fit",
         lambda p: "ranks" in p and (not p["fit_intercept"] or p["intercept_step"] == 0),

@@ -26,6 +26,7 @@ SCALES = {
 STOP_REASONS = {
     "zero_weights": " All weights are 0: every row ties, and ties count as right.",
     "no_improvement": " The held-out score no longer improved; kept the best weights.",
+    "tol": " The loss no longer fell by tol.",
     "max_iter": "",
     "within_epsilon": " Every number is within epsilon.",
 }
@@ -71,10 +72,13 @@ def describe_training(name: str, model: "Model", seconds: float) -> list[str]:
     updates, passes = count_updates(model), count(len(model.history), "epoch")
     in_last = f", {last[0].mistakes:,} in the last epoch" if len(model.history) > 1 else ""
     run = f"Trained {passes} in {seconds:.3f} s: {updates}{in_last}."
-    if facts["stop_reason"] == "separated":
+    reason = facts["stop_reason"]
+    if reason == "no_improvement" and not model.parameters.get("early_stopping"):
+        reason = "tol"
+    if reason == "separated":
         run = f"Separated the training data after {updates} in {passes} ({seconds:.3f} s)."
     else:
-        run += STOP_REASONS.get(facts["stop_reason"], f" Stopped: {facts['stop_reason']}.")
+        run += STOP_REASONS.get(reason, f" Stopped: {reason}.")
     own = find_by_estimator(model.estimator)
     if own is not None:
         return [run, f"{name}: {load(own.shell).summarize_data(model)}"]

@@ -359,15 +359,10 @@ def resolve_margin(
     """
     if parameters.get("margin", 0.0) is not None:
         return dict(parameters)
-    texts = found.texts if has_text_margin(request, found) else 0
+    knows_labels = request.classes is None and not found.label_sets and found.rereadable
+    texts = found.texts if knows_labels else 0
     weighs = texts and parameters.get("class_weight", "none") is None
     return {**parameters, "margin": float(texts)} | ({"class_weight": "balanced"} if weighs else {})
-
-
-def has_text_margin(request: Request, found: DataProfile) -> bool:
-    """Whether rows have text and all labels are known before, so that classes can be balanced."""
-    all_labels = request.classes is None and not found.label_sets and found.rereadable
-    return found.texts > 0 and all_labels
 
 
 def resolve_order(

@@ -25,6 +25,7 @@ from .rules import TWO_CLASSES
 
 READS_OF_HARD_ROWS = 2  # per read of all rows; measured: 1 is slower, without end slower still
 UPDATES_AT_ONCE = 1024  # the length of a log
+STALLED = 5  # epochs without progress after which ``tol`` ends a training, as in scikit-learn
 REASONS = ("", "max_iter", "zero_weights", "no_improvement", "separated", "within_epsilon")
 
 
@@ -193,7 +194,7 @@ class ProblemRun:
             loss + more.loss,
         )
 
-    def end_epoch(self, separated: bool, score: float | None, max_iter: int, patience: int) -> None:
+    def end_epoch(self, separated: bool, score: float | None, training: "Training") -> None:
         """Record the epoch, keep the state if it is the best on held-out rows, and decide."""
         counted = self.count if score is None else self.count._replace(validation_score=score)
         self.epochs.append(counted)
@@ -204,11 +205,19 @@ class ProblemRun:
             self.best_score, self.best_epoch = score, number
             self.best = copy.deepcopy(self.state)
         reason = self.state.stop_reason(separated)
-        if not reason and self.best is not None and number - self.best_epoch >= patience:
+        tol, ends = training.tol, self.best and number - self.best_epoch >= training.patience
+        if not reason and (ends or (tol is not None and has_stalled(self.epochs, tol))):
             reason = "no_improvement"
-        self.stop_reason = reason or ("max_iter" if number >= max_iter else "")
+        self.stop_reason = reason or ("max_iter" if number >= training.max_iter else "")
         if self.stop_reason and self.best is not None:
             self.state = self.best
+
+
+def has_stalled(epochs: list[Epoch], tol: float) -> bool:
+    """Whether the loss of none of the last epochs was ``tol`` a row below all losses before it."""
+    losses = np.array(list(map(attrgetter("loss"), epochs)))
+    fell = losses[1:] <= np.minimum.accumulate(losses)[:-1] - tol * epochs[-1].rows
+    return len(fell) >= STALLED and not fell[-STALLED:].any()
 
 
 class Checkpoint(NamedTuple):
@@ -246,8 +255,9 @@ class Training:
         are widened to the width of each.
     problems
         The problems, which share the rows and nothing else.
-    max_iter, patience
-        The most epochs, and how many to wait for a better score on held-out rows.
+    max_iter, patience, tol
+        The most epochs, how many to wait for a better score on held-out rows, and by how much the
+        loss of a row has to fall.
     order, seed
         The order of the rows of a part, and its seed.
     measure
@@ -271,6 +281,7 @@ class Training:
     problems: list[ProblemRun]
     max_iter: int = 1
     patience: int = 5
+    tol: float | None = None
     order: str = "fixed"
     seed: int = 0
     measure: bool = False
@@ -302,7 +313,7 @@ class Training:
         **options: Any,
     ) -> "Training":
         """A training of all problems, by the parameters of an estimator and further options."""
-        options["measure"] = parameters.get("measure", False)
+        options["measure"], options["tol"] = parameters.get("measure"), parameters.get("tol")
         if "validate" in options:
             options["patience"] = find_patience(parameters)
         options.setdefault("max_iter", parameters["max_iter"])
@@ -432,7 +443,7 @@ class Training:
                 problem.count = problem.count._replace(errors=errors, loss=loss)
             if score is not None and np.isnan(score):  # held-out rows that decide nothing
                 score = None
-            problem.end_epoch(separated, score, self.max_iter, self.patience)
+            problem.end_epoch(separated, score, self)
         self.done = 0
         if self.after_epoch is not None:
             self.after_epoch(sum_epochs([self.problems[k].epochs[-1] for k in active]))

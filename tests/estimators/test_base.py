@@ -37,12 +37,6 @@ def test_frozen_sparse_rows_are_learnt_from_and_predicted():
     assert Perceptron().fit(sparse, Y).score(sparse, Y) == 1
 
 
-def test_labels_may_be_words_and_the_larger_is_positive():
-    model = Perceptron().fit(X, np.array(["no", "yes"])[Y])
-    assert model.classes_.tolist() == ["no", "yes"]
-    assert model.predict([[9.0, 0.0]]) == ["yes"]
-
-
 PLAIN = {
     "array": X,
     "single": X.astype(np.float32),
@@ -117,14 +111,7 @@ def test_unusable_data_are_refused(rows, y, sentence):
         Perceptron().fit(rows, y)
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        "fit",
-        "partial_fit",
-        "score",
-    ],
-)
+@pytest.mark.parametrize("use", ["fit", "partial_fit", "score"])
 @pytest.mark.parametrize(
     ("field", "position", "value"),
     [("indices", 0, 2), ("indices", 0, -1), ("indptr", 1, 9), ("indptr", 2, 0)],

@@ -16,79 +16,10 @@ from rosenblatt import (
     PRank,
     SecondOrderPerceptron,
 )
-from rosenblatt.estimators.docstrings import described_as, parse_entries
+from rosenblatt.estimators.docstrings import parse_entries
 
 FAMILY = [Perceptron, PassiveAggressive, ALMA, ROMMA, SecondOrderPerceptron, AROW, SCW]
 FAMILY += [PassiveAggressiveRegressor, Adaline, PRank]
-
-
-class Given:
-    """Something.
-
-    Parameters
-    ----------
-    depth, width : int, default=1
-        How large.
-    name : str, default="one"
-        What it is called,
-        in full.
-
-    Attributes
-    ----------
-    size_ : int
-        Their product.
-    age_ : int
-        What the other class does not have.
-    """
-
-    def __init__(self, depth=1, width=1, name="one"):
-        pass
-
-
-@described_as(Given)
-class Other:
-    """Something else.
-
-    Parameters
-    ----------
-    colour : str
-        What it looks like.
-
-    Notes
-    -----
-    None.
-    """
-
-    size_: int
-
-    def __init__(self, colour, name="two", depth=3):
-        pass
-
-
-def test_what_is_not_described_comes_from_the_other_class():
-    assert Other.__doc__.rstrip() == inspect.cleandoc(
-        """Something else.
-
-    Parameters
-    ----------
-    colour : str
-        What it looks like.
-    name : str, default="two"
-        What it is called,
-        in full.
-    depth, width : int, default=3
-        How large.
-
-    Attributes
-    ----------
-    size_ : int
-        Their product.
-
-    Notes
-    -----
-    None.
-    """
-    )
 
 
 @pytest.mark.parametrize("model", FAMILY)

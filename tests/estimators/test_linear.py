@@ -50,14 +50,6 @@ def test_a_class_that_a_later_batch_names_is_added(kind, multi_class, solution):
     assert model.score(X, two) > 0.5
 
 
-def test_a_label_that_was_not_named_is_still_refused():
-    model = Perceptron().partial_fit(X, THREE, classes=[0, 1, 2])
-    with pytest.raises(ValueError, match="not among the classes") as refusal:
-        model.partial_fit(X[:1], [3])
-    assert refusal.value.code == "unknown-label"
-    assert model.classes_.tolist() == [0, 1, 2]
-
-
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [
@@ -101,18 +93,6 @@ def test_balanced_batches_do_not_depend_on_the_cut(kind, size, tmp_path):
         parts.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9
     )
     assert parts.class_count_.tolist() == np.bincount(labels).tolist()
-
-
-def test_balanced_weights_find_a_rare_class():
-    rows, labels = blobs(2000, 3, seed=1)
-    rare = (labels == 0) | (np.arange(2000) % 21 == 0)
-    rows, labels = rows[rare], labels[rare]
-    plain, balanced = (
-        cut(AROW(class_weight=weight), rows, labels, 100, classes=[0, 1])
-        for weight in (None, "balanced")
-    )
-    recall = [np.mean(model.predict(rows[labels == 1]) == 1) for model in (plain, balanced)]
-    assert recall[1] > recall[0]
 
 
 # Probabilities

@@ -69,12 +69,6 @@ def test_each_label_is_a_problem_as_in_scikit_learn(solution, labels, tmp_path):
     np.testing.assert_array_equal(loaded.predict(rows), found)
 
 
-def test_label_sets_are_held_out():
-    rows, sets = tagged()
-    held_out = Perceptron(early_stopping=True, random_state=0, max_iter=30).fit(rows, sets)
-    assert held_out.history_[0].validation_score is not None
-
-
 def test_what_does_not_go_with_label_sets_is_refused():
     rows, sets = tagged()
     model = Perceptron(random_state=0, max_iter=2).fit(rows, sets)
@@ -132,25 +126,8 @@ def test_sparse_entries_may_be_unsorted_repeated_or_zero(rule):
 # Starting points and weights
 
 
-def test_starts_at_the_weights_given():
-    model = Perceptron().fit(X, Y, coef_init=[[1, 0]], intercept_init=[0.5])
-    assert model.n_mistakes_ == 0
-    assert (model.coef_.tolist(), model.intercept_.tolist()) == ([[1, 0]], [0.5])
-
-
-def test_a_step_of_zero_keeps_the_bias_as_a_threshold():
-    model = Perceptron(intercept_step=0).fit(X, Y, intercept_init=-2)
-    assert model.n_mistakes_ > 0
-    assert model.intercept_ == [-2]
-
-
 @pytest.mark.parametrize(
-    ("rows", "y"),
-    [
-        (np.hstack([X, X]), Y),
-        (X, THREE),
-        (X, np.array(["a", "b", "a", "b"])),
-    ],
+    ("rows", "y"), [(np.hstack([X, X]), Y), (X, THREE), (X, np.array(["a", "b", "a", "b"]))]
 )
 def test_a_warm_start_on_other_features_or_labels_is_refused(rows, y):
     model = Perceptron(warm_start=True).fit(X, Y)
@@ -356,13 +333,8 @@ def test_two_classes_know_one_form():
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"solution": "pocket"},
-        {"order": "active"},
-        {"order": "first"},
-        {"order": "worst"},
-        {"order": "batch"},
-        {"intercept_step": "radius"},
-        {"early_stopping": True},
+        *({"order": order} for order in ("active", "first", "worst", "batch")),
+        *({"solution": "pocket"}, {"intercept_step": "radius"}, {"early_stopping": True}),
     ],
 )
 def test_what_needs_all_the_data_cannot_learn_in_batches(parameters):

@@ -6,7 +6,6 @@ from typing import get_type_hints
 import numpy as np
 import pandas
 import pytest
-from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -172,12 +171,6 @@ def test_batches_of_a_table_are_learnt_from():
     for batch in rosenblatt.read(FRAME, label="kind", bits=8):
         model.partial_fit(batch.X, batch.y, classes=["cat", "dog"])
     assert model.n_mistakes_ > 0
-
-
-def test_a_clone_learns_anew(path):
-    model = clone(train(FRAME, label="kind"))
-    model.fit(FRAME.drop(columns="kind"), FRAME["kind"])
-    assert model.predict(path).shape == (120,)
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -99,16 +99,8 @@ def cosine(w, x):
 
 
 def test_steps_start_where_they_are_told_and_follow_weights():
-    (step,) = steps(
-        [[1.0], [-1.0]],
-        [1, 0],
-        order="fixed",
-        max_iter=1,
-        sample_weight=[2, 3],
-        coef_init=[[-1]],
-        intercept_init=[-2],
-        ties="mistake",
-    )
+    given = {"sample_weight": [2, 3], "coef_init": [[-1]], "intercept_init": [-2]}
+    (step,) = steps([[1.0], [-1.0]], [1, 0], order="fixed", max_iter=1, ties="mistake", **given)
     assert (step.row, step.position, step.epoch) == (0, 0, 1)
     assert (step.weights.tolist(), step.new_weights.tolist()) == ([[-1]], [[1]])
     assert (step.bias.tolist(), step.new_bias.tolist()) == ([-2], [0])

@@ -97,14 +97,6 @@ def test_epochs_name_the_metric(capsys, files, metric, figure):
     assert "The held-out score no longer improved; kept the best weights." in out
 
 
-def test_verbose_epochs_name_the_metric(capsys, rows):
-    (X, y), held = rows
-    settings = {"early_stopping": True, "verbose": 1, "random_state": 0, "max_iter": 3}
-    model = Perceptron(metric="log-loss", **settings).fit(X, y, X_val=held[0], y_val=held[1])
-    loss = -model.history_[0].validation_score
-    assert f"held-out log loss {loss:.4f}\n" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_an_eval_set_must_be_finite(rows, value, form):

@@ -79,10 +79,8 @@ def test_a_plain_training_chooses_bins_and_repeats_itself(tmp_path):
     rows, new = make_ring(1500), make_ring(2000, 1)
     model, again = rosenblatt.train(rows), rosenblatt.train(rows)
     facts = told_by(model)
-    assert (facts["metric"], facts["folds"], facts["rows"], facts["tried"]) == (
-        *("log-loss", 6, 1500),
-        4,
-    )
+    found = [facts[name] for name in ("metric", "folds", "rows", "tried")]
+    assert found == ["log-loss", 6, 1500, 4]
     assert "bins" in facts["best"][0]
     assert np.mean(model.predict(new) != [row["label"] for row in new]) < 0.12
     assert facts == told_by(again)
@@ -94,16 +92,15 @@ def test_a_plain_training_chooses_bins_and_repeats_itself(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "stated",
-    [{"tune": False}, {"rule": "pa"}, {"C": 0.1}, {"solution": "last"}, {"max_iter": 1}],
+    ("stated", "rows"),
+    [
+        *(({"tune": False}, 300), ({"rule": "pa"}, 300), ({"C": 0.1}, 300)),
+        *(({"solution": "last"}, 300), ({"max_iter": 1}, 300), ({}, 150)),
+    ],
     ids=str,
 )
-def test_a_stated_rule_takes_the_fixed_default(stated):
-    assert "tuning" not in rosenblatt.train(make_ring(300), **stated).file_facts_["facts"]
-
-
-def test_few_rows_take_the_fixed_default():
-    assert "tuning" not in rosenblatt.train(make_ring(150)).file_facts_["facts"]
+def test_stated_rules_and_few_rows_take_the_fixed_default(stated, rows):
+    assert "tuning" not in rosenblatt.train(make_ring(rows), **stated).file_facts_["facts"]
 
 
 def test_what_is_not_better_by_a_standard_error_is_not_chosen():

@@ -30,7 +30,6 @@ from rosenblatt.training.plan import (
     IN_MEMORY_ROWS,
     DataProfile,
     Request,
-    usual_aggressiveness,
 )
 from rosenblatt.training.report import Listener
 
@@ -613,21 +612,6 @@ def test_the_last_update_may_overflow(write):
         in_memory(path, How("last", "fixed", 1), scale="none")
 
 
-@pytest.mark.parametrize(("solution", "order"), [("average", "worst"), ("pocket", "active")])
-def test_what_does_not_go_together_is_refused_as_by_fit(write, solution, order):
-    path = write("rows.csv", made("csv"))
-    with pytest.raises(ValueError, match="solution needs every row"):
-        Perceptron(solution=solution, order=order).fit(*matrix(path)[:2])
-    with pytest.raises(ValueError, match="solution needs every row"):
-        train(read(path), How(solution, order))
-
-
-def test_one_pass_in_memory_for_solutions_that_need_it(write):
-    path = write("rows.csv", made("csv"))
-    model = train(read(path), How("pocket", epochs=1))
-    assert model.parameters["solution"] == "pocket"
-
-
 # What is learnt from, and how much it weighs.
 
 
@@ -938,23 +922,6 @@ def test_rows_held_out_are_not_told_of(write):
     request = Request("perceptron", {"max_iter": 1}, holdout=0.3, progress_every=1000)
     files.train(read(path), FileJob(request, told))
     assert told.windows[-1][0] == 200 - np.count_nonzero(Split(0.3, 0).held_out(0, 200))
-
-
-def test_windows_of_progressive_errors_keep_the_order(write):
-    asked = Request(progress_every=5, window=20)
-    with pytest.raises(ValueError, match="reads the rows in their order, which window changes"):
-        files.train(read(write("rows.csv", made("csv"))), asked)
-
-
-def test_rows_without_texts_are_learnt_by_pa_with_steps_by_their_size(write):
-    path = write("rows.csv", made("csv"))
-    model, reader = files.train(read(path), Request()), read(path)
-    read_whole(reader)
-    assert (model.estimator, model.parameters["loss"]) == ("PassiveAggressive", "squared_hinge")
-    assert model.parameters["C"] == usual_aggressiveness(reader.mean_square())
-    assert model.parameters["class_weight"] is None
-    textbook = files.train(read(path), Request(parameters={"solution": "last"}))
-    assert (textbook.estimator, textbook.parameters["margin"]) == ("Perceptron", 0.0)
 
 
 def test_a_model_to_start_from_keeps_its_rule(write):

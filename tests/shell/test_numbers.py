@@ -102,16 +102,6 @@ def test_lines_of_svmlight_with_decimals_are_numbers(capsys, folder):
     assert "Rule PassiveAggressiveRegressor" in out
 
 
-@pytest.mark.parametrize(
-    "options",
-    [["--rule", "arow"], ["--probabilities"], ["--balanced"], ["--set", "solution=pocket"]],
-)
-def test_what_is_for_classes_is_refused_in_a_line(capsys, folder, options):
-    status, _, err = run(capsys, "train", "house.csv", "--label", "price", *options)
-    assert status == 2
-    assert len(err.splitlines()) == 1
-
-
 def test_folds_tuning_and_comparing(capsys, folder):
     out = run(capsys, "train", "house.csv", "--label", "price", "--folds", 3)[1]
     assert "Cross-validation with 3 folds: MAE" in out

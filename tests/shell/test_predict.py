@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt.parameters import SOLUTIONS
 from rosenblatt.storage.file import load_model
 
 from .conftest import TEXT, TRAINED, flowers, get_labels, run, trained
@@ -55,16 +54,6 @@ def test_scores_decide_the_labels(capsys, folder):
     loaded = rosenblatt.load(model)
     X = np.loadtxt("flowers.csv", np.float32, delimiter=",", skiprows=1, usecols=(0, 1))
     np.testing.assert_allclose(scores, loaded.decision_function(X), rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("solution", SOLUTIONS)
-def test_what_predict_says_is_what_python_says(capsys, folder, solution):
-    model = trained(
-        capsys, "flowers.csv", "--set", f"solution={solution}", "--epochs", 2, "--set", "order=each"
-    )
-    out = run(capsys, "predict", model, "flowers.csv")[1]
-    X = np.loadtxt("flowers.csv", np.float32, delimiter=",", skiprows=1, usecols=(0, 1))
-    assert out.splitlines() == rosenblatt.load(model).predict(X).tolist()
 
 
 def test_predict_needs_no_labels_and_score_does(capsys, folder):
@@ -165,16 +154,6 @@ def test_a_full_disk_behind_standard_output_is_said_in_a_sentence(folder):
     assert done.stderr.endswith("rosenblatt: No space left on device.\n")
 
 
-def test_a_kernel_model_is_drawn_but_not_exported(capsys, folder):
-    Path("two.csv").write_text("a,b,y\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n")
-    model = rosenblatt.KernelPerceptron(random_state=0)
-    model.fit([[0.0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).save("model.safetensors")
-    status, _, err = run(capsys, "export", "model.safetensors", "model.onnx")
-    assert (status, err.count("A KernelPerceptron has no weights")) == (2, 1)
-    status, out, _ = run(capsys, "plot", "model.safetensors", "two.csv", "-o", "two.png")
-    assert (status, out) == (0, "Wrote the figure to two.png.\n")
-
-
 def test_a_label_of_two_lines_is_printed_in_one(capsys, folder):
     rows = "".join(f'{k},"{label}"\n' for k in range(9) for label in ("a\nb",)) + "-5,c\n" * 9
     (folder / "lines.csv").write_text("x,y\n" + rows)
@@ -220,20 +199,6 @@ def test_a_model_remembers_that_its_file_had_no_header(capsys, folder):
     (folder / "headed.csv").write_text("0,1,2\n5,1,a\n")
     _, _, err = run(capsys, "score", "m", "headed.csv", "--no-header")
     assert err.startswith("Note: 1 row of headed.csv with labels that the model does not know")
-
-
-def test_threads_change_nothing(capsys, folder):
-    one, two = (
-        [
-            run(capsys, *words, "--threads", n)[1:]
-            for words in (("predict", model, "flowers.svm"), ("score", model, "flowers.svm"))
-        ]
-        for n in (1, 2)
-        for model in [trained(capsys, "flowers.svm", "--set", f"threads={n}")]
-    )
-    assert one == two
-    status, out, err = run(capsys, "train", "flowers.svm", "--set", "threads=0", "--json")
-    assert (status, json.loads(out)["code"], "threads" in err) == (2, "out-of-range", True)
 
 
 def test_indices_beyond_all_columns_are_passed_over(capsys, folder):
@@ -308,11 +273,6 @@ def test_options_of_prediction_sets_are_refused_in_a_sentence(capsys, folder):
         status, _, err = run(capsys, command, plain, "flowers.csv", "--coverage", 0.9)
         assert status == 2
         assert "gives no prediction sets; train it with --probabilities or --conformal" in err
-    _, _, err = run(capsys, "predict", plain, "flowers.csv", "--scores", "--coverage", 0.9)
-    assert "leave all but one of --scores, --coverage out" in err
-    (folder / "sets.svm").write_text(SETS)
-    _, _, err = run(capsys, "train", "sets.svm", "--conformal")
-    assert "is for rows of one label each" in err
 
 
 SETS = "1,4 1:3 2:1\n 1:-2 2:-1\n4 1:-1 2:2\n1 1:2 2:-3\n" * 10
@@ -444,6 +404,7 @@ def test_predictions_as_tables(capsys, folder):
         (["--append", "--output-format", "text"], "all but one of --append out"),
         (["--threshold", 0.5], "is for models of two classes"),
         (["--scores", "--probabilities"], "all but one of --scores, --probabilities out"),
+        (["--scores", "--coverage", 0.9], "leave all but one of --scores, --coverage out"),
     ],
 )
 def test_options_of_predict_that_do_not_fit(capsys, folder, options, code):

@@ -124,12 +124,6 @@ def test_train_on_a_file_keeps_and_tests_a_model(capsys, folder, data, options):
     assert (folder / "m.safetensors").stat().st_size > 0
 
 
-def test_a_test_file_may_have_another_format(capsys, folder):
-    status, out, _ = run(capsys, "train", "flowers.csv", "--test", "flowers.tsv", "-q")
-    assert status == 0
-    assert "of 90 rows (" in out
-
-
 def test_classes_that_are_named_look_like_those_that_are_met(capsys, folder):
     model = trained(capsys, "flowers.svm", "--classes", "3,1,2,4")
     assert run(capsys, "predict", model, "flowers.svm")[1].splitlines() == get_labels("flowers.svm")
@@ -250,14 +244,6 @@ def test_json_is_one_object_per_line(capsys, folder):
     assert done["mistakes"] == sum(epoch["mistakes"] for epoch in epochs)
 
 
-def test_early_stopping_tells_the_held_out_error_of_every_epoch(capsys, folder):
-    status, out, _ = run(
-        capsys, "train", "flowers.csv", "--set", "early_stopping=true", "--epochs", 50
-    )
-    assert status == 0
-    assert re.search(r"^epoch    1 .* held-out error [\d.]+%$", out, re.MULTILINE)
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -335,14 +321,6 @@ def test_a_run_that_is_killed_is_resumed_to_the_same_model(capsys, folder, numbe
     assert not list(folder.glob(".*.part"))
     assert run(capsys, *options, "left", "--resume")[0] == 0
     assert Path("left").read_bytes() == Path("whole").read_bytes()
-
-
-def test_a_column_of_words_that_look_like_numbers(capsys, folder):
-    (folder / "x.csv").write_text("zip,y\n" + "".join(f"{k % 2},{k % 2}\n" for k in range(99)))
-    assert (
-        run(capsys, "train", "x.csv", "--category", "zip", "-q", "-o", "m", "--label", "y")[0] == 0
-    )
-    assert "zip=1" in run(capsys, "inspect", "m")[1]
 
 
 def test_what_is_written_is_not_what_is_read(capsys, folder):

@@ -13,7 +13,7 @@ from rosenblatt.data.targets import RankTarget, score_ranks
 from rosenblatt.learners.linear import LinearLearner, TrainingRows, cross_calibrate
 from rosenblatt.parameters import LINEAR, defaults
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.training.calibration import Calibration, find_thresholds, fit_calibration
+from rosenblatt.training.calibration import find_thresholds, fit_calibration
 
 from .. import reference
 from ..conftest import LAYOUTS, blobs, form_parameters
@@ -241,12 +241,6 @@ def test_each_label_of_a_set_is_as_likely_as_is_said(tmp_path):
     for label in range(3):
         own = fit_calibration(scores[:, label], sets[:, label], 2).probabilities(scores[:, label])
         np.testing.assert_array_equal(calibration.probabilities(scores)[:, label], own[:, 1])
-
-
-def test_a_calibration_comes_back_as_it_was():
-    here = Calibration(np.array([1 / 3, 2.0, 1e-17]), np.array([0.1, -1 / 3, 0.0]))
-    there = Calibration.of(here.as_dict())
-    np.testing.assert_array_equal([there.slopes, there.offsets], [here.slopes, here.offsets])
 
 
 def test_thresholds_of_ranks_have_the_least_expected_loss():

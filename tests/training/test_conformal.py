@@ -80,14 +80,6 @@ def test_a_stream_in_pieces_or_saved_between_is_the_same():
     assert pieces.threshold(0.9) == whole.threshold(0.9)
 
 
-def test_a_copy_does_not_change():
-    found = Conformal([1.0, 2.0])
-    copy = found.copy()
-    found.add([3.0])
-    assert list(copy.recent) == copy.ordered == [1.0, 2.0]
-    assert copy.levels.tolist() == TARGETS.tolist()
-
-
 def test_many_held_out_rows_are_sampled_evenly():
     found = Conformal.from_held_out(np.arange(3 * MOST_SCORES + 5.0))
     assert len(found.ordered) == MOST_SCORES

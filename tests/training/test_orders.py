@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rosenblatt import Perceptron, max_margin, radius
-from rosenblatt.training.training import Part, ProblemRun, SweepResult, Training
 
-from .. import reference
 from ..conftest import FORMS, ORDERS, VARIANTS, blobs, examples, form_parameters
 
 
@@ -109,69 +107,3 @@ def test_the_length_of_the_weights_does_not_matter_for_prediction(problem, lengt
     model = Perceptron(fit_intercept=False).fit(X, y, coef_init=length * u)
     assert model.n_mistakes_ == 0
     assert (model.predict(X) == y).all()
-
-
-# The orders by themselves
-
-
-class Counting:
-    """A task of rows with given margins, which learns nothing but what is asked of it."""
-
-    def __init__(self, margins):
-        self.all_margins = np.array(margins, float)
-        self.row_order = np.arange(len(margins), dtype=np.uint32)
-        self.width = 1
-
-    def margins(self, state):
-        return self.all_margins
-
-    def required(self):
-        return np.zeros(len(self.all_margins))
-
-    def learn(self, state, order, start, most=None):
-        wrong = start + np.flatnonzero(~(self.all_margins[order[start:]] > 0))
-        return SweepResult(
-            int(wrong[0]) if len(wrong) else len(order), wrong, 0, len(wrong), 0, 0.0
-        )
-
-
-def sweeps(order, margins, epoch=1, part=0, **options):
-    task = Counting(margins)
-    problem, rows = ProblemRun(), Part.of(task)
-    run = Training(lambda: [rows], [problem], order=order, seed=5, **options)
-    run.epoch = epoch
-    run.number, run.part = part, rows
-    run.permute()
-    chosen = run.choose_rows(problem, task) if order in ("first", "worst") else [run.shuffled]
-    return problem, [rows.tolist() for rows in chosen]
-
-
-def test_the_first_mistake_from_the_start():
-    problem, found = sweeps("first", [1, 1, -1, -2])
-    assert (found, problem.count.rows) == ([[2]], 2)
-    problem, found = sweeps("first", [1, 1])
-    assert (found, problem.count.rows) == ([[]], 2)
-
-
-def test_the_most_wrong_row_and_of_equals_the_first():
-    problem, found = sweeps("worst", [1, -2, 0, -2])
-    assert (found, problem.count.rows) == ([[1]], 3)
-    assert sweeps("worst", [1, 0, 0])[1] == [[1]]
-    assert sweeps("worst", [1, 1])[1] == [[]]
-
-
-def test_permutations_differ_by_epoch_and_part_and_once_is_the_zeroth():
-    rows = [1.0] * 20
-    found = {
-        (epoch, part): sweeps("each", rows, epoch, part)[1][0]
-        for epoch in (1, 2)
-        for part in (0, 1)
-    }
-    assert len({tuple(one) for one in found.values()}) == 4
-    for (epoch, part), one in found.items():
-        assert one == reference.shuffled(range(20), 5, part << 32 | epoch)
-        assert sweeps("each", rows, epoch, 0, first_part=part)[1] == [one]
-        assert sweeps("once", rows, epoch, part)[1] == [
-            reference.shuffled(range(20), 5, part << 32)
-        ]
-    assert sweeps("fixed", rows, 3)[1] == [list(range(20))]

@@ -5,7 +5,7 @@ import pytest
 
 from rosenblatt import Epoch
 from rosenblatt.kernels.loop import UPDATE
-from rosenblatt.training.training import Part, ProblemRun, SweepResult, Training, losses
+from rosenblatt.training.training import Part, ProblemRun, SweepResult, Training
 
 # The loop knows only what a task promises
 
@@ -45,12 +45,6 @@ class Remembering:
         updates["position"] = fresh
         return SweepResult(stop, updates, stop - start, len(fresh), len(fresh), 0.25 * len(fresh))
 
-    def margins(self, state):
-        return np.array([1.0 if self.first + i in state.rows else -1.0 for i in self.row_order])
-
-    def required(self):
-        return np.zeros(len(self.row_order))
-
 
 def two_parts():
     return [Part.of(Remembering(0, 5, width=3)), Part.of(Remembering(5, 4, width=7))]
@@ -73,40 +67,6 @@ def test_a_run_goes_over_all_parts_until_an_epoch_is_clean():
     (outcome,) = run.states
     assert outcome.rows == list(range(9))
     assert outcome.width == 7
-
-
-def test_updates_are_seen_as_they_are_made():
-    run, seen = run_of(two_parts, 9, updates_at_once=1), []
-    for order, learnt in run.updates():
-        rows = order[learnt.updates["position"]]
-        seen.extend((run.epoch, run.number, int(row)) for row in rows)
-        assert len(run.problems[0].state.rows) == len(seen)
-    assert seen == [*((1, 0, i) for i in range(5)), *((1, 1, i) for i in range(4))]
-
-
-@pytest.mark.parametrize("order", ["each", "once", "fixed", "worst"])
-def test_orders_take_any_task(order):
-    run = Training.of(Remembering(0, 6), Memory(), max_iter=20, order=order, seed=1).train()
-    assert run.stop_reason == "separated"
-    assert sorted(run.problems[0].state.rows) == list(range(6))
-
-
-def test_losses_of_the_weights_as_they_are_end_a_run_at_once():
-    run = Training.of(Remembering(0, 6), Memory(), max_iter=9, measure=True).train()
-    assert run.epochs == [Epoch(1, 6, 6, 0, 0.0)]
-    assert losses(Remembering(0, 2), Memory()) == (2, 2.0, False)
-
-
-def test_parts_and_epochs_are_told():
-    told = []
-    run = run_of(
-        two_parts,
-        2,
-        after_part=lambda run: told.append((run.epoch, run.done)),
-        after_epoch=told.append,
-    ).train()
-    first, second = run.epochs
-    assert told == [(1, 1), (1, 2), first, (2, 1), (2, 2), second]
 
 
 # Several problems over the same rows
@@ -137,19 +97,6 @@ def test_a_problem_that_is_done_rests_while_the_others_learn(threads):
     assert [problem.state.shown for problem in run.problems] == [12, 24, 18, 12]
     assert [epoch.mistakes for epoch in run.epochs] == [17, 5, 2, 0]
     assert (run.stop_reason, run.active) == ("separated", [])
-
-
-def test_the_run_of_several_problems_is_that_of_each():
-    def trained(order, *each):
-        part = Part(lambda _: Remembering(0, 6), np.arange(6, dtype=np.uint32))
-        return Training(lambda: [part], paces(*each), 4, order=order, seed=5).train()
-
-    for order in ("each", "once", "fixed", "active"):
-        for problem, pace in zip(trained(order, 1, 4, 2).problems, (1, 4, 2), strict=True):
-            alone = trained(order, pace)
-            assert record(problem) == record(alone.problems[0])
-            assert problem.state.rows == alone.problems[0].state.rows
-            np.testing.assert_array_equal(problem.mistaken, alone.problems[0].mistaken)
 
 
 def test_early_stopping_is_of_each_problem():

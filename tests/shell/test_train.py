@@ -459,11 +459,11 @@ def test_rows_that_are_all_predicted_as_one_class_are_noted(capsys, folder):
 
 
 def test_labels_that_the_model_does_not_know_are_told_of(capsys, folder):
-    (folder / "other.csv").write_text(flowers("csv").replace("setosa", "setosa."))
+    (folder / "other.csv").write_text(flowers("csv").replace("setosa", "rose"))
     status, out, err = run(capsys, "train", "flowers.csv", "--test", "other.csv", "-q")
     assert status == 0
     assert err == (
-        "Note: 30 rows of other.csv with labels that the model does not know, such as 'setosa.', "
+        "Note: 30 rows of other.csv with labels that the model does not know, such as 'rose', "
         "count as errors.\n"
     )
     assert "Test error " in out

@@ -207,7 +207,8 @@ def test_a_class_that_no_compared_row_has_does_not_stop_a_training(tmp_path):
     lines = ["a,label"] + ["1,no"] * 30_000
     lines[7_001] = "-1,yes"
     (tmp_path / "rare.csv").write_text("\n".join(lines))
-    model = rosenblatt.train(tmp_path / "rare.csv")
+    with pytest.warns(UserWarning, match="29,999 of 30,000 rows have the label no"):
+        model = rosenblatt.train(tmp_path / "rare.csv")
     assert model.classes_.tolist() == ["no", "yes"]
     with refused("tune-few-rows"):
         rosenblatt.train(tmp_path / "rare.csv", tune=True)

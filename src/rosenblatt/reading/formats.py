@@ -142,7 +142,7 @@ class Dialect(NamedTuple):
 def is_quoted(head: bytes, delimiter: str) -> bool:
     r"""Whether quotation marks enclose cells; else they are part of the text between tabs.
 
-    >>> is_quoted(b'spam\t"Win" now\nham\tyes\n', "\t"), is_quoted(b'a\t"b\tc"\n', "\t")
+    >>> is_quoted(b'spam\t"Win" now\nham\tyes\n', "\t"), is_quoted(b'a\t"b\tc"\nd\te\n', "\t")
     (False, True)
     """
     if delimiter != "\t" or all(map(CLOSED_CELL.fullmatch, MARKED_CELL.findall(head))):

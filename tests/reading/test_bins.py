@@ -118,6 +118,7 @@ def test_svmlight_has_pairs_of_scaled_numbers(tmp_path):
     path = tmp_path / "rows.svm"
     dump_svmlight_file(X, (X[:, 0] * X[:, 1] > 0).astype(int), str(path), zero_based=False)
     found, _ = read_matrix(read(path, pairs=True))
+    assert read(path, pairs=1).features()["pairs"] is True  # as a model file needs it
     size = np.abs(X).max(axis=0)
     np.testing.assert_allclose(found[:, :3].toarray(), X / size, rtol=1e-5)
     assert np.unique(np.diff(found.indptr)).tolist() == [6]

@@ -64,8 +64,9 @@ def test_lines_that_do_not_fit_are_told(write):
         whole(read(write("t.txt", SINGLE.encode() + b"__label__good \xff\n")))
     latin = write("l.txt", (SINGLE + "__label__good sch\u00f6n\n").encode("latin-1"))
     assert len(whole(read(latin, encoding="latin-1"))[0]) == 41
-    with refused("option-of-format"):
-        read(write("t.txt", SINGLE), header=True)
+    for stated in (True, False):
+        with refused("option-of-format"):
+            read(write("t.txt", SINGLE), header=stated)
 
 
 def test_numbers_are_learnt_where_that_is_stated(write):

@@ -272,7 +272,7 @@ def test_options_of_prediction_sets_are_refused_in_a_sentence(capsys, folder):
     for command in ("predict", "score"):
         status, _, err = run(capsys, command, plain, "flowers.csv", "--coverage", 0.9)
         assert status == 2
-        assert "gives no prediction sets; train it with --probabilities or --conformal" in err
+        assert "gives no prediction sets; train it with --conformal" in err
 
 
 SETS = "1,4 1:3 2:1\n 1:-2 2:-1\n4 1:-1 2:2\n1 1:2 2:-3\n" * 10
@@ -390,8 +390,9 @@ def test_predictions_as_tables(capsys, folder):
         lines = run(capsys, "predict", model, "flowers.csv", *words)[1].splitlines()
         assert (lines[0], [line.split(delimiter)[0] for line in lines[1:]]) == ("predicted", alone)
     options = "--append", "--scores", "--probabilities"
-    assert run(capsys, "predict", model, "flowers.csv", *options, "-o", "out.jsonl")[:2] == (0, "")
-    rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
+    for name in ("out.ndjson", "out.jsonl"):
+        assert run(capsys, "predict", model, "flowers.csv", *options, "-o", name)[:2] == (0, "")
+        rows = [json.loads(line) for line in (folder / name).read_text().splitlines()]
     assert [row["predicted"] for row in rows] == alone
     assert [row["kind"] for row in rows] == get_labels("flowers.csv")
     assert sum(name.startswith(("score_", "probability_")) for name in rows[0]) == 6

@@ -172,6 +172,8 @@ def read(
     """
     given = {name: value for name, value in locals().items() if name in vars(ASKED)}
     given |= {name: as_tuple(given[name]) for name in ("text", "ignore")}
+    flags = "characters", "pairs", "tfidf"
+    given |= {name: given[name] == 1 for name in flags if given[name] in (0, 1)}
     if label in as_tuple(category):  # stated to be words
         given["numbers"] = False
     asked = replace(ASKED, **given)
@@ -217,7 +219,8 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
     """Raise ParameterError for options that have no meaning for a format."""
     stated = {**vars(recipe), "category": options.category}
     for name, formats in FORMATS_OF_OPTIONS.items():
-        is_usual = stated[name] is False or stated[name] == getattr(ASKED, name, ())
+        is_off = stated[name] is False and name != "header"
+        is_usual = is_off or stated[name] == getattr(ASKED, name, ())
         if kind not in formats and not is_usual:
             raise ParameterError(
                 f"{name} is for {', '.join(formats)}, but the data are {kind}; leave it out.",

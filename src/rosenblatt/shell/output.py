@@ -26,6 +26,8 @@ def spell_options(sentence: str) -> str:
     "Use --label '0' and --separator ';' to learn each of its labels."
     >>> spell_options("below the first column (1; use first=0 if it is 0).")
     'below the first column (1; use --set first=0 if it is 0).'
+    >>> spell_options('The model gives no sets; train it with calibrate="conformal".')
+    'The model gives no sets; train it with --conformal.'
     """
 
     def spell(found: re.Match[str]) -> str:

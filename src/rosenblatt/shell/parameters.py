@@ -32,6 +32,7 @@ SWITCHES = {
     "header=False": "--no-header",
     "tune=False": "--no-tune",
     'class_weight="balanced"': "--balanced",
+    'calibrate="conformal"': "--conformal",
 }
 """Values of parameters that are options."""
 PYTHON_ONLY = {"measure", "warm_start", "verbose", "rule", "constraints"}

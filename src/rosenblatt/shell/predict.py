@@ -85,7 +85,7 @@ class PredictOptions(ReadingOptions):
         if self.output_format is not None:
             form = self.output_format
         elif self.output is not None:
-            named = self.output.suffix.lower().lstrip(".")
+            named = self.output.suffix.lower().lstrip(".").replace("ndjson", "jsonl")
             if named in ("parquet", "arrow", "feather", "xlsx"):
                 raise CommandError(f"{self.output} names another format than csv, tsv or jsonl.")
             form = named if named in ("csv", "tsv", "jsonl") else form

@@ -285,6 +285,22 @@ def test_a_data_frame_of_all_hashed_columns_is_refused_with_what_to_do(monkeypat
         features.transform(ROWS)
 
 
+# Batches
+
+
+@pytest.mark.parametrize("options", [{}, {"text": "note"}, {"scale": "maxabs", "ignore": "note"}])
+def test_features_of_batches_are_those_of_all_rows(options):
+    whole, parts = Features(**options).fit(ROWS), Features(**options)
+    for k in range(0, 12, 5):
+        assert parts.partial_fit(ROWS[k : k + 5]) is parts
+    found, expected = dense(parts.transform(ROWS)), dense(whole.transform(ROWS))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    assert parts.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
+    with pytest.raises(ValueError, match="has no column"):
+        parts.partial_fit([{"colour": "red"}])
+    np.testing.assert_array_equal(dense(parts.transform(ROWS)), found)
+
+
 # Types of columns
 
 

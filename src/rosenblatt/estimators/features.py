@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.rows import Array, view_rows
 from ..reading.reader import Reader, read, read_whole
 from ..reading.scaling import sparse_scaling
+from ..reading.statistics import next_statistics
 from ..reading.tables import TEXT, array_to_table, to_table
 from .constructors import estimator
 
@@ -133,6 +135,51 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 width = max(width, batch.width)
                 occurring.append(find_columns(batch.X) if self.compact else [])
         self._keep(reader, width, occurring)
+        return self
+
+    def partial_fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+        """Update the statistics of the columns with a batch of rows.
+
+        The first batch decides the columns and their kinds. Scales and the
+        frequencies of n-grams come from all batches so far, so that a later ``transform`` may give
+        other values.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
+        if self.compact:
+            raise ValueError("compact drops columns by all rows; use compact=False with batches.")
+        statistics, names, least = deepcopy(getattr(self, "_statistics", None)), dict[int, str](), 0
+        reader = self._open(X)
+        if statistics is not None:
+            unknown = dict.fromkeys(("scales", "frequencies", "edges"))
+            recipe, table = self.recipe_ | unknown | {"tfidf": self.tfidf}, to_table(X)
+            reader = read(X if table is None else table, features=recipe, label=False, names=NAMES)
+            names, least = self.__dict__["_names"], self.__dict__["_width"]
+        statistics = statistics or {}
+        while not reader.recipe.is_complete:
+            survey = next_statistics(reader)
+            kind = type(survey).__name__
+            vars(survey).update(statistics.get(kind, {}))
+            if survey.seen is not None:
+                for batch in survey.batches():
+                    survey.add(batch)
+                kept = ("seen", "rows", "texts")
+                statistics[kind] = {name: getattr(survey, name, 0) for name in kept}
+            reader.adopt(survey.result())
+        width = max([least, reader.parser.width, *(batch.width for batch in reader)])
+        self._keep(reader, width, [])
+        self._names |= names
+        self._statistics = statistics
         return self
 
     def fit_transform(self, X: Any, y: ArrayLike | None = None) -> Any:
@@ -254,6 +301,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, reader: Reader, width: int, occurring: list[Any]) -> None:
         """Set the fitted attributes, and warn of columns that were read in an unusual way."""
+        self.__dict__.pop("_statistics", None)  # of earlier batches
         self.recipe_ = reader.features()
         for notice in reader.notices:
             if notice.kind == "column":

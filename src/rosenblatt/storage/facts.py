@@ -6,8 +6,7 @@ A type is one of ``int``, ``float``, ``list[str]``, ``tuple[int, str]``,
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import is_dataclass
+from collections.abc import Mapping
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import (
@@ -31,25 +30,6 @@ from ..training.state import require
 Count = Annotated[int, lambda number: number >= 0]
 Finite = Annotated[float, math.isfinite]
 Positive = Annotated[Finite, lambda number: number > 0]
-
-
-class Header(TypedDict):
-    """The text of a model file, besides its format, version and checksum."""
-
-    estimator: str
-    rule: str | None
-    parameters: dict[str, Any]
-    classes: "Labels"
-    states: list[dict[str, Any]]
-    features: dict[str, Any]
-    facts: dict[str, Any]
-
-
-class Labels(TypedDict):
-    """The labels and their NumPy type."""
-
-    dtype: str
-    values: list[Any]
 
 
 class Counted(TypedDict):
@@ -178,34 +158,35 @@ def fits(value: Any, wanted: Any) -> bool:
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin in (Union, UnionType):
         return any(fits(value, part) for part in parts)
-    if origin is NotRequired:
-        return fits(value, parts[0])
-    if origin is Annotated:
+    if origin in (NotRequired, Annotated):
         return fits(value, parts[0]) and all(accepts(value) for accepts in parts[1:])
-    if isinstance(value, dict):
-        if origin in (dict, Mapping):
-            return all(fits(key, parts[0]) and fits(one, parts[1]) for key, one in value.items())
-        return (is_dataclass(wanted) or is_typeddict(wanted)) and fits_fields(value, wanted)
+    if origin in (dict, Mapping):
+        return isinstance(value, dict) and all(
+            fits(key, parts[0]) and fits(one, parts[1]) for key, one in value.items()
+        )
+    if origin is None:
+        return fits_fields(value, wanted)
     if not isinstance(value, list | tuple):
         return False
     if origin is tuple and parts[-1] is not Ellipsis:
         return len(value) == len(parts) and all(map(fits, value, parts))
-    if origin in (list, tuple, Sequence):
-        if parts[0] is str:  # names by the million
-            return all(isinstance(one, str) for one in value)
-        return all(fits(one, parts[0]) for one in value)
-    names = getattr(wanted, "_fields", ())
-    least = len(names) - len(getattr(wanted, "_field_defaults", ()))
-    fitting = bool(names) and least <= len(value) <= len(names)
-    return fitting and fits_fields(dict(zip(names, value, strict=False)), wanted)
+    if parts[0] is str:  # names by the million
+        return all(isinstance(one, str) for one in value)
+    return all(fits(one, parts[0]) for one in value)
 
 
-def fits_fields(values: dict[str, Any], wanted: Any) -> bool:
-    """Whether values by name are of the types that a class declares."""
+def fits_fields(value: Any, wanted: Any) -> bool:
+    """Whether a value has the fields that a class declares; those of a NamedTuple by place."""
     types = declared_types(wanted)
-    known = values.keys() <= types.keys() or is_typeddict(wanted)
-    known = known and getattr(wanted, "__required_keys__", frozenset()) <= values.keys()
-    return known and all(fits(values[name], types[name]) for name in types.keys() & values.keys())
+    required: Any = getattr(wanted, "__required_keys__", frozenset())
+    if (defaults := getattr(wanted, "_field_defaults", None)) is not None:
+        required = types.keys() - defaults
+        if not isinstance(value, list | tuple) or len(value) > len(types):
+            return False
+        value = dict(zip(types, value, strict=False))
+    known = isinstance(value, dict) and required <= value.keys()
+    known = known and (is_typeddict(wanted) or value.keys() <= types.keys())
+    return known and all(fits(value[name], types[name]) for name in types.keys() & value.keys())
 
 
 @lru_cache

@@ -24,24 +24,14 @@ from ..training import state as states
 from ..training.rules import RULES
 from ..training.state import require
 from ..training.training import Checkpoint, Epoch, ProblemRun
-from .facts import Header, check_entries
-from .model import Model, check_model, label_type, state_class
+from .model import MISMATCH, Model, check_model, label_type, state_class
 from .small import begin_small, keep_largest, pack_weights, parse_size
 from .sparse import SHAPE, remove_unchanged, restore_unchanged
 
 FORMAT = 1
 HEADER_BYTES = 2**25  # over a million names; JSON takes up to 25 times as much memory
 ROOM, ENTRY = 200, 120  # bytes of a header besides its text, and of the entry of a tensor in it
-DAMAGE = (
-    zlib.error,
-    SafetensorError,
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-)
+DAMAGE = (*MISMATCH, zlib.error, SafetensorError, RecursionError)
 
 
 def save_model(path: str | os.PathLike[str], model: Model, size: int | str | None = None) -> None:
@@ -105,9 +95,8 @@ def load_model(path: str | os.PathLike[str], data: bytes | None = None) -> Model
         header = json.loads(text)
         if header["format"] > FORMAT:
             raise InputError(
-                f"{path} was written by a newer rosenblatt; update rosenblatt to load it.",
+                "It was written by a newer rosenblatt; update rosenblatt to load it.",
                 code="model-newer",
-                file=str(path),
             )
         blank = text.replace(header["checksum"], "", 1)
         require(checksum(blank, tensors) == header["checksum"], "its checksum is wrong")
@@ -115,11 +104,10 @@ def load_model(path: str | os.PathLike[str], data: bytes | None = None) -> Model
         require(not tensors, "it holds more than a model")
         check_model(model)
     except DAMAGE as error:
-        if getattr(error, "code", "") == "model-newer":
-            raise
-        if getattr(error, "code", "") == "unknown-rule":
+        code = getattr(error, "code", "")
+        if code in ("model-newer", "unknown-rule"):
             sentence = f"{path} cannot be loaded: {error}"
-            raise InputError(sentence, code="unknown-rule", file=str(path)) from None
+            raise InputError(sentence, code=code, file=str(path)) from None
         reason = error if isinstance(error, ValueError) else "it is incomplete or no model at all"
         raise InputError(
             f"{path} is not an intact model of rosenblatt ({reason}); use another copy or train "
@@ -243,7 +231,6 @@ def plain(value: Any) -> Any:
 
 def unpack_model(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
     """Make the model of a header and tensors; remove these."""
-    check_entries("entries", header, Header)
     parameters = header["parameters"]
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(parameters["class_weight"])

@@ -21,6 +21,7 @@ from .facts import Count, Facts, Features, Finite, check_entries, fits
 
 LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
 LABEL_BYTES = 2**28
+MISMATCH = (TypeError, ValueError, LookupError, AttributeError, OverflowError)
 T = TypeVar("T")
 
 
@@ -83,7 +84,7 @@ def restore(make: Callable[[Model], T], model: Model, name: Any) -> T:
     """Make something of a model; an error calls the model ``name``."""
     try:
         return make(model)
-    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as reason:
+    except MISMATCH as reason:
         raise InputError(
             f"{name} is not a {model.estimator} of this version of rosenblatt ({reason}); update "
             "or train again.",

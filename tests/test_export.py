@@ -3,6 +3,7 @@
 import json
 import sys
 import tempfile
+from itertools import product
 
 import numpy as np
 import pytest
@@ -83,6 +84,25 @@ def test_onnxruntime_answers_as_the_perceptron(form, solution, dtype, tmp_path):
         assert np.allclose(scores, expected, rtol=8 * np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("lift", ["none", "sphere"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("growth", ["upstart", "tiling", "tower", "pyramid"])
+def test_onnxruntime_answers_as_the_network(growth, classes, lift, tmp_path):
+    rng = np.random.default_rng(classes)
+    X = np.array(list(product([-1.0, 2.0], repeat=5)))  # whole numbers: every sum is exact
+    X = rng.normal(size=X.shape) if lift == "sphere" else X
+    y = rng.integers(0, classes, len(X))
+    network = PerceptronNetwork(growth, lift=lift, max_units=12, max_iter=20, random_state=0)
+    model = saved(network.fit(X, y), tmp_path / "model.safetensors")
+    assert network.n_units_ > 2 * (classes - 1)
+    graph = make_onnx_graph(model)
+    onnx.checker.check_model(graph, full_check=True)
+    fresh = np.vstack([X, rng.normal(0, 2, (200, 5))])
+    labels, scores = answers(graph, fresh)
+    assert np.allclose(scores, network.decision_function(fresh), rtol=0, atol=1e-12)
+    assert labels.tolist() == network.predict(fresh).tolist()
+
+
 @pytest.mark.parametrize(
     ("form", "ties"),
     [
@@ -147,10 +167,9 @@ def test_a_hash_is_refused_in_a_sentence(tmp_path):
     assert not (tmp_path / "model.onnx").exists()
 
 
-@pytest.mark.parametrize("kind", [KernelPerceptron, PerceptronNetwork])
-def test_a_model_without_weights_of_columns_is_refused_in_a_sentence(kind, tmp_path):
-    model = saved(kind().fit(*blobs()), tmp_path / "model.safetensors")
-    with pytest.raises(ValueError, match=rf"^A {kind.__name__} has no weights .*\.$"):
+def test_a_model_without_weights_of_columns_is_refused_in_a_sentence(tmp_path):
+    model = saved(KernelPerceptron().fit(*blobs()), tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match=r"^A KernelPerceptron has no weights .*\.$"):
         make_onnx_graph(model)
 
 

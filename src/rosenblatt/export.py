@@ -74,6 +74,8 @@ def make_onnx_graph(model: Model, words: Mapping[str, Sequence[str]] | None = No
     model, words
         As for ``write_onnx``.
     """
+    if model.estimator == "PerceptronNetwork":
+        return make_model(model, make_network_graph(model))
     refuse_other_models(model)
     return make_model(model, make_linear_graph(model, words))
 
@@ -339,7 +341,91 @@ def collect_words(model: Model, data: Any) -> dict[str, list[str]]:
     return {name: list(words) for name, words in found.items()}
 
 
-# What is exported
+# A network: products and thresholds, unit by unit or layer by layer
+
+
+def make_network_graph(model: Model) -> Graph:
+    """Make the graph of a network: one answer per class, in double precision."""
+    graph = Graph()
+    for name, value in {"zero": 0.0, "off": -1.0, "on": 1.0, "half": 0.5}.items():
+        graph.add_constant(np.array([value]), name)
+    (sphere, centre, scale), growth = model.facts["lift"], model.parameters["growth"]
+    rows = add_lift(graph, centre, scale) if sphere else "X"
+    add_units = add_upstart if growth == "upstart" else add_chain
+    scores = [
+        add_score(graph, *add_units(graph, rows, len(centre) + sphere, state.units(), growth))
+        for state in model.states
+    ]
+    two = len(scores) == 1
+    if two:
+        graph.add("Squeeze", *scores, graph.add_constant(np.array([1]), "axis"), name="scores")
+    else:
+        graph.add("Concat", *scores, name="scores", axis=1)
+    graph.add_label("scores", model.classes, two, "negative")
+    graph.columns, graph.scores = len(centre), len(scores)
+    return graph
+
+
+def add_lift(graph: Graph, centre: list[float], scale: list[float]) -> str:
+    """Add the projection of X onto a sphere."""
+    centred = graph.add("Sub", "X", graph.add_constant(np.array(centre, np.float64)))
+    z = graph.add("Div", centred, graph.add_constant(np.array(scale, np.float64)))
+    along = graph.add_constant(np.array([1]))
+    square = graph.add("ReduceSum", graph.add("Mul", z, z), along, keepdims=1)
+    twice, less = graph.add("Add", z, z), graph.add("Sub", square, "on")
+    above = graph.add("Concat", twice, less, axis=1)
+    return graph.add("Div", above, graph.add("Add", square, "on"))
+
+
+def add_activation(graph: Graph, seen: Sequence[str], unit: Any) -> str:
+    """Add the activation of a unit: the weights times what it sees, plus the bias."""
+    whole = graph.add("Concat", *seen, axis=1)
+    product = graph.add("MatMul", whole, graph.add_constant(unit.weights[:, None]))
+    return graph.add("Add", product, graph.add_constant(np.array([unit.bias])))
+
+
+def add_signs(graph: Graph, activations: str) -> str:
+    """Add the outputs of units: 1 for positive activations, else -1."""
+    return graph.add("Where", graph.add("Greater", activations, "zero"), "on", "off")
+
+
+def add_score(graph: Graph, outputs: str, activations: str) -> str:
+    """Add the score: the sign of the output, times 1/2 to 1 by the size of the activation."""
+    size = graph.add("Abs", activations)
+    share = graph.add("Div", size, graph.add("Add", size, "on"))
+    sure = graph.add("Add", graph.add("Mul", share, "half"), "half")
+    return graph.add("Mul", outputs, sure)
+
+
+def add_upstart(graph: Graph, rows: str, width: int, units: Any, growth: str) -> tuple[str, str]:
+    """Add the units from the last to the first: active ones switch their parent."""
+    pushed: dict[int, str] = {}
+    for number, unit in reversed(list(enumerate(units))):
+        own = decided = add_activation(graph, [rows], unit)
+        if number in pushed:
+            still = graph.add("Equal", pushed[number], "zero")
+            decided = graph.add("Where", still, own, pushed[number])
+        if number:
+            active = graph.add("Greater", decided, "zero")
+            push = graph.add("Where", active, "on" if unit.sign > 0 else "off", "zero")
+            others = pushed.get(unit.parent)
+            pushed[unit.parent] = push if others is None else graph.add("Add", others, push)
+    return add_signs(graph, decided), own
+
+
+def add_chain(graph: Graph, rows: str, width: int, units: Any, growth: str) -> tuple[str, str]:
+    """Add the units one by one; each sees the row, or outputs of units before it, or both."""
+    outputs: list[str] = []
+    activations: list[str] = []
+    for unit in units:
+        seen = [rows, *outputs[len(outputs) + width - len(unit.weights) :]]
+        if growth == "tiling" and unit.layer:
+            before = zip(outputs, units, strict=False)
+            seen = [output for output, other in before if other.layer == unit.layer - 1]
+        activations.append(add_activation(graph, seen, unit))
+        outputs.append(add_signs(graph, activations[-1]))
+    last = [unit.layer for unit in units].index(units[-1].layer) if growth == "tiling" else -1
+    return outputs[last], activations[last]
 
 
 def refuse_other_models(model: Model) -> None:

@@ -9,7 +9,7 @@ from rosenblatt.jobs.evaluate import evaluate
 from rosenblatt.jobs.files import train
 from rosenblatt.learners.kinds import make_learner
 from rosenblatt.reading.reader import read
-from rosenblatt.shell.format import MOST_LINES, list_result, list_rows
+from rosenblatt.shell.format import MOST_LINES, list_result, list_rows, spell_setting
 from rosenblatt.training.plan import Request
 
 ROWS = [
@@ -38,6 +38,12 @@ def test_every_figure_and_table_is_in_text_and_json(target):
         assert table.name in told
     for value in found.other_figures().values():
         assert f"{value:.4f}" in text
+
+
+def test_a_setting_is_written_as_train_takes_it():
+    setting = {"ngrams": (1, 1), "pairs": True, "max_iter": 3, "text": ["a:1"], "value": 0.5}
+    written = "--no-tune --set ngrams=1-1 --set pairs=true --epochs 3 --text a:1"
+    assert spell_setting(setting) == written
 
 
 def test_cells_are_aligned_and_not_markup():

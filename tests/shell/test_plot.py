@@ -5,6 +5,11 @@ import pytest
 from .conftest import run, trained
 
 
+def test_a_figure_needs_a_file(capsys):
+    status, _, err = run(capsys, "plot", "iris")
+    assert (status, "Missing option '-o'" in err) == (2, True)
+
+
 def test_a_model_without_rows_shows_its_progress_only(capsys, folder):
     model = trained(capsys)
     assert run(capsys, "plot", model, "-o", "figure.png")[0] == 0

@@ -53,7 +53,7 @@ def make_sets(learner: Any, coverage: float, warns: bool = True) -> Callable[[Ar
             f"A coverage of {coverage:g} needs {needed:,} rows that were not learnt from, and the "
             f"model has {known:,}: every {every}.",
             TooFewRowsWarning,
-            stacklevel=3,
+            stacklevel=2,
         )
     threshold = conformal.threshold(coverage)
 

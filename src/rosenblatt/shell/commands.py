@@ -143,7 +143,9 @@ def make_options(kind: Any) -> Iterator[GroupedOption]:
             usual, word = TYPES[kinds[0]]
             given = {"type": usual, "multiple": get_origin(hint) is tuple, **given}
             given["metavar"] = given["metavar"] or word
-        yield GroupedOption([*flags, each.name], default=each.default, **given)
+        if not given.get("required"):  # a default, even None, would be a value of it
+            given["default"] = each.default
+        yield GroupedOption([*flags, each.name], **given)
 
 
 def check_together(options: Sequence[GroupedOption], given: Mapping[str, Any]) -> None:

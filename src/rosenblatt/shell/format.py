@@ -253,6 +253,8 @@ def spell_setting(setting: Mapping[str, Any]) -> str:
             words += [f"--text {each}" for each in value]
         elif name not in FIGURES:
             shown = str(value).lower() if isinstance(value, bool) else value
+            if name == "ngrams":
+                shown = "-".join(map(str, value))
             words.append(f"{OPTIONS[name]} {shown}" if name in OPTIONS else f"--set {name}={shown}")
     is_fixed = "rule" in setting or not words
     return " ".join(words if is_fixed else ["--no-tune", *words])

@@ -68,7 +68,8 @@ class PredictOptions(ReadingOptions):
     )
     append: bool = output_option("Write the columns of the input first.", default=False)
     scores: bool = output_option(
-        "Write a score for each class, in order; of two classes, that of the second.", default=False
+        "Write a score for each class, in order; with two classes, that of the second.",
+        default=False,
     )
     probabilities: bool = output_option(
         "Write the probability of each class (train --probabilities).", default=False

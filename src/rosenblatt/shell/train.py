@@ -56,7 +56,7 @@ FORM_HELP = f"Train as a page of docs/textbook.md does: {', '.join(FORMS)}."
 SET_HELP = "Set a parameter; repeatable. --set help lists them."
 TARGETS = click.Choice(["classes", "labels", "numbers", "ranks"])
 METRICS = click.Choice(RANK_METRIC.choices)
-METRIC_HELP = "error, log-loss, auc, average-precision, f1, balanced; of ranks: rank-error."
+METRIC_HELP = "error, log-loss, auc, average-precision, f1, balanced; for ranks: rank-error."
 RULE_HELP = (
     f"{', '.join(CLASS_RULES)}; numbers: {', '.join(NUMBER_RULES)}; ranks: {', '.join(RANK_RULES)}."
 )
@@ -79,7 +79,7 @@ class TrainOptions:
         SET_HELP, "NAME=VALUE", (), is_eager=True, callback=show_settings
     )
     form: str | None = learning(FORM_HELP, "PAGE", type=click.Choice(FORMS))
-    epochs: int | None = learning("Largest number of epochs.", shown="10; of text: 3 or 5")
+    epochs: int | None = learning("Largest number of epochs.", shown="10; for text: 3 or 5")
     seed: int = learning("Seed of the random orders, below 2^32.", default=0)
     initial: Path | None = learning("Start from the weights of a model file.")
     tune: bool | None = choice(

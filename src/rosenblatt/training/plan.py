@@ -281,8 +281,8 @@ def refuse_other_target(request: Request, target: str) -> None:
     if learns != target and rule not in forms_for(target):
         raise ParameterError(
             f"rule {rule} learns {learns}, but the labels are {target}; use "
-            f"{' or '.join(rules_with({}, target))}, or state what labels are with numbers, "
-            "classes or ordinal.",
+            f"{' or '.join(rules_with({}, target))}, or state what labels are with "
+            "numbers=True or numbers=False or ordinal.",
             code="rule-of-target",
         )
 

@@ -11,17 +11,10 @@ from contextlib import contextmanager
 import pytest
 
 CHROMIUM = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=1280,900",
-]
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage",
+    "--no-first-run", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--window-size=1280,900",
+]  # fmt: skip
 
 SMALL = "data=blobs&size=30&gap=0.1&order=fixed"
 TWO = "data=points&points=2,1,+;-1,-1,-&order=fixed"

@@ -54,18 +54,6 @@ def test_the_line_moves_while_a_point_is_dragged_and_the_player_stays_at_the_end
     assert page.moment == page.js("return lab.steps")
 
 
-def test_quick_clicks_all_arrive(page):
-    from selenium.webdriver import ActionChains
-
-    page.open("data=empty")
-    chain = ActionChains(page.driver, duration=0)
-    for x in (-2, -1, 0, 1, 2):
-        chain.w3c_actions.pointer_action.move_to_location(*page.pixels(x, x / 2))
-        chain.w3c_actions.pointer_action.click()
-    chain.perform()
-    assert [round(x) for x, _, _ in page.points()] == [-2, -1, 0, 1, 2]
-
-
 def test_after_choosing_a_set_the_arrow_steps_and_space_plays(page):
     from selenium.webdriver.support.ui import Select
 

@@ -48,8 +48,12 @@ STATES = [
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_python_lines_make_exactly_this_run(page, state):
-    page.open(state)
+def test_the_address_holds_the_state_and_python_lines_make_exactly_this_run(page, state):
+    page.open(f"{state}&t=3")
+    shown, address = page.text("now-0"), page.state
+    page.open("data=empty")
+    page.open(address)
+    assert (page.state, page.text("now-0")) == (address, shown)
     model = execute(page.js("return lab.python"))
     reason, epochs, made = page.js(
         "const {stopReason, epochs, last} = lab.runs[0].trace;"
@@ -65,16 +69,6 @@ def test_python_lines_make_exactly_this_run(page, state):
     assert (model.n_iter_, updates) == (epochs, made)
     if "kernel" not in state and "three" not in state and "irises" not in state:
         assert page.weights() == pytest.approx([*model.coef_[0], *model.intercept_], rel=1e-12)
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_the_address_holds_the_whole_state(page, state):
-    page.open(f"{state}&t=3")
-    shown, address = page.text("now-0"), page.state
-    page.open("data=empty")
-    page.open(address)
-    assert page.state == address
-    assert page.text("now-0") == shown
 
 
 def test_a_link_opens_the_same_page_anew(page):
@@ -497,15 +491,9 @@ def test_the_line_moves_from_one_update_to_the_next(page):
 
 
 ASKED = [
-    "data=blobs&t=3",
-    "data=xor&order=fixed",
-    "data=irises&t=5",
-    "data=moons&form=kernel&t=2",
-    "data=circles&form=lifted&third=square",
-    "data=moons&form=network",
-    "data=blobs&solution=average&t=7",
-    "data=blobs&order=batch",
-    "data=blobs&rows=on&t=5",
+    *("data=blobs&t=3", "data=xor&order=fixed", "data=irises&t=5", "data=moons&form=kernel&t=2"),
+    *("data=circles&form=lifted&third=square", "data=moons&form=network"),
+    *("data=blobs&solution=average&t=7", "data=blobs&order=batch", "data=blobs&rows=on&t=5"),
 ]
 
 

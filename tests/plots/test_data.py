@@ -10,8 +10,6 @@ from rosenblatt.plots.data import (
     MOST_POINTS,
     check_data,
     check_fitted_data,
-    compute_leads,
-    compute_own_leads,
 )
 from rosenblatt.plots.planes import compute_limits
 
@@ -38,13 +36,6 @@ def test_names_are_given_or_known():
     assert (known.class_names, known.feature_names) == (("0", "1"), ("width", "height"))
     model = Perceptron().fit(pd.DataFrame(X, columns=["width", "height"]), y)
     assert check_fitted_data(model, X, y).feature_names == ("width", "height")
-
-
-def test_a_class_leads_by_the_distance_to_the_best_other():
-    assert compute_leads(np.array([2.0, -3.0])).tolist() == [[-2.0, 2.0], [3.0, -3.0]]
-    assert compute_leads(np.array([[5.0, 1.0, 4.0]])).tolist() == [[1.0, -4.0, -1.0]]
-    assert compute_leads(np.array([[2.0, 2.0, 1.0]])).tolist() == [[0.0, 0.0, -1.0]]
-    assert compute_own_leads(np.array([[5.0, 1.0, 4.0]]), np.array([2])).tolist() == [-1.0]
 
 
 @pytest.mark.parametrize("layout", [np.asarray, csr], ids=["dense", "sparse"])

@@ -23,12 +23,7 @@ def test_classes_differ_in_colour_and_marker():
 
 @pytest.mark.parametrize(
     ("value", "size", "text"),
-    [
-        (-0.0, 0, "0"),
-        (-1e-17, 1, "0"),
-        (-0.25, 1, "−0.25"),
-        (1e-12, 1e-4, "1e−12"),
-    ],
+    [(-0.0, 0, "0"), (-1e-17, 1, "0"), (-0.25, 1, "−0.25"), (1e-12, 1e-4, "1e−12")],
 )
 def test_numbers_are_never_minus_zero(value, size, text):
     assert format_number(value, size) == text

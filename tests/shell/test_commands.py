@@ -9,6 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from rosenblatt.kernels import compiling
 from rosenblatt.shell.commands import DescribedArgument, command, option
 
 
@@ -77,14 +78,27 @@ def test_wrong_values_are_usage_errors(words):
         write(["a", *words], standalone_mode=False)
 
 
-def test_training_on_a_small_file_starts_with_little(tmp_path):
+COMPILER = set() if compiling.library is None else {"numba", "scipy.linalg"}
+HEAVY = {"matplotlib", "pandas", "pydantic", "rich", "sklearn", "typer", *COMPILER}
+
+
+@pytest.mark.parametrize(
+    ("data", "heavy"),
+    [
+        ("rows.svm", {*HEAVY, "pyarrow", "scipy.linalg"}),
+        ("table.csv", HEAVY),
+        ("iris", {"pandas", "sklearn"}),
+    ],
+)
+def test_training_starts_with_little(tmp_path, data, heavy):
     (tmp_path / "rows.svm").write_text("1 1:1\n0 2:1\n" * 9)
-    script = """
+    lines = (f"{i % 7},{i % 5 or ''},{'ab'[i % 2]}\n" for i in range(50))
+    (tmp_path / "table.csv").write_text("one,two,class\n" + "".join(lines))
+    script = f"""
 import sys
 from rosenblatt.shell.app import app
-app(["train", "rows.svm", "-q", "-o", "model"], standalone_mode=False)
-heavy = {"matplotlib", "pandas", "pyarrow", "pydantic", "rich", "scipy.linalg", "sklearn", "typer"}
-print(sorted(heavy & set(sys.modules)))
+app(["train", {data!r}, "-q", "-o", "model"], standalone_mode=False)
+print(sorted({heavy!r} & set(sys.modules)))
 """
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)

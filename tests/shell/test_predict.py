@@ -99,13 +99,6 @@ def test_inspect_names_the_largest_weights(capsys, folder, data, options, names)
     assert len([line for line in few.splitlines() if line.startswith("  ")]) == 2
 
 
-def test_inspect_shows_every_problem_of_one_against_the_rest(capsys, folder):
-    X, y = np.eye(3), ["a", "b", "c"]
-    rosenblatt.Perceptron(multi_class="ovr").fit(X, y).save("ovr")
-    out = run(capsys, "inspect", "ovr")[1]
-    assert len(re.search(r"^  bias: (.*)$", out, re.MULTILINE)[1].split()) == 3
-
-
 @pytest.mark.parametrize("command", [("predict", "x"), ("score", "x"), ("inspect",)])
 @pytest.mark.parametrize("text", [None, "", "not a model", "1 1:2\n"])
 def test_a_model_that_is_none(capsys, folder, command, text):

@@ -41,9 +41,8 @@ def rank_error(said):
 
 
 def test_a_model_of_ranks_is_trained_scored_and_inspected(capsys, folder):
-    status, out, _ = run(
-        capsys, "train", "reviews.csv", *OPTIONS, "--test", "test.csv", "-o", "model"
-    )
+    given = "reviews.csv", *OPTIONS, "--test", "test.csv", "-o", "model"
+    status, out, _ = run(capsys, "train", *given)
     assert status == 0
     assert "3 ranks: low (" in out
     assert "Rule PRank, solution average, thresholds cross-fitted." in out
@@ -97,20 +96,14 @@ def test_ranks_with_commas_and_many_ranks_and_one_rank(capsys, folder):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (
-            ["--ordinal", "low,high"],
-            "classes ['low', 'high']; name all labels with --ordinal",
-        ),
+        (["--ordinal", "low,high"], "classes ['low', 'high']; name all labels with --ordinal"),
         (["--ordinal", "low"], "two or more different labels"),
         (["--ordinal", "low,low,high"], "two or more different labels"),
         (["--rule", "prank"], "classes or --ordinal"),
         (["--rule", "arow", *OPTIONS[2:]], "learns classes, but the labels are ranks"),
         (["--classes", "a,b", *OPTIONS[2:]], "--ordinal and --classes exclude each other"),
         (["--target", "numbers", *OPTIONS[2:]], "--ordinal is not for --target numbers"),
-        (
-            ["--set", "fit_intercept=false", *OPTIONS[2:]],
-            "leave fit_intercept and intercept_step out",
-        ),
+        (["--set", "fit_intercept=false", *OPTIONS[2:]], "leave fit_intercept and intercept_step"),
         (["--separator", ";", *OPTIONS[2:]], "ordinal is for rows of one label each"),
         (["--set", "C=1", *OPTIONS[2:]], "its own parameters are margin, ranks."),
         (["--set", "solution=pocket", *OPTIONS[2:]], "last"),
@@ -127,9 +120,8 @@ def test_folds_tuning_and_comparing(capsys, folder):
     out = run(capsys, "train", "reviews.csv", *OPTIONS, "--folds", 3, "--epochs", 2)[1]
     assert "Cross-validation with 3 folds: rank error" in out
     assert "quadratic kappa" in out
-    out = run(capsys, "train", "reviews.csv", *OPTIONS, "--tune", "--set", "bins=2", "-o", "tuned")[
-        1
-    ]
+    tune = "--tune", "--set", "bins=2", "-o", "tuned"
+    out = run(capsys, "train", "reviews.csv", *OPTIONS, *tune)[1]
     assert ": rank error ± standard error, error; " in out
     tried = load_model("tuned").facts["tuning"]["best"]
     assert len({json.dumps(each, sort_keys=True) for each in tried}) == len(tried)
@@ -168,24 +160,14 @@ def test_an_initial_model_keeps_its_ranks(capsys, folder):
     run(capsys, "train", "reviews.csv", *OPTIONS, "-o", "model")
     assert run(capsys, "train", "test.csv", "--initial", "model", "-o", "more")[0] == 0
     assert load_model("more").classes.tolist() == GRADES
-    status, _, err = run(
-        capsys, "train", "test.csv", "--initial", "model", "--ordinal", "high,medium,low"
-    )
+    turned = "--initial", "model", "--ordinal", "high,medium,low"
+    status, _, err = run(capsys, "train", "test.csv", *turned)
     assert (status, len(err.splitlines())) == (2, 1)
 
 
 def test_options_that_a_model_needs_are_named(capsys, folder):
-    options = [
-        "--set",
-        "early_stopping=true",
-        "--metric",
-        "rank-error",
-        "--epochs",
-        3,
-        "-o",
-        "model",
-    ]
-    assert run(capsys, "train", "reviews.csv", *OPTIONS, *options)[0] == 0
+    stop = "--set", "early_stopping=true", "--metric", "rank-error", "--epochs", 3
+    assert run(capsys, "train", "reviews.csv", *OPTIONS, *stop, "-o", "model")[0] == 0
     told = run(capsys, "train", "reviews.csv", "--label", "grade", "-o", "model", "--resume")[2]
     assert "rule = prank, not pa" in told
     assert "has no column 'grade'" in run(capsys, "score", "model", "stars.csv")[2]

@@ -19,27 +19,13 @@ from .evidence import compare
 PROOFS = Path(__file__).parents[2] / "proofs"
 THEORIES = ("Separability", "Convergence", "Logs", "OrderedFields")
 MAIN = {  # what docs/proofs.md lists
-    "separable_sound",
-    "separable_through_origin_sound",
-    "inseparable_sound",
-    "inseparable_through_origin_sound",
-    "scaling_harmless",
-    "cauchy_schwarz",
-    "novikoff",
-    "novikoff_through_origin",
-    "novikoff_unit_step",
-    "novikoff_radius_step",
-    "novikoff_demand",
-    "averaged_progress",
-    "averaged_length",
-    "pass_extends_run",
-    "clean_pass_separates",
-    "clean_pass_separable",
-    "run_sound",
-    "separating_run_sound",
-    "bound_sound",
+    "separable_sound", "separable_through_origin_sound", "inseparable_sound",
+    "inseparable_through_origin_sound", "scaling_harmless", "cauchy_schwarz", "novikoff",
+    "novikoff_through_origin", "novikoff_unit_step", "novikoff_radius_step", "novikoff_demand",
+    "averaged_progress", "averaged_length", "pass_extends_run", "clean_pass_separates",
+    "clean_pass_separable", "run_sound", "separating_run_sound", "bound_sound",
     "inseparable_in_every_ordered_field",
-}
+}  # fmt: skip
 
 
 def is_accepted(proof, X, y, folder):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rosenblatt.training.fit import fit, make_model, start
+from rosenblatt.training.fit import fit
 from rosenblatt.training.plan import IN_MEMORY_ROWS, Request, make_plan
 from rosenblatt.training.report import Listener
 from rosenblatt.training.training import Part
@@ -73,26 +73,3 @@ def test_unfinished_models_are_offered_after_epochs_or_parts(in_memory):
         assert model.facts["origin"] == "here"
         assert model.checkpoint is not None
     assert sorted(learner.states[0].rows) == list(range(4 if in_memory else 8))
-
-
-def test_a_finished_model_has_the_plan_and_no_checkpoint():
-    source, learner = Source(True), Learner()
-    run = fit(PLAN, source, learner, Listener())
-    model = make_model(PLAN, source, learner, run, held_out=3)
-    assert model.checkpoint is None
-    assert model.facts["training"] == PLAN.as_dict()
-    assert (model.facts["plain"], model.facts["held_out"]) == (True, 3)
-    assert len(model.history) == 2
-
-
-def test_a_run_continues_where_another_was_left():
-    first = start(PLAN, Source(False), Learner())
-    updates = first.updates()
-    next(updates)
-    for _ in updates:
-        if first.done == 1:
-            break
-    again = Learner()
-    again.states = [problem.state for problem in first.problems]
-    run = start(PLAN, Source(False), again, first.checkpoint()).train()
-    assert (run.stop_reason, len(run.epochs)) == ("separated", 2)

@@ -92,54 +92,6 @@ def test_each_problem_stops_by_its_own_loss():
 # The record by itself
 
 
-class Nothing:
-    """A state that has no reason of its own to stop."""
-
-    reason = ""
-
-    def stop_reason(self, clean):
-        return self.reason or ("separated" if clean else "")
-
-
-def closed(problem, scores, mistakes=1, separated=False, max_iter=50, patience=3):
-    for score in scores:
-        problem.add(Epoch(0, 10, mistakes, 0, 0.5))
-        problem.end_epoch(separated, score, Training(tuple, [problem], max_iter, patience))
-    return problem
-
-
-def test_epochs_are_numbered_and_counted():
-    problem = closed(ProblemRun(state=Nothing()), [None, None], max_iter=3)
-    assert problem.epochs == [Epoch(1, 10, 1, 0, 0.5), Epoch(2, 10, 1, 0, 0.5)]
-    assert problem.stop_reason == ""
-    assert closed(problem, [None], max_iter=3).stop_reason == "max_iter"
-
-
-def test_patience_counts_from_the_best_score():
-    problem = closed(ProblemRun(state=Nothing()), [0.5, 0.7, 0.6, 0.7])
-    assert problem.stop_reason == ""
-    assert (problem.best_score, problem.best_epoch) == (0.7, 2)
-    assert closed(problem, [0.1]).stop_reason == "no_improvement"
-
-
-def test_what_ends_a_run_besides():
-    problem = ProblemRun(state=Nothing())
-    assert closed(problem, [None], 0, True).stop_reason == "separated"
-    problem.state.reason = "zero_weights"
-    assert closed(problem, [None], 0, True).stop_reason == "zero_weights"
-
-
-def test_the_best_state_is_a_copy():
-    problem = ProblemRun(state=Nothing())
-    run = Training(tuple, [problem])
-    assert run.states[0] is problem.state
-    problem.state.weights = [1]
-    closed(problem, [0.5])
-    problem.state.weights[0] = 2
-    closed(problem, [0.4], max_iter=2)
-    assert run.states[0].weights == [1]
-
-
 @pytest.mark.parametrize(
     ("reasons", "wanted"),
     [

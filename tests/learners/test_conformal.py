@@ -141,15 +141,15 @@ def test_sparse_and_dense_rows_give_the_same_sets():
 def test_a_batch_that_fails_in_the_middle_changes_nothing(monkeypatch):
     model = AROW(calibrate="conformal").partial_fit(X[:50], Y3[:50], classes=[0, 1, 2])
     before, coef = kept(model), model.coef_.copy()
-    learn, calls = LinearLearner.learn_at_once, []
+    score, calls = LinearLearner.score_one, []
 
     def fail_at_third(*given):
         calls.append(given)
         if len(calls) == 3:
             raise MemoryError
-        return learn(*given)
+        return score(*given)
 
-    monkeypatch.setattr(LinearLearner, "learn_at_once", fail_at_third)
+    monkeypatch.setattr(LinearLearner, "score_one", fail_at_third)
     with pytest.raises(MemoryError):
         model.partial_fit(X[50:60], Y3[50:60])
     assert kept(model) == before

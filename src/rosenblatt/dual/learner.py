@@ -70,7 +70,6 @@ class DualLearner(Learner):
     refusals: ClassVar[Mapping[str, str]] = {
         "learn": "A kernel perceptron learns from rows in memory; use partial_fit for batches.",
         "stream": "A kernel perceptron learns from rows in memory; use partial_fit for batches.",
-        "resume": "A kernel perceptron learns in one go; use partial_fit to continue it.",
         "step": "A kernel perceptron learns in blocks of rows, so it cannot stop at each update.",
         "add_class": "A kernel perceptron knows its classes from the first row on; train another.",
     }

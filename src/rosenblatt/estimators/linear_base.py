@@ -333,7 +333,9 @@ class LinearEstimator(RowEstimator[LinearLearner]):
         if not self.__sklearn_is_fitted__():
             self._begin_with_row(x, self._first_classes(y))
         row = make_row(self, x, grows=self._grows)
-        self._renew_if_changed()
+        if self._has_changed():
+            self._check_parameters("batch")
+            self._renew_learner(multilabel=False)
         self._plain = self._sparse = False
         return row
 
@@ -357,12 +359,6 @@ class LinearEstimator(RowEstimator[LinearLearner]):
     def _has_changed(self) -> bool:
         """Whether the parameters differ from those of the learner."""
         return not self.__dict__.items() >= self._learner.parameters.items()
-
-    def _renew_if_changed(self) -> None:
-        """Continue with parameters that have changed since the last rows, of one label each."""
-        if self._has_changed():
-            self._check_parameters("batch")
-            self._renew_learner(multilabel=False)
 
     # Training
 

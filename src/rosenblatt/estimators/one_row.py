@@ -13,7 +13,6 @@ from ..data.labels import is_missing
 from ..data.rows import Array, read_only
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner
-from ..parameters import describe_sides
 
 
 class NamedColumns:
@@ -187,14 +186,7 @@ def check_label(y: Any, classes: Array | None = None) -> Any:
 
 def refuse_to_grow(learner: LinearLearner) -> None:
     """Raise ValueError if a model cannot add a class."""
-    if len(learner.classes) == 1:
-        sides = describe_sides(learner.parameters)
-        reason = f"{sides} says which class is the second" if sides else ""
-        if learner.refusal("stream"):
-            reason = f"the solution {learner.parameters['solution']} keeps rows of known classes"
-    else:
-        reason = learner.refusal("add_class")
-    if reason:
+    if reason := learner.refusal("add_class"):
         raise ValueError(
             f"This model cannot add a class: {reason}. Name all labels in the first call of "
             "partial_fit, with classes."

@@ -54,7 +54,7 @@ def refusal(learner: "LinearLearner") -> str:
     if sides := describe_sides(learner.parameters):
         return f"{sides} is about the sides of two classes"
     if type(learner.states[0]) not in (LastWeights, AverageWeights):
-        return f"the solution {learner.parameters['solution']} keeps rows of two classes"
+        return f"the solution {learner.parameters['solution']} keeps rows of known classes"
     return ""
 
 

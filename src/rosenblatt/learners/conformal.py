@@ -1,19 +1,14 @@
-"""Prediction sets and intervals of a learner, and the pass that keeps them true on a stream."""
+"""Prediction sets and intervals of a learner."""
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ..data.rows import Array, rows_between
+from ..data.rows import Array
 from ..parameters import ParameterError, finite_number
 from ..training.conformal import count_needed
-from ..training.linear_state import undo_on_error
-from ..training.training import Epoch, ProblemRun
-
-if TYPE_CHECKING:
-    from .linear import LinearLearner, TrainingRows
 
 
 class TooFewRowsWarning(UserWarning):
@@ -68,31 +63,3 @@ def make_sets(learner: Any, coverage: float, warns: bool = True) -> Callable[[Ar
         return np.asarray(flags)
 
     return make_intervals if numbers else make_class_sets
-
-
-def learn_in_turn(
-    learner: "LinearLearner", given: "TrainingRows", wrong: Array | None = None
-) -> Epoch:
-    """Learn from rows once, in their order, each scored just before; arguments as for ``learn``.
-
-    The scores, and so the sets and intervals, do not depend on how a stream is cut into batches.
-    """
-    problem, found = ProblemRun(), list[Array]()
-    with undo_on_error(learner.states, given.rows):
-        for state in learner.states:
-            state.widen(given.width)
-        for row in given.row_order.tolist():
-            some = slice(row, row + 1)
-            one = given._replace(
-                rows=rows_between(given.rows, row, row + 1),
-                codes=given.codes[some],
-                weights=None if given.weights is None else given.weights[some],
-                row_order=given.row_order[:1] * 0,
-            )
-            found.append(learner.score_one(one.rows))
-            learnt = learner.learn_at_once(one, None if wrong is None else wrong[some])
-            problem.add(learnt)
-    if found and learner.conformal is not None:
-        codes = given.codes[given.row_order]
-        learner.conformal.add(learner.target.nonconformity(np.concatenate(found), codes))
-    return problem.count

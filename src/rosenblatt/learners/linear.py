@@ -19,6 +19,7 @@ from ..data.rows import (
     read_only,
     refuse_lost,
     refuse_not_finite,
+    rows_between,
 )
 from ..data.splits import Split
 from ..data.targets import (
@@ -52,10 +53,9 @@ from ..training.linear_state import (
 )
 from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.scoring import Held, score_for_stopping
-from ..training.training import Epoch, LinearTask, Part, ProblemRun, Training
+from ..training.training import Epoch, LinearTask, Part, ProblemRun, Training, sum_epochs
 from . import add_class
 from .base import Learner, Use
-from .conformal import learn_in_turn
 from .initial_weights import make_initial_weights
 from .one_row import OneRow
 
@@ -346,25 +346,30 @@ class LinearLearner(Learner):
         """Learn from rows once, in their order; after an error nothing has changed.
 
         ``wrong``, one flag per row, is set where a problem was wrong before it learnt the row; of
-        numbers it gets the errors, in the scale of the codes, of rows that caused an update.
+        numbers it gets the errors, in the scale of the codes, of rows that caused an update. With
+        prediction sets, each row is scored just before it is learnt, so that the sets do not depend
+        on how a stream is cut into batches.
         """
-        if self.conformal is not None:
-            return learn_in_turn(self, given, wrong)
-        return self.learn_at_once(given, wrong)
-
-    def learn_at_once(self, given: TrainingRows, wrong: Array | None = None) -> Epoch:
-        """Learn from rows as ``learn`` does, without a score of each row."""
-        problem = ProblemRun()
+        order, found, problems = given.row_order, list[Array](), [ProblemRun() for _ in self.states]
+        in_turn = self.conformal is not None and len(order) > 0
         with undo_on_error(self.states, given.rows), np.errstate(over="ignore", invalid="ignore"):
-            for number, state in enumerate(self.states):
-                task = self.task(given, number)
-                state.widen(task.width)
-                for learnt in state.sweep(task, task.row_order, None):
-                    problem.add(learnt)
-                    if wrong is not None:
-                        task.mark_errors(learnt.updates, wrong)
+            tasks = [self.task(given, number) for number in range(len(self.states))]
+            for state in self.states:
+                state.widen(given.width)
+            for some in np.split(order, len(order)) if in_turn else [order]:
+                if in_turn:
+                    found.append(self.score_one(rows_between(given.rows, some[0], some[0] + 1)))
+                for state, task, problem in zip(self.states, tasks, problems, strict=True):
+                    for learnt in state.sweep(task, some, None):
+                        problem.add(learnt)
+                        if wrong is not None:
+                            task.mark_errors(some, learnt.updates, wrong)
+            for state in self.states:
                 state.refuse_overflow(given.rows)
-        return problem.count
+        if self.conformal is not None and found:
+            scores = self.target.nonconformity(np.concatenate(found), given.codes[order])
+            self.conformal.add(scores)
+        return sum_epochs([problem.count for problem in problems])
 
     def learn_one(self, rows: Rows, code: float, weight: float = 1.0) -> None:
         """Learn from one row with the code of its label, faster than from a batch.
@@ -384,15 +389,10 @@ class LinearLearner(Learner):
     def predict_one(self, rows: Rows) -> Any:
         """Return the class number, or the number, that is predicted for one row."""
         one = self.one_at_a_time().problems[0]
-        if one.has_one_score:
-            score = one.score(rows)
-            if not math.isfinite(score):
-                refuse_not_finite(rows.values[None])
-            return int(is_positive(score, self.ties))
-        scores = self.score_one(rows)
-        if not math.isfinite(scores.max()):
+        scores: Any = one.score(rows) if one.has_one_score else self.score_one(rows)
+        if not math.isfinite(scores if one.has_one_score else scores.max()):
             refuse_not_finite(rows.values[None])
-        return self.choose(scores)[0]
+        return int(is_positive(scores, self.ties)) if one.has_one_score else self.choose(scores)[0]
 
     def one_at_a_time(self) -> OneRow:
         """Return what learns from and scores single rows, made again when states have changed."""

@@ -46,7 +46,6 @@ class NetworkLearner(Learner):
     refusals: ClassVar[Mapping[str, str]] = {
         "learn": "A network grows from all rows at once, so it cannot learn from batches; use fit.",
         "stream": "A network grows from all rows at once, so it cannot learn from a stream.",
-        "resume": "A network has no unfinished run; grow a new one with a larger max_units.",
         "step": "A network grows unit by unit, so it has no single updates to step through.",
         "add_class": "A network knows its classes from the start; grow a new one.",
     }

@@ -229,9 +229,7 @@ ANY_RULE = SHARED | {
     "order": choice(*IN_ROWS, help="Order: each, once, fixed, active, first, worst"),
     "multi_class": choice("argmax", "ovr", help="One problem for all classes, or one for each"),
     "measure": flag(False, "Measure the error of the weights after every epoch"),
-    "tol": or_none(
-        non_negative(0.0, "Stop after 5 epochs whose loss per row fell by less than this"), "never"
-    ),
+    "tol": or_none(non_negative(0.0, "Stop after 5 epochs without a loss per row less by this")),
     "early_stopping": Parameter(
         False,
         "True, False or a whole number of epochs from 1 up",

@@ -53,9 +53,9 @@ class SequenceLearner(Learner):
     state_types = dict.fromkeys(("last", "average"), TaggerArrays)
     estimator: ClassVar[str] = "SequencePerceptron"
     refusals: ClassVar[Mapping[str, str]] = {
-        use: f"A tagger cannot {use}; train it with several settings and compare them."
-        for use in ("resume", "step", "tune")
-    } | {"add_class": "A tagger knows its tags from the start; train a new one."}
+        "step": "A tagger has no single updates to step through.",
+        "add_class": "A tagger knows its tags from the start; train a new one.",
+    }
     parameters: Mapping[str, Any]
     tags: TagSet
     dictionary: Dictionary

@@ -322,13 +322,8 @@ def scores(rows: Rows, n_rows: int, weights: Array, bias: Array) -> Array:
     Several biases of one column of weights are those of ranks.
     """
     if weights.ndim == 1 and len(bias) > 1:
-        return score_ranks(score_column(rows, n_rows, weights), bias)
+        return score_ranks(scores(rows, n_rows, weights, np.zeros(1, weights.dtype)), bias)
     out = np.empty((n_rows, *weights.shape[1:]), weights.dtype)
     kernel = score_rows if weights.ndim == 1 else score_classes
     kernel(rows, np.ascontiguousarray(weights).reshape(-1), bias, out)
     return out
-
-
-def score_column(rows: Rows, n_rows: int, weights: Array) -> Array:
-    """The product of each row with one column of weights."""
-    return scores(rows, n_rows, weights, np.zeros(1, weights.dtype))

@@ -186,13 +186,8 @@ class ProblemRun:
     def add(self, more: SweepResult | Epoch) -> None:
         """Add what was counted in some rows."""
         number, rows, mistakes, errors, loss, _ = self.count
-        self.count = Epoch(
-            number,
-            rows + more.rows,
-            mistakes + more.mistakes,
-            errors + more.errors,
-            loss + more.loss,
-        )
+        rows, mistakes, errors = rows + more.rows, mistakes + more.mistakes, errors + more.errors
+        self.count = Epoch(number, rows, mistakes, errors, loss + more.loss)
 
     def end_epoch(self, separated: bool, score: float | None, training: "Training") -> None:
         """Record the epoch, keep the state if it is the best on held-out rows, and decide."""
@@ -537,9 +532,9 @@ class LinearTask:
             errors = int(np.count_nonzero(updates["margin"] <= 0))
         return SweepResult(position, updates, position - start, n_updates, errors, loss)
 
-    def mark_errors(self, updates: Array, errors: Array) -> None:
+    def mark_errors(self, order: Array, updates: Array, errors: Array) -> None:
         """Set the error of each row that caused an update: whether it was wrong, or by how much."""
-        rows = self.row_order[updates["position"]]
+        rows = order[updates["position"]]
         if isinstance(self.target, Numbers):
             errors[rows] = self.target.epsilon - updates["margin"]
         else:

@@ -132,6 +132,7 @@ def test_the_shell_prints_what_a_small_file_costs(capsys, tmp_path, classes):
     wrong, small = (re.match(r"Test error .*: (\d+) of", one)[1] for one in (whole, out))
     assert int(wrong) == pytest.approx(int(small), rel=0.02)
     assert int(wrong) > 20
+    assert re.search(r"^With all weights: error .*: (\d+) of", out, re.MULTILINE)[1] == wrong
     status, out, _ = run(capsys, *given, "--size", "120kB", "--test", test)
     assert status == 0
     assert (tmp_path / "model").stat().st_size <= 120_000

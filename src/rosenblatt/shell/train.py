@@ -253,6 +253,9 @@ def train(data: str, options: TrainOptions) -> None:
         lines.append("Measure its error on other rows by --holdout 0.2, --folds 5 or --test FILE.")
     if options.size is not None:
         lines.append(describe_small(model, str(options.output)))
+        if tested is not None:
+            whole = test(model, replace(options, size=None))
+            lines.append(f"With all weights: {whole.headline()}.")
     if options.output is not None:
         lines.append(f"Wrote the model to {options.output}.")
     print_lines(lines)

@@ -202,7 +202,6 @@ def test_products_that_a_large_file_would_pay_for_are_not_compared(monkeypatch, 
         assert any("pairs" in each for each in facts["best"]) == compared
 
 
-@pytest.mark.filterwarnings("ignore:29,999 of 30,000 rows have the label")
 def test_a_class_that_no_compared_row_has_does_not_stop_a_training(tmp_path):
     lines = ["a,label"] + ["1,no"] * 30_000
     lines[7_001] = "-1,yes"

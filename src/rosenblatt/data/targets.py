@@ -375,28 +375,23 @@ class NumberScore(Result):
 
     def headline(self, counts: Sequence[int] = ()) -> str:
         """The errors beside those of the baselines, in a line; ``counts`` are of classes."""
-        return summarize_numbers({**self.counts(), **self.figures()})
+        return summarize_score({**self.counts(), **self.figures()})
 
 
-def summarize_numbers(score: Mapping[str, Any]) -> str:
-    """The figures of a ``NumberScore`` in a line.
+def summarize_score(score: Mapping[str, Any], counts: Sequence[int] = ()) -> str:
+    """The headline of a score that ``as_dict`` wrote.
 
     >>> known = {"rows": 1000, "mae": 0.5, "rmse": 0.75, "r2": 0.61}
-    >>> summarize_numbers(known | {"median_mae": 0.9, "mean_rmse": 1.2})
+    >>> summarize_score(known | {"median_mae": 0.9, "mean_rmse": 1.2})
     'MAE 0.5, RMSE 0.75, R² 0.6100 on 1,000 rows (the median for all: MAE 0.9; the mean: RMSE 1.2)'
     """
+    if "errors" in score:
+        return Score(**score).headline(counts)
     return (
         f"MAE {plain(score['mae'])}, RMSE {plain(score['rmse'])}, R² {score['r2']:.4f} on "
         f"{count(score['rows'], 'row')} (the median for all: MAE {plain(score['median_mae'])}; "
         f"the mean: RMSE {plain(score['mean_rmse'])})"
     )
-
-
-def summarize_score(score: Mapping[str, Any], counts: Sequence[int] = ()) -> str:
-    """The headline of a score that ``as_dict`` wrote."""
-    if "errors" not in score:
-        return summarize_numbers(score)
-    return Score(**score).headline(counts)
 
 
 def compute_r2(errors: Array, numbers: Array) -> float:

@@ -171,6 +171,14 @@ class ClassResult(FileResult):
     kept: KeptScores
     class_title: ClassVar[str] = "Classes"
 
+    def counts(self) -> dict[str, Any]:
+        """Return what was counted of all rows."""
+        return dict(self.score.as_dict())
+
+    def headline(self) -> str:
+        """Return the error in words; of label sets also F1, of ranks their mean difference."""
+        return str(self.score.headline(self.class_rows))
+
     @abstractmethod
     def count_classes(self) -> tuple[Array, Array, Array]:
         """Return the rows of each class: those predicted and right, predicted, and actual."""
@@ -349,10 +357,6 @@ class Evaluation(ClassResult):
         """The name of the positive one of two classes; None of several."""
         return str(self.classes[self.positive]) if len(self.classes) == 2 else None
 
-    def counts(self) -> dict[str, Any]:
-        """Return the number of rows and of errors."""
-        return self.score.as_dict()
-
     def figures(self) -> dict[str, float | None]:
         """Return the figures of all rows by name; None where one is not defined."""
         known, found, bins = self.confusion[:-1], self.find_chances(), self.calibration_curve()
@@ -369,10 +373,6 @@ class Evaluation(ClassResult):
             "matthews_correlation": metrics.matthews_correlation(known),
             **self.measure_sets(self.score.rows),
         }
-
-    def headline(self) -> str:
-        """Return the error in words."""
-        return self.score.headline(self.class_rows)
 
     def tables(self) -> list[Table]:
         """Return the figures of classes, of thresholds and of calibration, and the confusion."""
@@ -500,10 +500,6 @@ class LabelSetEvaluation(ClassResult):
         """Return the rows of each label: those predicted and right, predicted, and actual."""
         return self.right, self.said, self.there
 
-    def counts(self) -> dict[str, Any]:
-        """Return the number of rows and of errors."""
-        return {"rows": self.rows, "errors": self.errors}
-
     def figures(self) -> dict[str, float | None]:
         """Return the figures of all rows by name; None where one is not defined.
 
@@ -517,10 +513,6 @@ class LabelSetEvaluation(ClassResult):
             "hamming_loss": int(wrong.sum()) / pairs if pairs else None,
             **self.areas(),
         }
-
-    def headline(self) -> str:
-        """Return the error in words, and F1."""
-        return self.score.headline()
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as JSON values."""

@@ -41,13 +41,8 @@ def refuse_values(place: str, reason: str, **refused: tuple[Any, ...]) -> list[C
     ]
 
 
-CHOOSING = ("batch", "active", "first", "worst")
-IN_ORDER = {
-    "batch": ("last", "average"),
-    "active": ("last", "average"),
-    "first": ("last",),
-    "worst": ("last",),
-}
+BOTH, LAST = ("last", "average"), ("last",)
+IN_ORDER = {"batch": BOTH, "active": BOTH, "first": LAST, "worst": LAST}
 """The solutions of orders that do not read all rows one after the other in every epoch."""
 
 CONFLICTS: tuple[Conflict, ...] = (
@@ -102,7 +97,7 @@ CONFLICTS: tuple[Conflict, ...] = (
         "batch",
         "needs all the data, and partial_fit sees only a batch",
         solution=("pocket",),
-        order=CHOOSING,
+        order=tuple(IN_ORDER),
         intercept_step=("radius",),
         early_stopping=(),
         kernel=("precomputed",),
@@ -112,7 +107,7 @@ CONFLICTS: tuple[Conflict, ...] = (
         "cluster",
         "cannot be used on a cluster",
         solution=("pocket",),
-        order=CHOOSING,
+        order=tuple(IN_ORDER),
         calibrate=(),
         early_stopping=(),
         holdout=(),

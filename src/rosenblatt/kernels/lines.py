@@ -32,14 +32,7 @@ from .addresses import (
 from .algebra import smaller
 from .compiling import compiled, helper, inlined
 from .forms import BITS, FLAG, WHOLE, given, vector
-from .numbers import (
-    DIGITS,
-    DOUBLE,
-    NOTHING,
-    digits,
-    is_digit,
-    number,
-)
+from .numbers import DIGITS, DOUBLE, NOTHING, digits, is_digit, number
 from .words import NAMES, each_buffer, hash_bytes, is_new, keep_name, seen_names
 
 
@@ -69,20 +62,21 @@ FULL, LABEL, LABELS, QUERY, INDEX, INDEX_TOO_SMALL, INDEX_TOO_LARGE = range(1, 8
 INDEX_ORDER, VALUE, VALUE_TOO_LARGE, WEIGHT, NAME, NUL = range(8, 14)
 
 REASONS = {
-    FULL: "there is no room for more",
-    LABEL: "the label is not a finite number",
-    LABELS: "there are several labels",
-    QUERY: "the query is not written as qid:number",
-    INDEX: "a feature is not written as index:value",
-    INDEX_TOO_SMALL: "an index is below the first column",
-    INDEX_TOO_LARGE: "an index is beyond the last column",
-    INDEX_ORDER: "the indices do not increase",
-    VALUE: "a value is not a finite number",
-    VALUE_TOO_LARGE: "a value is too large for its type",
-    WEIGHT: "the importance is not a number of at least 0",
-    NAME: "a feature has no name",
-    NUL: "there is a NUL byte",
+    FULL: ("full", "there is no room for more"),
+    LABEL: ("label", "the label is not a finite number"),
+    LABELS: ("several-labels", "there are several labels"),
+    QUERY: ("query", "the query is not written as qid:number"),
+    INDEX: ("feature", "a feature is not written as index:value"),
+    INDEX_TOO_SMALL: ("index-too-small", "an index is below the first column"),
+    INDEX_TOO_LARGE: ("index-too-large", "an index is beyond the last column"),
+    INDEX_ORDER: ("index-order", "the indices do not increase"),
+    VALUE: ("value", "a value is not a finite number"),
+    VALUE_TOO_LARGE: ("value-too-large", "a value is too large for its type"),
+    WEIGHT: ("weight", "the importance is not a number of at least 0"),
+    NAME: ("feature-name", "a feature has no name"),
+    NUL: ("nul-byte", "there is a NUL byte"),
 }
+"""The codes of errors, and their sentences."""
 
 
 LETTER_Q, LETTER_I, LETTER_D = ord("q"), ord("i"), ord("d")

@@ -11,17 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .addresses import (
-    ONES,
-    SPACE,
-    UPPER,
-    address,
-    byte,
-    eight,
-    eight_bytes,
-    is_blank,
-    low_zeros,
-)
+from .addresses import ONES, SPACE, UPPER, address, byte, eight, eight_bytes, is_blank, low_zeros
 from .algebra import mix, smaller
 from .compiling import compiled, helper, inlined
 from .forms import BITS, FLAG, FLOATS, WHOLE, given, vector

@@ -227,7 +227,7 @@ class ColumnarParser(TypedParser):
         import pyarrow
 
         scanned = self.opened.scan(self.list_columns(self.wanted))
-        number = rows = 0
+        rows = 0
         for batch in check_batches(scanned, self.source.name):
             table = pyarrow.Table.from_batches([batch])
             step = max(1, len(table) * self.piece_bytes // max(1, table.nbytes))
@@ -235,8 +235,7 @@ class ColumnarParser(TypedParser):
                 part = table.slice(first, step)
                 rows += len(part)
                 taken = (self.source.size or 0) * rows // max(1, self.opened.rows)
-                yield Piece(part, taken, number % slots)
-                number += 1
+                yield Piece(part, taken)
 
     def count_lines(self, data: Any) -> int:
         """Count the rows of a table."""

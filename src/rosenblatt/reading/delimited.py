@@ -103,12 +103,9 @@ class DelimitedParser(TableParser):
         most = max(most, cell_bytes // 2)  # memory of this size is kept for the next piece
         labels, matrix = np.empty(most), np.empty((most, width), self.read_dtype)
         spans = np.empty((most, self.n_words, 2), np.int32)
-        delimiter, limit = (
-            ord(self.profile.dialect.delimiter),
-            float(np.finfo(self.options.dtype).max),
-        )
+        delimiter, limit = ord(self.profile.dialect.delimiter), np.finfo(self.options.dtype).max
         filled = labels, matrix, spans
-        rows, missing = cells.plain_cells(data, delimiter, places, limit, *filled)
+        rows, missing = cells.plain_cells(data, delimiter, places, float(limit), *filled)
         if rows == cells.NOT_PLAIN:
             return None
         columns = [
@@ -286,9 +283,7 @@ def row_ends(data: Any, dialect: Dialect, last: bool = False) -> tuple[np.ndarra
     Nothing follows the ``last`` data.
     """
     data = read_only(np.frombuffer(data, np.uint8))
-    if not (
-        dialect.quoted and count_byte(data, MARKS)
-    ):  # without a kernel, which takes time to compile
+    if not (dialect.quoted and count_byte(data, MARKS)):  # a kernel takes time to compile
         return np.flatnonzero(data == NEWLINE) + 1, 0
     ends = np.empty(len(data), np.int64)
     n, unclosed = lines.row_ends(data, ord(dialect.delimiter), last, ends)

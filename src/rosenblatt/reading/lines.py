@@ -18,33 +18,12 @@ from .batches import Batch, with_rows
 from .label import FRACTION, count_cells, with_numbers
 from .notices import make_notice
 from .parser import BOM, SAMPLE, Parser, Profile, allocate_rows, slice_rows
-from .recipe import (
-    OTHER_BITS,
-    FeatureRecipe,
-    ReaderOptions,
-    Resolved,
-    make_recipe,
-)
+from .recipe import OTHER_BITS, FeatureRecipe, ReaderOptions, Resolved, make_recipe
 from .scaling import sparse_scaling
 from .sources import Source
 from .threads import Broken, Piece
 
 NO_STARTS = np.zeros(0, np.int64)
-CODES = {
-    lines.LABEL: "label",
-    lines.LABELS: "several-labels",
-    lines.QUERY: "query",
-    lines.INDEX: "feature",
-    lines.INDEX_TOO_SMALL: "index-too-small",
-    lines.INDEX_TOO_LARGE: "index-too-large",
-    lines.INDEX_ORDER: "index-order",
-    lines.VALUE: "value",
-    lines.VALUE_TOO_LARGE: "value-too-large",
-    lines.WEIGHT: "weight",
-    lines.NAME: "feature-name",
-    lines.NUL: "nul-byte",
-}
-"""The codes of errors by the reasons of kernels."""
 
 
 class LineBuffers(NamedTuple):
@@ -130,14 +109,21 @@ class LineParser(Parser):
         raise NotImplementedError
 
     def make_rows(self, cursor: lines.Cursor, out: LineBuffers) -> Iterator[tuple[slice, Rows]]:
-        """Return what the kernel has filled, as rows."""
-        if cursor.rows:
+        """Return what the kernel has filled, as rows, with products if these are asked for."""
+        if cursor.rows and self.recipe.pairs:
+            yield from self.make_products(slice_rows(out.rows, 0, cursor.rows))
+        elif cursor.rows:
             yield slice(cursor.rows), self.scaled(view_filled_rows(out.rows, cursor.rows))
+
+    def make_products(self, rows: CSRBuffer) -> Iterator[tuple[slice, Rows]]:
+        """Return rows with their products."""
+        raise NotImplementedError
 
 
 def line_error(error: int, column: str | int) -> InputError:
     """Return the error for which a kernel stopped."""
-    return InputError(lines.REASONS[error], code=CODES[error], column=column)
+    code, sentence = lines.REASONS[error]
+    return InputError(sentence, code=code, column=column)
 
 
 class SvmlightParser(LineParser):
@@ -157,16 +143,11 @@ class SvmlightParser(LineParser):
             self.width = int(self.mask) + 1
         return cursor
 
-    def make_rows(self, cursor: lines.Cursor, out: LineBuffers) -> Iterator[tuple[slice, Rows]]:
-        """Return what the kernel has filled, with products."""
-        if not self.hashed or not cursor.rows:
-            yield from super().make_rows(cursor, out)
-            return
-        rows = slice_rows(out.rows, 0, cursor.rows)
-        scaled = self.scaled(view_filled_rows(out.rows, cursor.rows)).values
+    def make_products(self, rows: CSRBuffer) -> Iterator[tuple[slice, Rows]]:
+        """Return scaled rows with their products."""
+        scaled = self.scaled(view_filled_rows(rows, len(rows.starts) - 1)).values
         indices = rows.indices & np.uint32(self.mask)
-        rows = rows._replace(values=scaled.copy(), indices=indices)
-        yield from self.multiply_pairs(rows)
+        yield from self.multiply_pairs(rows._replace(values=scaled.copy(), indices=indices))
 
     def explain(self, data: np.ndarray, cursor: lines.Cursor) -> InputError:
         """Say where the line at the cursor is broken, and why."""
@@ -206,12 +187,8 @@ class VowpalWabbitParser(LineParser):
         self.vocabulary.collect(spelling)
         return cursor
 
-    def make_rows(self, cursor: lines.Cursor, out: LineBuffers) -> Iterator[tuple[slice, Rows]]:
-        """Return what the kernel has filled, with products."""
-        if not self.recipe.pairs or not cursor.rows:
-            yield from super().make_rows(cursor, out)
-            return
-        rows = slice_rows(out.rows, 0, cursor.rows)
+    def make_products(self, rows: CSRBuffer) -> Iterator[tuple[slice, Rows]]:
+        """Return rows with their products, scaled."""
         for some, part in self.multiply_pairs(rows):
             yield some, self.scaled(part)
 

@@ -103,7 +103,7 @@ class Parser:
         return [
             piece
             if isinstance(piece.data, InputError)
-            else piece._replace(data=other.worker(0, {}).decode_piece(piece.data))
+            else piece._replace(data=other.worker().decode_piece(piece.data))
             for piece in other.cut(1)
         ]
 
@@ -115,35 +115,31 @@ class Parser:
         """Yield the pieces that are kept, or cut those of the source."""
         if self.kept is None:
             yield from self.cut(slots)
-            return
-        for number, piece in enumerate(self.kept):
-            yield piece._replace(slot=number % slots)
+        else:
+            yield from self.kept
 
     def cut(self, slots: int) -> Generator[Piece]:
         """Cut every file, from its first row on, at the ends of rows."""
-        number = before = 0
+        before = 0
         for place, name in enumerate(self.source.names):
             with self.source.open(place) as stream:
                 skip = self.find_rows(stream, place)
                 start: Any = name, stream.head(skip).count(b"\n")
                 stream.skip(skip)
                 for data in pieces(stream, self.piece_bytes, self.end_of_rows, slots):
-                    yield Piece(data, before + stream.taken, number % slots, start)
-                    number, start = number + 1, None
+                    yield Piece(data, before + stream.taken, start)
+                    start = None
                 before += stream.taken
 
     def find_rows(self, stream: ByteStream, place: int) -> int:
         """Count the bytes before the first row of a file, by its place among the files."""
         return len(BOM) * stream.head(len(BOM)).startswith(BOM)
 
-    def worker(self, slot: int, met: dict[int, np.ndarray]) -> "Parser":
-        """Copy the parser for one piece; what it finds is kept apart until it is absorbed.
-
-        ``met`` marks the features that earlier pieces of the slot have named.
-        """
+    def worker(self) -> "Parser":
+        """Copy the parser for one piece; what it finds is kept apart until it is absorbed."""
         worker = copy(self)
         worker.notices, worker.lines, worker.unlabelled = {}, 0, 0
-        worker.vocabulary = self.vocabulary.fork(slot, met)
+        worker.vocabulary = self.vocabulary.fork()
         return worker
 
     def add_notice(self, code: str, **values: Any) -> None:

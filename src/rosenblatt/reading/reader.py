@@ -23,13 +23,7 @@ from .jsonlines import profile_json
 from .lines import LineProfile, SvmlightParser, VowpalWabbitParser
 from .notices import Notice, make_notice
 from .parser import Parser, Profile
-from .recipe import (
-    ASKED,
-    FeatureRecipe,
-    ReaderOptions,
-    check_options,
-    load_recipe,
-)
+from .recipe import ASKED, FeatureRecipe, ReaderOptions, check_options, load_recipe
 from .sources import Location, Source
 from .statistics import find_on_the_way, learnt_rows, next_statistics
 from .tables import TableSource, open_source

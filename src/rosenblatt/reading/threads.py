@@ -33,13 +33,12 @@ class Piece(NamedTuple):
     """Some whole rows of a source.
 
     ``data`` are bytes or a table, or why there can be none; ``taken`` counts the bytes of the
-    source up to its end. ``slot`` is a number that no other piece has until this one is delivered.
-    ``start`` is the name of the file that begins with this piece, and the lines before its rows.
+    source up to its end. ``start`` is the name of the file that begins with this piece, and the
+    lines before its rows.
     """
 
     data: Any
     taken: int
-    slot: int
     start: tuple[str, int] | None = None
 
 
@@ -73,12 +72,12 @@ def parse_in_order(
     parser: "Parser", location: Location, threads: int, use: Callable[[Batch], Result]
 ) -> Generator[tuple[Batch, Result]]:
     """Yield all batches of a parser in order, with the result of ``use`` for each."""
-    size, met = parser.source.size, dict[int, Any]()
+    size = parser.source.size
     if size is not None and size * SMALL <= parser.options.batch_bytes:
         threads = 1
 
     def parse(piece: Piece) -> Part:
-        worker = parser.worker(piece.slot, met)
+        worker = parser.worker()
         if isinstance(piece.data, InputError):
             return Part([(Broken(1, piece.data, True), None)], worker, piece.start)
         found = use_each(worker.parse_piece(piece), use, location.tolerated)

@@ -37,18 +37,11 @@ class Vocabulary:
         self.met = allocate_room(0, self.seen[:0])  # by a kernel
         self.new: list[Met] = []
 
-    def fork(self, slot: int, slots: dict[int, np.ndarray]) -> "Vocabulary":
-        """Make a vocabulary for one piece; absorb it before the next piece of the slot.
-
-        A slot marks what earlier pieces have met.
-        """
-        other, wanted = copy(self), self.left > 0
-        if not wanted:
-            slots.pop(slot, None)
-        elif slot not in slots:
-            slots[slot] = np.zeros(self.size, np.uint8)
-        # Earlier pieces may have met all that is kept by now, so no more than this is needed.
-        other.met = allocate_room(self.most, slots[slot]) if wanted else self.met
+    def fork(self) -> "Vocabulary":
+        """Make a vocabulary for one piece, with the features that it meets first."""
+        other = copy(self)
+        if self.left:
+            other.met = allocate_room(self.most, np.zeros(self.size, np.uint8))
         other.new = []
         return other
 

@@ -22,12 +22,12 @@ from rosenblatt.export import make_onnx_graph, register_converters, write_onnx
 from rosenblatt.jobs.files import train
 from rosenblatt.parameters import SIGN_OF_ZERO
 from rosenblatt.reading.reader import read
-from rosenblatt.shell.app import main
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.plan import Request
 from rosenblatt.training.report import Listener
 
 from .conftest import FORMS, blobs, form_parameters
+from .shell.conftest import run
 
 onnx = pytest.importorskip("onnx", reason="export needs the extra onnx")
 runtime = pytest.importorskip("onnxruntime", reason="only onnxruntime can tell what a graph does")
@@ -179,20 +179,12 @@ def test_weights_beyond_two_gigabytes_are_refused(tmp_path, monkeypatch):
         make_onnx_graph(saved(Perceptron().fit(*blobs()), tmp_path / "model.safetensors"))
 
 
-def command(capsys, *arguments):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["rosenblatt", "export", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-    return stop.value.code, *capsys.readouterr()
-
-
 def test_the_command_writes_a_file(capsys, tmp_path):
     X, y = blobs()
     perceptron = Perceptron().fit(X, y)
     perceptron.save(tmp_path / "model.safetensors")
     made = tmp_path / "model.onnx"
-    status, out, err = command(capsys, tmp_path / "model.safetensors", made)
+    status, out, err = run(capsys, "export", tmp_path / "model.safetensors", made)
     assert (status, out, err) == (0, f"{made}: 5 columns in, labels and scores out.\n", "")
     assert answers(made.read_bytes(), X)[0].tolist() == perceptron.predict(X).tolist()
 
@@ -203,7 +195,7 @@ def test_the_command_refuses_in_one_sentence(capsys, tmp_path, monkeypatch):
     before = model.read_bytes()
 
     def refused(*arguments):
-        status, out, err = command(capsys, *arguments)
+        status, out, err = run(capsys, "export", *arguments)
         assert (status, out, err.count("\n")) == (2, "", 1)
         return err
 

@@ -8,14 +8,7 @@ from sklearn import metrics
 from sklearn.datasets import load_breast_cancer
 
 import rosenblatt
-from rosenblatt import (
-    Perceptron,
-    compare,
-    cross_validate,
-    evaluate,
-    importances,
-    train,
-)
+from rosenblatt import Perceptron, compare, cross_validate, evaluate, importances, train
 from rosenblatt.parameters import InputError
 
 

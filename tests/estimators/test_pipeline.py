@@ -65,12 +65,9 @@ def test_tables_dicts_and_paths_are_predicted_alike(path):
 
 
 def test_a_pipeline_survives_its_file(tmp_path):
-    for model in (
-        train(FRAME, label="kind", solution="average", max_iter=2),
-        make_pipeline(Features(bits=10), Perceptron(max_iter=5)).fit(
-            FRAME.drop(columns="kind"), FRAME["kind"]
-        ),
-    ):
+    pipeline = make_pipeline(Features(bits=10), Perceptron(max_iter=5))
+    pipeline.fit(FRAME.drop(columns="kind"), FRAME["kind"])
+    for model in (train(FRAME, label="kind", solution="average", max_iter=2), pipeline):
         save(model, tmp_path / "model")
         again = load(tmp_path / "model")
         assert again.predict(FRAME).tolist() == model.predict(FRAME).tolist()

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rosenblatt.jobs.decisions import find_probabilities, make_decision, require_probabilities
-from rosenblatt.parameters import ParameterError
+from rosenblatt.jobs.decisions import find_probabilities, make_decision
 from rosenblatt.training.calibration import Calibration
 
 SCORES = np.array([-2.0, -0.1, 0.0, 0.5, 3.0])
@@ -20,10 +19,6 @@ def learner(classes=2, multilabel=False, calibration=None):
         calibration=calibration,
         choose=lambda scores: (scores > 0).astype(int),
     )
-
-
-def test_without_a_threshold_the_model_decides():
-    assert make_decision(learner())(SCORES).tolist() == [0, 0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("threshold", [-1.0, 0.0, 0.4])
@@ -42,22 +37,3 @@ def test_a_threshold_of_probabilities():
         found = make_decision(known, threshold)(SCORES)
         assert found.tolist() == (chances > threshold).astype(int).tolist()
     assert make_decision(known, 0.5)(SCORES).tolist() == known.choose(SCORES).tolist()
-
-
-@pytest.mark.parametrize(
-    ("model", "threshold", "code"),
-    [
-        (learner(3), 0.5, "threshold-classes"),
-        (learner(calibration=Calibration(np.array([1.0, 2.0]), np.zeros(2))), 1.5, "out-of-range"),
-    ],
-)
-def test_thresholds_without_a_meaning_are_refused(model, threshold, code):
-    with pytest.raises(ParameterError) as error:
-        make_decision(model, threshold)
-    assert error.value.code == code
-
-
-def test_a_model_without_probabilities_says_so():
-    with pytest.raises(ParameterError) as error:
-        require_probabilities(learner())
-    assert error.value.code == "no-probabilities"

@@ -26,11 +26,7 @@ from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.shell.progress import ProgressPrinter
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.linear_state import SOLUTIONS
-from rosenblatt.training.plan import (
-    IN_MEMORY_ROWS,
-    DataProfile,
-    Request,
-)
+from rosenblatt.training.plan import IN_MEMORY_ROWS, DataProfile, Request
 from rosenblatt.training.report import Listener
 
 FORMATS = ["svm", "csv", "vw"]

@@ -6,11 +6,7 @@ import pytest
 
 from rosenblatt import Perceptron
 from rosenblatt.plots import BoundaryDisplay, ProjectionDisplay
-from rosenblatt.plots.data import (
-    MOST_POINTS,
-    check_data,
-    check_fitted_data,
-)
+from rosenblatt.plots.data import MOST_POINTS, check_data, check_fitted_data
 from rosenblatt.plots.planes import compute_limits
 
 from ..conftest import blobs, csr

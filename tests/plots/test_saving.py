@@ -59,10 +59,7 @@ def test_plot_draws_a_model_with_and_without_rows(capsys, tmp_path, name, text):
         (["xor", "-o", "nowhere/figure.png"], "There is no folder nowhere"),
         (["xor", "iris", "-o", "figure.png"], "xor is not a model"),
         (["nothing.csv", "-o", "figure.png"], "nothing.csv"),
-        (
-            ["iris", "--positive-class", "9", "-o", "figure.png"],
-            "iris has no label 9; it has",
-        ),
+        (["iris", "--positive-class", "9", "-o", "figure.png"], "iris has no label 9; it has"),
         (["iris", "--what", "projection", "-o", "figure.png"], "3 classes"),
         (["empty.csv", "-o", "figure.png"], "empty.csv"),
         (["lone.csv", "-o", "figure.png"], "only one class"),

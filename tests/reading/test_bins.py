@@ -55,12 +55,6 @@ def test_edges_rise_and_part_the_numbers(numbers, count):
     assert (len(np.unique(numbers)) > 2) == bool(edges)
 
 
-def test_bins_of_many_numbers_are_about_equally_full():
-    numbers = np.random.default_rng(0).normal(size=10_000)
-    places = np.searchsorted(scaling.find_edges(numbers, 8), numbers)
-    assert np.bincount(places).tolist() == pytest.approx([1250] * 8, abs=2)
-
-
 def test_every_bin_is_a_feature_beside_the_number():
     table = make_table()
     reader = read(table, bins=4, names=100)

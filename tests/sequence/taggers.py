@@ -88,14 +88,7 @@ def fingerprint(model, name, digits=3):
     epochs = [
         (*epoch[:4], f"{epoch.loss:.{digits}f}", epoch.validation_score) for epoch in model.history_
     ]
-    seen = [
-        model.predict(unseen),
-        features,
-        moves,
-        epochs,
-        model.n_mistakes_,
-        model.stop_reason_,
-    ]
+    seen = [model.predict(unseen), features, moves, epochs, model.n_mistakes_, model.stop_reason_]
     return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:20]
 
 

@@ -10,15 +10,7 @@ from rosenblatt.access import Tokens
 from rosenblatt.service.app import Limits, Service
 from rosenblatt.service.log import LogError
 
-from .conftest import (
-    HOST,
-    Client,
-    client_of,
-    current_of,
-    examples,
-    job_of,
-    sequence_in,
-)
+from .conftest import HOST, Client, client_of, current_of, examples, job_of, sequence_in
 
 JSON = {"content-type": "application/json"}
 SECRET = "a secret of some length"

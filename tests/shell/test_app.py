@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 
-import click
 import pytest
 
 from rosenblatt import __version__
@@ -14,22 +13,6 @@ from rosenblatt.shell.app import COMMANDS, app
 from rosenblatt.shell.parameters import table_for_training
 
 from .conftest import run
-
-
-def find_command(name):
-    return app.get_command(click.Context(app), name)
-
-
-def test_options_that_do_not_go_together_are_refused_in_one_line(capsys):
-    arguments = "train", "iris", "--set", "order=worst", "--set", "solution=pocket"
-    status, out, err = run(capsys, *arguments)
-    assert (status, out) == (2, "")
-    assert err.startswith("rosenblatt: solution needs ")
-    assert err.count("\n") == 1
-    _, out, err = run(capsys, *arguments, "--json")
-    error = json.loads(out)
-    assert (error["event"], error["code"]) == ("error", "order-solution")
-    assert err.startswith("rosenblatt: solution needs ")
 
 
 @pytest.mark.parametrize(
@@ -42,6 +25,10 @@ def test_options_that_do_not_go_together_are_refused_in_one_line(capsys):
         (["train", "iris", "--epochs", "x", "--json"], "usage"),
         (["train", "iris", "--set", "solution=none", "--json"], "out-of-range"),
         (["train", "iris", "--epoch", "3", "--json"], "usage"),
+        (
+            ["train", "iris", "--set", "order=worst", "--set", "solution=pocket", "--json"],
+            "order-solution",
+        ),
     ],
 )
 def test_wrong_words_end_with_status_two_and_one_line(capsys, arguments, code):

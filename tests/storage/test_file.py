@@ -21,15 +21,7 @@ from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.linear_state import SOLUTIONS
 
 from ..conftest import blobs
-from .models import (
-    assert_same,
-    attempt,
-    files_beside,
-    forge,
-    put,
-    refused,
-    trained,
-)
+from .models import assert_same, attempt, files_beside, forge, put, refused, trained
 
 # What comes back
 

@@ -28,8 +28,7 @@ def make_texts(classes, rows=600, seed=0, typical=6):
 
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"rule": "pa", "solution": "average"}, {"rule": "arow", "multi_class": "ovr"}],
+    "options", [{}, {"rule": "pa", "solution": "average"}, {"rule": "arow", "multi_class": "ovr"}]
 )
 def test_a_small_file_predicts_nearly_as_the_whole_model(tmp_path, classes, options):
     rows, new = make_texts(classes), make_texts(classes, seed=1)

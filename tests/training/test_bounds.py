@@ -4,14 +4,7 @@ import numpy as np
 from hypothesis import assume, given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rosenblatt import (
-    ALMA,
-    AROW,
-    ROMMA,
-    PassiveAggressive,
-    Perceptron,
-    ShiftingPerceptron,
-)
+from rosenblatt import ALMA, AROW, ROMMA, PassiveAggressive, Perceptron, ShiftingPerceptron
 from rosenblatt.estimators.steps import start_steps
 
 from ..conftest import ROUNDS

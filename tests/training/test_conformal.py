@@ -8,13 +8,7 @@ from hypothesis import given, strategies as st
 from scipy.stats import binom
 
 from rosenblatt.training import conformal
-from rosenblatt.training.conformal import (
-    MOST_SCORES,
-    RATE,
-    TARGETS,
-    Conformal,
-    count_needed,
-)
+from rosenblatt.training.conformal import MOST_SCORES, RATE, TARGETS, Conformal, count_needed
 
 from .. import reference
 

@@ -6,12 +6,7 @@ import pytest
 from rosenblatt import Perceptron
 from rosenblatt.training.linear_state import SOLUTIONS
 from rosenblatt.training.rules import PERCEPTRON
-from rosenblatt.training.state import (
-    check_state,
-    declared_fields,
-    pack_state,
-    unpack_state,
-)
+from rosenblatt.training.state import check_state, declared_fields, pack_state, unpack_state
 
 from ..conftest import LAYOUTS, blobs
 

@@ -184,7 +184,8 @@ class Log:
         except LogError as error:
             if isinstance(error.__cause__, sqlite3.OperationalError):
                 raise
-            raise ValueError(f"{self.path} is not an intact log of rosenblatt ({error}).") from None
+            why = error.__cause__ or error
+            raise ValueError(f"{self.path} is not an intact log of rosenblatt ({why}).") from None
         if end is None:
             raise ValueError(f"{self.path} is not an intact log of rosenblatt (it is empty).")
         (self.last,) = end

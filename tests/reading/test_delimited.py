@@ -234,3 +234,10 @@ def test_a_model_of_numbered_columns_leaves_out_names():
     reader = read(named, format="csv", features=model)
     assert whole(reader) == whole(read(plain, format="csv", features=model))
     assert notices(reader) == ["header"]
+
+
+def test_marks_between_tabs_enclose_cells_if_a_late_cell_has_a_tab_within(write):
+    rows = "x\tlabel\n" + 'p\t"a"\nq\tb\n' * 60 + '"r\ts"\ta\n'
+    assert whole(read(write("data.tsv", rows)))[0] == ["a", "b"] * 60 + ["a"]
+    stray = "x\tlabel\n" + 'a "b" c\tup\n"d" e\t\n' * 3
+    assert whole(read(write("data.tsv", stray)))[0] == ["up"] * 3

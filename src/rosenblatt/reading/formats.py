@@ -147,7 +147,8 @@ def is_quoted(head: bytes, delimiter: str) -> bool:
     """
     if delimiter != "\t" or all(map(CLOSED_CELL.fullmatch, MARKED_CELL.findall(head))):
         return True
-    return len({line.count(b"\t") for line in first_lines(head)}) != 1
+    lines = head[: head.rfind(b"\n") + 1].splitlines()
+    return len({line.count(b"\t") for line in lines if line.strip()}) != 1
 
 
 def divide_rows(text: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:

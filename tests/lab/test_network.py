@@ -32,14 +32,8 @@ def draw_cases(rng, count, lift):
     for _ in range(count):
         X, y = draw_points(rng)
         points = {"X": X.tolist(), "y": np.where(y == 1, 1, -1).tolist()}
-        cases.append(
-            {
-                "kind": "network",
-                "points": points,
-                "settings": draw_settings(rng, lift),
-                "places": PLACES,
-            }
-        )
+        case = {"kind": "network", "points": points, "places": PLACES}
+        cases.append(case | {"settings": draw_settings(rng, lift)})
     return cases
 
 

@@ -48,17 +48,11 @@ def test_partial_fit_after_fit_is_another_pass_in_order(name):
     """Without a lexicon that grows, fit and one batch are two epochs of fit."""
     X, y = taggers.data_of(name)
     features = None if name == "features" else ["word[0]", "suffix2[0]", "word[-1]|word[1]"]
-    given = {
-        "order": "fixed",
-        "features": features,
-        "solution": taggers.CASES[name].get("solution", "average"),
-    }
+    solution = taggers.CASES[name].get("solution", "average")
+    given = {"order": "fixed", "features": features, "solution": solution}
     once = SequencePerceptron(max_iter=1, **given).fit(X, y).partial_fit(X, y)
     twice = SequencePerceptron(max_iter=2, **given).fit(X, y)
-    one, other = (
-        build_model(once)._replace(parameters={}),
-        build_model(twice)._replace(parameters={}),
-    )
+    one, other = (build_model(each)._replace(parameters={}) for each in (once, twice))
     counts = {name: vars(other.states[0])[name] for name in ("word_tags", "word_tag_counts")}
     vars(one.states[0]).update(counts)
     assert_same(one._replace(history=()), other._replace(history=()))
@@ -137,16 +131,12 @@ def test_weights_are_as_they_were_when_learning_stops_in_the_middle(monkeypatch)
 
 def test_tags_of_chunks_that_come_later_are_learnt(tmp_path):
     """No chunk has one token at first; later some have, and one begins right after another."""
-    X, y = (
-        [["in", "New", "York"], ["we", "saw", "New", "Delhi"]],
-        [["O", "B-X", "I-X"], ["O", "O", "B-X", "I-X"]],
-    )
+    X = [["in", "New", "York"], ["we", "saw", "New", "Delhi"]]
+    y = [["O", "B-X", "I-X"], ["O", "O", "B-X", "I-X"]]
     model = SequencePerceptron(random_state=0).fit(X, y)
     model.save(tmp_path / "model")
-    more, tags = (
-        [["we", "saw", "Oslo"], ["the", "New", "old", "York"]],
-        [["O", "O", "B-X"], ["O", "B-X", "I-X", "I-X"]],
-    )
+    more = [["we", "saw", "Oslo"], ["the", "New", "old", "York"]]
+    tags = [["O", "O", "B-X"], ["O", "B-X", "I-X", "I-X"]]
     for loaded in (model, rosenblatt.load(tmp_path / "model")):
         for _ in range(20):
             loaded.partial_fit(more + X, tags + y)

@@ -111,14 +111,9 @@ def test_a_tagger_begins_with_another(shell, files, model):
     both = rosenblatt.load(files / "more")
     assert both.predict([["the", "cow", "barks"]]) == [["DET", "NOUN", "VERB"]]
     assert both.n_mistakes_ >= rosenblatt.load(model).n_mistakes_
+    last = "--set", "solution=last"
     refused = {
-        "continue with the same": (
-            files / "b.tagged",
-            "--initial",
-            model,
-            "--set",
-            "solution=last",
-        ),
+        "continue with the same": (files / "b.tagged", "--initial", model, *last),
         "The tag 'X' is not among those": (files / "c.tagged", "--initial", model),
         "start from another model": (files / "b.tagged", "--initial", files / "iris"),
         "choose another label": (files / "d.conll", "--initial", model),

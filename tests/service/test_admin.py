@@ -222,10 +222,8 @@ def test_ranks_are_served(tmp_path):
     X = np.random.default_rng(0).integers(-5, 6, (100, 2))
     names = ["low", "medium", "high"]
     grades = np.array(names)[np.searchsorted([-4, 3], X @ [1, -2])]
-    rows = [
-        {"a": a, "b": b, "grade": grade}
-        for (a, b), grade in zip(X.tolist(), grades.tolist(), strict=True)
-    ]
+    both = zip(X.tolist(), grades.tolist(), strict=True)
+    rows = [{"a": a, "b": b, "grade": grade} for (a, b), grade in both]
     given = {"label": "grade", "text": (), "bits": None, "ordinal": names}
     learning, client = started(trained(tmp_path / "model", rows[:60], **given))
     answer = client.post("/predict", json=[{"a": -5, "b": 5}, {"a": 5, "b": -5}]).json()

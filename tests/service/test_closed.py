@@ -239,12 +239,7 @@ def test_the_rows_of_the_log_are_listed(learning):
     client.post("/model/rollback", json={"to": 4})
     found = client.get("/examples?after=1&limit=4").json()
     assert [one["kind"] for one in found["examples"]] == ["forgotten", *["example"] * 3]
-    assert (found["examples"][1], found["next"]) == (
-        {"sequence": 3, "kind": "example", "example": rows[2]},
-        5,
-    )
-    last = client.get("/examples?after=5").json()
-    assert last == {
-        "examples": [{"sequence": 6, "kind": "change", "example": "@rollback 4"}],
-        "next": None,
-    }
+    third = {"sequence": 3, "kind": "example", "example": rows[2]}
+    assert (found["examples"][1], found["next"]) == (third, 5)
+    change = {"sequence": 6, "kind": "change", "example": "@rollback 4"}
+    assert client.get("/examples?after=5").json() == {"examples": [change], "next": None}

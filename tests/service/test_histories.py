@@ -37,15 +37,9 @@ class History:
     def __init__(self, folder, seed):
         self.chance, self.folder = random.Random(seed), folder
         kinds = {"perceptron": "average", "arow": "average", "pa": "last"}
+        plain = {"text": (), "bits": None}
         self.files = [
-            trained(
-                folder / f"{rule}.model",
-                ROWS[k : k + 30],
-                text=(),
-                bits=None,
-                rule=rule,
-                solution=solution,
-            )
+            trained(folder / rule, ROWS[k : k + 30], rule=rule, solution=solution, **plain)
             for k, (rule, solution) in enumerate(kinds.items())
         ]
         self.path = folder / "m"

@@ -16,13 +16,9 @@ INFER = "/v2/models/model/infer"
 
 def make_inputs(rows=ROWS, shape=()):
     """An input for each column."""
+    size = {"shape": [len(rows), *shape]}
     return [
-        {
-            "name": name,
-            "shape": [len(rows), *shape],
-            "datatype": kind,
-            "data": [row[name] for row in rows],
-        }
+        {"name": name, "datatype": kind, "data": [row[name] for row in rows]} | size
         for name, kind in KINDS.items()
     ]
 

@@ -138,16 +138,8 @@ def test_json_logs_have_a_line_for_each_request(serve, model):
     first, second, third, *_, last = [json.loads(line) for line in err.splitlines()]
     assert first.pop("seconds") >= 0
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", first.pop("time"))
-    assert first == {
-        "level": "info",
-        "message": "request",
-        "request_id": "mine",
-        "client": "127.0.0.1",
-        "method": "POST",
-        "path": "/predict",
-        "status": 200,
-        "rows": 3,
-    }
+    logged = {"level": "info", "message": "request", "request_id": "mine", "client": "127.0.0.1"}
+    assert first == logged | {"method": "POST", "path": "/predict", "status": 200, "rows": 3}
     assert second["status"] == 400
     assert (third["status"], third["code"]) == (400, "not-http")
     assert "has learnt 0 examples" in last["message"]

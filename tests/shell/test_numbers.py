@@ -43,9 +43,8 @@ def figures(said):
 
 
 def test_a_stated_label_of_numbers_is_learnt_as_numbers(capsys, folder):
-    status, out, err = run(
-        capsys, "train", "house.csv", "--label", "price", "--test", "test.csv", "-o", "model"
-    )
+    given = "house.csv", "--label", "price", "--test", "test.csv", "-o", "model"
+    status, out, err = run(capsys, "train", *given)
     assert status == 0
     assert "Label: price (numbers)" in out
     assert "learnt as numbers" in err
@@ -83,10 +82,8 @@ def test_options_decide_otherwise(capsys, folder):
     assert "5 classes" in out
     ages = frame.assign(age=frame["age"].round() % 50)[["rooms", "town", "age"]]
     ages.to_csv("ages.csv", index=False)
-    out = run(capsys, "train", "ages.csv", "--label", "age", "--target", "classes", "--epochs", 1)[
-        1
-    ]
-    assert "classes: " in out
+    given = "ages.csv", "--label", "age", "--target", "classes", "--epochs", 1
+    assert "classes: " in run(capsys, "train", *given)[1]
     for options in (
         ["--target", "numbers", "--classes", "1,2"],
         ["--rule", "adaline", "--target", "classes"],

@@ -125,9 +125,8 @@ def test_one_class_is_noted(capsys, tmp_path):
 
 def test_a_run_is_a_proof(capsys, tmp_path):
     path = tmp_path / "run.v"
-    status, out, _ = run(
-        capsys, "prove", "iris", "--positive-class", "setosa", "--run", "--coq", path
-    )
+    given = "iris", "--positive-class", "setosa", "--run", "--coq", path
+    status, out, _ = run(capsys, "prove", *given)
     assert status == 0
     assert "A run of 5 mistakes separates the rows" in out
     assert "Definition log : list N := [0; 50; 0; 50; 0]%N." in path.read_text("utf-8")

@@ -98,9 +98,8 @@ def test_rare_classes_are_tuned_for(capsys, folder, rare):
     assert "; average precision (of fraud) 0." in held
     assert "; average precision 0." in tested
     assert "average precision (of fraud)" in run(capsys, "inspect", "m")[1]
-    out = run(
-        capsys, "train", rare, "--set", "early_stopping=true", "--metric", "f1", "--holdout", 0.3
-    )[1]
+    given = "--set", "early_stopping=true", "--metric", "f1", "--holdout", 0.3
+    out = run(capsys, "train", rare, *given)[1]
     assert re.search(r"rows \(majority baseline: .*%\); F1 0\.", out)
 
 

@@ -135,9 +135,8 @@ def test_one_pass_over_standard_input(capsys, folder):
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
-    status, out, _ = run(
-        capsys, "train", "flowers.csv", "-q", "--set", "solution=last", "--set", f"order={order}"
-    )
+    given = "--set", "solution=last", "--set", f"order={order}"
+    status, out, _ = run(capsys, "train", "flowers.csv", "-q", *given)
     assert status == 0
     assert "\nflowers.csv: 90 rows, 2 features, 3 classes: " in out
 

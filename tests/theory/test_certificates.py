@@ -170,14 +170,8 @@ def test_only_proofs_are_saved(tmp_path):
 
 
 def altered(**fields):
-    content = {
-        "format": "rosenblatt certificate",
-        "version": 1,
-        "verdict": "inseparable",
-        "support": [0, 1],
-        "weights": ["1/2", "1/2"],
-        "fit_intercept": True,
-    }
+    content = {"format": "rosenblatt certificate", "version": 1, "verdict": "inseparable"}
+    content |= {"support": [0, 1], "weights": ["1/2", "1/2"], "fit_intercept": True}
     kept = {key: value for key, value in {**content, **fields}.items() if value is not None}
     return json.dumps(kept).encode()
 

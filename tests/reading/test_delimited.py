@@ -241,3 +241,9 @@ def test_marks_between_tabs_enclose_cells_if_a_late_cell_has_a_tab_within(write)
     assert whole(read(write("data.tsv", rows)))[0] == ["a", "b"] * 60 + ["a"]
     stray = "x\tlabel\n" + 'a "b" c\tup\n"d" e\t\n' * 3
     assert whole(read(write("data.tsv", stray)))[0] == ["up"] * 3
+
+
+def test_codes_with_leading_zeros_are_categories_beside_an_odd_one(write):
+    rows = "zip,label\n" + "".join(f"{k:05d},{k % 2}\n" for k in range(100)) + "abc,0\n"
+    reader = read(write("data.csv", rows))
+    assert (reader.columns, notices(reader)) == ([("zip", "category")], ["codes-zeros"])

@@ -62,12 +62,12 @@ def detect_cells(name: str, column: Any) -> ColumnKind:
     """
     from pyarrow import compute
 
-    if are_numbers(column):
-        zeros = column.filter(compute.match_substring_regex(column, LEADING_ZEROS))
-        if not len(zeros):
-            return ColumnKind("number")
+    codes, zeros = None, column.filter(compute.match_substring_regex(column, LEADING_ZEROS))
+    if len(zeros):
         cell = zeros[0].as_py().strip()[:40]  # such as of a postal code
-        return ColumnKind("category", make_notice("codes-zeros", name=name, cell=cell))
+        codes = ColumnKind("category", make_notice("codes-zeros", name=name, cell=cell))
+    if are_numbers(column):
+        return codes or ColumnKind("number")
     cells = drop_missing(column)
     if is_in_all(cells, TRUTH):
         return ColumnKind("boolean")
@@ -82,7 +82,7 @@ def detect_cells(name: str, column: Any) -> ColumnKind:
     if n_words <= slips:
         odd = list_words(drop_matches(words, TRUTH).unique().to_pylist())  # true counts as 1
         slip = make_notice("words-slips", name=name, words=odd, cells=len(cells)) if odd else None
-        return ColumnKind("number", slip)
+        return codes or ColumnKind("number", slip)
     listed = list_words(words.unique().to_pylist())
     return ColumnKind("category", make_notice("words-category", name=name, words=listed))
 

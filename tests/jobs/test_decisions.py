@@ -37,3 +37,8 @@ def test_a_threshold_of_probabilities():
         found = make_decision(known, threshold)(SCORES)
         assert found.tolist() == (chances > threshold).astype(int).tolist()
     assert make_decision(known, 0.5)(SCORES).tolist() == known.choose(SCORES).tolist()
+
+
+def test_a_threshold_is_a_number():
+    with pytest.raises(ValueError, match="threshold=nan must be a number"):
+        make_decision(learner(), float("nan"))

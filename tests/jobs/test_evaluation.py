@@ -48,6 +48,12 @@ def test_figures_are_those_of_scikit_learn(classes):
     np.testing.assert_allclose(table, np.column_stack(expected))
 
 
+def test_a_class_that_neither_occurs_nor_is_predicted_is_in_no_mean():
+    found = Evaluation(np.array(["a", "b", "c"]))
+    found.add(np.array(["a", "b", "b"]), np.array([0, 1, 0]), np.eye(3))
+    assert found.figures()["macro_f1"] == pytest.approx(2 / 3)
+
+
 @pytest.mark.parametrize("calibrated", [False, True])
 def test_figures_are_about_the_positive_class(calibrated):
     from sklearn import metrics

@@ -1,6 +1,7 @@
 """Decisions and probabilities from the scores of a model."""
 
 from collections.abc import Callable
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ def make_decision(
     if threshold is None:
         choose: Callable[[Array], Array] = learner.choose
         return choose
+    if isnan(threshold):
+        raise ParameterError("threshold=nan must be a number.", code="out-of-range")
     several = not learner.multilabel and len(learner.classes) != 2
     if learner.target_kind == "numbers" or several:
         raise ParameterError(

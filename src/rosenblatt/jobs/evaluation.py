@@ -362,13 +362,14 @@ class Evaluation(ClassResult):
         known, found, bins = self.confusion[:-1], self.find_chances(), self.calibration_curve()
         rows = sum(one.rows for one in bins)
         off = sum(one.rows * abs(one.predicted - one.observed) for one in bins)
+        right, said, actual = self.count_classes()
         return {
             "error": defined(self.score.error),
             "log_loss": None if found is None else metrics.log_loss(*found[::-1]),
             "brier_score": None if found is None else metrics.brier_score(*found[::-1]),
             "calibration_error": off / rows if rows else None,
             **self.areas(),
-            "macro_f1": float(np.mean([one.f1 for one in self.by_class()])),
+            "macro_f1": defined(metrics.average_known(metrics.divide(2 * right, said + actual))),
             "balanced_accuracy": defined(metrics.balanced_accuracy(known)),
             "matthews_correlation": metrics.matthews_correlation(known),
             **self.measure_sets(self.score.rows),

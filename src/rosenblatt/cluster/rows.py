@@ -194,5 +194,6 @@ def prepare_rows(
     if weighted:
         refuse_one_class(learnt, np.arange(len(learnt)))
     textbook = learner.rule is PERCEPTRON and not np.any(parameters["margin"])
-    facts["plain"] = textbook and not weighted and len(found) == 1  # a mean is no sum of mistakes
+    # a mean is not a sum of mistakes
+    facts["plain"] = textbook and not weighted and len(found) == 1
     return Prepared(learner, parts, [one.n_rows for one in found], facts, notes)

@@ -13,6 +13,7 @@ from ..data.results import Result, Table, clip, defined, plain
 from ..data.rows import Array
 from ..data.targets import NumberScore, Score, as_numbers
 from ..reading.batches import Batch, get_label_sets, get_labels
+from ..training.scoring import is_defined
 from .curves import (
     CalibrationBin,
     KeptScores,
@@ -199,7 +200,9 @@ class ClassResult(FileResult):
 
     def notes(self) -> list[str]:
         """Return which classes areas under curves are about, and whether all rows count."""
-        if self.areas()["roc_auc"] is None:
+        codes = self.kept.join()[1]
+        counts = np.bincount(codes) if codes.ndim == 1 else codes.sum(axis=0)
+        if not is_defined("auc", counts, len(codes)):
             return []
         positive = self.positive_class
         of = "the mean of one against the rest" if positive is None else f"of {clip(positive)}"
@@ -415,6 +418,10 @@ class RankEvaluation(Evaluation):
         """Return the areas under the curves of two ranks."""
         two = len(self.classes) == 2
         return super().areas() if two else {"roc_auc": None, "average_precision": None}
+
+    def notes(self) -> list[str]:
+        """Return which of two ranks the areas under curves are about."""
+        return super().notes() if len(self.classes) == 2 else []
 
     @property
     def score(self) -> Score:

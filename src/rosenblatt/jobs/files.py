@@ -249,8 +249,8 @@ def find_giveaway(rows: "FileRows", run: Training) -> Note | None:
         if not len(apart):
             return None
     name = rows.reader.names.get(int(apart[0]), f"#{apart[0]}")
-    sentence = f"{name} alone tells the classes apart. Leave out with ignore what is not known "
-    return Note(f"{sentence}before the label.", "label-given-away")
+    advice = "Leave out with ignore what is not known before the label."
+    return Note(f"{name} alone tells the classes apart. {advice}", "label-given-away")
 
 
 def find_range(X: Any) -> list[Array]:

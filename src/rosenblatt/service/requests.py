@@ -66,7 +66,7 @@ def parse_values(
 
 
 def check_values(values: list[Any], most: int) -> list[Any]:
-    """Return rows; refuse none, too many, and what is no object."""
+    """Return rows; refuse an empty list, too many rows, and values that are not objects."""
     if len(values) > most:
         sentence = f"A request takes at most {most:,} rows; send several requests."
         raise RequestError(413, "too-many-rows", sentence)

@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from typing import Any
 
 
-def new_bar(stays: bool = False, on_stderr: bool = False) -> Any:
-    """Make a bar with the time left; printed lines appear above it."""
+def new_bar(on_stderr: bool = False) -> Any:
+    """Make a bar with the time left; on standard error it goes when it is done."""
     from rich.console import Console
     from rich.progress import Progress, TextColumn
 
     columns = *Progress.get_default_columns(), TextColumn("{task.fields[speed]}")
-    return Progress(*columns, transient=not stays, console=Console(stderr=on_stderr))
+    return Progress(*columns, transient=on_stderr, console=Console(stderr=on_stderr))
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def show_epochs(wanted: Any) -> Iterator[Callable[[int, float, str], None] | Non
     if not wanted:
         yield None
         return
-    with new_bar(stays=True) as bar:
+    with new_bar() as bar:
         line = bar.add_task("", total=1.0, speed="")
 
         def move(epoch: int, share: float, words: str) -> None:
